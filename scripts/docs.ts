@@ -5,6 +5,7 @@ import { root } from "./compile.ts";
 /** Programs that write parts of docs/, in the order in which they run. */
 const generators = new Map([
   ["reference", "scripts/reference/main.ts"],
+  ["configuration", "scripts/configuration/main.ts"],
   ["dependencies", "scripts/dependencies/main.ts"],
   ["tour", "scripts/tour/main.ts"],
   ["screenshots", "scripts/screenshots/main.ts"],

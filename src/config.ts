@@ -8,306 +8,296 @@ import { ConfigError } from "./errors.ts";
 /** How events reach the bot: `auto` is the webhook with polling as its fallback. */
 export type DeliveryMode = "auto" | "webhook" | "polling";
 
-/** Everything that the environment of a bot can set. Durations are milliseconds. */
-export interface Config {
-  /** SERVICE_BASE_URL: address of the platform, without `/api/v1` and a slash at its end. */
-  readonly baseUrl: string;
-  /** SERVICE_API_KEY: the bearer token. */
-  readonly apiKey: string;
-  /** SERVICE_WEBHOOK_SECRET: every secret that is valid now; empty only with delivery `polling`. */
-  readonly webhookSecrets: readonly string[];
-  /** DELIVERY, default `auto`. */
-  readonly delivery: DeliveryMode;
-  /** HOST, default 127.0.0.1. */
-  readonly host: string;
-  /** PORT, default 3000; 0 takes a free one. */
-  readonly port: number;
-  /** WEBHOOK_PATH, default `/webhook`. */
-  readonly webhookPath: string;
-  /** DATABASE_URL, default the file `data/bot.db`. */
-  readonly database: DatabaseAddress;
-  /** DATABASE_SCHEMA, default `service_bot`: where the tables are in PostgreSQL. */
-  readonly databaseSchema: string;
-  /** POLL_INTERVAL_MS, default 4000: between two reads of the log while polling. */
-  readonly pollIntervalMs: number;
-  /** AUDIT_INTERVAL_MS, default 60,000: between two reads while the webhook is healthy. */
-  readonly auditIntervalMs: number;
-  /** SILENCE_MS, default 45,000: how long the webhook may take to bring an event. */
-  readonly silenceMs: number;
-  /** START_FROM, default `now`: where the first start begins in the log. */
-  readonly startFrom: "now" | "oldest";
-  /** CONCURRENCY, default 16: conversations and posts handled at once. */
-  readonly concurrency: number;
-  /** MAX_ATTEMPTS, default 8: then an event goes to the dead letters. */
-  readonly maxAttempts: number;
-  /** MAX_BODY_BYTES, default 16 MiB: the largest body of a delivery. */
-  readonly maxBodyBytes: number;
-  /** MAX_REQUESTS_PER_MINUTE: at most so many requests to the platform in any 60 s; no limit by default. */
-  readonly maxRequestsPerMinute: number | undefined;
-  /** METRICS_PORT: where Prometheus finds the metrics; 0 takes a free one. No metrics by default. */
-  readonly metricsPort: number | undefined;
-  /** METRICS_HOST, default 127.0.0.1: the address that port is on. */
-  readonly metricsHost: string;
-  /** LOG_LEVEL, default `info`. */
-  readonly logLevel: LogLevel;
-  /** TRACING, default `off`: spans for OpenTelemetry. */
-  readonly tracing: "on" | "off";
-}
-
-/** Options of a bot that stand in for the environment, each with the form its variable has. */
+/** Options of a bot that override the environment. Each has the form of its variable; durations are milliseconds. */
 export interface ConfigOverrides {
-  /** SERVICE_BASE_URL: address of the platform, without `/api/v1`; it may have a path. Required, here or in the environment. */
+  /**
+   * SERVICE_BASE_URL: address of the platform, without `/api/v1`. It may have a path: below `https://host.example/social`
+   * the API is at `https://host.example/social/api/v1`. A query and a fragment are refused. Required.
+   */
   readonly baseUrl?: string;
-  /** SERVICE_API_KEY: the bearer token. Required, here or in the environment. */
+  /** SERVICE_API_KEY: bearer token. Required. */
   readonly apiKey?: string;
-  /** SERVICE_WEBHOOK_SECRET: one secret, or several during a rotation. Required unless polling. */
+  /**
+   * SERVICE_WEBHOOK_SECRET: `whsec_…`; several, the newest first, during a rotation: comma-separated in the variable, a list in
+   * the option. Required unless `DELIVERY=polling`.
+   */
   readonly webhookSecret?: string | readonly string[];
-  /** DELIVERY. Default `auto`: the webhook, with polling as the fallback. */
+  /**
+   * DELIVERY: `auto`: the webhook, with polling as the fallback; `webhook`: the event log is never read; `polling`: no webhook
+   * at all. Default `auto`.
+   */
   readonly delivery?: DeliveryMode;
-  /** HOST: listening address. Default 127.0.0.1. */
+  /** HOST: listening address. Default `127.0.0.1`. */
   readonly host?: string;
-  /** PORT, 0 to 65,535; 0 takes a free one. Default 3000. */
+  /** PORT: listening port, 0 to 65,535; 0 takes a free one. Default `3000`. */
   readonly port?: number;
-  /** WEBHOOK_PATH. Default `/webhook`. */
+  /** WEBHOOK_PATH: path of the webhook. Default `/webhook`. */
   readonly webhookPath?: string;
-  /** DATABASE_URL: `file:relative`, `file:/absolute`, `file::memory:` or `postgres://…`. Default `file:data/bot.db`. */
+  /**
+   * DATABASE_URL: `file:relative`, `file:/absolute`, `file::memory:` for tests, or
+   * `postgres://user:password@host:port/database`. Default `file:data/bot.db`.
+   */
   readonly databaseUrl?: string;
-  /** DATABASE_SCHEMA: where the tables are in PostgreSQL. Default `service_bot`. */
+  /**
+   * DATABASE_SCHEMA: schema of the tables in PostgreSQL: lower-case letters, digits and `_`, 63 at most; no digit first, and no
+   * `pg_`. Default `service_bot`.
+   */
   readonly databaseSchema?: string;
-  /** POLL_INTERVAL_MS: between two reads of the log while polling, from 50 ms up. Default 4,000. */
+  /**
+   * POLL_INTERVAL_MS: between two reads of the event log while polling, from 50 ms up; the platform suggests 3 to 5 s.
+   * Default `4000`.
+   */
   readonly pollIntervalMs?: number;
-  /** AUDIT_INTERVAL_MS: between two reads while the webhook is healthy, from 50 ms up. Default 60,000. */
+  /** AUDIT_INTERVAL_MS: between two reads of the event log while the webhook is healthy, from 50 ms up. Default `60000`. */
   readonly auditIntervalMs?: number;
-  /** SILENCE_MS: how long the webhook may take to bring an event that the log has, from 50 ms up. Default 45,000. */
+  /**
+   * SILENCE_MS: time of the webhook to bring an event that the log has, from 50 ms up: a delivery round and a half.
+   * Default `45000`.
+   */
   readonly silenceMs?: number;
-  /** START_FROM: where the first start begins in the log. Default `now`. */
+  /** START_FROM: where the first start begins in the event log: `now` or `oldest`. Default `now`. */
   readonly startFrom?: "now" | "oldest";
-  /** CONCURRENCY: lanes handled at once by each instance, 1 to 10,000. Default 16. */
+  /** CONCURRENCY: conversations and posts handled at once by each instance, 1 to 10,000. Default `16`. */
   readonly concurrency?: number;
-  /** MAX_ATTEMPTS, 1 to 1,000: then an event goes to the dead letters. Default 8. */
+  /** MAX_ATTEMPTS: runs of an event before it goes to the dead letters, 1 to 1,000. Default `8`. */
   readonly maxAttempts?: number;
-  /** MAX_BODY_BYTES: the largest body of a delivery, 1 to 268,435,456 bytes. Default 16,777,216. */
+  /** MAX_BODY_BYTES: largest body of a delivery in bytes, up to 256 MiB. Default `16777216`. */
   readonly maxBodyBytes?: number;
-  /** MAX_REQUESTS_PER_MINUTE: requests to the platform in any 60 s, divided among instances, 5 to 100,000. No limit by default. */
+  /**
+   * MAX_REQUESTS_PER_MINUTE: requests to the platform in any 60 s, divided among the instances, 5 to 100,000.
+   * Default: no limit.
+   */
   readonly maxRequestsPerMinute?: number;
-  /** METRICS_PORT, 0 to 65,535: where Prometheus finds the metrics; 0 takes a free one. No metrics by default. */
+  /** METRICS_PORT: port of the metrics for Prometheus, 0 to 65,535; 0 takes a free one. Default: no metrics. */
   readonly metricsPort?: number;
-  /** METRICS_HOST: the address that port is on. Default 127.0.0.1. */
+  /** METRICS_HOST: address of that port. Default `127.0.0.1`. */
   readonly metricsHost?: string;
-  /** LOG_LEVEL. Default `info`. */
+  /** LOG_LEVEL: `trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`. Default `info`. */
   readonly logLevel?: LogLevel;
-  /** `on` makes spans, through the package `@opentelemetry/api`. */
+  /** TRACING: `on` makes spans for OpenTelemetry, with the package `@opentelemetry/api`. Default `off`. */
   readonly tracing?: "on" | "off";
 }
 
-/** The environment's variables by the option that stands in for each. */
-export const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
-  baseUrl: "SERVICE_BASE_URL",
-  apiKey: "SERVICE_API_KEY",
-  webhookSecret: "SERVICE_WEBHOOK_SECRET",
-  delivery: "DELIVERY",
-  host: "HOST",
-  port: "PORT",
-  webhookPath: "WEBHOOK_PATH",
-  databaseUrl: "DATABASE_URL",
-  databaseSchema: "DATABASE_SCHEMA",
-  pollIntervalMs: "POLL_INTERVAL_MS",
-  auditIntervalMs: "AUDIT_INTERVAL_MS",
-  silenceMs: "SILENCE_MS",
-  startFrom: "START_FROM",
-  concurrency: "CONCURRENCY",
-  maxAttempts: "MAX_ATTEMPTS",
-  maxBodyBytes: "MAX_BODY_BYTES",
-  maxRequestsPerMinute: "MAX_REQUESTS_PER_MINUTE",
-  metricsPort: "METRICS_PORT",
-  metricsHost: "METRICS_HOST",
-  logLevel: "LOG_LEVEL",
-  tracing: "TRACING",
-};
+/** Values of all settings, by their options. */
+interface Settings
+  extends Required<
+    Omit<ConfigOverrides, "webhookSecret" | "databaseUrl" | "maxRequestsPerMinute" | "metricsPort">
+  > {
+  readonly webhookSecret: readonly string[] | undefined;
+  readonly databaseUrl: DatabaseAddress;
+  readonly maxRequestsPerMinute: number | undefined;
+  readonly metricsPort: number | undefined;
+}
 
-/**
- * The smallest budget of requests that a bot can work with: an audit that finds something is two, and an
- * answer that begins with reading the conversation two or three.
- */
-const LEAST_REQUESTS = 5;
+/** Configuration of a bot, as {@link ConfigOverrides} describes it. */
+export interface Config extends Omit<Settings, "webhookSecret" | "databaseUrl"> {
+  /** Every secret that is valid now; empty only with delivery `polling`. */
+  readonly webhookSecrets: readonly string[];
+  readonly database: DatabaseAddress;
+}
 
-/**
- * In bytes. The platform document bounds neither a round nor a text. A page of 50 events fits with 320 KiB for each, and
- * so does a round of 30,000 ordinary events after an outage.
- */
-const DEFAULT_BODY_BYTES = 16 * 1024 * 1024;
+/** One setting: its variable, its default and its form. */
+export interface Setting<T> {
+  readonly variable: string;
+  readonly schema: z.ZodType<T, string>;
+  /** Text of the default. Absent: the setting is required, or `optional`. */
+  readonly fallback?: string;
+  /** Effect of leaving an optional setting out, for the documentation. */
+  readonly optional?: string;
+}
 
-/** In bytes. The text of a larger body may not fit into a string of V8. */
+/** In ms; 24 days is the longest that a timer takes. */
+const interval = integer(50, 2 ** 31 - 1);
+
+/** Characters after `whsec_`. Fewer are a slip of the clipboard, and could be guessed. */
+const MIN_SECRET_LENGTH = 8;
+
+/** Bytes. The text of a larger body may not fit into a string of V8. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
-const DATABASE: DatabaseAddress = { kind: "sqlite", file: "data/bot.db" };
+/**
+ * The table of all settings. The environment, the checks of options, the messages about problems and docs/configuration.md
+ * come from it, and the sentences from {@link ConfigOverrides}.
+ */
+export const settings: {
+  readonly [K in keyof Settings]: Setting<Settings[K]>;
+} = {
+  baseUrl: { variable: "SERVICE_BASE_URL", schema: checked(addressProblem, normalizeAddress) },
+  apiKey: { variable: "SERVICE_API_KEY", schema: checked(tokenProblem, String) },
+  webhookSecret: {
+    variable: "SERVICE_WEBHOOK_SECRET",
+    schema: secrets(),
+    optional: "required unless `DELIVERY=polling`",
+  },
+  delivery: {
+    variable: "DELIVERY",
+    schema: oneOf(["auto", "webhook", "polling"]),
+    fallback: "auto",
+  },
+  host: { variable: "HOST", schema: z.string(), fallback: "127.0.0.1" },
+  port: { variable: "PORT", schema: integer(0, 65_535), fallback: "3000" },
+  webhookPath: {
+    variable: "WEBHOOK_PATH",
+    schema: checked(pathProblem, withoutSlash),
+    fallback: "/webhook",
+  },
+  databaseUrl: {
+    variable: "DATABASE_URL",
+    schema: checked(databaseProblem, readDatabase),
+    fallback: "file:data/bot.db",
+  },
+  databaseSchema: {
+    variable: "DATABASE_SCHEMA",
+    schema: checked(schemaProblem, String),
+    fallback: "service_bot",
+  },
+  pollIntervalMs: { variable: "POLL_INTERVAL_MS", schema: interval, fallback: "4000" },
+  auditIntervalMs: { variable: "AUDIT_INTERVAL_MS", schema: interval, fallback: "60000" },
+  silenceMs: { variable: "SILENCE_MS", schema: interval, fallback: "45000" },
+  startFrom: { variable: "START_FROM", schema: oneOf(["now", "oldest"]), fallback: "now" },
+  concurrency: { variable: "CONCURRENCY", schema: integer(1, 10_000), fallback: "16" },
+  maxAttempts: { variable: "MAX_ATTEMPTS", schema: integer(1, 1_000), fallback: "8" },
+  // A page of 50 events fits with 320 KiB for each, and so does a round of 30,000 ordinary events after an outage.
+  maxBodyBytes: {
+    variable: "MAX_BODY_BYTES",
+    schema: integer(1, MAX_BODY_BYTES),
+    fallback: "16777216",
+  },
+  // An audit that finds something is two requests, and an answer that reads the conversation first two or three.
+  maxRequestsPerMinute: {
+    variable: "MAX_REQUESTS_PER_MINUTE",
+    schema: integer(5, 100_000),
+    optional: "no limit",
+  },
+  metricsPort: {
+    variable: "METRICS_PORT",
+    schema: integer(0, 65_535),
+    optional: "no metrics",
+  },
+  metricsHost: { variable: "METRICS_HOST", schema: z.string(), fallback: "127.0.0.1" },
+  logLevel: { variable: "LOG_LEVEL", schema: oneOf(logLevels), fallback: "info" },
+  tracing: { variable: "TRACING", schema: oneOf(["on", "off"]), fallback: "off" },
+};
 
-const DATABASE_SCHEMA = "service_bot";
+/** Variables of a bot, in the order of the table. */
+export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
+
+/** Variables that earlier versions read, with the remedy. */
+const removed: Readonly<Record<string, string>> = {
+  LOG_SAMPLING: "remove it, because failures that repeat themselves are logged once",
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+type Option = keyof Settings;
 
 /**
- * Reads the configuration: options first, then the environment, then the defaults.
- * What is set to nothing counts as not set.
+ * Reads the configuration: options first, then the environment, then the defaults. An empty value counts as not set.
  *
- * @throws {ConfigError} CONFIG_INVALID with every problem at once; values of secrets are never in it
+ * @throws {ConfigError} CONFIG_INVALID with every problem at once, and without values of secrets
  */
-export function loadConfig(
-  env: Readonly<Record<string, string | undefined>>,
+export function loadConfig(env: Environment, overrides: ConfigOverrides = {}): Config {
+  const isPolling = textOf("delivery", env, overrides) === "polling";
+  const all = Object.keys(settings) as Option[];
+  const required = isPolling ? undefined : "webhookSecret";
+  const { values, problems } = readSettings(all, env, overrides, required);
+  const { webhookSecret = [], databaseUrl: database, ...rest } = values;
+  refuse([
+    ...problems,
+    ...misspelt(env, overrides),
+    ...Object.entries(removed)
+      .filter(([name]) => !isEmpty(env[name]))
+      .map(([name, remedy]) => `${name} is no longer read: ${remedy}`),
+  ]);
+  return { ...rest, webhookSecrets: webhookSecret, database };
+}
+
+/**
+ * Reads where the inbox is, for tools that need nothing else.
+ *
+ * @throws {ConfigError} CONFIG_INVALID
+ */
+export function loadDatabase(env: Environment): Pick<Config, "database" | "databaseSchema"> {
+  const { values, problems } = readSettings(["databaseUrl", "databaseSchema"], env);
+  refuse(problems);
+  return { database: values.databaseUrl, databaseSchema: values.databaseSchema };
+}
+
+/**
+ * Reads how the platform is reached, for tools that are no bot.
+ *
+ * @throws {ConfigError} CONFIG_INVALID
+ */
+export function loadPlatform(env: Environment): Pick<Config, "baseUrl" | "apiKey" | "logLevel"> {
+  const { values, problems } = readSettings(["baseUrl", "apiKey", "logLevel"], env);
+  refuse(problems);
+  return values;
+}
+
+/**
+ * Reads the platform's address, for a tool whose callers bring their tokens.
+ *
+ * @throws {ConfigError} CONFIG_INVALID
+ */
+export function loadPlatformAddress(env: Environment): Pick<Config, "baseUrl" | "logLevel"> {
+  const { values, problems } = readSettings(["baseUrl", "logLevel"], env);
+  refuse(problems);
+  return values;
+}
+
+/**
+ * Reads these settings. With problems the values are incomplete, and must not be used.
+ *
+ * @param required an optional setting that must not be left out now
+ */
+function readSettings<K extends Option>(
+  options: readonly K[],
+  env: Environment,
   overrides: ConfigOverrides = {},
-): Config {
-  const read = readerOf(env, overrides);
-  const delivery = read.value("delivery", oneOf(["auto", "webhook", "polling"]), "auto");
-  const config: Config = {
-    baseUrl: read.value("baseUrl", address),
-    apiKey: read.value("apiKey", token),
-    webhookSecrets: read.value("webhookSecret", secrets, delivery === "polling" ? [] : undefined),
-    delivery,
-    host: read.value("host", z.string(), "127.0.0.1"),
-    port: read.value("port", integer(0, 65_535), 3000),
-    webhookPath: read.value("webhookPath", path, "/webhook"),
-    ...readDatabaseFrom(read),
-    pollIntervalMs: read.value("pollIntervalMs", interval, 4_000),
-    auditIntervalMs: read.value("auditIntervalMs", interval, 60_000),
-    silenceMs: read.value("silenceMs", interval, 45_000),
-    startFrom: read.value("startFrom", oneOf(["now", "oldest"]), "now"),
-    concurrency: read.value("concurrency", integer(1, 10_000), 16),
-    maxAttempts: read.value("maxAttempts", integer(1, 1_000), 8),
-    maxBodyBytes: read.value("maxBodyBytes", integer(1, MAX_BODY_BYTES), DEFAULT_BODY_BYTES),
-    maxRequestsPerMinute: read.optional("maxRequestsPerMinute", integer(LEAST_REQUESTS, 100_000)),
-    metricsPort: read.optional("metricsPort", integer(0, 65_535)),
-    metricsHost: read.value("metricsHost", z.string(), "127.0.0.1"),
-    logLevel: read.value("logLevel", oneOf(logLevels), "info"),
-    tracing: read.value("tracing", oneOf(["on", "off"]), "off"),
-  };
-  const problems = [...read.problems, ...misspelt(env, overrides)];
-  if (problems.length > 0) throw new ConfigError(problems);
-  return config;
+  required?: Option,
+): { readonly values: Pick<Settings, K>; readonly problems: readonly string[] } {
+  const problems: string[] = [];
+  const values: Partial<Pick<Settings, K>> = {};
+  for (const option of options) {
+    const { variable, schema, fallback, optional }: Setting<Settings[K]> = settings[option];
+    const text = textOf(option, env, overrides) ?? fallback;
+    if (text === undefined) {
+      if (optional === undefined || option === required) problems.push(`${variable} is missing`);
+      continue;
+    }
+    const { success, data, error } = schema.safeParse(text);
+    if (success) values[option] = data;
+    else problems.push(...error.issues.map(({ message }) => `${variable} ${message}`));
+  }
+  return { values: values as Pick<Settings, K>, problems };
+}
+
+/** Text of an option, or of its variable; `undefined` if both are empty. */
+function textOf(option: Option, env: Environment, overrides: ConfigOverrides): string | undefined {
+  return [overrides[option], env[settings[option].variable]]
+    .map((value) => String(value ?? "").trim())
+    .find((text) => text !== "");
+}
+
+function isEmpty(text: string | undefined): boolean {
+  return (text ?? "").trim() === "";
 }
 
 /** A misspelt variable would silently leave its default in place. */
-function misspelt(
-  env: Readonly<Record<string, string | undefined>>,
-  overrides: ConfigOverrides,
-): string[] {
-  const options = Object.keys(variables) as (keyof ConfigOverrides)[];
+function misspelt(env: Environment, overrides: ConfigOverrides): string[] {
+  const options = Object.keys(settings) as Option[];
   const isSet = (name: string) =>
-    options.some((one) => variables[one] === name && textOf(env, overrides, one) !== undefined);
-  return misspeltVariables(env, Object.values(variables), isSet).map(
+    options.some(
+      (one) => settings[one].variable === name && textOf(one, env, overrides) !== undefined,
+    );
+  return misspeltVariables(env, variables, isSet).map(
     ({ name, meant }) => `${name} is not a variable of the bot (did you mean ${meant}?)`,
   );
 }
 
-type DatabaseConfig = Pick<Config, "database" | "databaseSchema">;
-
-/**
- * Where the inbox is, for tools that need nothing else.
- *
- * @throws {ConfigError} CONFIG_INVALID
- */
-export function loadDatabase(env: Readonly<Record<string, string | undefined>>): DatabaseConfig {
-  const read = readerOf(env, {});
-  const config = readDatabaseFrom(read);
-  if (read.problems.length > 0) throw new ConfigError(read.problems);
-  return config;
-}
-
-/**
- * How the platform is reached, for tools that are no bot.
- *
- * @throws {ConfigError} CONFIG_INVALID
- */
-export function loadPlatform(
-  env: Readonly<Record<string, string | undefined>>,
-): Pick<Config, "baseUrl" | "apiKey" | "logLevel"> {
-  const read = readerOf(env, {});
-  const config = { ...readPlatformFrom(read), apiKey: read.value("apiKey", token) };
-  if (read.problems.length > 0) throw new ConfigError(read.problems);
-  return config;
-}
-
-/**
- * The same for a tool that each of its callers brings a token to.
- *
- * @throws {ConfigError} CONFIG_INVALID
- */
-export function loadPlatformAddress(
-  env: Readonly<Record<string, string | undefined>>,
-): Pick<Config, "baseUrl" | "logLevel"> {
-  const read = readerOf(env, {});
-  const config = readPlatformFrom(read);
-  if (read.problems.length > 0) throw new ConfigError(read.problems);
-  return config;
-}
-
-function readPlatformFrom(read: Reader): Pick<Config, "baseUrl" | "logLevel"> {
-  return {
-    baseUrl: read.value("baseUrl", address),
-    logLevel: read.value("logLevel", oneOf(logLevels), "info"),
-  };
-}
-
-function readDatabaseFrom(read: Reader): DatabaseConfig {
-  return {
-    database: read.value("databaseUrl", database, DATABASE),
-    databaseSchema: read.value("databaseSchema", schemaName, DATABASE_SCHEMA),
-  };
-}
-
-function readerOf(
-  env: Readonly<Record<string, string | undefined>>,
-  overrides: ConfigOverrides,
-): Reader {
-  return new Reader((option) => textOf(env, overrides, option));
-}
-
-/** The text of an option, or of its variable; `undefined` if neither is set to anything. */
-function textOf(
-  env: Readonly<Record<string, string | undefined>>,
-  overrides: ConfigOverrides,
-  option: keyof ConfigOverrides,
-): string | undefined {
-  const values = [overrides[option], env[variables[option]]].map((value) =>
-    String(value ?? "").trim(),
-  );
-  return values.find((value) => value !== "");
-}
-
-/** Reads one option after the other and keeps every problem, so that all are told at once. */
-class Reader {
-  readonly problems: string[] = [];
-  readonly #text: (option: keyof ConfigOverrides) => string | undefined;
-
-  constructor(text: (option: keyof ConfigOverrides) => string | undefined) {
-    this.#text = text;
-  }
-
-  /** The value, or the fallback. After a problem the result is of no use and is never handed out. */
-  value<T>(option: keyof ConfigOverrides, schema: z.ZodType<T, string>, fallback?: T): T {
-    const text = this.#text(option);
-    if (text === undefined) {
-      if (fallback === undefined) this.problems.push(`${variables[option]} is missing`);
-      return fallback as T;
-    }
-    return this.#parse(option, schema, text) ?? (fallback as T);
-  }
-
-  /** The value; undefined where there is none. */
-  optional<T>(option: keyof ConfigOverrides, schema: z.ZodType<T, string>): T | undefined {
-    const text = this.#text(option);
-    return text === undefined ? undefined : this.#parse(option, schema, text);
-  }
-
-  #parse<T>(
-    option: keyof ConfigOverrides,
-    schema: z.ZodType<T, string>,
-    text: string,
-  ): T | undefined {
-    const result = schema.safeParse(text);
-    if (result.success) return result.data;
-    for (const { message } of result.error.issues) {
-      this.problems.push(`${variables[option]} ${message}`);
-    }
-    return undefined;
-  }
+/** @throws {ConfigError} CONFIG_INVALID if there is a problem */
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 function oneOf<const T extends string>(values: readonly T[]): z.ZodType<T, string> {
@@ -328,56 +318,52 @@ function integer(min: number, max: number): z.ZodType<number, string> {
   });
 }
 
-/** Milliseconds; 24 days is the longest that a timer takes. */
-const interval = integer(50, 2 ** 31 - 1);
-
-const token = checked(tokenProblem);
-
-/** Fewer characters after `whsec_` are a slip of the clipboard, and could be guessed. */
-const SHORTEST_SECRET = 8;
-
-const secrets: z.ZodType<readonly string[], string> = z.string().transform((text, context) => {
-  const values = text
-    .split(",")
-    .map((secret) => secret.trim())
-    .filter((secret) => secret !== "");
-  if (values.length === 0) context.addIssue("holds no secret");
-  for (const value of values) {
-    const rest = value.startsWith("whsec_") ? value.slice("whsec_".length) : undefined;
-    if (rest === undefined) {
-      context.addIssue(`must begin with whsec_ (got ${value.length} other characters)`);
-    } else if (rest.length < SHORTEST_SECRET) {
-      context.addIssue(`is cut off: only ${rest.length} characters follow whsec_`);
-    }
-  }
-  return values;
-});
-
-/** A slash at the end is dropped, as it is from requests: `/webhook/` and `/webhook` are one. */
-const path: z.ZodType<string, string> = z
-  .string()
-  .refine((text) => /^\/[\x21-\x7e]*$/.test(text) && !/[?#]/.test(text), {
-    error: "must be a path such as /webhook, without query",
-  })
-  .transform((text) => text.replace(/(?<=.)\/+$/, ""));
-
-const address: z.ZodType<string, string> = checked(addressProblem).transform((text) =>
-  URL.canParse(text) ? normalizeAddress(text) : "",
-);
-
-function checked(problemOf: (text: string) => string | undefined): z.ZodType<string, string> {
-  return z.string().superRefine((text, context) => {
+/** A text without a problem, read. */
+function checked<T>(
+  problemOf: (text: string) => string | undefined,
+  read: (text: string) => T,
+): z.ZodType<T, string> {
+  return z.string().transform((text, context) => {
     const problem = problemOf(text);
-    if (problem !== undefined) context.addIssue(problem);
+    if (problem === undefined) return read(text);
+    context.addIssue(problem);
+    return z.NEVER;
   });
 }
 
-const database: z.ZodType<DatabaseAddress, string> =
-  checked(databaseProblem).transform(readDatabase);
+function secrets(): z.ZodType<readonly string[], string> {
+  return z.string().transform((text, context) => {
+    const values = text
+      .split(",")
+      .map((secret) => secret.trim())
+      .filter((secret) => secret !== "");
+    if (values.length === 0) context.addIssue("holds no secret");
+    for (const value of values) {
+      const rest = value.startsWith("whsec_") ? value.slice("whsec_".length) : undefined;
+      if (rest === undefined) {
+        context.addIssue(`must begin with whsec_ (got ${value.length} other characters)`);
+      } else if (rest.length < MIN_SECRET_LENGTH) {
+        context.addIssue(`is cut off: only ${rest.length} characters follow whsec_`);
+      }
+    }
+    return values;
+  });
+}
 
-/** As PostgreSQL takes it without quotes, and none of its own. */
-const schemaName: z.ZodType<string, string> = checked((text) =>
-  /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(text)
+function pathProblem(text: string): string | undefined {
+  return /^\/[\x21-\x7e]*$/.test(text) && !/[?#]/.test(text)
     ? undefined
-    : "must be a name of lower-case letters, digits and _, of 63 at most, that does not begin with pg_",
-);
+    : "must be a path such as /webhook, without query";
+}
+
+/** Drops slashes at the end, as requests do: `/webhook/` and `/webhook` are one. */
+function withoutSlash(path: string): string {
+  return path.replace(/(?<=.)\/+$/, "");
+}
+
+/** Permits names that PostgreSQL takes without quotes, and none of its own. */
+function schemaProblem(text: string): string | undefined {
+  return /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(text)
+    ? undefined
+    : "must be a name of lower-case letters, digits and _, of 63 at most, that does not begin with pg_";
+}

@@ -1,16 +1,15 @@
 import type { Fetch } from "./client/http.ts";
-import { type ConfigOverrides, variables } from "./config.ts";
+import { type ConfigOverrides, settings } from "./config.ts";
 import type { BackoffOptions, Random } from "./core/backoff.ts";
 import type { Clock } from "./core/clock.ts";
 import type { LoopGuardOptions } from "./core/job.ts";
 import type { Logger } from "./core/logger.ts";
 import {
-  type OptionNames,
-  outOfRange,
+  type OptionTable,
+  optionProblems,
   refuseProblems,
   retryProblems,
   TIME_LIMIT,
-  unknownOptions,
   WAIT,
 } from "./core/ranges.ts";
 import type { LaneOf } from "./events/lane.ts";
@@ -80,19 +79,19 @@ export interface StartOptions {
   readonly standalone?: boolean;
 }
 
-/** The options that no variable stands for. */
-const codeOptions: OptionNames<Omit<BotOptions, keyof ConfigOverrides>> = {
+/** Options that are set in code alone, with the range of each number. */
+const codeOptions: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
   env: true,
   logger: true,
-  handlerTimeoutMs: true,
+  handlerTimeoutMs: TIME_LIMIT,
   retry: true,
   lane: true,
-  requestTimeoutMs: true,
-  requestRetries: true,
-  leaseMs: true,
-  shutdownGraceMs: true,
-  maxBacklog: true,
-  minFreeBytes: true,
+  requestTimeoutMs: TIME_LIMIT,
+  requestRetries: { max: 10, whole: true },
+  leaseMs: { ...WAIT, min: 1_000, whole: true },
+  shutdownGraceMs: WAIT,
+  maxBacklog: { min: 1, whole: true },
+  minFreeBytes: {},
   retention: true,
   loopGuard: true,
   onSwitch: true,
@@ -101,46 +100,32 @@ const codeOptions: OptionNames<Omit<BotOptions, keyof ConfigOverrides>> = {
   random: true,
 };
 
-const BOT_OPTIONS: OptionNames<object> = {
+/** Options with a variable are checked with the environment, when the bot starts. */
+const BOT_OPTIONS: OptionTable<object> = {
   ...codeOptions,
-  ...Object.fromEntries(Object.keys(variables).map((name) => [name, true])),
+  ...Object.fromEntries(Object.keys(settings).map((name) => [name, true])),
 };
 
-const START_OPTIONS: OptionNames<StartOptions> = { listen: true, standalone: true };
+const START_OPTIONS: OptionTable<StartOptions> = { listen: true, standalone: true };
 
-const RETENTION_OPTIONS: OptionNames<Retention> = {
-  bodiesMs: true,
-  idsMs: true,
-  deadLettersMs: true,
+const RETENTION_OPTIONS: OptionTable<Retention> = { bodiesMs: {}, idsMs: {}, deadLettersMs: {} };
+
+const LOOP_GUARD_OPTIONS: OptionTable<LoopGuardOptions> = {
+  answers: { min: 1, max: 10_000, whole: true },
+  perMs: TIME_LIMIT,
 };
-
-const LOOP_GUARD_OPTIONS: OptionNames<LoopGuardOptions> = { answers: true, perMs: true };
 
 /** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
 export function checkStartOptions(options: StartOptions): void {
-  refuseProblems(unknownOptions(options, START_OPTIONS));
+  refuseProblems(optionProblems(options, START_OPTIONS));
 }
 
 /** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
 export function checkOptions(options: BotOptions): void {
-  const { retention = {} } = options;
-  const loopGuard = options.loopGuard || {};
   refuseProblems([
-    ...unknownOptions(options, BOT_OPTIONS),
-    ...unknownOptions(retention, RETENTION_OPTIONS, "retention."),
-    ...unknownOptions(loopGuard, LOOP_GUARD_OPTIONS, "loopGuard."),
-    outOfRange("handlerTimeoutMs", options.handlerTimeoutMs, TIME_LIMIT),
-    outOfRange("requestTimeoutMs", options.requestTimeoutMs, TIME_LIMIT),
-    outOfRange("requestRetries", options.requestRetries, { max: 10, whole: true }),
-    outOfRange("leaseMs", options.leaseMs, { ...WAIT, min: 1_000, whole: true }),
-    outOfRange("shutdownGraceMs", options.shutdownGraceMs, WAIT),
-    outOfRange("maxBacklog", options.maxBacklog, { min: 1, whole: true }),
-    outOfRange("minFreeBytes", options.minFreeBytes, {}),
-    outOfRange("loopGuard.answers", loopGuard.answers, { min: 1, max: 10_000, whole: true }),
-    outOfRange("loopGuard.perMs", loopGuard.perMs, TIME_LIMIT),
+    ...optionProblems(options, BOT_OPTIONS),
+    ...optionProblems(options.retention ?? {}, RETENTION_OPTIONS, "retention."),
+    ...optionProblems(options.loopGuard || {}, LOOP_GUARD_OPTIONS, "loopGuard."),
     ...retryProblems(options.retry),
-    outOfRange("retention.bodiesMs", retention.bodiesMs, {}),
-    outOfRange("retention.idsMs", retention.idsMs, {}),
-    outOfRange("retention.deadLettersMs", retention.deadLettersMs, {}),
   ]);
 }

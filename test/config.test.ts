@@ -60,6 +60,13 @@ describe("a misspelt variable", () => {
   });
 });
 
+test("a variable that is no longer read is a problem, with its remedy", () => {
+  expect(problemsOf({ LOG_SAMPLING: "off" })).toEqual([
+    expect.stringMatching(/^LOG_SAMPLING is no longer read: remove it/),
+  ]);
+  expect(load({ LOG_SAMPLING: " " })).toEqual(load());
+});
+
 describe("defaults", () => {
   test("are those of the documentation", () => {
     expect(load()).toEqual({

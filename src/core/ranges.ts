@@ -21,11 +21,12 @@ export const TIME_LIMIT: Range = { ...WAIT, min: 1 };
 /** What is wrong with an option, in a sentence that names it and its range; undefined when nothing is. */
 export function outOfRange(
   name: string,
-  value: number | undefined,
+  value: unknown,
   { min = 0, max = Number.POSITIVE_INFINITY, whole = false, maxText }: Range,
 ): string | undefined {
   if (value === undefined) return undefined;
-  if (value >= min && value <= max && (!whole || Number.isInteger(value))) return undefined;
+  const isInRange = typeof value === "number" && value >= min && value <= max;
+  if (isInRange && (!whole || Number.isInteger(value))) return undefined;
   const kind = whole ? "a whole number " : "";
   const words = maxText === undefined ? "" : `, which is ${maxText}`;
   const range =
@@ -33,17 +34,36 @@ export function outOfRange(
   return `${name} must be ${kind}${range} (got ${value})`;
 }
 
-/** The problems of a retry policy. The factor is no time, and what grows by it ends at `maxMs`. */
-export function retryProblems(retry: Partial<BackoffOptions> = {}): (string | undefined)[] {
+/** Every name of a set of options, with the range of a number. The compiler keeps it complete. */
+export type OptionTable<T> = { readonly [K in keyof T]-?: true | Range };
+
+/**
+ * Names each option that does not exist, and each number that is out of its range.
+ *
+ * @param path stands before each name, such as `retry.`
+ */
+export function optionProblems(
+  given: object,
+  table: OptionTable<object>,
+  path = "",
+): (string | undefined)[] {
+  const values: Readonly<Record<string, unknown>> = { ...given };
+  const ranges: [string, true | Range][] = Object.entries(table);
   return [
-    ...unknownOptions(retry, RETRY_OPTIONS, "retry."),
-    outOfRange("retry.baseMs", retry.baseMs, WAIT),
-    outOfRange("retry.maxMs", retry.maxMs, WAIT),
-    outOfRange("retry.factor", retry.factor, {}),
+    ...unknownOptions(given, table, path),
+    ...ranges.map(([name, range]) =>
+      range === true ? undefined : outOfRange(path + name, values[name], range),
+    ),
   ];
 }
 
-const RETRY_OPTIONS: OptionNames<BackoffOptions> = { baseMs: true, maxMs: true, factor: true };
+/** The factor is no time, and the waits that grow by it end at `maxMs`. */
+const RETRY_OPTIONS: OptionTable<BackoffOptions> = { baseMs: WAIT, maxMs: WAIT, factor: {} };
+
+/** Names the problems of a retry policy. */
+export function retryProblems(retry: Partial<BackoffOptions> = {}): (string | undefined)[] {
+  return optionProblems(retry, RETRY_OPTIONS, "retry.");
+}
 
 /** Every name of a set of options. The compiler keeps it complete. */
 export type OptionNames<T> = { readonly [K in keyof T]-?: true };
@@ -54,7 +74,7 @@ export type OptionNames<T> = { readonly [K in keyof T]-?: true };
  *
  * @param path what stands before each name, such as `retry.`
  */
-export function unknownOptions(given: object, names: OptionNames<object>, path = ""): string[] {
+export function unknownOptions(given: object, names: OptionTable<object>, path = ""): string[] {
   const known = Object.keys(names);
   return Object.keys(given)
     .filter((name) => !Object.hasOwn(names, name))

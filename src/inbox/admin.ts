@@ -1,17 +1,17 @@
 import type { EventDetails, EventState, EventSummary, InboxReport, Source } from "./records.ts";
 
 /**
- * Which events are meant: those that fit every field that is set. Times are milliseconds since 1970, and are compared
- * with when an event ended, or with when it was received while it is pending.
+ * Events that fit every field that is set. Times are milliseconds since 1970. They are compared with the end of an event,
+ * or with its arrival while it is pending.
  */
 export interface InboxFilter {
   /** An event type, exactly. */
   readonly type?: string | undefined;
   /** A lane, exactly: `dm:<conversation>`, `post:<post>`, `user:<username>` unless the option `lane` names them otherwise. */
   readonly lane?: string | undefined;
-  /** The door through which it came first. */
+  /** The source from which it came first. */
   readonly source?: Source | undefined;
-  /** A part of its last error, capitals and small letters as they are there. */
+  /** A part of its last error, case-sensitive. */
   readonly error?: string | undefined;
   /** The code of its last error, such as `STEP_UNCERTAIN`. */
   readonly code?: string | undefined;
@@ -21,13 +21,13 @@ export interface InboxFilter {
   readonly until?: number | undefined;
 }
 
-/** Which events are listed, and how many at once. */
+/** A filter for a list, and the size of its pages. */
 export interface InboxListOptions extends InboxFilter {
   /** All states by default. */
   readonly state?: EventState | undefined;
-  /** How many at most, 1 to 1,000. Default 50. */
+  /** Events of a page, 1 to 1,000. Default 50. */
   readonly limit?: number | undefined;
-  /** Where to go on: `next` of the page before, with the same filter. */
+  /** `next` of the page before, with the same filter. */
   readonly after?: string | undefined;
 }
 
@@ -35,84 +35,82 @@ export interface InboxListOptions extends InboxFilter {
 export interface InboxPage {
   /** The newest first. */
   readonly events: readonly EventSummary[];
-  /** Set when there are more. */
+  /** Set if there are more. */
   readonly next: string | undefined;
 }
 
-/** What is known beyond the inbox when dead letters are retried. */
+/** Knowledge that the inbox has not, for a retry of dead letters. */
 export interface InboxRetryOptions extends InboxDecisionOptions {
   /**
-   * What is known of steps that began and have no result. `done`: they took effect, and the handler goes on
-   * after them, with `undefined` for their result. `absent`: they did not, and run again. By default the
-   * handler finds out by itself, and the event is parked again where it cannot.
+   * The fate of steps that began and have no result. `done`: they took effect, and the handler goes on after them, with
+   * `undefined` as their result. `absent`: they did not, and run again. By default the handler finds out by itself, and
+   * the event becomes a dead letter again if it cannot.
    */
   readonly assume?: "done" | "absent" | undefined;
 }
 
-/** How far a decision about several events is. */
+/** The progress of a decision about several events. */
 export interface InboxProgress {
-  /** Events that are decided about. */
+  /** Events decided about. */
   readonly done: number;
-  /** Of so many events. */
+  /** All events of the decision. */
   readonly of: number;
 }
 
-/** For decisions about many events. */
+/** Options of a decision about several events. */
 export interface InboxDecisionOptions {
-  /** When it aborts, what is decided stays so, and nothing more is: `left` tells about how many. */
+  /** Ends the decision when it aborts. What is decided stays so; `left` is the number of the others. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each batch. */
   readonly onProgress?: ((progress: InboxProgress) => void) | undefined;
 }
 
-/** Which dead letters are to run again. */
+/** A filter for dead letters that are to run again. */
 export interface InboxRetryFilter extends InboxFilter {
-  /** So many at most, the oldest first. All by default. */
+  /** The most events, the oldest first. All by default. */
   readonly limit?: number | undefined;
 }
 
-/** Which events are to end. */
+/** A filter for events that are to end. */
 export interface InboxDiscardFilter extends InboxRetryFilter {
   /** Default `dead`. */
   readonly state?: "dead" | "pending" | undefined;
 }
 
-/** What a decision about several events has changed. */
+/** The outcome of a decision about several events. */
 export interface InboxChange {
-  /** How many events the decision took effect on. */
+  /** Events on which the decision took effect. */
   readonly changed: number;
-  /** Passed over: being handled at that moment, ended otherwise meanwhile, or without a body. */
+  /** Events passed over: being handled, ended otherwise meanwhile, or without a body. */
   readonly skipped: number;
-  /** How many were not come to, where `signal` has ended it. */
+  /** Events not decided about because `signal` aborted. */
   readonly left?: number | undefined;
 }
 
 /**
- * The inbox as people see it: what is in it, and what becomes of the events that cannot be handled.
- * Decisions by filter are about the events that fit when the call is made, and are carried out in small
- * batches, so that deliveries go on meanwhile. Every method rejects with STORE_UNAVAILABLE when the store
- * cannot do it now.
+ * The inbox as people see it, and their decisions about events that cannot be handled. A decision by filter is about the
+ * events that fit when the call is made. It is carried out in small batches, and deliveries go on meanwhile. Every method
+ * rejects with STORE_UNAVAILABLE if the store cannot do its work now.
  */
 export interface InboxAdmin {
   /**
-   * Dead, discarded and done events come in the order in which they ended, pending ones in the order in which they
-   * were received, and all together by these times; the newest first. What ends between two pages is on neither, but
-   * at the top.
+   * Lists events, the newest first: pending ones by their arrival, the others by their end, and all together by these
+   * times. An event that ends between two pages is on neither, but at the top.
    *
    * @throws {ServiceBotError} CURSOR_INVALID
    */
   list(options?: InboxListOptions): Promise<InboxPage>;
 
   /**
-   * An event with its content, the runs that did not end well, and its steps.
+   * Shows an event with its content, the runs that did not end well, and its steps.
    *
    * @throws {ServiceBotError} EVENT_NOT_FOUND
    */
   show(id: string): Promise<EventDetails>;
 
   /**
-   * Makes dead letters pending again, with their attempts back at 0. They run as soon as their lane is
-   * free, with `ctx.late` where later events of the lane were handled meanwhile.
+   * Makes dead letters pending again, with their attempts back at 0. They run as soon as their lane is free, with
+   * `ctx.late` if later events of the lane were handled meanwhile.
    *
    * @param target an id, or a filter; `{}` is every dead letter
    * @throws {ServiceBotError} EVENT_NOT_FOUND, EVENT_NOT_DEAD, EVENT_BODY_DROPPED, for an id
@@ -120,7 +118,7 @@ export interface InboxAdmin {
   retry(target: string | InboxRetryFilter, options?: InboxRetryOptions): Promise<InboxChange>;
 
   /**
-   * Ends events for good. Their ids stay known, so that they never run, however often they are delivered.
+   * Ends events for good. Their ids stay known, so that they never run even if they are delivered again.
    *
    * @param target an id, or a filter; `{}` is every dead letter
    * @param reason kept with the event; at most 500 characters of it
@@ -133,11 +131,11 @@ export interface InboxAdmin {
   ): Promise<InboxChange>;
 
   /**
-   * The ids that a decision with this filter would be about, in the order in which they would have their turn. Changes
-   * nothing; some may be passed over then.
+   * Finds the ids that a decision with this filter would be about, in their order. Changes nothing. The decision may pass
+   * over some of them.
    */
   targets(filter: InboxDiscardFilter): Promise<readonly string[]>;
 
-  /** How many events there are in each state, dead letters by type, and when the oldest pending one came. */
+  /** Counts the events in each state, dead letters by type and error, and lanes. */
   stats(): Promise<InboxReport>;
 }

@@ -7,17 +7,16 @@ import type { BatchMessage } from "../observe/channels.ts";
 import type { NewEvent, PutResult } from "./inbox.ts";
 
 /**
- * No store has to keep a longer id, type or lane than this, in bytes: they are in its indexes, whose entries
- * have a limit, and an event that the store can never take would fail its batch for ever.
+ * In bytes. Ids, types and lanes are in indexes, whose entries have a limit: an event that a store can never take would
+ * fail its batch for ever.
  */
 const MAX_KEY_BYTES = 512;
 
 const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 
 /**
- * Turns the elements of `events`, as they came over the wire, into what the inbox stores, sorted by
- * id. What cannot be handled is not refused, for the sender would repeat the whole batch for ever:
- * it comes out as a dead letter that says what is wrong with it.
+ * Reads the elements of `events`, as they came over the wire, into events of the inbox, sorted by id. An event that
+ * cannot be handled becomes a dead letter with the reason: to refuse it would have the sender repeat its batch for ever.
  */
 export function readBatch(raw: readonly unknown[], laneOf: LaneOf): NewEvent[] {
   return raw
@@ -65,7 +64,7 @@ function isLong(key: string): boolean {
   return key.length > MAX_KEY_BYTES / 3 && Buffer.byteLength(key) > MAX_KEY_BYTES;
 }
 
-/** Long keys stay different ones: they end with a hash of the whole. */
+/** Shortens a long key, which ends with a hash of the whole, so that long keys stay different. */
 function shorten(key: string): string {
   return isLong(key) ? `${key.slice(0, 64)}…${hash(key)}` : key;
 }

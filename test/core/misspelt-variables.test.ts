@@ -3,7 +3,7 @@ import { variables } from "../faces/bot.ts";
 import { misspeltVariables } from "../faces/core.ts";
 import { commonVariables } from "./common-variables.ts";
 
-const known = Object.values(variables);
+const known = variables;
 
 /** What is found of these, where the variables in `set` have a value. */
 function found(env: Readonly<Record<string, string>>, set: readonly string[] = []) {

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CONFIG_SOURCE } from "../faces/files.ts";
+import { withTable } from "../../scripts/configuration/table.ts";
+import { settings } from "../faces/bot.ts";
 import { typeErrors } from "../support/type-errors.ts";
 import { type CodeBlock, codeBlocks, links, type Page, pages, prose, root } from "./markdown.ts";
 
@@ -65,17 +66,10 @@ function sourcesOfExports(): Record<string, string[]> {
 
 describe("docs/configuration.md", () => {
   const text = readFileSync(join(root, "docs/configuration.md"), "utf8");
-  const source = readFileSync(CONFIG_SOURCE, "utf8");
-  const known = [...source.matchAll(/^ {2}(\w+): "([A-Z_]+)",$/gm)].map(([, option, name]) => ({
-    option: option ?? "",
-    name: name ?? "",
-  }));
 
-  test("has every variable with its option, and no other", () => {
-    const rows = [...text.matchAll(/^\| `([A-Z_]+)` \| `(\w+)` \|/gm)];
-    const documented = rows.map(([, name, option]) => ({ option, name }));
-    expect(known.length).toBeGreaterThan(10);
-    expect(documented).toEqual(known);
+  test("has the table of settings as it was written: else `npm run docs -- configuration`", () => {
+    expect(withTable(text)).toBe(text);
+    expect(() => withTable("no table")).toThrow("no table");
   });
 
   test("agrees with the starter's .env.example on the variables", () => {
@@ -83,6 +77,6 @@ describe("docs/configuration.md", () => {
     // As a bot on SQLite has it.
     const example = stored.replace(/^# \{\{#postgres\}\}.*?\{\{\/postgres\}\}\n/ms, "");
     const names = [...example.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name);
-    expect(names).toEqual(known.map(({ name }) => name));
+    expect(names).toEqual(Object.values(settings).map(({ variable }) => variable));
   });
 });

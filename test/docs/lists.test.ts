@@ -146,7 +146,7 @@ function variablesRead(): string[] {
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !path.startsWith(join("platform", "portal")))
     .map((path) => join("src", path));
-  const own = new Set(Object.values(variables));
+  const own = new Set(variables);
   const told =
     readFileSync(SCAFFOLDER_ATTENDANCE_SOURCE, "utf8").match(/(?<=")[A-Z_]{2,}(?=")/g) ?? [];
   const found = [...files, "create-bot.js"].flatMap((path) => variablesIn(read(path)));

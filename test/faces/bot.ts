@@ -6,5 +6,6 @@ export {
   type ConfigOverrides,
   loadConfig,
   loadDatabase,
+  settings,
   variables,
 } from "../../src/config.ts";

@@ -11,7 +11,6 @@ export const POSTGRES_INBOX_MODULE: string = inSrc("inbox/postgres/postgres-inbo
 
 // Sources that tests read or change.
 export const BOT_SOURCE: string = inSrc("bot.ts");
-export const CONFIG_SOURCE: string = inSrc("config.ts");
 export const ERRORS_SOURCE: string = inSrc("errors.ts");
 export const PLATFORM_ERRORS_SOURCE: string = inSrc("platform/error.ts");
 export const RECEIVER_SOURCES: string = inSrc("receiver");

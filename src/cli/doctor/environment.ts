@@ -11,7 +11,7 @@ import { type Finding, findingsOf } from "./finding.ts";
 
 const { ok, note, warn, fail } = findingsOf("environment");
 
-const known: readonly string[] = Object.values(variables);
+const known = variables;
 
 /** Origin of a missing variable. */
 const sources: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { Claim, ClaimRooms } from "../inbox.ts";
-import { CRASHES, SUSPECT_WAIT_MS } from "../limits.ts";
+import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/crashes.ts";
 import { remakeLanes } from "../sql/decisions.ts";
 import type { Database } from "./database.ts";
 import { is, lockHeld, rowsOf } from "./lane-statements.ts";
@@ -31,7 +31,7 @@ WITH ready AS MATERIALIZED (
   SELECT key, fence, owner, claimed, done_ord, ready_at, ctid AS at FROM {schema}.lane
   WHERE ready_at <= {now} ${where} ORDER BY ready_at, key LIMIT $1 FOR UPDATE SKIP LOCKED
 ), ${choice.of} AS MATERIALIZED (
-  SELECT ready.*, event.*, event.crashes + event.lapsed >= ${CRASHES} AS suspect
+  SELECT ready.*, event.*, event.crashes + event.lapsed >= ${SUSPECT_CRASHES} AS suspect
   FROM ready CROSS JOIN LATERAL (SELECT FROM {schema}.lane WHERE ctid = ready.at OFFSET 0) AS unchanged
   LEFT JOIN LATERAL (
     SELECT seq, id, ord, type, body, source, received_at, trace, attempts, crashes,

@@ -15,30 +15,30 @@ import { packValues, unpackRow } from "./texts.ts";
 
 export interface DatabaseOptions {
   readonly driver: Driver;
-  /** `postgres://…`. Its password is in nothing that is told. */
+  /** `postgres://…`. Its password is in no log and no error. */
   readonly url: string;
-  /** Where the tables are. */
+  /** The schema of the tables. */
   readonly schema: string;
-  /** Stands in for the database's clock, in tests: milliseconds since 1970. */
+  /** The database's clock in tests: milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
-  /** How long a connection or an answer may take, in milliseconds. Default 10,000. */
+  /** The time for a connection or an answer, in ms. Default 10,000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * When it aborts, what is under way fails, and so does at once whatever is asked for later: a process that ends does not
-   * wait for a server that does not answer.
+   * Statements under way fail when it aborts, and later ones at once: a process that ends does not wait for a server that
+   * does not answer.
    */
   readonly deadline?: AbortSignal | undefined;
-  /** How many connections at most, besides the one that listens. Default 10. */
+  /** The most connections, besides the one that listens. Default 10. */
   readonly connections?: number | undefined;
-  /** Told of each statement, which is a round trip, in tests. */
+  /** Called with each statement, which is a round trip, in tests. */
   readonly onStatement?: ((text: string, values: readonly unknown[]) => void) | undefined;
   /** Sender of what is published on channels. */
   readonly bot?: object | undefined;
 }
 
 /**
- * Runs statements. In their texts `{schema}` stands for the schema, for a search path would be state of a
- * session, and `{now}` for the time on the database's clock, in milliseconds since 1970.
+ * Runs statements. In their texts `{schema}` is the schema, because a search path would be state of a session, and `{now}`
+ * is the time on the database's clock, in milliseconds since 1970.
  */
 export interface Queries {
   rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
@@ -47,24 +47,24 @@ export interface Queries {
 const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
 
-/** Whoever does not take the end of a connection within this, in milliseconds, is not waited for. */
+/** In ms. A server that does not take the end of a connection within this is not waited for. */
 const END_MS = 1_000;
 
-/** An idle connection is closed after this, in milliseconds. */
+/** In ms. An idle connection is closed after this. */
 const IDLE_MS = 30_000;
 
-/** Silence on a connection after which TCP asks whether the other end is still there, in milliseconds. */
+/** In ms. After this silence on a connection, TCP asks for a sign of life. */
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * Of the statement, so that all of it has one time, and an index can be searched for it. A query of its own is
- * run once, where an expression would be computed for each row.
+ * The time of the statement, so that all of it has one time and an index can be searched for it. A subquery runs once,
+ * and an expression would be computed for each row.
  */
 const NOW = "(SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
 
 /**
- * A process that stands still inside a transaction would keep what it has locked; the server ends it. It
- * says so for the one transaction, for a pooler may give the next one another session.
+ * Lets the server end a process that stands still inside a transaction, because it would keep its locks. Set for one
+ * transaction: a pooler may give the next one another session.
  */
 const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000";
 
@@ -75,7 +75,7 @@ export class Database implements Queries {
   readonly #pool: Pool;
   readonly #texts = new Map<string, string>();
   readonly #sockets = new Sockets();
-  /** Of the connections that are somebody's own. */
+  /** The sockets of connections outside the pool. */
   readonly #own = new WeakMap<Client, Socket>();
   #closed = false;
 
@@ -99,10 +99,9 @@ export class Database implements Queries {
       idleTimeoutMillis: IDLE_MS,
       allowExitOnIdle: true,
     });
-    // Of an idle connection that broke; the next statement makes a new one.
+    // An idle connection broke; the next statement makes a new one.
     this.#pool.on("error", () => undefined);
-    // The server may end a connection in the same breath in which it is ready, before we have got it; an error
-    // that nobody listens for would end the process.
+    // The server may end a connection before the pool hands it out. An error without a listener would end the process.
     this.#pool.on("connect", (connection) => connection.on("error", () => undefined));
   }
 
@@ -110,7 +109,7 @@ export class Database implements Queries {
     return this.#options.schema;
   }
 
-  /** A connection of its own, for what needs a session. It is not connected yet; `end` ends it. */
+  /** Makes a connection outside the pool, for work that needs a session. It is not connected yet; `end` ends it. */
   client(limits: Partial<ClientSettings> = {}): Client {
     const socket = this.#sockets.make();
     const settings = { ...this.#settings, ...limits, stream: () => socket };
@@ -119,7 +118,7 @@ export class Database implements Queries {
     return client;
   }
 
-  /** Ends a connection of its own. The driver would wait for the server to take that, be it for ever. */
+  /** Ends such a connection. The driver alone would wait for the server, even for ever. */
   async end(client: Client): Promise<void> {
     const leave = this.cutSoon(client);
     try {
@@ -131,7 +130,7 @@ export class Database implements Queries {
     }
   }
 
-  /** Gives a connection of its own one second to come to its end; then it is cut. The returned function takes that back. */
+  /** Cuts such a connection after a second. Returns a function that takes this back. */
   cutSoon(client: Client): () => void {
     const cut = setTimeout(() => this.#own.get(client)?.destroy(), END_MS);
     return () => clearTimeout(cut);
@@ -144,10 +143,7 @@ export class Database implements Queries {
     );
   }
 
-  /**
-   * The same on a connection of its own, also once all others are closed. The server has so many milliseconds to take the
-   * connection, and as many to answer.
-   */
+  /** Runs one statement outside the pool, also once that is closed. The server has `ms` to connect, and `ms` to answer. */
   async rowsWithin<Row>(ms: number, text: string, values: readonly unknown[] = []): Promise<Row[]> {
     this.#refuseAfterDeadline();
     const client = this.client({ connectionTimeoutMillis: ms, query_timeout: ms });
@@ -163,9 +159,9 @@ export class Database implements Queries {
   }
 
   /**
-   * Runs statements in one transaction. Each sees what others have committed before it.
+   * Runs statements in one transaction. Each sees what other transactions have committed before it.
    *
-   * @param work may run several times, and changes nothing but the database
+   * @param work may run several times, and must change nothing but the database
    */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     return this.#connected((connection) =>
@@ -241,7 +237,7 @@ export class Database implements Queries {
   ): Promise<Row[]> {
     const made = this.#textOf(text);
     this.#options.onStatement?.(made, values);
-    // A list of values, even an empty one, makes the driver prepare the text, which takes one statement only.
+    // With a list of values, even an empty one, the driver prepares the text, which must then be one statement.
     const given = values.length === 0 ? undefined : packValues(values);
     const { rows } = await connection.query(made, given);
     return (rows ?? []).map(unpackRow) as Row[];
@@ -258,30 +254,26 @@ export class Database implements Queries {
   }
 }
 
-/** So often something is tried that the server has ended because it and somebody else waited for each other. */
-const TRIES = 3;
+/** Tries of a transaction that the server has ended because of a deadlock. */
+const MAX_TRIES = 3;
 
 /**
- * Statements take several lanes in the order of their keys, so that no two of them wait for each other. Somebody
- * else's, such as an operator's own, may take them otherwise, and so does a new version that changes the tables while
- * old ones are at work. What the server ends then, it has not done.
+ * Runs a transaction again after a deadlock, which the server has undone. Statements take lanes in the order of their
+ * keys, so that no two wait for each other. An operator's own statements may not, nor a new version that changes tables.
  */
 async function undisturbed<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await run();
     } catch (error) {
-      if (tries === TRIES || !hasCode(error, DEADLOCK)) throw error;
+      if (tries === MAX_TRIES || !hasCode(error, DEADLOCK)) throw error;
     }
   }
 }
 
 const DEADLOCK = "40P01";
 
-/**
- * The driver takes three modes of TLS, which other programs mean less strictly, as the strictest one, and
- * warns of that. It is said to it as it is meant.
- */
+/** Names the strictest mode of TLS: the driver takes three looser ones for it, and warns. */
 function withStrictTls(url: string): string {
   const parsed = new URL(url);
   const { searchParams } = parsed;

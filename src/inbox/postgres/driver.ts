@@ -2,7 +2,7 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { hasCode, ServiceBotError } from "../../errors.ts";
 
-/** The parts of `pg` that are used here. */
+/** The parts of `pg` in use. */
 export interface Connection {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: Row[] }>;
   on(event: "error" | "end" | "notification", listener: (what: unknown) => void): unknown;
@@ -10,20 +10,20 @@ export interface Connection {
 }
 
 export interface PooledConnection extends Connection {
-  /** @param broken true: it is closed, and not given to anybody else */
+  /** @param broken closes it, and the pool does not use it again */
   release(broken?: boolean): void;
 }
 
 export interface Pool {
   connect(): Promise<PooledConnection>;
   on(event: "error", listener: (what: unknown) => void): unknown;
-  /** Told of each new connection, before anybody gets it. */
+  /** Called with each new connection, before it is used. */
   on(event: "connect", listener: (connection: Connection) => void): unknown;
   end(): Promise<void>;
 }
 
 export interface Client extends Connection {
-  /** Of the session, as the server said when it began. */
+  /** The id of the session, as the server said when it began. */
   readonly processID?: number | null;
   connect(): Promise<unknown>;
   /** Lets the process end although it is connected. */
@@ -42,12 +42,12 @@ export interface ClientSettings {
   readonly connectionString: string;
   readonly application_name: string;
   readonly connectionTimeoutMillis: number;
-  /** How long an answer may take: a connection that is half-open would be waited on for minutes. */
+  /** The time for an answer, in ms: a half-open connection would be waited on for minutes. */
   readonly query_timeout: number;
   readonly types: Types;
   readonly keepAlive: true;
   readonly keepAliveInitialDelayMillis: number;
-  /** Makes what a connection runs over. It is not connected yet. */
+  /** Makes the socket of a connection. It is not connected yet. */
   readonly stream: () => Duplex;
 }
 
@@ -85,7 +85,7 @@ export async function loadDriver(
 
 const INT8 = 20;
 
-/** Counts, positions and times all fit into a number. Everything else comes as it would in any case. */
+/** Parses counts, positions and times as numbers, and everything else as the driver does. */
 export function numbersFor(types: Types): Types {
   return {
     getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)),

@@ -1,6 +1,6 @@
 import type { Advance, Claim } from "../inbox.ts";
-import { CRASHES, KEPT_RUNS } from "../limits.ts";
 import type { AttemptRecord } from "../records.ts";
+import { MAX_HISTORY, SUSPECT_CRASHES } from "../sql/crashes.ts";
 import { type ClaimRow, toClaim } from "./claims.ts";
 import type { Queries } from "./database.ts";
 import { Gather } from "./gather.ts";
@@ -22,7 +22,7 @@ function addRuns(table: string, outcome: AttemptRecord["outcome"]): string {
   DELETE FROM {schema}.attempt USING ${table} AS ended CROSS JOIN LATERAL (
     SELECT old.ctid AS old_at FROM {schema}.attempt AS old
     WHERE old.event_id = ended.id AND old.fence <> ended.fence
-    ORDER BY old.ended_at DESC, old.fence DESC OFFSET ${KEPT_RUNS - 1}
+    ORDER BY old.ended_at DESC, old.fence DESC OFFSET ${MAX_HISTORY - 1}
   ) AS old WHERE attempt.ctid = old.old_at
 )`;
 }
@@ -52,7 +52,7 @@ WITH input AS (
       FROM {schema}.event WHERE lane = sorted.lane AND state = 'pending' AND id <> sorted.id
       ORDER BY ord, seq LIMIT 1
     ) AS head
-    WHERE sorted.goes_on AND held.leased AND head.crashes < ${CRASHES}
+    WHERE sorted.goes_on AND held.leased AND head.crashes < ${SUSPECT_CRASHES}
   ) AS next ON true
 ), advanced AS (
   UPDATE {schema}.lane SET pending = lane.pending - 1, done_ord = seen.last_ord,

@@ -4,27 +4,27 @@ interface Waiting<In, Out> {
   readonly reject: (error: unknown) => void;
 }
 
-/** One round is at work in the database while the outcomes of the other are at work here. */
+/** One round is at work in the database, while this process works on the outcomes of another. */
 const ROUNDS = 2;
 
 /**
- * Gathers what is asked for in one turn of the event loop, and while earlier rounds are under way, so that
- * many calls share one statement and one commit.
+ * Gathers the calls of one turn of the event loop, and those made while earlier rounds are under way, so that many share
+ * one statement and one commit.
  */
 export class Gather<In, Out> {
   readonly #run: (inputs: readonly In[]) => Promise<readonly Out[]>;
-  readonly #most: number;
+  readonly #max: number;
   #waiting: Waiting<In, Out>[] = [];
   #running = 0;
   #scheduled = false;
 
   /**
-   * @param run gives one output for each input, in their order
-   * @param most how many inputs a round has at most
+   * @param run returns one output for each input, in their order
+   * @param max the inputs of a round
    */
-  constructor(run: (inputs: readonly In[]) => Promise<readonly Out[]>, most: number) {
+  constructor(run: (inputs: readonly In[]) => Promise<readonly Out[]>, max: number) {
     this.#run = run;
-    this.#most = most;
+    this.#max = max;
   }
 
   add(input: In): Promise<Out> {
@@ -44,7 +44,7 @@ export class Gather<In, Out> {
   }
 
   async #round(): Promise<void> {
-    const round = this.#waiting.splice(0, this.#most);
+    const round = this.#waiting.splice(0, this.#max);
     if (round.length === 0) return;
     this.#running += 1;
     if (this.#waiting.length > 0) this.#schedule();

@@ -14,9 +14,8 @@ import type {
   Source,
   StepStart,
 } from "../inbox.ts";
-import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import type { InboxMeasures } from "../records.ts";
-import { SqlInbox } from "../sql/sql-inbox.ts";
+import { inboxFull, MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";
 import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";

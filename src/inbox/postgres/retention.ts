@@ -1,6 +1,6 @@
 import { dropEvents, type SweepPhase } from "../sql/retention.ts";
 import { query } from "../sql/store.ts";
-import { dialect, endedEvents } from "./store.ts";
+import { dialect, ended } from "./store.ts";
 
 const BATCH = 500;
 
@@ -15,7 +15,15 @@ DELETE FROM {schema}.lane USING old WHERE lane.key = old.key RETURNING lane.key`
 
 /** Drops events, and lanes in which nothing has happened since. The server reuses the space by itself. */
 export function sweepPhases(): SweepPhase[] {
-  return [...endedEvents.map((ended) => dropEvents(dialect, ended)), forgetLanes];
+  return [
+    dropEvents(dialect, {
+      where: ended.whole,
+      minAge: ({ bodiesMs, idsMs }) => Math.min(bodiesMs, idsMs),
+    }),
+    dropEvents(dialect, { where: ended.bare, minAge: ({ idsMs }) => idsMs }),
+    dropEvents(dialect, { where: ended.dead, minAge: ({ deadLettersMs }) => deadLettersMs }),
+    forgetLanes,
+  ];
 }
 
 const forgetLanes: SweepPhase = function* ({ idsMs }) {

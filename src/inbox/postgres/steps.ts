@@ -3,7 +3,7 @@ import { ABSENT } from "../restored.ts";
 import type { Database } from "./database.ts";
 import { HELD } from "./lane-statements.ts";
 
-/** The lane stays as it is until the write is committed: nobody takes the lease over in between. */
+/** Locks the lane until the write is committed, so that its lease cannot be taken over in between. */
 const WHILE_HELD = `
 WITH held AS MATERIALIZED (
   SELECT key FROM {schema}.lane WHERE ${HELD} FOR NO KEY UPDATE
@@ -32,12 +32,12 @@ const FINISH = change(
    FROM held WHERE step.event_id = $4 AND step.name = $5`,
 );
 
-/** Names the lock under which something is adopted: a number of our own, and its id. */
+/** The lock under which an effect is adopted: a number of our own, and the id. */
 const LOCK_REF = "SELECT pg_advisory_xact_lock(1936876644, hashtext($1))";
 
 const OTHERS = "SELECT 1 FROM {schema}.step WHERE ref = $1 AND NOT (event_id = $2 AND name = $3)";
 
-/** Whoever lost the lease without a word may still be at it: its lane has an owner until it is claimed anew. */
+/** A process whose lease ran out may still be at the step: its lane has an owner until it is claimed anew. */
 const UNDER_WAY = `
 SELECT step.request FROM {schema}.lane
   JOIN {schema}.event ON event.lane = lane.key AND event.state = 'pending' AND event.seq = lane.claimed
@@ -55,7 +55,7 @@ const DROP = change(
 interface BegunRow {
   readonly held: boolean;
   readonly opened: boolean;
-  /** Null when there was no such step before. */
+  /** Null if there was no such step before. */
   readonly state: "open" | "done" | null;
   readonly request: string;
   readonly result: string | null;
@@ -63,7 +63,7 @@ interface BegunRow {
   readonly absent: boolean | null;
 }
 
-/** The recorded intents and results of the steps of events that one process has claimed. */
+/** Records the intents and results of steps, while the claim of their event holds. */
 export class Steps {
   readonly #database: Database;
   readonly #owner: string;
@@ -91,7 +91,7 @@ export class Steps {
         return { state, request: before, result: result ?? undefined, ageMs };
       }
       if (state === "open") return { state, request: before, ageMs };
-      // It was recorded in the same moment, and is seen by the next statement.
+      // It was recorded in the same moment, and the next statement sees it.
     }
   }
 
@@ -103,7 +103,7 @@ export class Steps {
     return this.#change(FINISH, claim, name, result, ref ?? null);
   }
 
-  /** Of two that have found the same one waits until the other has recorded it. */
+  /** Of two steps that have found the same effect, one waits until the other has recorded it. */
   adopt(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     return this.#database.transaction(async (queries) => {
       await queries.rows(LOCK_REF, [ref]);

@@ -1,7 +1,7 @@
 import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 import type { StoreFailure } from "../../observe/channels.ts";
 
-/** What the server says has a code of five characters, and the connection goes on after it. */
+/** True for an error that the server reports and after which the connection goes on. Its code has five characters. */
 export function isOfTheServer(error: unknown): boolean {
   if (error instanceof ServiceBotError) return true;
   const code = codeOf(error);
@@ -9,15 +9,15 @@ export function isOfTheServer(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08)/.test(code);
 }
 
-/** What kind of failure it is that the driver throws. */
+/** The kind of a failure that the driver throws. */
 export function failureOf(error: unknown): StoreFailure {
   if (codeOf(error) === DISK_FULL) return "disk_full";
   return isOfTheServer(error) ? "broken" : "away";
 }
 
 /**
- * Everything that the driver throws becomes STORE_UNAVAILABLE; our own errors stay what they are. The
- * error itself is left out, for the server quotes in it what was to be stored.
+ * Makes STORE_UNAVAILABLE of everything that the driver throws; the project's own errors stay as they are. The cause is
+ * left out, because the server quotes in it what was to be stored.
  */
 export function asStoreError(error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
@@ -33,7 +33,7 @@ const CORRECT = "or correct DATABASE_URL.";
 const DISK_FULL = "53100";
 const NO_HOST = "The name of the host is not known: correct DATABASE_URL.";
 
-/** What to do about what usually goes wrong, by the codes of Node and of PostgreSQL. */
+/** Remedies for the usual errors, by the codes of Node and of PostgreSQL. */
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED: `Nothing listens there: start PostgreSQL, ${CORRECT}`,
   ENOTFOUND: NO_HOST,

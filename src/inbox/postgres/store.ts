@@ -1,12 +1,13 @@
 import type { StorageReport } from "../records.ts";
-import type { EndedEvents } from "../sql/retention.ts";
 import type { Dialect, Query, Script, SqlStore } from "../sql/store.ts";
 import type { Database, Queries } from "./database.ts";
 
-/** Has an index each. An index that more rows are in would make every ending dearer. */
-const WHOLE = "event.state IN ('done', 'discarded') AND event.body IS NOT NULL";
-const BARE = "event.state IN ('done', 'discarded') AND event.body IS NULL";
-const DEAD = "event.state = 'dead'";
+/** Events that have ended, by index: an index that more rows are in would make every ending dearer. */
+export const ended = {
+  whole: "event.state IN ('done', 'discarded') AND event.body IS NOT NULL",
+  bare: "event.state IN ('done', 'discarded') AND event.body IS NULL",
+  dead: "event.state = 'dead'",
+} as const;
 
 const done = (index: string) => `${index} AND event.state = 'done'`;
 
@@ -17,20 +18,14 @@ export const dialect: Dialect = {
   position: (part, text) => `strpos(${text}, ${part})`,
   indexes: {
     pending: ["event.state = 'pending'"],
-    done: [done(WHOLE), done(BARE)],
-    dead: [DEAD],
+    done: [done(ended.whole), done(ended.bare)],
+    dead: [ended.dead],
     discarded: ["event.state = 'discarded'"],
-    ended: [WHOLE, BARE, DEAD],
+    ended: Object.values(ended),
   },
-  oldestPending: "SELECT min(received_at) AS at FROM {schema}.event WHERE state = 'pending'",
+  pending:
+    "SELECT count(*) AS n, min(received_at) AS at FROM {schema}.event WHERE state = 'pending'",
 };
-
-/** What a sweep drops, by these indexes: what has no body any longer is found when its id may go. */
-export const endedEvents: readonly EndedEvents[] = [
-  { where: WHOLE, minAge: ({ bodiesMs, idsMs }) => Math.min(bodiesMs, idsMs) },
-  { where: BARE, minAge: ({ idsMs }) => idsMs },
-  { where: DEAD, minAge: ({ deadLettersMs }) => deadLettersMs },
-];
 
 const BYTES = `
 SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint AS bytes FROM pg_class

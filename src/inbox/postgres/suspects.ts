@@ -1,7 +1,7 @@
-import { SUSPECT_WAIT_MS } from "../limits.ts";
+import { SUSPECT_WAIT_MS } from "../sql/crashes.ts";
 import type { Database } from "./database.ts";
 
-/** Whoever holds this row decides; who comes meanwhile tries again a little later. */
+/** The row is locked by the instance that decides. Another instance tries again a little later. */
 const GATE = "SELECT lane, fence FROM {schema}.suspect FOR UPDATE SKIP LOCKED";
 
 const RUNS = "SELECT 1 FROM {schema}.lane WHERE key = $1 AND fence = $2 AND owner IS NOT NULL";
@@ -16,7 +16,7 @@ WITH leased AS (
 SELECT attempts + 1 AS attempts FROM leased CROSS JOIN {schema}.event
 WHERE id = $5 AND state = 'pending' FOR NO KEY UPDATE OF event`;
 
-/** What is no longer as it was taken is left alone: it is somebody else's, or idle, or was let go on by a person. */
+/** Leaves lanes alone that have changed: another instance has them, they are idle, or a person has let them go on. */
 const PUT_OFF = `
 WITH waiting AS MATERIALIZED (
   SELECT lane.key FROM unnest($1::text[], $2::bigint[]) AS input (key, fence)
@@ -26,7 +26,7 @@ WITH waiting AS MATERIALIZED (
 UPDATE {schema}.lane SET ready_at = least(lane.ready_at, {now} + ${SUSPECT_WAIT_MS}) FROM waiting
 WHERE lane.key = waiting.key`;
 
-/** A lane that was taken without an owner, with its first event. */
+/** A lane that was leased without an owner, with its first event. */
 export interface Suspect {
   readonly key: string;
   readonly fence: number;
@@ -35,8 +35,8 @@ export interface Suspect {
 }
 
 /**
- * Events that may be what takes the process down run one after the other, over all instances: nobody can tell
- * the guilty one from those that merely ran at the same time.
+ * Lets events that may be what ends the process run one after the other, over all instances. The guilty one looks the
+ * same as those that merely ran at the same time.
  */
 export class Suspects {
   readonly #database: Database;
@@ -48,8 +48,8 @@ export class Suspects {
   }
 
   /**
-   * Leases the first of them, unless another one runs; the others are put off. Until then nobody takes their lanes:
-   * instances that took them from each other while they decide would never come to an end, on a slow database.
+   * Leases the first of them unless another one runs, and puts the others off. Until then their lanes stay closed: on a
+   * slow database, instances that took them from each other while they decide would never come to an end.
    */
   async decide<S extends Suspect>(suspects: readonly S[], leaseMs: number): Promise<S | undefined> {
     const [first, ...others] = suspects;

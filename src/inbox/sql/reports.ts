@@ -20,7 +20,7 @@ interface EndedRow {
 
 const WAITING = "lane.owner IS NULL AND lane.ready_at > {now}";
 
-const statementsIn = ({ indexes, oldestPending, position }: Dialect) => {
+const statementsIn = ({ indexes, pending, position }: Dialect) => {
   // From indexes alone, because there may be millions of rows.
   const count = (where: string) => `(SELECT count(*) FROM {schema}.event WHERE ${where})`;
   const all = (parts: readonly string[]) => parts.map(count).join(" + ");
@@ -29,8 +29,7 @@ const statementsIn = ({ indexes, oldestPending, position }: Dialect) => {
     GROUP BY 1 ORDER BY n DESC, 1 ${more}`;
   const end = position("': '", "error");
   return {
-    counts: `SELECT ${all(indexes.pending)} AS pending, ${all(indexes.dead)} AS dead,
-      (SELECT at FROM (${oldestPending}) AS oldest) AS oldest`,
+    counts: `SELECT n AS pending, at AS oldest, ${all(indexes.dead)} AS dead FROM (${pending}) AS pending`,
     ended: `SELECT ${all(indexes.ended)} AS ended, ${all(indexes.discarded)} AS discarded`,
     pendingByType: grouped("type", "pending"),
     deadByType: grouped("type", "dead"),

@@ -1,3 +1,4 @@
+import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type { NewEvent, Retention } from "../inbox.ts";
 import type { InboxStats } from "../records.ts";
@@ -5,6 +6,9 @@ import { SqlAdmin } from "./admin.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper, type SweepPhase } from "./retention.ts";
 import type { SqlStore } from "./store.ts";
+
+/** Pending events from which on more are refused, unless the options say otherwise. */
+export const MAX_BACKLOG = 100_000;
 
 const CURSOR = "SELECT position FROM {schema}.cursor WHERE name = $1";
 const WEBHOOK_TYPES = "SELECT type FROM {schema}.webhook_type";
@@ -16,11 +20,16 @@ export abstract class SqlInbox {
   protected readonly reports: Reports;
   readonly #store: SqlStore;
   readonly #sweeper: Sweeper;
+  readonly #claimedRefs: string;
+  readonly #known: string;
   readonly #listeners = new Set<() => void>();
 
   protected constructor(store: SqlStore, phases: readonly SweepPhase[]) {
     this.#store = store;
     this.#sweeper = new Sweeper(store, phases);
+    const { isAnyOf } = store.dialect;
+    this.#claimedRefs = `SELECT ref FROM {schema}.step WHERE ${isAnyOf("ref", "$1")}`;
+    this.#known = `SELECT count(*) AS n FROM {schema}.event WHERE ${isAnyOf("id", "$1")}`;
     this.reports = new Reports(store);
     this.admin = new SqlAdmin(store, (pending) => this.onDecided(pending));
   }
@@ -39,8 +48,7 @@ export abstract class SqlInbox {
   }
 
   async claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
-    const text = `SELECT ref FROM {schema}.step WHERE ${this.#store.dialect.isAnyOf("ref", "$1")}`;
-    const rows = await this.#store.rows<{ readonly ref: string }>(text, refs);
+    const rows = await this.#store.rows<{ readonly ref: string }>(this.#claimedRefs, refs);
     return new Set(rows.map(({ ref }) => ref));
   }
 
@@ -73,8 +81,12 @@ export abstract class SqlInbox {
   /** True when storing these events would add nothing. */
   protected async allKnown(events: readonly NewEvent[]): Promise<boolean> {
     const ids = [...new Set(events.map(({ id }) => id))];
-    const text = `SELECT count(*) AS n FROM {schema}.event WHERE ${this.#store.dialect.isAnyOf("id", "$1")}`;
-    const [row] = await this.#store.rows<{ readonly n: number }>(text, ids);
+    const [row] = await this.#store.rows<{ readonly n: number }>(this.#known, ids);
     return row?.n === ids.length;
   }
+}
+
+export function inboxFull(pending: number, max: number): ServiceBotError {
+  const message = `${pending} events wait to be handled, and the limit is ${max}.`;
+  return new ServiceBotError("INBOX_FULL", message);
 }

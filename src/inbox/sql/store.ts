@@ -38,8 +38,8 @@ export interface Dialect {
   position(part: string, text: string): string;
   /** The condition of each index that together have the events of a state; `ended` is every state but `pending`. */
   readonly indexes: Readonly<Record<EventState | "ended", readonly string[]>>;
-  /** The column `at` of this subquery is when the oldest pending event was received. */
-  readonly oldestPending: string;
+  /** Of the pending events: `n`, how many there are, and `at`, when the oldest of them was received. */
+  readonly pending: string;
 }
 
 /** A database with an inbox in it. Promises reject with a `ServiceBotError` STORE_UNAVAILABLE if it cannot answer. */

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { Claim, ClaimRooms, Source } from "../inbox.ts";
-import { CRASHES, SUSPECT_WAIT_MS } from "../limits.ts";
+import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/crashes.ts";
 import type { History } from "./history.ts";
 
 /**
@@ -53,7 +53,7 @@ const statementsOf = (db: Database) => ({
   ),
   shift: db.prepare<Values>("UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL"),
   // In the order in which they came; not in the future, if the clock was set back since.
-  wakeForgotten: db.prepare<Values>(
+  recount: db.prepare<Values>(
     `INSERT INTO lane (key, pending, ready_at, fence)
      SELECT lane, count(*), min(min(received_at), ?), max(fence) FROM event
      WHERE state = 'pending' GROUP BY lane
@@ -86,12 +86,6 @@ const statementsOf = (db: Database) => ({
   nextReady: db.prepare<[], { readonly ready_at: number | null }>(
     "SELECT min(ready_at) AS ready_at FROM lane WHERE ready_at IS NOT NULL",
   ),
-  heal: db.prepare<Values>(
-    `INSERT INTO lane (key, pending, ready_at)
-     SELECT lane, count(*), ? FROM event WHERE state = 'pending' GROUP BY lane
-     ON CONFLICT (key) DO UPDATE SET pending = excluded.pending, ready_at = excluded.ready_at
-       WHERE lane.ready_at IS NULL`,
-  ),
 });
 
 /** Leases lanes with their first events. Runs inside a transaction. */
@@ -116,7 +110,7 @@ export class Claims {
     if (ahead > 0) this.#sql.shift.run(ahead);
     this.#sql.recover.run(now);
     // Lanes of stored events that the process had not written when it was killed.
-    this.#sql.wakeForgotten.run(now);
+    this.#sql.recount.run(now);
   }
 
   claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): Claim[] {
@@ -148,7 +142,7 @@ export class Claims {
   }
 
   heal(now: number): number {
-    return this.#sql.heal.run(now).changes;
+    return this.#sql.recount.run(now).changes;
   }
 
   /** Ready lanes, as many of each type as there is room for. */
@@ -195,7 +189,7 @@ export class Claims {
    * then crashes without the others, and they do not follow it to the dead letters.
    */
   #mustWait(claim: Claim): boolean {
-    if (claim.crashes < CRASHES) return false;
+    if (claim.crashes < SUSPECT_CRASHES) return false;
     if (this.#runningSuspect !== undefined && this.holds(this.#runningSuspect)) return true;
     this.#runningSuspect = claim;
     return false;

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { Advance, Claim } from "../inbox.ts";
-import { CRASHES } from "../limits.ts";
+import { SUSPECT_CRASHES } from "../sql/crashes.ts";
 import { HEAD, HELD, type HeadRow, isLate, toClaim, type Values } from "./claims.ts";
 import type { History } from "./history.ts";
 
@@ -71,7 +71,7 @@ export class Endings {
     this.#sql.done.run(now, claim.fence, held.seq);
     const head = this.#sql.head.get(claim.lane);
     // A lease that has run out cannot go on. Whether a suspect may run is decided when its lane is claimed.
-    if (head === undefined || head.crashes >= CRASHES || held.ready_at <= now) {
+    if (head === undefined || head.crashes >= SUSPECT_CRASHES || held.ready_at <= now) {
       this.#sql.letGo.run(now, now, held.ord, claim.lane);
       return { held: true };
     }

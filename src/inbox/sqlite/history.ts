@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
-import { KEPT_RUNS } from "../limits.ts";
 import type { AttemptRecord } from "../records.ts";
+import { MAX_HISTORY } from "../sql/crashes.ts";
 
 type Values = [Readonly<Record<string, unknown>>];
 
@@ -19,7 +19,7 @@ const statementsOf = (db: Database) => ({
   trim: db.prepare<Values>(
     `DELETE FROM attempt WHERE event_id = @id AND fence IN (
        SELECT fence FROM attempt WHERE event_id = @id
-       ORDER BY ended_at DESC, fence DESC LIMIT -1 OFFSET ${KEPT_RUNS})`,
+       ORDER BY ended_at DESC, fence DESC LIMIT -1 OFFSET ${MAX_HISTORY})`,
   ),
   leased: db.prepare<[], Run>(
     `SELECT event.id, lane.fence, event.attempts + 1 AS attempt

@@ -14,9 +14,8 @@ import type {
   Source,
   StepStart,
 } from "../inbox.ts";
-import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import type { DiskMeasures, InboxMeasures } from "../records.ts";
-import { SqlInbox } from "../sql/sql-inbox.ts";
+import { inboxFull, MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";
 import { DiskGuard, MIN_FREE_BYTES, sizesOf } from "./disk.ts";
 import { Endings } from "./endings.ts";

@@ -20,8 +20,9 @@ export const dialect: Dialect = {
     ended: ["event.state <> 'pending'"],
   },
   // From the index alone, because 100,000 rows would take 200 ms. The oldest event came first.
-  oldestPending: `SELECT received_at AS at FROM event WHERE seq =
-    (SELECT min(seq) FROM event INDEXED BY event_pending WHERE state = 'pending')`,
+  pending: `SELECT (SELECT count(*) FROM event WHERE state = 'pending') AS n,
+    (SELECT received_at FROM event WHERE seq =
+      (SELECT min(seq) FROM event INDEXED BY event_pending WHERE state = 'pending')) AS at`,
 };
 
 const BYTES = "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size";
