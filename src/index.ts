@@ -16,7 +16,7 @@ export {
   platformCodes,
   UnavailableError,
 } from "./client/errors.ts";
-export type { Fetch, RequestReport } from "./client/http.ts";
+export type { Fetch, RequestReport } from "./client/http-options.ts";
 export type { ImageBytes, ImageInput } from "./client/images/source.ts";
 export type { BudgetWait, RequestsStatus } from "./client/limits.ts";
 export { Listing } from "./client/listing.ts";

@@ -83,7 +83,7 @@ export class ControlClient {
     return this.#request("PUT", "/faults", { body: change });
   }
 
-  /** Delivers these events now, whatever became of them before. */
+  /** Delivers these events now, even if they were delivered before. */
   async deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
     type Answer = { readonly deliveries: readonly DeliverResult[] };
     // A hundred of them may take their ten seconds each.
@@ -92,7 +92,7 @@ export class ControlClient {
     return deliveries;
   }
 
-  /** What happened after an entry; waits up to `waitMs` milliseconds for something. */
+  /** Entries after an entry; waits up to `waitMs` milliseconds for one. */
   timeline(after: number, waitMs: number): Promise<TimelinePage> {
     const wait = Math.ceil(waitMs);
     const path = `/timeline?after=${after}&waitMs=${wait}`;

@@ -1,6 +1,7 @@
 import { ServiceBotError } from "../errors.ts";
 import { Dms } from "./dms.ts";
-import { Http, type HttpOptions } from "./http.ts";
+import { Http } from "./http.ts";
+import type { HttpOptions } from "./http-options.ts";
 import { prepareImage } from "./images/prepare.ts";
 import type { ImageInput } from "./images/source.ts";
 import type { RequestsStatus } from "./limits.ts";

@@ -1,39 +1,38 @@
 import { type ApiErrorCode, findCause, type PlatformCode, ServiceBotError } from "../errors.ts";
 
-/** What is known of a refusal. */
+/** Details of a refusal. */
 export interface ApiErrorDetails {
-  /** The HTTP status; of a refusal before anything was sent the one that the platform would have answered. */
+  /** The HTTP status. A refusal before anything was sent has the status that the platform would have answered. */
   readonly status: number;
-  /** The platform's code as it came. */
+  /** The platform's code as received. */
   readonly platformCode?: string | undefined;
   /** How long the platform asks to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
-  /** What the platform calls the request. */
+  /** The platform's id of the request. */
   readonly requestId?: string | undefined;
   /** True when it was refused before anything was sent. Default false. */
   readonly local?: boolean | undefined;
   /** True when the refusal concerns the token or the app as a whole, not this request. Default: true after 401. */
   readonly refusesToken?: boolean | undefined;
-  /** True when the body was JSON that says what failed, as the platform's own errors do. Default false. */
+  /** True when the body was JSON with an error, as the platform's own errors are. Default false. */
   readonly hasErrorBody?: boolean | undefined;
-  /** What it came from. */
   readonly cause?: unknown;
 }
 
 /**
- * The platform refused a request (section 7 of the platform document), or would have: what can be checked
- * beforehand is refused here, with the same code. The families below say what kind of refusal it is.
+ * The platform refused a request (section 7 of the platform document), or would have: some rules are checked
+ * beforehand, with the same code. The families below are kinds of refusals.
  */
 export class ApiError extends ServiceBotError {
   override readonly name: string = "ApiError";
   declare readonly code: ApiErrorCode;
-  /** The HTTP status; of a refusal before anything was sent the one that the platform would have answered. */
+  /** The HTTP status. A refusal before anything was sent has the status that the platform would have answered. */
   readonly status: number;
-  /** The platform's own code as it came, also one that is newer than this version; absent where there was none. */
+  /** The platform's own code as received, even one that is newer than this version; absent without a code. */
   readonly platformCode: string | undefined;
   /** How long the platform asks to wait (`Retry-After`), in milliseconds, an hour at most. */
   readonly retryAfterMs: number | undefined;
-  /** What the platform calls this request, for its support; absent where it does not say. */
+  /** The platform's id of this request, for its support; absent if it sends none. */
   readonly requestId: string | undefined;
   /** True when it was refused before anything was sent. */
   readonly local: boolean;
@@ -56,8 +55,8 @@ export class ApiError extends ServiceBotError {
   }
 
   /**
-   * Whether the same request may succeed later although nobody changes anything: after 408, 425, 429 (limits and
-   * quotas) and 5xx; `retryAfterMs` says when, where the platform does.
+   * Whether the same request may succeed later without any change: after 408, 425, 429 (limits and quotas) and 5xx.
+   * `retryAfterMs` says when, if the platform does.
    */
   get retryable(): boolean {
     return this.status >= 500 || retryableStatuses.has(this.status);
@@ -71,7 +70,7 @@ export class ApiError extends ServiceBotError {
    */
   get saysNothingHappened(): boolean {
     if (this.local) return true;
-    // A failure inside a success: only a code that is known is a refusal.
+    // A failure inside a success is a refusal only if its code is known.
     if (this.status < 300) return this.code !== "API_ERROR";
     if (this.status === 503) return this.#isPlatformsOwn;
     return this.status < 500 && this.status !== 408;
@@ -100,19 +99,19 @@ export class ImageError extends ApiError {
     | "TOO_MANY_IMAGES";
 }
 
-/** What was to be said, or asked for, is not right: empty, too long, of a wrong shape, for a group. */
+/** The content or the request is invalid: empty, too long, of a wrong shape, for a group. */
 export class ContentError extends ApiError {
   override readonly name = "ContentError";
   declare readonly code: "VALIDATION" | "EMPTY" | "TOO_LONG" | "GROUP_UNSUPPORTED" | "API_ERROR";
 }
 
-/** The token is missing, unknown or without the scope (401, 403), or somebody has blocked somebody. */
+/** The token is missing, unknown or without the scope (401, 403), or one party has blocked the other. */
 export class AccessError extends ApiError {
   override readonly name = "AccessError";
   declare readonly code: "AGENT_SCOPE_MISSING" | "BLOCKED" | "API_ERROR";
 }
 
-/** There is no such thing, or the bot has no part in it: the platform does not tell which (404). */
+/** There is no such thing, or the bot has no part in it: the platform does not say which (404). */
 export class NotFoundError extends ApiError {
   override readonly name = "NotFoundError";
   declare readonly code: "NOT_FOUND" | "API_ERROR";
@@ -164,7 +163,7 @@ const familyByStatus: ReadonlyMap<number, Family> = new Map<number, Family>([
 /** Every code of the platform that this version knows. */
 export const platformCodes: readonly PlatformCode[] = Object.keys(families) as PlatformCode[];
 
-/** The error of the family that the code, or else the status, belongs to. */
+/** Makes an error of the family of the code, or otherwise of the status. */
 export function apiErrorOf(message: string, details: ApiErrorDetails): ApiError {
   const { status, platformCode = "" } = details;
   const byStatus = status >= 500 ? UnavailableError : (familyByStatus.get(status) ?? ApiError);
@@ -180,7 +179,7 @@ function isPlatformCode(code: string): code is PlatformCode {
   return Object.hasOwn(families, code);
 }
 
-/** What the code of a {@link NetworkError} can be. */
+/** Codes of a {@link NetworkError}. */
 export type NetworkErrorCode =
   | "API_UNREACHABLE"
   | "API_TIMEOUT"
@@ -199,8 +198,8 @@ export class NetworkError extends ServiceBotError {
   /** False when the request cannot have reached the platform. */
   readonly sent: boolean;
   /**
-   * With API_CIRCUIT_OPEN: how long until the platform is tried again; with API_BUDGET_SPENT: about how long
-   * until there is a place for the request. In milliseconds.
+   * In milliseconds. With API_CIRCUIT_OPEN until the platform is tried again, with API_BUDGET_SPENT about until the request
+   * can be sent.
    */
   readonly retryAfterMs: number | undefined;
 
@@ -215,12 +214,12 @@ export class NetworkError extends ServiceBotError {
   }
 }
 
-/** Statuses that speak of the platform's state, not of the request. */
+/** Statuses that concern the platform's state, not the request. */
 const outageStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * The outage of the platform that an error is, or that it was wrapped around as a cause. A token that is refused is one too:
- * nothing can be done until a person mends it.
+ * Returns the outage of the platform that an error is, or has as a cause. A refused token is an outage too, because
+ * only a person can mend it.
  */
 export function outageOf(error: unknown): ApiError | NetworkError | undefined {
   return findCause(

@@ -1,92 +1,24 @@
-import { addressProblem, normalizeAddress, tokenProblem } from "../core/access.ts";
-import type { Random } from "../core/backoff.ts";
-import { type Clock, sleep, systemClock } from "../core/clock.ts";
+import { sleep } from "../core/clock.ts";
 import { aboutEvent, headerOfEvent } from "../core/current-event.ts";
 import { isLoopback } from "../core/loopback.ts";
-import {
-  type OptionNames,
-  outOfRange,
-  refuseProblems,
-  TIME_LIMIT,
-  unknownOptions,
-} from "../core/ranges.ts";
 import { scrubber } from "../core/redact.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
-import { Breaker, type BreakerChange } from "./breaker.ts";
+import { Breaker } from "./breaker.ts";
 import type { Pass } from "./circuit.ts";
 import { ApiError, NetworkError } from "./errors.ts";
 import {
-  type BudgetWait,
-  HANDLER_WAIT_MS,
-  type Permit,
-  RequestLimiter,
-  type RequestsStatus,
-} from "./limits.ts";
+  type HttpOptions,
+  type RequestReport,
+  type ResolvedOptions,
+  resolveOptions,
+} from "./http-options.ts";
+import { HANDLER_WAIT_MS, type Permit, RequestLimiter, type RequestsStatus } from "./limits.ts";
 import { type ApiRequest, buildRequest, type Method, type RequestOptions } from "./request.ts";
 import { failureIn, readFailure, readJson } from "./response.ts";
 import { retryInMs } from "./retries.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";
 import { timedOut, unreachable } from "./transport.ts";
-
-/** The part of `fetch` that the client calls. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-/** Options that all requests of a client share. */
-export interface HttpOptions {
-  /** Address of the platform, without `/api/v1`; it may have a path. */
-  readonly baseUrl: string;
-  /** The bearer token. It is sent to `baseUrl` alone, and never across a redirect. */
-  readonly apiKey: string;
-  /** Deadline of one call, its retries included, in milliseconds. Default 10,000. */
-  readonly timeoutMs?: number;
-  /** How often a call is tried again, from 0 to 10. Default 2. */
-  readonly retries?: number | undefined;
-  /** Sends the requests. Default: `fetch` of the process. */
-  readonly fetch?: Fetch;
-  /** Default: the time of this machine, which is not moved when that is set. */
-  readonly clock?: Clock;
-  /** Spreads the waits between tries. Default `Math.random`. */
-  readonly random?: Random;
-  /** Called after each request, for logs and metrics; what it throws is dropped. `status` is absent when no answer came. */
-  readonly onRequest?: (request: RequestReport) => void;
-  /** At most so many requests in any 60 seconds, from 1 up. No limit by default. */
-  readonly maxRequestsPerMinute?: number | undefined;
-  /** Called for each request that was not sent because the budget is spent or the platform away; with the code. */
-  readonly onHeldBack?: (code: ErrorCode) => void;
-  /** Called when requests begin to wait for that limit, at most once a minute. */
-  readonly onBudget?: (wait: BudgetWait) => void;
-  /** Called when requests are held back because the platform is away, and when they go out again. */
-  readonly onBreaker?: (change: BreakerChange) => void;
-}
-
-const OPTIONS: OptionNames<HttpOptions> = {
-  baseUrl: true,
-  apiKey: true,
-  timeoutMs: true,
-  retries: true,
-  fetch: true,
-  clock: true,
-  random: true,
-  onRequest: true,
-  maxRequestsPerMinute: true,
-  onHeldBack: true,
-  onBudget: true,
-  onBreaker: true,
-};
-
-/** One request that was sent, as `onRequest` gets it. */
-export interface RequestReport {
-  readonly method: string;
-  /** Below `/api/v1`, with the query. */
-  readonly path: string;
-  /** The HTTP status; undefined when no answer came. */
-  readonly status: number | undefined;
-  /** Of the error; absent when the request succeeded, and when its caller gave up. */
-  readonly code?: ErrorCode | undefined;
-  /** Duration in milliseconds. */
-  readonly ms: number;
-}
 
 /** An answer whose body is JSON. */
 export interface Answer {
@@ -108,13 +40,7 @@ interface Admission {
  * is classified, and it is repeated if that is safe.
  */
 export class Http {
-  /** Deadline of one call, its retries included, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly #retries: number;
-  readonly #options: HttpOptions;
-  readonly #fetch: Fetch;
-  readonly #clock: Clock;
-  readonly #random: Random;
+  readonly #options: ResolvedOptions;
   readonly #limiter: RequestLimiter | undefined;
   readonly #breaker: Breaker;
   readonly #probe: TokenProbe;
@@ -125,29 +51,21 @@ export class Http {
 
   /** @throws {ServiceBotError} INVALID_OPTION */
   constructor(options: HttpOptions, bot?: object) {
-    const { baseUrl, apiKey, timeoutMs = 10_000, retries = 2 } = options;
-    const { maxRequestsPerMinute: perMinute } = options;
-    refuseProblems([
-      ...unknownOptions(options, OPTIONS),
-      problem("baseUrl", addressProblem(baseUrl)),
-      problem("apiKey", tokenProblem(apiKey)),
-      outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
-      outOfRange("retries", retries, { max: 10, whole: true }),
-      outOfRange("maxRequestsPerMinute", perMinute, { min: 1, whole: true }),
-    ]);
-    this.#options = { ...options, baseUrl: normalizeAddress(baseUrl), ...quietly(options) };
-    this.#isLocal = isLoopback(new URL(baseUrl).hostname);
-    this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
-    this.#clock = options.clock ?? systemClock;
-    this.#random = options.random ?? Math.random;
-    this.timeoutMs = timeoutMs;
-    this.#retries = retries;
+    this.#options = resolveOptions(options);
     this.#bot = bot;
+    const { baseUrl, clock, random, maxRequestsPerMinute: perMinute } = this.#options;
     const { onBreaker: onChange, onBudget: onWait } = this.#options;
-    const time = { clock: this.#clock, random: this.#random };
-    this.#breaker = new Breaker({ ...time, onChange });
-    if (perMinute !== undefined) this.#limiter = new RequestLimiter({ ...time, perMinute, onWait });
-    this.#probe = new TokenProbe(this.#clock, (...probe) => this.#readOne(...probe));
+    this.#isLocal = isLoopback(new URL(baseUrl).hostname);
+    this.#breaker = new Breaker({ clock, random, onChange });
+    if (perMinute !== undefined) {
+      this.#limiter = new RequestLimiter({ perMinute, clock, random, onWait });
+    }
+    this.#probe = new TokenProbe(clock, (...probe) => this.#readOne(...probe));
+  }
+
+  /** Deadline of one call, its retries included, in milliseconds. */
+  get timeoutMs(): number {
+    return this.#options.timeoutMs;
   }
 
   /** How much of the budget is left; undefined without one. */
@@ -172,7 +90,7 @@ export class Http {
 
   /** The platform's time in ms since 1970; undefined before its first answer. */
   platformNow(): number | undefined {
-    return this.#offsetMs === undefined ? undefined : this.#clock.now() + this.#offsetMs;
+    return this.#offsetMs === undefined ? undefined : this.#options.clock.now() + this.#offsetMs;
   }
 
   /**
@@ -189,8 +107,8 @@ export class Http {
     // The wait for the first permit is not part of the deadline.
     const first = await this.#admit(request, signal);
     const deadline = new AbortController();
-    const endsAt = this.#clock.now() + this.timeoutMs;
-    const cancel = this.#clock.timer(this.timeoutMs, () => deadline.abort());
+    const endsAt = this.#options.clock.now() + this.timeoutMs;
+    const cancel = this.#options.clock.timer(this.timeoutMs, () => deadline.abort());
     const either = eitherOf(deadline.signal, signal);
     try {
       return await this.#sendUntil(endsAt, request, first, either);
@@ -223,7 +141,7 @@ export class Http {
       `Not sent: the image could not be read within ${this.timeoutMs} ms.`,
       { sent: false },
     );
-    const cancel = this.#clock.timer(this.timeoutMs, () => deadline.abort(tooLong));
+    const cancel = this.#options.clock.timer(this.timeoutMs, () => deadline.abort(tooLong));
     try {
       return await work(eitherOf(deadline.signal, signal));
     } finally {
@@ -240,15 +158,15 @@ export class Http {
   ): Promise<Answer> {
     const { method, kind } = request;
     // The poller retries by itself.
-    const retries = kind === "audit" || kind === "poll" ? 0 : this.#retries;
+    const retries = kind === "audit" || kind === "poll" ? 0 : this.#options.retries;
     for (let number = 1, admission = first; ; number++) {
       try {
         return await this.#attempt(request, number, admission, signal);
       } catch (error) {
         if (number > retries) throw error;
-        const waitMs = retryInMs(method, error, number, this.#random);
-        if (waitMs === undefined || this.#clock.now() + waitMs >= endsAt) throw error;
-        await sleep(this.#clock, waitMs, signal);
+        const waitMs = retryInMs(method, error, number, this.#options.random);
+        if (waitMs === undefined || this.#options.clock.now() + waitMs >= endsAt) throw error;
+        await sleep(this.#options.clock, waitMs, signal);
         signal.throwIfAborted();
       }
       // A retry counts as a request of its own, and the breaker may have opened meanwhile.
@@ -319,16 +237,16 @@ export class Http {
     work: WorkMessages["request"] | undefined,
   ): Promise<Answer> {
     const name = `${method} ${path}`;
-    const started = this.#clock.now();
+    const started = this.#options.clock.now();
     let status: number | undefined;
     let code: ErrorCode | undefined;
     try {
       const init: RequestInit = { method, headers, body, redirect: "manual", signal };
-      const response = await this.#fetch(url, init);
+      const response = await this.#options.fetch(url, init);
       status = response.status;
       if (work !== undefined) work.status = status;
       const date = this.#readDate(response);
-      const failure = { now: date ?? this.#clock.now(), scrub: scrubber(secrets) };
+      const failure = { now: date ?? this.#options.clock.now(), scrub: scrubber(secrets) };
       if (!response.ok) {
         throw withTokenRefused(await readFailure(response, name, failure), operation);
       }
@@ -344,7 +262,10 @@ export class Http {
       if (error instanceof ServiceBotError) code = error.code;
       throw error;
     } finally {
-      this.#publish({ method, path, status, code, ms: this.#clock.now() - started }, operation);
+      this.#publish(
+        { method, path, status, code, ms: this.#options.clock.now() - started },
+        operation,
+      );
     }
   }
 
@@ -357,7 +278,7 @@ export class Http {
   #readDate(response: Response): number | undefined {
     const date = Date.parse(response.headers.get("date") ?? "");
     if (Number.isNaN(date)) return undefined;
-    this.#offsetMs = date - this.#clock.now();
+    this.#offsetMs = date - this.#options.clock.now();
     return date;
   }
 }
@@ -365,27 +286,4 @@ export class Http {
 /** Aborts when one of the two does. */
 export function eitherOf(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
   return AbortSignal.any(other === undefined ? [signal] : [signal, other]);
-}
-
-/** Returns the observers, unable to fail a request: what they throw is dropped. */
-function quietly(options: HttpOptions): Partial<HttpOptions> {
-  const { onRequest, onHeldBack, onBudget, onBreaker } = options;
-  return {
-    ...(onRequest === undefined ? {} : { onRequest: quiet(onRequest) }),
-    ...(onHeldBack === undefined ? {} : { onHeldBack: quiet(onHeldBack) }),
-    ...(onBudget === undefined ? {} : { onBudget: quiet(onBudget) }),
-    ...(onBreaker === undefined ? {} : { onBreaker: quiet(onBreaker) }),
-  };
-}
-
-function quiet<T>(observe: (news: T) => unknown): (news: T) => void {
-  return (news) => {
-    // Called at once, which keeps the order of log lines.
-    const observed = async () => await observe(news);
-    observed().catch(() => undefined);
-  };
-}
-
-function problem(name: string, what: string | undefined): string | undefined {
-  return what === undefined ? undefined : `${name} ${what}`;
 }

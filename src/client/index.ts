@@ -23,7 +23,7 @@ export {
   platformCodes,
   UnavailableError,
 } from "./errors.ts";
-export type { Fetch, RequestReport } from "./http.ts";
+export type { Fetch, RequestReport } from "./http-options.ts";
 export type { ImageBytes, ImageInput } from "./images/source.ts";
 export type { BudgetWait, RequestsStatus } from "./limits.ts";
 export { Listing } from "./listing.ts";

@@ -2,16 +2,15 @@ import { outOfRange, refuseProblems } from "../core/ranges.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Page, PageOptions } from "./types.ts";
 
-/** Pages without items in a row that are followed; a listing that is filtered may have some. */
+/** Empty pages in a row that are followed, because a filtered listing may have some. */
 const MAX_EMPTY_PAGES = 100;
 
-/** Reads the page that begins at a cursor; undefined is the first. */
+/** Reads the page at a cursor; undefined is the first. */
 export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
 /**
  * A listing of the platform: awaited it is one page, iterated it is every item, page after page, as far as
- * the loop goes. Nothing is asked for before that, and what it was made with is looked at then: an id or a `limit`
- * that cannot be rejects, as everything else does.
+ * the loop goes. Nothing is requested before that. An impossible id or `limit` rejects then, as everything else does.
  *
  *     const { items, nextCursor } = await client.dms.messages(id);
  *     for await (const message of client.dms.messages(id)) { … }
@@ -24,14 +23,14 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   readonly #request: () => string;
   #first: Promise<Page<T>> | undefined;
 
-  /** @param request what it is called in errors */
+  /** @param request returns the name of the listing in errors */
   constructor(read: ReadPage<T>, from: string | undefined, request: () => string) {
     this.#read = read;
     this.#from = from;
     this.#request = request;
   }
 
-  /** The first page, asked for once. */
+  /** The first page, requested once. */
   // biome-ignore lint/suspicious/noThenProperty: a listing is awaited for its first page.
   then<R = Page<T>, E = never>(
     onPage?: ((page: Page<T>) => R | PromiseLike<R>) | null,
@@ -41,72 +40,53 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
     return this.#first.then(onPage, onError);
   }
 
-  /** As of a promise. */
+  /** The method of a promise. */
   catch<E = never>(
     onError?: ((error: unknown) => E | PromiseLike<E>) | null,
   ): Promise<Page<T> | E> {
     return this.then(null, onError);
   }
 
-  /** As of a promise. */
+  /** The method of a promise. */
   finally(onEnd?: (() => void) | null): Promise<Page<T>> {
     return this.then().finally(onEnd);
   }
 
-  /** Page after page, asked for anew. */
+  /**
+   * Page after page, requested anew.
+   *
+   * @throws {ServiceBotError} API_INVALID_RESPONSE for cursors that lead in a circle, or through many empty pages
+   */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
-    const trail = new Trail(this.#request());
-    let cursor = this.#from;
-    for (;;) {
+    const seen = new Set<string>();
+    let empty = 0;
+    for (let cursor = this.#from; ; ) {
       const page = await this.#read(cursor);
       yield page;
-      if (page.nextCursor === null) return;
-      trail.follow(page.nextCursor, page.items.length);
-      cursor = page.nextCursor;
+      const { items, nextCursor } = page;
+      if (nextCursor === null) return;
+      if (seen.has(nextCursor)) this.#hasNoEnd("the cursor of a page leads back to an earlier one");
+      empty = items.length === 0 ? empty + 1 : 0;
+      if (empty > MAX_EMPTY_PAGES) {
+        this.#hasNoEnd(`${MAX_EMPTY_PAGES} pages in a row were empty, each with a further cursor`);
+      }
+      seen.add(nextCursor);
+      cursor = nextCursor;
     }
   }
 
-  /** Item after item; the next page is asked for when the loop gets there. */
+  /** Item after item; the next page is requested when the loop gets there. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for await (const page of this.pages()) yield* page.items;
   }
-}
 
-/** @throws {ServiceBotError} INVALID_OPTION: the platform takes 1 to 50 (section 8) */
-export function checkLimit({ limit }: Pick<PageOptions, "limit">): void {
-  refuseProblems([outOfRange("limit", limit, { min: 1, max: 50, whole: true })]);
-}
-
-/** Notices cursors that lead round in a circle, or on and on to nothing, in little memory (Brent's way). */
-class Trail {
-  readonly #request: string;
-  #landmark: string | undefined;
-  #steps = 0;
-  #span = 1;
-  #empty = 0;
-
-  constructor(request: string) {
-    this.#request = request;
-  }
-
-  /** @throws {ServiceBotError} API_INVALID_RESPONSE */
-  follow(cursor: string, items: number): void {
-    if (cursor === this.#landmark)
-      this.#endless("the cursor of a page leads back to one before it");
-    this.#steps += 1;
-    if (this.#steps === this.#span) {
-      this.#landmark = cursor;
-      this.#steps = 0;
-      this.#span *= 2;
-    }
-    this.#empty = items === 0 ? this.#empty + 1 : 0;
-    if (this.#empty > MAX_EMPTY_PAGES) {
-      this.#endless(`${MAX_EMPTY_PAGES} pages in a row were empty, each with a further cursor`);
-    }
-  }
-
-  #endless(what: string): never {
-    const message = `${this.#request}: the listing has no end: ${what}.`;
+  #hasNoEnd(reason: string): never {
+    const message = `${this.#request()}: the listing has no end: ${reason}.`;
     throw new ServiceBotError("API_INVALID_RESPONSE", message);
   }
+}
+
+/** @throws {ServiceBotError} INVALID_OPTION unless it is 1 to 50 (section 8) */
+export function checkLimit({ limit }: Pick<PageOptions, "limit">): void {
+  refuseProblems([outOfRange("limit", limit, { min: 1, max: 50, whole: true })]);
 }

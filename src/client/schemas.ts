@@ -13,21 +13,21 @@ import type {
   Upload,
 } from "./types.ts";
 
-/** An id, which is a text to handlers even if the platform sends a number. */
+/** An id: a text for handlers, even if the platform sends a number. */
 const id: z.ZodType<string> = z.preprocess(
   (value) => (typeof value === "number" ? String(value) : value),
   z.string(),
 );
 const text = z.string();
-/** Documented, and empty where the platform sends null or nothing: a handler can do without it. */
+/** A documented text that handlers can do without: empty if the platform sends null or nothing. */
 const words: z.ZodType<string> = z.preprocess((value) => value ?? "", z.string());
 const orUndefined = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
   z.preprocess((value) => value ?? undefined, schema.optional());
 
-/** Missing, it is that of the last page. Empty, it would ask for the first page again. */
+/** A missing or empty cursor counts as the last page. Sent back empty, it would request the first page again. */
 const cursor = z.preprocess((value) => (value === "" ? null : value), id.nullable().default(null));
 
-/** What is not documented is passed on as it should be, or left out: it breaks no bot. */
+/** A field that is not documented: left out if its type is unexpected, so that it breaks no bot. */
 const perhaps = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
   orUndefined(schema).catch(undefined);
 const perhapsId = perhaps(id);
@@ -122,15 +122,15 @@ export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   return z.preprocess((body) => (Array.isArray(body) ? { items: body } : body), page);
 }
 
-/** The platform sends 50 items at most (section 8); what is much longer is not checked item by item. */
+/** A longer list is not checked item by item. The platform sends 50 items at most (section 8). */
 const MAX_ITEMS = 1_000;
 
-/** Of what is wrong with an answer so much is told. */
+/** Maximum number of problems that an error names, and characters of each. */
 const MAX_ISSUES = 5;
 const MAX_CHARACTERS = 200;
 
 /**
- * Checks an answer at the border: a new field never breaks a bot, a missing one is named by its path.
+ * Checks an answer. A new field never breaks a bot; a missing one is named by its path.
  *
  * @throws {ServiceBotError} API_INVALID_RESPONSE
  */
@@ -140,11 +140,11 @@ export function check<T>(schema: z.ZodType<T>, body: unknown, request: string): 
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const { issues } = result.error;
-  const told = issues
+  const shown = issues
     .slice(0, MAX_ISSUES)
     .map(({ path, message }) => `${path.join(".") || "body"}: ${message}`.slice(0, MAX_CHARACTERS));
   const more = issues.length > MAX_ISSUES ? [`and ${issues.length - MAX_ISSUES} more`] : [];
-  throw invalid(request, [...told, ...more].join("; "));
+  throw invalid(request, [...shown, ...more].join("; "));
 }
 
 function itemsIn(body: unknown): number {

@@ -1,7 +1,8 @@
 import { DOCTOR_AGENT } from "../core/doctor-agent.ts";
 import type { Scope } from "../core/scope.ts";
 import { ApiError } from "./errors.ts";
-import { type Fetch, Http } from "./http.ts";
+import { Http } from "./http.ts";
+import type { Fetch } from "./http-options.ts";
 import { commentsPath, conversationsPath } from "./request.ts";
 
 /** Marks requests as a check-up, which the local platform shows apart from requests of a bot. */

@@ -14,7 +14,7 @@ const PROBE: string = operationOf("GET", conversationsPath);
  */
 const ACCEPTED_FOR_MS = 5_000;
 
-/** The error of a 403 as it concerns the token: the probe's own is a refusal of the app. */
+/** Returns the error, or a refusal of the app if the refused request is the probe itself. */
 export function withTokenRefused(error: ApiError, operation: string): ApiError {
   return operation === PROBE && isUnexplained(error) ? refused(error) : error;
 }
@@ -22,7 +22,7 @@ export function withTokenRefused(error: ApiError, operation: string): ApiError {
 /** Reads one item of the listing at a path below `/api/v1`. */
 type Ask = (path: string, signal: AbortSignal) => Promise<unknown>;
 
-/** Finds out whether a 403 without a code of section 7 concerns one request, or the whole app. */
+/** Finds out whether a 403 without a code of section 7 concerns one request or the whole app. */
 export class TokenProbe {
   readonly #clock: Clock;
   readonly #ask: Ask;

@@ -11,7 +11,7 @@ const neverConnected: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** The other side does not prove who it is, or speaks no TLS: nothing was said to it. */
+/** TLS errors. Nothing was sent, because the other side did not prove its identity or speaks no TLS. */
 const tlsFailures: ReadonlySet<string> = new Set([
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
@@ -23,7 +23,7 @@ const tlsFailures: ReadonlySet<string> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-/** What `fetch` threw, as an error that says whether the request can have arrived. */
+/** Converts an error of `fetch` into one that says whether the request can have arrived. */
 export function unreachable(request: string, baseUrl: string, error: unknown): NetworkError {
   const causes = systemErrors(error);
   const code = causes.find(({ code }) => code !== undefined)?.code;
@@ -49,7 +49,7 @@ export function timedOut(
   return new NetworkError("API_TIMEOUT", `${request}: ${what}`, { cause, sent: true });
 }
 
-/** `fetch` says that it failed, and its cause says why. */
+/** The error of `fetch` says that it failed, and its cause says why. */
 function deepestMessage(error: unknown): string {
   let deepest = error;
   for (
@@ -67,13 +67,13 @@ interface SystemError {
   readonly syscall?: string | undefined;
 }
 
-/** A route can also be lost under an established connection; then reading or writing is what failed. */
+/** A route can also be lost under an established connection; then reading or writing has failed. */
 function isBeforeConnected({ code = "", syscall = "connect" }: SystemError): boolean {
   if (tlsFailures.has(code)) return true;
   return neverConnected.has(code) && (syscall === "connect" || syscall === "getaddrinfo");
 }
 
-/** `fetch` throws a bare TypeError; the system's errors are in its cause, sometimes several: one an address. */
+/** `fetch` throws a bare TypeError; its cause has the system's errors, sometimes one for each address. */
 function systemErrors(error: unknown): readonly SystemError[] {
   for (let at: unknown = error; typeof at === "object" && at !== null; ) {
     if ("errors" in at && Array.isArray(at.errors) && at.errors.length > 0) {

@@ -7,44 +7,44 @@ import type { ImageInput } from "./images/source.ts";
 
 /** An image of a direct message; posts and comments have `thumbUrl` as well. */
 export interface Image {
-  /** Where the image can be fetched. */
+  /** Address of the image. */
   readonly url: string;
-  /** A small preview; null or absent where there is none. */
+  /** A small preview; null or absent if there is none. */
   readonly thumbUrl?: string | null | undefined;
-  /** Pixels; absent where the platform does not say. */
+  /** Pixels; absent if the platform does not send it. */
   readonly width?: number | undefined;
-  /** Pixels; absent where the platform does not say. */
+  /** Pixels; absent if the platform does not send it. */
   readonly height?: number | undefined;
 }
 
 /** A message of a conversation. */
 export interface Message {
   readonly id: string;
-  /** Empty where the platform does not say. */
+  /** Empty if the platform does not send it. */
   readonly conversationId: string;
   /** True when the message belongs to the calling bot. */
   readonly fromBot: boolean;
-  /** Without an @; empty where the platform does not say. */
+  /** Without an @; empty if the platform does not send it. */
   readonly authorUsername: string;
   /** Empty for a deleted message and for one of images alone. */
   readonly text: string;
-  /** ISO 8601, UTC; empty where the platform does not say. */
+  /** ISO 8601, UTC; empty if the platform does not send it. */
   readonly createdAt: string;
-  /** The message that this one answers; null where it answers none. */
+  /** The message that this one answers; null if it answers none. */
   readonly replyToId: string | null;
   readonly images: readonly Image[];
 }
 
-/** A post. Fields beyond `id`, `type`, `text` and `images` are not documented, and open therefore. */
+/** A post. Fields beyond `id`, `type`, `text` and `images` are not documented, so the type is open. */
 export interface Post {
   readonly id: string;
   /** `post` for posts. */
   readonly type?: string | undefined;
   readonly text: string;
   readonly images: readonly Image[];
-  /** Where the platform sends it; ISO 8601, UTC. */
+  /** ISO 8601, UTC; absent if the platform does not send it. */
   readonly createdAt?: string | undefined;
-  /** Where the platform sends it. */
+  /** Absent if the platform does not send it. */
   readonly author?: { readonly username: string } | undefined;
   readonly [field: string]: unknown;
 }
@@ -52,46 +52,46 @@ export interface Post {
 /** A comment: it has the fields of a post. */
 export interface Comment extends Post {}
 
-/** What the platform answers when a direct message was sent. */
+/** Answer to a direct message that was sent. */
 export interface SentMessage {
   readonly id: string;
   readonly conversationId: string;
-  /** ISO 8601, UTC; empty where the platform does not say. */
+  /** ISO 8601, UTC; empty if the platform does not send it. */
   readonly createdAt: string;
 }
 
-/** What the platform answers when a comment was made: not documented, so nothing is certain. */
+/** Answer to a new comment. It is not documented, so no field is certain. */
 export interface SentComment {
   readonly id?: string | undefined;
   readonly [field: string]: unknown;
 }
 
-/** What the platform answers when a post was made: not documented either. */
+/** Answer to a new post. It is not documented either. */
 export interface SentPost {
   readonly id?: string | undefined;
   readonly [field: string]: unknown;
 }
 
-/** What became of a reply: a message or a comment. */
+/** A reply that was sent: a message or a comment. */
 export type Sent = SentMessage | SentComment;
 
-/** An uploaded image. It is gone after an hour unless it was attached to something (section 3). */
+/** An uploaded image. The platform deletes it after an hour unless it was attached (section 3). */
 export interface Upload {
   /** Goes into `imageKeys`, once. */
   readonly key: string;
-  /** Empty where the platform does not say. */
+  /** Empty if the platform does not send it. */
   readonly url: string;
-  /** A small preview; null or absent where there is none. */
+  /** A small preview; null or absent if there is none. */
   readonly thumbUrl?: string | null | undefined;
-  /** Pixels; absent where the platform does not say. */
+  /** Pixels; absent if the platform does not send it. */
   readonly width?: number | undefined;
-  /** Pixels; absent where the platform does not say. */
+  /** Pixels; absent if the platform does not send it. */
   readonly height?: number | undefined;
-  /** Its size; absent where the platform does not say. */
+  /** Size in bytes; absent if the platform does not send it. */
   readonly bytes?: number | undefined;
 }
 
-/** An account. Fields are not documented: these are there where the platform sends them, and so may others be. */
+/** An account. Its fields are not documented: any may be absent, and others may be present. */
 export interface Profile {
   readonly id?: string | undefined;
   readonly username?: string | undefined;
@@ -101,14 +101,14 @@ export interface Profile {
   readonly [field: string]: unknown;
 }
 
-/** What is searched for. Fields besides `text` are sent as they are: the parameters are not documented. */
+/** A search. Fields besides `text` are sent as they are, because the parameters are not documented. */
 export interface SearchQuery {
-  /** What is looked for. */
+  /** Text to search for. */
   readonly text: string;
   readonly [parameter: string]: string | undefined;
 }
 
-/** Something found. Fields are not documented; `type` may tell a post from an account. */
+/** A search result. Its fields are not documented; `type` may distinguish a post from an account. */
 export interface SearchHit {
   readonly type?: string | undefined;
   readonly id?: string | undefined;
@@ -120,30 +120,30 @@ export interface Conversation {
   readonly id: string;
   readonly peer: {
     readonly username: string;
-    /** Empty where the platform does not say. */
+    /** Empty if the platform does not send it. */
     readonly name: string;
     readonly avatarUrl: string | null;
-    /** False where the platform does not say. */
+    /** False if the platform does not send it. */
     readonly isBot: boolean;
   };
-  /** ISO 8601, UTC; empty where the platform does not say. */
+  /** ISO 8601, UTC; empty if the platform does not send it. */
   readonly lastMessageAt: string;
-  /** Null where the platform does not say. */
+  /** Null if the platform does not send it. */
   readonly lastMessage: { readonly text: string; readonly fromBot: boolean } | null;
 }
 
 /** One page of a listing, newest first. `nextCursor` is null on the last page. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Goes into `cursor` for the next page; null on the last one. */
+  /** The `cursor` of the next page; null on the last one. */
   readonly nextCursor: string | null;
 }
 
 /** One page of the event log, oldest first. */
 export interface EventPage {
-  /** As they came over the wire; `readBatch` and `parseEvent` make sense of them. */
+  /** As received; `readBatch` and `parseEvent` check them. */
   readonly events: readonly unknown[];
-  /** To be sent as `since` for the next page. */
+  /** The `since` of the next page. */
   readonly cursor: string;
   /** The platform's clock when it answered, in ms since 1970; absent without a `Date` header. */
   readonly date: number | undefined;
@@ -151,7 +151,7 @@ export interface EventPage {
 
 /** Text, images, or both. At least one is required (section 4, "Attaching images"). */
 export interface OutgoingMessage {
-  /** What is said; with images it may be empty. */
+  /** May be empty with images. */
   readonly text?: string | undefined;
   /**
    * Images: bytes, a Blob, a stream, a path, an https address, or the key of an upload (docs/images.md). With
@@ -162,13 +162,13 @@ export interface OutgoingMessage {
   readonly imageKeys?: readonly string[] | undefined;
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call: it rejects with the reason of the signal. */
+  /** Ends the call, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Which page of a listing is asked for. */
+/** Selects a page of a listing. */
 export interface PageOptions extends CallOptions {
   /** 1 to 50. The platform's default is not documented. */
   readonly limit?: number | undefined;

@@ -182,8 +182,8 @@ function frame({ state, error }: Frame, label: string, answer: string, body: str
   if (state === "submit") return choiceLine(label, answer, styleText("green", "◇"));
   if (state === "cancel") return `${styleText("red", "■")} ${label}`;
   if (state !== "error") return [`${styleText("cyan", "◆")} ${label}`, ...body].join("\n");
-  const told = `  ${styleText("yellow", error)}`;
-  return [`${styleText("yellow", "▲")} ${label}`, ...body, told].join("\n");
+  const problem = `  ${styleText("yellow", error)}`;
+  return [`${styleText("yellow", "▲")} ${label}`, ...body, problem].join("\n");
 }
 
 /** Cancels a question when its terminal goes away. */

@@ -14,7 +14,7 @@ export interface Io {
   every(ms: number, what: () => void): () => void;
   out(text: string): void;
   err(text: string): void;
-  /** Whether each stream can rewrite a line. */
+  /** True for a stream that can rewrite a line. */
   readonly rewrites: { readonly out: boolean; readonly err: boolean };
   /** `undefined` without a terminal. */
   readonly terminal: Terminal | undefined;

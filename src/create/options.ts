@@ -195,7 +195,7 @@ function refuseKeptFlags(env: Io["env"], given: ReadonlySet<string>): void {
   );
 }
 
-/** True when npm was told to ask nothing: `npm create service-bot my-bot --yes`. */
+/** Returns whether npm was called with --yes: `npm create service-bot my-bot --yes`. */
 export function npmSaidYes(env: Io["env"]): boolean {
   return env["npm_config_yes"] === "true";
 }

@@ -121,7 +121,7 @@ export function toolchainOf(packageManager: PackageManager, major: number): Tool
 }
 
 function yarn(major: number): Omit<Toolchain, "files"> {
-  // By force: images of Node have a yarn 1 that npm does not know of.
+  // --force, because images of Node have a yarn 1 that npm does not know of.
   const setup = "npm install --global --force";
   if (major === 1) {
     return {

@@ -20,7 +20,7 @@ export interface Source {
   /** The directory that holds `templates/`. */
   readonly root: string;
   readonly version: string;
-  /** From the registry, or a checkout of the repository? */
+  /** `checkout`: of the repository. */
   readonly origin: "registry" | "checkout";
   /** Makes a fresh checkout ready to pack, and reports that on standard error. */
   prepare?(): void;

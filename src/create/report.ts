@@ -145,7 +145,7 @@ export interface Result {
   readonly committed: boolean;
   /** The commands to type next. */
   readonly next: readonly string[];
-  /** Why the install failed; absent if it did not. */
+  /** The failure of the install; absent if it went well. */
   readonly error?: { readonly message: string; readonly interrupted: boolean };
 }
 

@@ -38,7 +38,7 @@ export async function startRepository(
     return code === 0;
   };
   if (!(await git("init", "--quiet"))) return "unavailable";
-  // By force: a user's own ignore file may leave out archives, and without vendor/ nothing installs.
+  // --force, because a user's own ignore file may leave out archives, and without vendor/ nothing installs.
   if (!(await git("--literal-pathspecs", "add", "--force", "--", ...paths))) return "staged";
   // Without a configured user git would make one up from the names of account and machine.
   const identity = ["-c", "user.useConfigOnly=true"];

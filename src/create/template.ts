@@ -190,7 +190,7 @@ function set(text: string, name: string, value: string): string {
 interface Secrets {
   readonly apiKey: string;
   readonly webhookSecret: string;
-  /** Of the database server that the bot's compose files start. */
+  /** The password of the database server in the bot's compose files. */
   readonly databasePassword: string;
 }
 

@@ -1,6 +1,6 @@
 import { ServiceBotError } from "../errors.ts";
 
-// What a copy of an inbox from a file into PostgreSQL knows of both stores.
+// A copy of an inbox from a file into PostgreSQL: its tables, and the mark that both stores understand.
 
 /** A value of a row. */
 export type Cell = string | number | null;
@@ -89,7 +89,7 @@ export interface Mark {
 /** The table of the mark. */
 export const MARK = "copy_mark";
 
-/** Why a bot must not use an inbox with this mark. */
+/** The error of a bot that opens an inbox with this mark. */
 export function markError({ role, other }: Mark, place: string): ServiceBotError {
   return role === "source" ? moved(place, other) : unfinished(place, other);
 }

@@ -18,7 +18,7 @@ export interface LogReaderOptions {
   readonly client: Pick<Client, "events">;
   readonly laneOf: LaneOf;
   readonly log: Logger;
-  /** Where a first start without a cursor begins: at the present or at the oldest event. */
+  /** Beginning of a first start without a cursor: the present or the oldest event. */
   readonly startFrom: "now" | "oldest";
   /** The platform's clock, in milliseconds since 1970. */
   readonly platformNow: () => number;
@@ -156,7 +156,7 @@ export class LogReader {
       const page = await this.#fetch(undefined, signal);
       this.#options.log.warn(
         { err: error, cursor: since },
-        "the platform does not know the position in its event log any more; reading begins again with the oldest event that it has kept",
+        "the platform no longer knows the position in its event log; reading begins again with the oldest event that it has kept",
       );
       this.#refused.refuse(this.#cursor);
       this.#cursor = undefined;

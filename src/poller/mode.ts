@@ -1,6 +1,6 @@
 /**
  * Decides how often the log is read. Pure: observations go in, the next state and perhaps a switch
- * come out; time is the platform's (milliseconds since 1970), for that is what events are dated by.
+ * come out. Time is the platform's (milliseconds since 1970), because events are dated by it.
  *
  * - *auditing*: the webhook does the work, and the log is read now and then to find what it lost.
  * - *polling*: the webhook is silent, and the log is read every few seconds.
@@ -14,11 +14,11 @@ export type Mode = "auditing" | "polling";
 export interface FoundEvent {
   readonly id: string;
   readonly type: string;
-  /** When it was made, or when it was found where its date cannot be read. */
+  /** When it was made; when it was found if its date cannot be read. */
   readonly at: number;
 }
 
-/** An event that the webhook still has to bring. */
+/** An event that the webhook has yet to bring. */
 export interface AwaitedEvent extends FoundEvent {
   /** When it was read from the log. */
   readonly foundAt: number;
@@ -26,9 +26,9 @@ export interface AwaitedEvent extends FoundEvent {
 
 export interface ModeState {
   readonly mode: Mode;
-  /** What the webhook still has to bring. */
+  /** Events that the webhook has yet to bring. */
   readonly unconfirmed: readonly AwaitedEvent[];
-  /** The types that come by webhook: it may be subscribed to a part of them. */
+  /** The types that come by webhook, which may be subscribed to a part of them. */
   readonly webhookTypes: ReadonlySet<string>;
   /** The ids of the last delivery. */
   readonly lastDelivery: ReadonlySet<string>;
@@ -64,12 +64,12 @@ export interface ModeStep {
   readonly switched?: { readonly to: Mode; readonly reason: string };
 }
 
-/** So many events are remembered as unconfirmed; more would tell nothing new. */
+/** Unconfirmed events to remember; more would add nothing. */
 const MAX_UNCONFIRMED = 1_000;
 
 /**
- * An event that committed late may be old when it is found, and on its way: the webhook has at least this
- * long after the finding, in milliseconds. Less than two polls, so that the takeover keeps its time.
+ * In ms. An event that committed late may be old when it is found, and on its way, so the webhook has at least this time
+ * after the finding. Less than two polls, so that the takeover keeps its time.
  */
 const UNDER_WAY_MS = 5_000;
 
@@ -103,13 +103,13 @@ export function observe(state: ModeState, observation: Observation, silenceMs: n
   }
 }
 
-/** When the state should next be looked at even if nothing happens; undefined when that is never. */
+/** Returns when to check the state even if nothing happens; undefined if never. */
 export function nextDeadline(state: ModeState, silenceMs: number): number | undefined {
   if (state.mode === "polling" || state.unconfirmed.length === 0) return undefined;
   return Math.min(...state.unconfirmed.map((event) => dueAt(event, silenceMs)));
 }
 
-/** When the webhook must have brought it: whatever its date says, no later than if it were made when it was found. */
+/** Returns when the webhook must have brought an event, whose date counts up to the time of its finding. */
 function dueAt({ at, foundAt }: AwaitedEvent, silenceMs: number): number {
   return Math.max(Math.min(at, foundAt) + silenceMs, foundAt + UNDER_WAY_MS);
 }
@@ -123,7 +123,7 @@ function delivered(
   const unconfirmed = state.unconfirmed.filter(({ id }) => !ids.has(id));
   const next = { ...state, webhookTypes, unconfirmed, lastDelivery: ids };
   if (state.mode === "auditing" || events.length === 0) return next;
-  // What is sent again shows that our answers do not get through, and soon nothing will follow it.
+  // A repeated event shows that our answers do not get through, and the webhook will soon be silent.
   if (events.some(({ id }) => state.lastDelivery.has(id))) {
     return startPolling(next);
   }
@@ -146,17 +146,17 @@ function polled(
   { found, now, partial = false }: Extract<Observation, { kind: "round" }>,
   silenceMs: number,
 ): ModeStep {
-  // Before the webhook has shown itself there is nothing to compare with.
+  // Before the first delivery there is nothing to compare with.
   if (state.deliveredAt === undefined) return { state };
   const { deliveredAt } = state;
   const expected = found.filter((event) => isExpected(state, event) && !isFromBefore(state, event));
   const unconfirmed = awaiting(state, expected, now);
   const late = overdue(unconfirmed, now, silenceMs);
-  // It has gone silent again: what was missed may never come by it, so its next delivery is a new beginning.
+  // The webhook is silent again. It may never bring these events, so its next delivery is a new beginning.
   if (late.length > 0) return { state: startPolling(without(state, late)) };
   const cleanRounds = partial ? state.cleanRounds : state.cleanRounds + 1;
   const next = { ...state, unconfirmed, cleanRounds };
-  // What it has yet to bring would be overdue by now if it did not bring it.
+  // True once every event that the webhook does not bring would be overdue.
   const doubtful = unconfirmed.some(({ at }) => now - at > silenceMs);
   const proven = unconfirmed.length === 0 || (!doubtful && now - deliveredAt > silenceMs);
   if (cleanRounds < CLEAN_ROUNDS || !proven) return { state: next };
@@ -183,8 +183,8 @@ function startPolling(state: ModeState): ModeState {
 }
 
 /**
- * The types of what did not come have to come again before they count: the webhook may be back without
- * them, when its owner has changed the subscription.
+ * Forgets the types of events that did not come, until they come again. The webhook may be back without them, if its owner
+ * has changed the subscription.
  */
 function without(state: ModeState, late: readonly FoundEvent[]): ModeState {
   const missing = new Set(late.map(({ type }) => type));
@@ -197,13 +197,13 @@ function awaiting(state: ModeState, found: readonly FoundEvent[], now: number): 
   return [...state.unconfirmed, ...awaited].slice(-MAX_UNCONFIRMED);
 }
 
-/** A type that never came by webhook is outside its subscription, unless nothing ever came at all. */
+/** A type that never came by webhook is outside its subscription, unless no event ever came. */
 function isExpected(state: ModeState, event: FoundEvent): boolean {
   return state.webhookTypes.size === 0 || state.webhookTypes.has(event.type);
 }
 
 /**
- * What was made while the webhook was off may never come by it, also where it is found only now: a row
+ * An event that was made while the webhook was off may never come by it, even if it is found only now: a row
  * that committed late may be behind everything that was read while polling, and wait for an audit.
  */
 function isFromBefore({ deliveredAt }: ModeState, { at }: FoundEvent): boolean {

@@ -2,7 +2,7 @@ import * as z from "../core/zod.ts";
 import type { ModeState } from "./mode.ts";
 import type { PollerStatus } from "./record.ts";
 
-/** What the poller that reads the log knows: enough for another one to go on with it. */
+/** State of the poller that reads the log: enough for another one to go on. */
 export interface Snapshot {
   readonly state: ModeState;
   readonly status: PollerStatus;
@@ -11,7 +11,7 @@ export interface Snapshot {
 const age = z.number().nullable();
 const found = z.object({ id: z.string(), type: z.string(), at: z.number(), foundAt: z.number() });
 
-/** Fields that a newer version adds are passed over; what it changes gets another number. */
+/** Fields that a newer version adds are ignored; a changed field gets another format number. */
 const written = z.object({
   format: z.literal(1),
   state: z.object({
@@ -22,7 +22,7 @@ const written = z.object({
     deliveredAt: z.number().nullable(),
     cleanRounds: z.number(),
   }),
-  /** Times as ages, for the clocks of two instances differ. */
+  /** Times as ages, because the clocks of two instances differ. */
   status: z.object({
     modeMsAgo: z.number(),
     modeReason: z.string(),
@@ -60,7 +60,7 @@ export function writeSnapshot({ state, status }: Snapshot, now: number): string 
 }
 
 /**
- * Undefined where it cannot be read: another version may have written it.
+ * Reads a snapshot; undefined if another version has written it in another format.
  *
  * @param at when it was written, on the reader's clock
  */
@@ -90,7 +90,7 @@ export function readSnapshot(text: string, at: number): Snapshot | undefined {
 }
 
 function failure(error: { code: string; status: number | null }): PollerStatus["lastPollError"] {
-  // Codes are text that is told: one of a newer version is told as it is.
+  // Codes are shown as text, even one of a newer version.
   return {
     code: error.code as NonNullable<PollerStatus["lastPollError"]>["code"],
     status: error.status ?? undefined,

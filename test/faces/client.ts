@@ -13,7 +13,8 @@ export {
   platformCodes,
   UnavailableError,
 } from "../../src/client/errors.ts";
-export { eitherOf, type Fetch, Http, type RequestReport } from "../../src/client/http.ts";
+export { Http } from "../../src/client/http.ts";
+export type { Fetch, RequestReport } from "../../src/client/http-options.ts";
 export {
   type PreparedImage,
   prepareImage,

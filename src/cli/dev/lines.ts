@@ -37,7 +37,7 @@ export type LogFormatter = (line: string) => string | undefined;
 
 export interface LogFormatterOptions {
   readonly colour: boolean;
-  /** Where the bot should take deliveries. Another address is shown. */
+  /** The address for deliveries. If the bot takes them elsewhere, its address is shown. */
   readonly webhook: string;
   /** Returns whether the bot reports its runs: then the timeline shows a failed one, and its log line is left out. */
   readonly isReporting?: () => boolean;

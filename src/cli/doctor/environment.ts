@@ -52,7 +52,7 @@ function readFiles(): { readonly values: Values | undefined } | Finding {
   } catch (error) {
     return fail(
       `.env cannot be read: ${messageOf(error)}`,
-      "Make it readable for whoever runs the bot.",
+      "Make it readable for the user that runs the bot.",
     );
   }
 }

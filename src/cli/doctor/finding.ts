@@ -26,7 +26,7 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** What the checks have to go by. */
+/** Input of the checks. */
 export interface Context {
   /** `undefined` if the environment is not complete. */
   readonly config: Config | undefined;

@@ -28,7 +28,7 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 const REMEDY =
-  "Set DATABASE_URL to a place that whoever runs the bot may write to; PostgreSQL must run, and know the role.";
+  "Set DATABASE_URL to a place that the bot's user may write to; PostgreSQL must run, and know the role.";
 
 /** Checks that the bot can keep its events at DATABASE_URL, and how the store and its contents are. */
 export const checkInbox: Check = async () => {
@@ -152,7 +152,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
     found.push(
       note(
         `its WAL has ${bytes(walBytes)}: another program reads from an old state of the file, or the disk is slow`,
-        "End whatever else has it open, such as a sqlite3 shell: lsof tells who.",
+        "End other programs that have it open, such as a sqlite3 shell: lsof lists them.",
       ),
     );
   }

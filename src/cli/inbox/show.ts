@@ -104,7 +104,7 @@ function resultOf({ state, result, ref }: StepRecord): string {
   return state === "open" ? "unknown" : (result ?? "settled by hand");
 }
 
-/** What can be done about an event, as commands to type; empty if there is nothing. */
+/** Commands that settle an event; empty if there is none. */
 function remedies(event: EventDetails): string {
   if (event.leased) return "what can be done\n  The event is being handled now.";
   const discard = `service-bot inbox discard ${quoted(event.id)} --reason "..."`;

@@ -57,7 +57,7 @@ function words(run: Run): string {
   return `${run.eventId} ${runWords(run)}`;
 }
 
-/** Where to look for the reason. */
+/** Hints at the reason. */
 const LOOK = {
   unfinished: "Is its handler slow, or does it wait for an earlier event? See its log.",
   delivered: "Does it handle this type? See its log.",

@@ -93,7 +93,7 @@ class Watch {
   readonly #undone: Set<string>;
   readonly #answers: Answer[] = [];
   #failedRun: Run | undefined;
-  /** By event, its last run if that was put off. */
+  /** The last run of an event that is put off, by the id of the event. */
   readonly #putOff = new Map<string, Run>();
 
   constructor({ act, result, reportingBots }: Awaited) {

@@ -20,7 +20,7 @@ export async function readMark(queries: Queries): Promise<Mark | undefined> {
   return mark;
 }
 
-/** Runs inside a transaction, and waits for whoever reads the mark that is there. */
+/** Runs inside a transaction, and waits for readers of the mark that is there. */
 export async function setMark(queries: Queries, { role, other, run }: Mark): Promise<void> {
   await clearMark(queries);
   await queries.rows(

@@ -203,6 +203,8 @@ describe("what is copied", () => {
     await inbox.admin.discard("waits", "not needed");
     // A new event gets a number behind those that were copied.
     expect(await inbox.put([message("new", "d")], "poll")).toMatchObject({ stored: ["new"] });
+    const newest = `SELECT id FROM ${place.schema}.event ORDER BY seq DESC LIMIT 1`;
+    expect(await look(place, newest)).toEqual([{ id: "new" }]);
     const lane: string[] = [];
     for (;;) {
       const claim = (await inbox.claim(10, LEASE)).find((one) => one.lane === "dm:d");
