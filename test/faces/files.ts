@@ -10,14 +10,12 @@ export const SQLITE_INBOX_MODULE: string = inSrc("inbox/sqlite/sqlite-inbox.ts")
 export const POSTGRES_INBOX_MODULE: string = inSrc("inbox/postgres/postgres-inbox.ts");
 
 // Sources that tests read or change.
-export const BOT_SOURCE: string = inSrc("bot.ts");
+export const LIFECYCLE_SOURCE: string = inSrc("bot/lifecycle.ts");
 export const ERRORS_SOURCE: string = inSrc("errors.ts");
 export const PLATFORM_ERRORS_SOURCE: string = inSrc("platform/error.ts");
 export const RECEIVER_SOURCES: string = inSrc("receiver");
 export const HEALTH_SOURCE: string = inSrc("receiver/health.ts");
 export const SIGNATURE_SOURCES: string = inSrc("signature");
-export const SPANS_SOURCE: string = inSrc("dispatcher/spans.ts");
-export const STEPS_SOURCE: string = inSrc("steps/steps.ts");
 export const SCAFFOLDER_ATTENDANCE_SOURCE: string = inSrc("create/choose.ts");
 export const SCAFFOLDER_REPORT_SOURCE: string = inSrc("create/report.ts");
 export const CLI_SOURCES: string = inSrc("cli");
