@@ -2,7 +2,7 @@ import type { Client } from "../client/client.ts";
 import type { RequestsStatus } from "../client/limits.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Inbox } from "../inbox/inbox.ts";
-import type { RestoreMark } from "../inbox/restored.ts";
+import type { RestoreMark } from "../inbox/restore-mark.ts";
 import type { SharedReport } from "../inbox/shared.ts";
 import type { Mode } from "../poller/mode.ts";
 import type { Poller } from "../poller/poller.ts";

@@ -8,7 +8,7 @@ import {
   type RestoreMark,
   readRestoreMark,
   writeRestoreMark,
-} from "../inbox/restored.ts";
+} from "../inbox/restore-mark.ts";
 import type { LostRun } from "./step.ts";
 
 export interface RestoreOptions {

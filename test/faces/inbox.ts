@@ -21,5 +21,5 @@ export {
   type RestoreMark,
   readRestoreMark,
   writeRestoreMark,
-} from "../../src/inbox/restored.ts";
+} from "../../src/inbox/restore-mark.ts";
 export type { Candidacy, Shared, Topic } from "../../src/inbox/shared.ts";

@@ -273,6 +273,14 @@ describe("a reply is a step", () => {
     expect(step?.search?.inFlightMs).toBeGreaterThan(client.timeoutMs);
   });
 
+  test("with images it settles after their uploads, both of which may be made twice", async () => {
+    const { client } = fakeClient();
+    const job = jobFor("dm.message");
+    const { key } = await client.upload({ url: "https://example.com/a.png" });
+    await createContext(job, client).reply({ images: [{ key }] });
+    expect(job.steps.ran[0]?.search?.inFlightMs).toBeGreaterThan(4 * client.timeoutMs);
+  });
+
   test("with a budget of requests it settles only after the wait for a place and the deadline", async () => {
     const { client } = fakeClient({ maxRequestsPerMinute: 10 });
     const job = jobFor("dm.message");

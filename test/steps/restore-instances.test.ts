@@ -20,11 +20,16 @@ beforeEach(async () => {
 
 const marked = async () => readRestoreMark(await inbox.cursor(RESTORED));
 
-/** An instance whose poller has read the log to its end at that time, or not at all. */
-async function instance(readToEndAt?: number) {
+async function open(): Promise<RestoreWindow> {
   const client = { syncClock: async () => undefined, platformNow: () => clock.now() };
   const restore = await RestoreWindow.open({ inbox, client, clock, log: logSink().log });
   if (restore === undefined) throw new Error("the inbox has no mark");
+  return restore;
+}
+
+/** An instance whose poller has read the log to its end at that time, or not at all. */
+async function instance(readToEndAt?: number, restore?: RestoreWindow) {
+  restore ??= await open();
   const started: { mayBegin?: boolean } = {};
   void restore.start({ status: { readToEndAt, lastPollError: undefined } }).then((mayBegin) => {
     started.mayBegin = mayBegin;
@@ -52,13 +57,16 @@ describe("of several instances", () => {
   });
 
   test("the first one decides which events may have been handled before", async () => {
+    const early = await open();
     await instance();
     await pass(1_000);
-    const { until } = (await marked()) ?? {};
-    expect(until).toBe(START);
-    const second = await instance();
-    await pass(1_000);
-    expect(second.restore.mark.until).toBe(until);
+    expect(await marked()).toMatchObject({ until: START });
+    const late = await open();
+    for (const restore of [early, late]) {
+      await instance(undefined, restore);
+      await pass(1_000);
+      expect(restore.mark.until).toBe(START);
+    }
   });
 });
 

@@ -132,6 +132,17 @@ describe("a reply that is new to a restored inbox", () => {
     expect(await inDoubt().run(world.reply("reply/1", "hi"))).toBe("m_1");
   });
 
+  test("that the backup knows as begun waits for the lost process, which may have called later", async () => {
+    lostRun = undefined;
+    void (await run()).run(world.reply("reply/1", "hi", died));
+    await world.underWay();
+    lostRun = { ...longAgo, endedMsAgo: 1_000 };
+    await expect((await again()).run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
+      code: "RETRY_LATER",
+      delayMs: IN_FLIGHT - 1_000,
+    });
+  });
+
   test("that the platform refuses is not looked for again: nothing can have come of it", async () => {
     const refusal = new ApiError("too long", { status: 400 });
     const run1 = { run: () => Promise.reject(refusal) };

@@ -1,6 +1,6 @@
 import { loadDatabase } from "../../config.ts";
 import { showDatabase } from "../../core/database-address.ts";
-import type { RestoreMark } from "../../inbox/restored.ts";
+import type { RestoreMark } from "../../inbox/restore-mark.ts";
 import type { BackupReport } from "../../inbox/sqlite/backup.ts";
 import type { RestoreReport } from "../../inbox/sqlite/restore.ts";
 import { count, print, printJson, progressOn } from "../output.ts";

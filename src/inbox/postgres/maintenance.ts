@@ -1,6 +1,6 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox, InboxProbe, ServerHealth } from "../maintenance.ts";
-import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restored.ts";
+import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restore-mark.ts";
 import { SqlAdmin } from "../sql/admin.ts";
 import { placeOf, refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";

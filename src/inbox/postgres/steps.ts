@@ -1,5 +1,5 @@
 import type { Claim, ReconcileResult, StepStart } from "../inbox.ts";
-import { ABSENT } from "../restored.ts";
+import { ABSENT } from "../restore-mark.ts";
 import type { Database } from "./database.ts";
 import { HELD } from "./lane-statements.ts";
 

@@ -1,7 +1,7 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { InboxRetryFilter, InboxRetryOptions } from "../admin.ts";
 import type { EventState } from "../records.ts";
-import { ABSENT } from "../restored.ts";
+import { ABSENT } from "../restore-mark.ts";
 import { fieldsOf, fits, timeOf, timesOf } from "./events.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 

@@ -8,7 +8,7 @@ import type {
   EventSummary,
   StepRecord,
 } from "../records.ts";
-import { ABSENT } from "../restored.ts";
+import { ABSENT } from "../restore-mark.ts";
 import type { Dialect, SqlStore } from "./store.ts";
 
 /** A page without a `limit` has this many events, and none has more than the maximum. */

@@ -86,6 +86,12 @@ const statementsOf = (db: Database) => ({
   nextReady: db.prepare<[], { readonly ready_at: number | null }>(
     "SELECT min(ready_at) AS ready_at FROM lane WHERE ready_at IS NOT NULL",
   ),
+  heal: db.prepare<Values>(
+    `INSERT INTO lane (key, pending, ready_at)
+     SELECT lane, count(*), ? FROM event WHERE state = 'pending' GROUP BY lane
+     ON CONFLICT (key) DO UPDATE SET pending = excluded.pending, ready_at = excluded.ready_at
+       WHERE lane.ready_at IS NULL`,
+  ),
 });
 
 /** Leases lanes with their first events. Runs inside a transaction. */
@@ -142,7 +148,7 @@ export class Claims {
   }
 
   heal(now: number): number {
-    return this.#sql.recount.run(now).changes;
+    return this.#sql.heal.run(now).changes;
   }
 
   /** Ready lanes, as many of each type as there is room for. */

@@ -4,7 +4,7 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { BESIDE } from "../../core/private-file.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { markError } from "../copy.ts";
-import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restored.ts";
+import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restore-mark.ts";
 import { type BackupContents, examine, settle } from "./backup.ts";
 import { readMark } from "./copy-mark.ts";
 import { canonical, isLocked, lockOf, takeLock } from "./lock.ts";

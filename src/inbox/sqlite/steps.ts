@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { Claim, StepStart } from "../inbox.ts";
-import { ABSENT } from "../restored.ts";
+import { ABSENT } from "../restore-mark.ts";
 
 type Parameters = [Record<string, unknown>];
 
