@@ -28,7 +28,6 @@ const runtime = [
   "config",
   "options",
   "observe",
-  "budget-warning",
 ];
 
 /**
@@ -59,10 +58,10 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   config: ground,
   env: ground,
   options: [...words, "client", "config", "poller", "inbox"],
-  "budget-warning": ["core", "client", "config"],
   bot: [...runtime, "inbox/sqlite", "inbox/postgres"],
   index: [...runtime, "bot"],
-  testing: [...words, "client"],
+  // A bot under test talks to the platform in its process.
+  testing: [...words, "client", "platform"],
   platform: [...words, "client"],
   mcp: [...words, "client"],
   // A page for browsers: types alone, as a test below says.
@@ -232,7 +231,7 @@ describe("the house", () => {
       ({ from, to }) => roomOf(from) === "bot" && roomOf(to) === "inbox/sqlite",
     );
     expect(toSqlite.map(({ when }) => when)).toEqual(["late"]);
-    for (const entry of ["index.ts", "env.ts", "testing/index.ts"]) {
+    for (const entry of ["index.ts", "env.ts"]) {
       expect([...packagesOf(loadedWith(entry, graph), graph)], entry).not.toContain(
         "better-sqlite3",
       );
