@@ -123,7 +123,7 @@ interface Ending {
   readonly goesOn: boolean;
 }
 
-/** Of the ending that was the `n`th, from 1 up; with the next event of its lane, where it goes on. */
+/** The `n`th ending, from 1 up, with the next event of its lane if it goes on. */
 type DoneRow = { readonly n: number } & (NextRow | { readonly id: null });
 
 type NextRow = Omit<ClaimRow, "key" | "fence">;

@@ -157,7 +157,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
   async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
     const released = await this.#endings.release(claim, delayMs, error);
-    // As at the end of this process: another instance can begin with the event at once.
+    // Another instance can begin with the event at once, as at the end of this process.
     if (released && delayMs === 0) this.#announceToAll();
     return released;
   }

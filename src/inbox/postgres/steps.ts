@@ -73,7 +73,7 @@ export class Steps {
     this.#owner = owner;
   }
 
-  /** Undefined when the lease was lost. */
+  /** `undefined` if the lease was lost. */
   async begin(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
     for (;;) {
       const [row] = await this.#database.rows<BegunRow>(BEGIN, [
@@ -103,7 +103,7 @@ export class Steps {
     return this.#change(FINISH, claim, name, result, ref ?? null);
   }
 
-  /** Of two steps that have found the same effect, one waits until the other has recorded it. */
+  /** If two steps have found the same effect, one waits until the other has recorded it. */
   adopt(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     return this.#database.transaction(async (queries) => {
       await queries.rows(LOCK_REF, [ref]);
