@@ -10,17 +10,24 @@ export interface BotMessage {
   readonly bot: object | undefined;
 }
 
-/** Outcome of a run. `lost`: another instance has the event. `unbegun`: handed back before it began. */
-export type RunOutcome = "done" | "retry" | "release" | "dead" | "lost" | "unbegun";
+export const runOutcomes = ["done", "retry", "release", "dead", "lost", "unbegun"] as const;
+/** Outcomes of a run. `lost`: another instance has the event. `unbegun`: handed back before it began. */
+export type RunOutcome = (typeof runOutcomes)[number];
 
-/** How a lost lease is noticed: during a `run`, by its `result`, or by the reader of the event `log`. */
-export type LeaseLoss = "run" | "result" | "log";
+export const leaseLosses = ["run", "result", "log"] as const;
+/** Notices of a lost lease: during a `run`, by its `result`, or by the reader of the event `log`. */
+export type LeaseLoss = (typeof leaseLosses)[number];
 
-/** Why the store failed. `disk_low`: new events are refused because little space is free. */
-export type StoreFailure = "disk_low" | "disk_full" | "locked" | "away" | "broken";
+export const storeFailures = ["disk_low", "disk_full", "locked", "away", "broken"] as const;
+/** Failures of the store. `disk_low`: new events are refused because little space is free. */
+export type StoreFailure = (typeof storeFailures)[number];
 
-/** How a step ended. `elsewhere`: another event of the same comment has the answer. */
-export type StepOutcome = "made" | "recorded" | "found" | "elsewhere";
+export const stepOutcomes = ["made", "recorded", "found", "elsewhere"] as const;
+/**
+ * Ends of a step. `made`: by this run. `recorded`: an earlier run recorded its result. `found`: an earlier run made the effect
+ * without recording it. `elsewhere`: another event of the same subject has the answer.
+ */
+export type StepOutcome = (typeof stepOutcomes)[number];
 
 /** A batch of events, as the inbox has stored it. */
 export interface BatchMessage extends BotMessage {

@@ -1,5 +1,5 @@
 import { eventTypes, isEventType } from "../events/parse.ts";
-import { type Listeners, subscribe } from "./channels.ts";
+import { type Listeners, leaseLosses, runOutcomes, storeFailures, subscribe } from "./channels.ts";
 import { type GaugeSources, Gauges } from "./gauges.ts";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "./prom.ts";
 
@@ -132,7 +132,7 @@ function countRuns(registry: Registry) {
     registry,
     "service_bot_handler_attempts_total",
     "Runs of the handlers of an event, by what became of them.",
-    { type: typeLabels, outcome: ["done", "retry", "release", "dead", "lost", "unbegun"] },
+    { type: typeLabels, outcome: runOutcomes },
   );
   const seconds = histogram(
     registry,
@@ -145,7 +145,7 @@ function countRuns(registry: Registry) {
     registry,
     "service_bot_leases_lost_total",
     "Leases lost: noticed by a run, by a result that was refused, or of the event log.",
-    { what: ["run", "result", "log"] },
+    { what: leaseLosses },
   );
   return {
     run({ type, outcome, ms }) {
@@ -236,7 +236,7 @@ function countStore(registry: Registry) {
     registry,
     "service_bot_store_failures_total",
     "What the store could not do, by the reason.",
-    { reason: ["disk_low", "disk_full", "locked", "away", "broken"] },
+    { reason: storeFailures },
   );
   return {
     transaction: ({ ms }) => seconds.observe(ms / 1000),

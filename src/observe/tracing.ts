@@ -197,7 +197,7 @@ const pageSpan: SpanShape<WorkMessages["page"]> = {
 };
 
 /** Outcomes as the history of an event names them. */
-const outcomes: Readonly<Record<RunOutcome, string>> = {
+export const spanOutcomes: Readonly<Record<RunOutcome, string>> = {
   done: "done",
   retry: "failed",
   release: "released",
@@ -221,7 +221,7 @@ const runSpan: SpanShape<WorkMessages["run"]> = {
     // An event that was stored without tracing gets a trace of its own; the log has it by this id.
     "service_bot.trace": spanIn(trace) === undefined ? traceIdOf(trace) : undefined,
   }),
-  atEnd: ({ outcome }) => ({ "service_bot.outcome": outcome && outcomes[outcome] }),
+  atEnd: ({ outcome }) => ({ "service_bot.outcome": outcome && spanOutcomes[outcome] }),
   isDropped: ({ outcome }) => outcome === "unbegun",
 };
 

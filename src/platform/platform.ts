@@ -1,43 +1,29 @@
+import type { Logger } from "../core/logger.ts";
 import { requireNode } from "../core/node-version.ts";
 import { RUNS_PATH } from "../core/run-report.ts";
-import { Acts } from "./acts/acts.ts";
-import { type ApiContext, answerApi } from "./api/api.ts";
-import { Views } from "./api/views.ts";
-import { Apps } from "./apps/apps.ts";
+import { answerApi } from "./api/api.ts";
 import { CallRecords } from "./calls/records.ts";
+import { ClockControl } from "./clock/clock-control.ts";
 import { PlatformClock } from "./clock/platform-clock.ts";
 import { requireControlToken } from "./control/access.ts";
 import { Control } from "./control/control.ts";
-import { ForcedDeliveries } from "./control/deliveries.ts";
 import { ControlApi } from "./control/endpoints.ts";
-import { Publisher } from "./events/publisher.ts";
-import { ShownEvents } from "./events/shown-events.ts";
-import { ApiFaults } from "./faults/api-faults.ts";
-import { EventFaults } from "./faults/event-faults.ts";
-import { WebhookFaults } from "./faults/webhook-faults.ts";
 import { ConnectionLost, errorAnswer, toResponse, written } from "./http/answer.ts";
 import type { Incoming } from "./http/routes.ts";
-import { Limits } from "./limits/limits.ts";
 import { answerMedia } from "./media.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
 import { Page, PORTAL_FILES } from "./page.ts";
 import { RunReports } from "./runs/run-reports.ts";
 import { newControlToken } from "./secrets.ts";
-import { assembleState } from "./state/assemble.ts";
-import type { WholeState } from "./state/whole-state.ts";
-import { openDatabase } from "./store/database.ts";
-import { seed } from "./store/seed.ts";
-import { Store } from "./store/store.ts";
+import { Snapshots } from "./state/snapshots.ts";
+import { State } from "./state/state.ts";
+import type { Store } from "./store/store.ts";
 import { awaitEntry, type EntryOf, type WaitOptions } from "./timeline/await.ts";
 import type { TimelineRecord } from "./timeline/entries.ts";
 import { Timeline, type TimelineListener } from "./timeline/timeline.ts";
-import { Cleaner } from "./uploads/cleaner.ts";
 import { type Download, downloadWith } from "./uploads/download.ts";
 import { type MakeThumbnail, thumbnailsWith } from "./uploads/thumbnail.ts";
-import { Uploads } from "./uploads/uploads.ts";
 import { DeliveryRecords } from "./webhooks/records.ts";
-import { Sender } from "./webhooks/sender.ts";
-import { Webhooks } from "./webhooks/webhooks.ts";
 
 /**
  * Parts that only tests of the platform itself replace. They are no options, because a download that may reach private
@@ -53,16 +39,12 @@ export interface Replaced {
 interface Parts {
   readonly url: string;
   readonly controlToken: string;
-  readonly store: Store;
+  readonly state: State;
   readonly timeline: Timeline;
   readonly clock: PlatformClock;
-  readonly sender: Sender;
-  readonly webhooks: Webhooks;
-  readonly timers: readonly { stop(): void }[];
-  readonly whole: WholeState;
   readonly control: Control;
+  readonly logger: Logger;
   readonly answer: (mount: string, incoming: Incoming) => Response | Promise<Response>;
-  readonly chosen: Settings;
 }
 
 /**
@@ -79,82 +61,46 @@ interface Parts {
 export function createPlatform(options: PlatformOptions = {}, replaced: Replaced = {}): Platform {
   requireNode();
   const chosen = settings(options);
-  const store = new Store(openDatabase(chosen.stateFile));
-  try {
-    const { apiKey, webhookSecret, clock } = chosen;
-    seed(store, { apiKey, webhookSecret, now: clock.now() });
-    const parts = assemble(store, chosen, replaced);
-    // What an earlier run had committed late, what it still owed, and what it would have removed by now.
-    parts.whole.begin();
-    return new Platform(parts);
-  } catch (error) {
-    store.close();
-    throw error;
-  }
+  const parts = assemble(chosen, replaced);
+  // What an earlier run had committed late, what it still owed, and what it would have removed by now.
+  parts.state.world.begin();
+  return new Platform(parts);
 }
 
-/** The only place where the concrete parts meet. */
-function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
-  const { url, random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs, fetch } = chosen;
+/** Puts together what outlives a state, and the state. */
+function assemble(chosen: Settings, replaced: Replaced): Parts {
+  const { url, logger, fetch, controlToken = newControlToken() } = chosen;
   const clock = new PlatformClock(chosen.clock);
   const timeline = new Timeline(clock);
-  const webhookFaults = new WebhookFaults(timeline, random);
-  const apiFaults = new ApiFaults(timeline, random);
-  const sender = new Sender(clock, deliveryTimeoutMs, fetch);
   const records = new DeliveryRecords(timeline);
   const calls = new CallRecords(timeline);
-  const shown = new ShownEvents(store);
-  const runs = new RunReports({ store, shown, timeline });
-  const webhooks = new Webhooks({
-    ...{ store, sender, records, shown, timeline, clock, random, logger },
-    ...{ disableAfter, retryIntervalMs },
-    faults: webhookFaults,
+  const state = new State({
+    ...chosen,
+    lasting: {
+      ...{ ...chosen, clock, timeline, records, calls },
+      download: replaced.download ?? downloadWith({ clock: clock.real }),
+      makeThumbnail: replaced.makeThumbnail ?? thumbnailsWith(),
+    },
   });
-  const onEvents = (bot: number) => webhooks.wake(bot);
-  const eventFaults = new EventFaults({ store, timeline, clock, random, onEvents });
-  const publisher = new Publisher({ store, timeline, eventFaults, onEvents });
-  const acts = new Acts({ store, publisher, clock });
-  const apps = new Apps({ store, webhooks, timeline });
-  const forced = new ForcedDeliveries({ store, webhooks, sender, records, shown, timeline });
-  const views = new Views(store.images, url);
-  const limits = new Limits({ usage: store.usage, clock });
-  const cleaner = new Cleaner(store.images, clock);
-  const { download = downloadWith({ clock: clock.real }), makeThumbnail = thumbnailsWith() } =
-    replaced;
-  const uploads = new Uploads({
-    ...{ store, clock, limits, views, cleaner },
-    ...{ download, makeThumbnail },
-  });
-  const timers = [eventFaults, cleaner];
-  const state = assembleState({
-    ...{ store, clock, timeline, limits, uploads, sender, given: chosen.limits },
-    faults: [webhookFaults, apiFaults, eventFaults],
-    deliveries: webhooks,
-    timers,
-  });
+  const runs = new RunReports({ world: () => state.world, timeline });
   const control = new Control({
-    ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, eventFaults, fetch },
-    ...{ records, calls, runs, timeline, clock, views, limits, uploads, ...state },
+    ...{ state, clock, timeline, records, calls, runs, fetch },
+    clockControl: new ClockControl({ clock, timeline }),
+    snapshots: new Snapshots({ state, clock, timeline }),
   });
-  const { controlToken = newControlToken() } = chosen;
   const controlApi = new ControlApi(control, timeline);
   const page = new Page(replaced.portalFiles ?? PORTAL_FILES);
-  const context: ApiContext = {
-    ...{ store, publisher, views, limits, uploads, shown, calls, clock, logger },
-    faults: apiFaults,
-  };
   const mounts: Readonly<Record<string, (incoming: Incoming) => Response | Promise<Response>>> = {
-    [API]: (incoming) => answerApi(context, incoming),
+    [API]: (incoming) => answerApi(state.world.api, incoming),
     [RUNS_PATH]: (incoming) => runs.answer(incoming),
-    [MEDIA]: (incoming) => answerMedia(store.images, incoming, clock.now()),
+    [MEDIA]: (incoming) => answerMedia(state.world.store.images, incoming, clock.now()),
     [CONTROL]: (incoming) => {
       requireControlToken(controlToken, incoming);
       return controlApi.answer(incoming);
     },
   };
   return {
-    ...{ url, controlToken, store, timeline, clock, sender, webhooks, timers, control, chosen },
-    whole: state.whole,
+    ...{ url, controlToken, state, timeline, clock, control, logger },
     answer: (mount, incoming) => mounts[mount]?.(incoming) ?? page.answer(incoming),
   };
 }
@@ -189,13 +135,13 @@ export class Platform {
 
   /** The standard bearer token of the first bot, with every scope. Readable while the platform runs. */
   get apiKey(): string {
-    return this.#parts.store.tokens.standard() ?? "";
+    return this.#store.tokens.standard() ?? "";
   }
 
   /** The secret that signs deliveries to the first bot now. Readable while the platform runs. */
   get webhookSecret(): string {
-    const { store } = this.#parts;
-    return store.webhook.get(store.people.bot().seq).secret;
+    const { webhook, people } = this.#store;
+    return webhook.get(people.bot().seq).secret;
   }
 
   /**
@@ -221,7 +167,7 @@ export class Platform {
    * @throws {ConnectionLost} there is no answer: the connection is to be cut
    */
   async respond(request: Request, gone: AbortSignal): Promise<Response> {
-    const { timeline, clock, chosen, answer } = this.#parts;
+    const { timeline, clock, logger, answer } = this.#parts;
     if (timeline.ended.aborted) throw new ConnectionLost();
     const url = new URL(request.url);
     const { pathname } = url;
@@ -233,7 +179,7 @@ export class Platform {
       response = await answer(mount, { request, method, path, url, gone });
     } catch (error) {
       if (error instanceof ConnectionLost) throw error;
-      response = toResponse(written(errorAnswer(error, chosen.logger)));
+      response = toResponse(written(errorAnswer(error, logger)));
     }
     // Bots measure the age of events on the platform's clock.
     response.headers.set("date", new Date(clock.now()).toUTCString());
@@ -270,13 +216,15 @@ export class Platform {
   }
 
   async #stop(): Promise<void> {
-    const { timeline, sender, webhooks, timers, store } = this.#parts;
+    const { timeline, state } = this.#parts;
     timeline.end();
     const closed = this.#closers.map((close) => close());
-    sender.close();
-    await webhooks.stop();
+    await state.world.stop();
     await Promise.all(closed);
-    for (const timer of timers) timer.stop();
-    store.close();
+    state.world.close();
+  }
+
+  get #store(): Store {
+    return this.#parts.state.world.store;
   }
 }

@@ -1,5 +1,7 @@
 /** The words of the folder: a step, its effect, and what is known of an effect that an earlier run may have made. */
 
+import type { StepOutcome } from "../observe/channels.ts";
+
 /** An effect on the outside world. */
 export interface Effect<T> {
   readonly result: T;
@@ -79,17 +81,6 @@ export interface Subject {
   /** The same among events of one type. An event that finds it taken has another subject with the same `ref`. */
   readonly kindRef: string;
 }
-
-/** How a step ended. */
-export type StepOutcome =
-  /** This run made the effect. */
-  | "made"
-  /** An earlier run recorded the result. */
-  | "recorded"
-  /** An earlier run made the effect without recording it, and this run found it. */
-  | "found"
-  /** Another event of the same subject has the answer. */
-  | "elsewhere";
 
 /** The end of a step. `result` is `undefined` if a person has settled the step. */
 export interface StepEnd<T> extends Effect<T> {

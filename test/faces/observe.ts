@@ -2,6 +2,7 @@ export {
   type ChannelMessages,
   channels,
   type Listeners,
+  stepOutcomes,
   subscribe,
   traced,
   type WorkMessages,
@@ -12,4 +13,4 @@ export { Metrics } from "../../src/observe/metrics.ts";
 export { serveMetrics } from "../../src/observe/metrics-server.ts";
 export { RunReporter } from "../../src/observe/run-reporter.ts";
 export type { WrittenStatus } from "../../src/observe/status.ts";
-export { loadApi } from "../../src/observe/tracing.ts";
+export { loadApi, spanOutcomes } from "../../src/observe/tracing.ts";

@@ -16,7 +16,6 @@ export {
   startPlatform,
 } from "../../src/platform/server.ts";
 export { openDatabase } from "../../src/platform/store/database.ts";
-export { replaceRows } from "../../src/platform/store/rows.ts";
 export { addBot, seed } from "../../src/platform/store/seed.ts";
 export { Store } from "../../src/platform/store/store.ts";
 export { whyUnusable } from "../../src/platform/store/unusable.ts";

@@ -5,7 +5,7 @@ import type { TracerProvider } from "@opentelemetry/api";
 import { expect, test } from "vitest";
 import { GiveUp, RetryLater } from "../../src/index.ts";
 import { root } from "../docs/markdown.ts";
-import { SPANS_SOURCE, STEPS_SOURCE } from "../faces/files.ts";
+import { spanOutcomes, stepOutcomes } from "../faces/observe.ts";
 import { installPeer } from "../peers/install.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { typeErrors } from "../support/type-errors.ts";
@@ -119,10 +119,7 @@ test("each attribute of our own is explained", () => {
 });
 
 test("each outcome that a run or a step can have is explained", () => {
-  const source = readFileSync(SPANS_SOURCE, "utf8") + readFileSync(STEPS_SOURCE, "utf8");
-  const outcomes = [...source.matchAll(/^ {2}\w+: "(\w+)",$|^ {2}\| "(\w+)"/gm)].map(
-    ([, ofRun, ofStep]) => ofRun ?? ofStep ?? "",
-  );
+  const outcomes = [...Object.values(spanOutcomes), ...stepOutcomes];
   expect(outcomes).toContain("released");
   expect(outcomes).toContain("found");
   // A run that never began has no span.

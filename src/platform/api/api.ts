@@ -62,7 +62,6 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
   const clock = context.clock.real;
   const started = clock.now();
   const at = context.clock.now();
-  const { epoch } = store;
   let bytes: Uint8Array | undefined;
   const trace: Trace = request.headers.get("user-agent") === DOCTOR_AGENT ? { doctor: true } : {};
   const record = (status: number | null, made?: WrittenAnswer) => {
@@ -86,7 +85,7 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
     }
     if (gate.pass === "refuse") throw refusal(gate);
     // The state may have been replaced while the request was held or its body was on its way.
-    store.checkEpoch(epoch);
+    store.requireOpen();
     answer = await perform(context, found, { incoming, body, trace });
   } catch (error) {
     if (error instanceof ConnectionLost) throw error;

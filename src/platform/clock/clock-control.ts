@@ -29,8 +29,6 @@ const isoTime: z.ZodType<string> = z.iso.datetime({ offset: true });
 export interface ClockControlOptions {
   readonly clock: PlatformClock;
   readonly timeline: Timeline;
-  /** Keeps the setting, once it is made. */
-  readonly keep: () => void;
 }
 
 /** Moves the platform's clock. What it shows holds for events, signatures, lifetimes, quotas and retries. */
@@ -60,9 +58,8 @@ export class ClockControl {
    * @throws {PlatformError} 400 VALIDATION
    */
   set(change: ClockChange): ClockView {
-    const { clock, timeline, keep } = this.#options;
+    const { clock, timeline } = this.#options;
     clock.set(settingAfter(change, clock));
-    keep();
     const { now, frozen } = this.view;
     timeline.add({
       kind: "state",

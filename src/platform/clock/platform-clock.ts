@@ -1,4 +1,6 @@
 import { type Clock, LONGEST_TIMER_MS, type TimerOptions } from "../../core/clock.ts";
+import * as z from "../../core/zod.ts";
+import type { SavedSettings } from "../store/settings.ts";
 
 /** How the platform's clock stands. */
 export interface ClockSetting {
@@ -19,6 +21,14 @@ export function timeAt(real: number, { offsetMs, frozenAt }: ClockSetting): numb
   return frozenAt ?? real + offsetMs;
 }
 
+// What cannot be read counts as never set, because a state file may come from anywhere.
+const saved: z.ZodType<ClockSetting> = z
+  .object({
+    offsetMs: z.number().min(-LAST_TIME).max(LAST_TIME),
+    frozenAt: z.number().min(0).max(LAST_TIME).nullable(),
+  })
+  .catch(MACHINE_TIME);
+
 interface Timer {
   /** Milliseconds since 1970, on this clock. */
   due: number;
@@ -34,9 +44,16 @@ export class PlatformClock implements Clock {
   readonly real: Clock;
   readonly #timers = new Set<Timer>();
   #setting: ClockSetting = MACHINE_TIME;
+  #settings: Pick<SavedSettings, "put"> | undefined;
 
   constructor(real: Clock) {
     this.real = real;
+  }
+
+  /** Sets the clock as a state has it, and keeps what is set from now on in that state. */
+  load(settings: SavedSettings): void {
+    this.#settings = settings;
+    this.set(saved.parse(settings.get("clock")));
   }
 
   get setting(): ClockSetting {
@@ -62,6 +79,7 @@ export class PlatformClock implements Clock {
   set(setting: ClockSetting): void {
     const before = this.now();
     this.#setting = setting;
+    this.#settings?.put("clock", setting);
     const now = this.now();
     // Going back in time makes no wait longer than it was.
     const back = Math.max(before - now, 0);

@@ -1,9 +1,8 @@
 import type { Scope } from "../../core/scope.ts";
 import type { AnyEvent } from "../../events/types.ts";
-import type { Acts } from "../acts/acts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
 import type { UploadView } from "../api/shapes.ts";
-import { isoTime, type Views } from "../api/views.ts";
+import { isoTime } from "../api/views.ts";
 import type { Apps } from "../apps/apps.ts";
 import { appNamed } from "../apps/named.ts";
 import {
@@ -18,35 +17,28 @@ import type { CallRecords } from "../calls/records.ts";
 import type { ClockControl } from "../clock/clock-control.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import { invalid, notFound } from "../error.ts";
-import type { ApiFaults } from "../faults/api-faults.ts";
-import type { EventFaults } from "../faults/event-faults.ts";
-import type { WebhookFaults } from "../faults/webhook-faults.ts";
 import { type Page, type PageInput, page, pageQuery, window } from "../http/query.ts";
-import type { Limits, LimitsView } from "../limits/limits.ts";
+import type { LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
 import type { RunReports } from "../runs/run-reports.ts";
-import type { KeptSettings } from "../state/kept-settings.ts";
 import type { Snapshots } from "../state/snapshots.ts";
-import type { WholeState } from "../state/whole-state.ts";
+import type { State } from "../state/state.ts";
 import type { Block } from "../store/blocks.ts";
 import type { Visible } from "../store/event-log.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
-import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import type { ImageInput, Uploads } from "../uploads/uploads.ts";
+import type { ImageInput } from "../uploads/uploads.ts";
 import type { DeliveryRecord, DeliverySummary } from "../webhooks/record.ts";
 import type { DeliveryRecords } from "../webhooks/records.ts";
 import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
-import type { Webhooks } from "../webhooks/webhooks.ts";
+import type { World } from "../world.ts";
 import { askBot, type BotView } from "./bot-view.ts";
-import { Contents } from "./contents.ts";
 import type {
   DeliverInput,
   DeliverResult,
   DeliveryCommand,
   DeliveryContent,
-  ForcedDeliveries,
 } from "./deliveries.ts";
 import type {
   ControlComment,
@@ -75,28 +67,16 @@ import {
 const everything: Visible = { dms: true, others: true };
 
 export interface ControlOptions {
-  readonly store: Store;
-  readonly acts: Acts;
-  readonly apps: Apps;
-  readonly webhooks: Webhooks;
-  readonly forced: ForcedDeliveries;
-  readonly webhookFaults: WebhookFaults;
-  readonly apiFaults: ApiFaults;
-  readonly eventFaults: EventFaults;
-  /** Asks a bot for its status. Default: the network. */
-  readonly fetch: ((request: Request) => Promise<Response>) | undefined;
+  readonly state: State;
+  readonly snapshots: Snapshots;
+  readonly clockControl: ClockControl;
+  readonly clock: PlatformClock;
+  readonly timeline: Timeline;
   readonly records: DeliveryRecords;
   readonly calls: CallRecords;
   readonly runs: RunReports;
-  readonly timeline: Timeline;
-  readonly clock: PlatformClock;
-  readonly views: Views;
-  readonly limits: Limits;
-  readonly uploads: Uploads;
-  readonly kept: KeptSettings;
-  readonly whole: WholeState;
-  readonly clockControl: ClockControl;
-  readonly snapshots: Snapshots;
+  /** Asks a bot for its status. Default: the network. */
+  readonly fetch: ((request: Request) => Promise<Response>) | undefined;
 }
 
 /**
@@ -106,26 +86,27 @@ export interface ControlOptions {
  * nobody has is 404 NOT_FOUND, that of a person 400 VALIDATION.
  */
 export class Control {
-  /** The apps: each is a bot with its tokens, its webhook and its kill switch. */
-  readonly apps: Apps;
   /** The platform's time. */
   readonly clock: ClockControl;
   /** Copies of the whole state to come back to. */
   readonly snapshots: Snapshots;
-  readonly #contents: Contents;
   readonly #options: ControlOptions;
 
   constructor(options: ControlOptions) {
-    this.apps = options.apps;
-    this.#contents = new Contents(options.store, options.views);
     this.#options = options;
     this.clock = options.clockControl;
     this.snapshots = options.snapshots;
   }
 
+  /** The apps: each is a bot with its tokens, its webhook and its kill switch. */
+  get apps(): Apps {
+    return this.#world.apps;
+  }
+
   /** A bot with its webhook. */
   state(bot?: string): PlatformState {
-    const { store, webhooks, timeline, runs } = this.#options;
+    const { store, webhooks } = this.#world;
+    const { timeline, runs } = this.#options;
     const user = this.#bot(bot);
     const last = store.events.lastSeq(user.seq);
     return {
@@ -144,7 +125,7 @@ export class Control {
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 403 BLOCKED; 404 NOT_FOUND
    */
   act(input: ActInput): ActResult {
-    return this.#options.acts.perform(input);
+    return this.#world.acts.perform(input);
   }
 
   /**
@@ -155,22 +136,22 @@ export class Control {
    * @throws {PlatformError} 400 VALIDATION, TOO_LARGE; 503 NOT_CONFIGURED, STATE_REPLACED
    */
   async addImage(bytes: Uint8Array, input: ImageInput): Promise<UploadView> {
-    return await this.#options.uploads.acceptOf(bytes, input);
+    return await this.#world.uploads.acceptOf(bytes, input);
   }
 
   /** The conversations of everybody, or of somebody, the latest message first. */
   conversations(input: ConversationsInput = {}): Page<ControlConversation> {
-    return this.#contents.conversations(input);
+    return this.#world.contents.conversations(input);
   }
 
   /** The newest messages of a conversation, or those before one, oldest first. */
   messagesPage(conversationId: string, input: MessagesInput = {}): MessagesPage {
-    return this.#contents.messagesPage(conversationId, input);
+    return this.#world.contents.messagesPage(conversationId, input);
   }
 
   /** All posts, newest first, each with what came of it. */
   posts(input: PageInput = {}): Page<ControlPost> {
-    return this.#contents.posts(input);
+    return this.#world.contents.posts(input);
   }
 
   /**
@@ -179,12 +160,12 @@ export class Control {
    * @throws {PlatformError} 404 NOT_FOUND
    */
   post(postId: string): ControlPost {
-    return this.#contents.post(postId);
+    return this.#world.contents.post(postId);
   }
 
   /** All messages of a conversation, oldest first. */
   messages(conversationId: string): readonly ControlMessage[] {
-    return this.#contents.messages(conversationId);
+    return this.#world.contents.messages(conversationId);
   }
 
   /**
@@ -193,19 +174,19 @@ export class Control {
    * @throws {PlatformError} 404 NOT_FOUND
    */
   deleteMessage(messageId: string): ControlMessage {
-    return this.#contents.deleteMessage(messageId);
+    return this.#world.contents.deleteMessage(messageId);
   }
 
   /** All comments on a post, oldest first. */
   comments(postId: string): readonly ControlComment[] {
-    return this.#contents.comments(postId);
+    return this.#world.contents.comments(postId);
   }
 
   /** The log of a bot, or what comes after the event `since`, oldest first: all of it, or `limit` events. */
   events(since?: string, bot?: string, limit?: number): readonly AnyEvent[] {
     const after = since === undefined ? 0 : eventSeq(since);
     if (after === undefined) throw invalid("since must be an event id");
-    const page = this.#options.store.events.page(this.#bot(bot).seq, after, everything, limit);
+    const page = this.#world.store.events.page(this.#bot(bot).seq, after, everything, limit);
     return page.map(({ event }) => event);
   }
 
@@ -215,7 +196,8 @@ export class Control {
    * @throws {PlatformError} 404 NOT_FOUND, also while a fault lets the event be late
    */
   event(id: string): EventTrace {
-    const { store, records, calls, runs } = this.#options;
+    const { store } = this.#world;
+    const { records, calls, runs } = this.#options;
     const logged = store.events.findById(id);
     if (logged === undefined) throw notFound(`event: ${id}`);
     const bot = store.people.get(logged.recipient).username;
@@ -244,12 +226,12 @@ export class Control {
    * @throws {PlatformError} 400 VALIDATION
    */
   createToken(scopes: readonly Scope[], bot?: string): IssuedToken {
-    return this.#options.apps.createToken(scopes, bot);
+    return this.#world.apps.createToken(scopes, bot);
   }
 
   /** Everybody but the bots, in the order in which they came. */
   get people(): readonly Profile[] {
-    return this.#options.store.people.all().map(profileOf);
+    return this.#world.store.people.all().map(profileOf);
   }
 
   /**
@@ -258,7 +240,7 @@ export class Control {
    * @throws {PlatformError} 400 VALIDATION
    */
   createPerson(input: AccountInput): Profile {
-    return createPerson(this.#options.store, input);
+    return createPerson(this.#world.store, input);
   }
 
   /**
@@ -267,13 +249,14 @@ export class Control {
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
    */
   createGroup(input: GroupInput): GroupResult {
-    const { store, clock } = this.#options;
+    const { store } = this.#world;
+    const { clock } = this.#options;
     return createGroup(store, input, clock.now());
   }
 
   /** Who has blocked whom. */
   get blocks(): readonly Block[] {
-    return this.#options.store.blocks.all();
+    return this.#world.store.blocks.all();
   }
 
   /**
@@ -282,7 +265,7 @@ export class Control {
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */
   setBlock(input: BlockInput): readonly Block[] {
-    return setBlock(this.#options.store, input);
+    return setBlock(this.#world.store, input);
   }
 
   /** The rate limit and the daily quotas, and what the first bot has used of them. */
@@ -292,25 +275,23 @@ export class Control {
 
   /** The rate limit and the daily quotas, and what a bot has used of them. */
   limitsOf(bot?: string): LimitsView {
-    return this.#options.limits.view(this.#bot(bot).seq);
+    return this.#world.limits.view(this.#bot(bot).seq);
   }
 
   /** Sets the limits that are named, for every app; null takes a limit away. */
   setLimits(change: Partial<LimitSettings>): LimitsView {
-    this.#options.limits.set(change);
-    this.#options.kept.save();
+    this.#world.limits.set(change);
     return this.limits;
   }
 
   /** Whether the server can keep images. */
   get storage(): StorageState {
-    return { configured: this.#options.uploads.configured };
+    return { configured: this.#world.uploads.configured };
   }
 
   /** Switches the storage for uploads off or on; off, they are answered with 503 NOT_CONFIGURED. */
   setStorage({ configured }: StorageState): StorageState {
-    this.#options.uploads.configured = configured;
-    this.#options.kept.save();
+    this.#world.uploads.configured = configured;
     return this.storage;
   }
 
@@ -321,7 +302,7 @@ export class Control {
 
   /** The webhook of a bot; of the first one unless it is named. */
   webhookOf(bot?: string): WebhookView {
-    return this.#options.webhooks.of(this.#bot(bot).seq).view;
+    return this.#world.webhooks.of(this.#bot(bot).seq).view;
   }
 
   /**
@@ -331,7 +312,7 @@ export class Control {
    * @throws {PlatformError} 400 VALIDATION
    */
   saveWebhook(change: WebhookChange, bot?: string): WebhookView {
-    const { webhooks } = this.#options;
+    const { webhooks } = this.#world;
     const { seq } = this.#bot(bot);
     const view = webhooks.of(seq).save(change);
     webhooks.restart(seq);
@@ -340,12 +321,12 @@ export class Control {
 
   /** A new secret for the webhook, from which the next delivery is signed. */
   regenerateWebhookSecret(bot?: string): string {
-    return this.#options.webhooks.of(this.#bot(bot).seq).regenerateSecret();
+    return this.#world.webhooks.of(this.#bot(bot).seq).regenerateSecret();
   }
 
   /** What the platform has told the owner of an app, oldest first. */
   notifications(bot?: string): readonly NotificationView[] {
-    const { notifications } = this.#options.store;
+    const { notifications } = this.#world.store;
     return notifications.of(this.#bot(bot).seq).map(({ seq, at, type, message }) => {
       return { id: idOf("n", seq), at: isoTime(at), type, message };
     });
@@ -353,7 +334,7 @@ export class Control {
 
   /** What goes wrong at present. */
   get faults(): FaultsState {
-    const { webhookFaults, apiFaults, eventFaults } = this.#options;
+    const { webhookFaults, apiFaults, eventFaults } = this.#world;
     return { webhook: webhookFaults.state, api: apiFaults.state, events: eventFaults.state };
   }
 
@@ -363,7 +344,7 @@ export class Control {
    * @throws {PlatformError} 400 VALIDATION
    */
   setFaults({ webhook, api, events }: FaultsChange): FaultsState {
-    const { webhookFaults, apiFaults, eventFaults } = this.#options;
+    const { webhookFaults, apiFaults, eventFaults } = this.#world;
     if (events !== undefined) eventFaults.set(events);
     if (webhook !== undefined) webhookFaults.set(webhook);
     if (api !== undefined) apiFaults.set(api);
@@ -377,7 +358,7 @@ export class Control {
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF, APP_DISABLED; 413 TOO_LARGE
    */
   async deliver(input: DeliverInput, bot?: string): Promise<readonly DeliverResult[]> {
-    return this.#options.forced.deliver(this.#bot(bot).seq, input);
+    return this.#world.forced.deliver(this.#bot(bot).seq, input);
   }
 
   /**
@@ -386,12 +367,13 @@ export class Control {
    * @throws {PlatformError} as {@link deliver}
    */
   deliveryCommand(content: DeliveryContent, bot?: string): DeliveryCommand {
-    return this.#options.forced.command(this.#bot(bot).seq, content);
+    return this.#world.forced.command(this.#bot(bot).seq, content);
   }
 
   /** What the bot says of itself, where its webhook is. */
   botView(bot?: string): Promise<BotView> {
-    const { timeline, store, fetch } = this.#options;
+    const { store } = this.#world;
+    const { timeline, fetch } = this.#options;
     const apiKeys = store.tokens.allKeysOf(this.#bot(bot).seq);
     return askBot({ webhook: this.webhookOf(bot).url, apiKeys, signal: timeline.ended, fetch });
   }
@@ -401,7 +383,7 @@ export class Control {
    * time. Stays: the first app's tokens and secret, snapshots, the timeline. Otherwise as a restored snapshot.
    */
   reset(): void {
-    this.#options.whole.reset();
+    this.#options.state.reset();
   }
 
   /**
@@ -430,7 +412,11 @@ export class Control {
     return record;
   }
 
+  get #world(): World {
+    return this.#options.state.world;
+  }
+
   #bot(username: string | undefined): User {
-    return appNamed(this.#options.store, username);
+    return appNamed(this.#world.store, username);
   }
 }

@@ -71,14 +71,12 @@ export class ForcedDeliveries {
     const webhook = this.#options.webhooks.of(bot);
     const { username } = webhook;
     const { store, sender, records, shown, timeline } = this.#options;
-    const { epoch } = store;
     const content = this.#content(bot, input);
     // An edited body may name any events; those of this bot's log are shown to it.
     const known = content.eventIds.flatMap((id) => this.#find(bot, id) ?? []);
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
-      // Nor what is not there any more.
-      if (timeline.ended.aborted || store.epoch !== epoch) break;
+      if (timeline.ended.aborted || !store.isOpen) break;
       shown.note(bot, known);
       const sent = await sender.sendContent(this.#endpoint(webhook), content);
       const id = records.add({ bot: username, attempt, forced: true }, sent);

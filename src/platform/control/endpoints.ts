@@ -2,7 +2,7 @@ import { BodyBudget } from "../../core/body.ts";
 import { mediaTypeOf } from "../../core/image-kind.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
 import { fileResponse, toResponse, written } from "../http/answer.ts";
-import { type BodyLimit, dropBody, readBytes, readJson } from "../http/body.ts";
+import { type BodyLimit, dropBody, readBytes } from "../http/body.ts";
 import { integer, limit, text } from "../http/query.ts";
 import { type Incoming, Routes } from "../http/routes.ts";
 import type { Timeline } from "../timeline/timeline.ts";
@@ -51,7 +51,6 @@ export function endpointsOf(control: Control, timeline: Timeline): readonly Endp
     ...appEndpoints(control),
     ...faultEndpoints(control),
     ...stateEndpoints(control),
-    ...wholeState(control),
   ];
 }
 
@@ -95,15 +94,14 @@ function contentEndpoints(control: Control, timeline: Timeline): readonly Endpoi
 
 /** Apps: bots with what belongs to them. */
 function appEndpoints(control: Control): readonly Endpoint[] {
-  const { apps } = control;
   return [
-    get("/apps", () => ({ items: apps.list() })),
-    post("/apps", bodies.account, (body) => apps.create(body)),
-    put("/apps/:bot", bodies.app, (body, { id }) => apps.set(id, body)),
-    get("/tokens", ({ bot }) => ({ items: apps.tokens(bot) })),
-    post("/tokens", bodies.token, ({ scopes, bot }) => apps.createToken(scopes, bot)),
+    get("/apps", () => ({ items: control.apps.list() })),
+    post("/apps", bodies.account, (body) => control.apps.create(body)),
+    put("/apps/:bot", bodies.app, (body, { id }) => control.apps.set(id, body)),
+    get("/tokens", ({ bot }) => ({ items: control.apps.tokens(bot) })),
+    post("/tokens", bodies.token, ({ scopes, bot }) => control.apps.createToken(scopes, bot)),
     remove("/tokens/:id", ({ id }) => {
-      apps.revokeToken(id);
+      control.apps.revokeToken(id);
       return { id };
     }),
     get("/webhook", ({ bot }) => control.webhookOf(bot)),
@@ -250,27 +248,4 @@ function snapshotFile({ snapshots }: Control, id: string): Response {
     "content-type": SQLITE_TYPE,
     "content-disposition": `attachment; filename="${id}.db"`,
   });
-}
-
-/** The state as JSON. */
-function wholeState(control: Control): readonly Endpoint[] {
-  return [
-    get("/export", () => {
-      const body = [...control.snapshots.exportState()].join("");
-      return new Response(body, {
-        headers: {
-          "content-type": "application/json",
-          "content-disposition": 'attachment; filename="state.json"',
-        },
-      });
-    }),
-    postRaw(
-      "/import",
-      async ({ request }) => {
-        control.snapshots.importState(await readJson(request, snapshotLimit));
-        return control.state();
-      },
-      200,
-    ),
-  ];
 }

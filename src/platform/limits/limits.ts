@@ -1,8 +1,17 @@
 import type { Clock } from "../../core/clock.ts";
+import * as z from "../../core/zod.ts";
 import { PlatformError } from "../error.ts";
-import type { Usage } from "../store/usage.ts";
+import type { Store } from "../store/store.ts";
 import { RequestRate } from "./request-rate.ts";
-import { DAY_MS, type LimitName, type LimitSettings, NO_LIMITS, type Quota } from "./settings.ts";
+import {
+  DAY_MS,
+  eachLimit,
+  type LimitName,
+  type LimitSettings,
+  MAX_LIMIT,
+  NO_LIMITS,
+  type Quota,
+} from "./settings.ts";
 
 /** One limit and what the app has used of it. */
 export interface LimitView {
@@ -17,37 +26,37 @@ export interface LimitView {
 /** Every limit, and how much of it is used. */
 export type LimitsView = Readonly<Record<LimitName, LimitView>>;
 
+const limit = z.int().min(0).max(MAX_LIMIT).nullable().catch(null);
+
+// What cannot be read counts as never set, because a state file may come from anywhere.
+const saved: z.ZodType<LimitSettings> = z.object(eachLimit(limit)).catch(NO_LIMITS);
+
 export interface LimitsOptions {
-  readonly usage: Usage;
+  readonly store: Pick<Store, "usage" | "settings">;
   readonly clock: Clock;
+  /** Limits that come before those of the state. */
+  readonly given: Partial<LimitSettings>;
 }
 
-/** The rate limit and the daily quotas, for each app by itself (section 8). The values are not shown. */
+/** The rate limit and the daily quotas, for each app by itself (section 8). The document shows no values. */
 export class Limits {
-  readonly #usage: Usage;
+  readonly #store: LimitsOptions["store"];
   readonly #clock: Clock;
   readonly #rate: RequestRate;
-  #settings: LimitSettings = NO_LIMITS;
+  #settings: LimitSettings;
 
-  constructor({ usage, clock }: LimitsOptions) {
-    this.#usage = usage;
+  constructor({ store, clock, given }: LimitsOptions) {
+    this.#store = store;
     this.#clock = clock;
     this.#rate = new RequestRate(clock);
-  }
-
-  get settings(): LimitSettings {
-    return this.#settings;
+    this.#settings = { ...saved.parse(store.settings.get("limits")), ...given };
+    this.set({});
   }
 
   /** Changes the limits that are named. What is used already stays used. */
   set(change: Partial<LimitSettings>): void {
     this.#settings = { ...this.#settings, ...change };
-  }
-
-  /** Sets all limits, and counts the requests of this minute anew: the apps may be others than before. */
-  reset(settings: LimitSettings): void {
-    this.#settings = settings;
-    this.#rate.reset();
+    this.#store.settings.put("limits", this.#settings);
   }
 
   /**
@@ -75,7 +84,7 @@ export class Limits {
    */
   take(bot: number, quota: Quota): void {
     this.check(bot, quota);
-    this.#usage.add(bot, quota, this.#day());
+    this.#store.usage.add(bot, quota, this.#day());
   }
 
   view(bot: number): LimitsView {
@@ -98,7 +107,7 @@ export class Limits {
   }
 
   #used(bot: number, quota: Quota): number {
-    return this.#usage.used(bot, quota, this.#day());
+    return this.#store.usage.used(bot, quota, this.#day());
   }
 
   #day(): number {

@@ -23,11 +23,6 @@ export class RequestRate {
     throw new PlatformError(429, "RATE_LIMITED", message, { "Retry-After": String(seconds) });
   }
 
-  /** Forgets what was counted. */
-  reset(): void {
-    this.#used.clear();
-  }
-
   /** `resetsAt`: milliseconds since 1970. */
   state(bot: number): { readonly used: number; readonly resetsAt: number } {
     const minute = Math.floor(this.#clock.now() / MINUTE_MS);

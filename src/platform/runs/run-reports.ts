@@ -7,13 +7,12 @@ import {
 import * as z from "../../core/zod.ts";
 import { authenticate } from "../api/access.ts";
 import { notFound } from "../error.ts";
-import type { ShownEvents } from "../events/shown-events.ts";
 import { toResponse, written } from "../http/answer.ts";
 import { readJson, validate } from "../http/body.ts";
 import { type Incoming, type Route, Routes } from "../http/routes.ts";
-import type { Store } from "../store/store.ts";
 import type { EntryOf } from "../timeline/await.ts";
 import type { Timeline } from "../timeline/timeline.ts";
+import type { World } from "../world.ts";
 
 /** Longest text of a report, in characters. */
 const MAX_LENGTH = 10_000;
@@ -44,8 +43,8 @@ const runsBody: z.ZodType<{ runs: RunReport[] }> = z.object({
 const routes: Routes<Route> = new Routes([{ method: "POST", path: "/" }]);
 
 export interface RunReportsOptions {
-  readonly store: Pick<Store, "tokens" | "people">;
-  readonly shown: ShownEvents;
+  /** Returns the world of the state that is in use. */
+  readonly world: () => Pick<World, "store" | "shown">;
   readonly timeline: Timeline;
 }
 
@@ -66,7 +65,7 @@ export class RunReports {
   /** Takes a report, which a bot sends with its API key. */
   async answer({ request, method, path }: Incoming): Promise<Response> {
     if (routes.find(method, path) === undefined) throw notFound("page");
-    const { tokens, people } = this.#options.store;
+    const { tokens, people } = this.#options.world().store;
     const { bot } = authenticate(tokens, request);
     const { runs } = validate(runsBody, await readJson(request));
     const accepted = this.#accept(people.get(bot), runs);
@@ -84,7 +83,8 @@ export class RunReports {
    * the state may have been replaced meanwhile.
    */
   #accept(bot: { readonly seq: number; readonly username: string }, runs: RunReport[]): number {
-    const { shown, timeline } = this.#options;
+    const { world, timeline } = this.#options;
+    const { shown } = world();
     this.#bots.add(bot.username);
     const known = runs.filter(({ eventId }) => shown.has(bot.seq, eventId));
     for (const run of known) timeline.add({ kind: "run", bot: bot.username, ...run });

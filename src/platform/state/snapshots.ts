@@ -1,8 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
-import { fileOf, jsonOf } from "../store/json.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import type { WholeState } from "./whole-state.ts";
+import type { State } from "./state.ts";
 
 /** A snapshot without what it holds. */
 export interface SnapshotView {
@@ -29,7 +28,7 @@ const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 const MAX_NAME_LENGTH = 100;
 
 export interface SnapshotsOptions {
-  readonly state: WholeState;
+  readonly state: State;
   readonly clock: Clock;
   readonly timeline: Timeline;
 }
@@ -87,23 +86,6 @@ export class Snapshots {
     const snapshot = this.#find(id);
     this.#options.state.restore(snapshot.file, label(snapshot));
     return view(snapshot);
-  }
-
-  /** The whole state as it is now, as JSON in pieces: every table, images in base64, secrets included. */
-  exportState(): Iterable<string> {
-    return jsonOf(this.#options.state.copy());
-  }
-
-  /**
-   * Replaces the state by one that was exported, as a restore does. The standard token and the webhook's secret of this
-   * platform take the place of those in it.
-   *
-   * @param json what `exportState` gives, parsed
-   * @throws {PlatformError} 400 VALIDATION: no such state, of another version of the schema, or not whole
-   */
-  importState(json: unknown): void {
-    const { state } = this.#options;
-    state.restore(state.adopt(fileOf(json)), "an imported state");
   }
 
   /**

@@ -64,6 +64,17 @@ function makeEmptyState(): Uint8Array {
   }
 }
 
+/** Bytes 18 and 19 of a file say how it is journalled: 1 is a file by itself, 2 is one with a WAL. */
+const JOURNAL_BYTES = [18, 19];
+
+/** Returns a file that has no WAL beside it, because bytes in memory cannot be opened with one. The given file stays. */
+export function withoutWal(file: Uint8Array): Uint8Array {
+  if (JOURNAL_BYTES.every((at) => file[at] !== 2)) return file;
+  const copy = Uint8Array.from(file);
+  for (const at of JOURNAL_BYTES) copy[at] = 1;
+  return copy;
+}
+
 function makeRoom(file: string): void {
   makePrivateFolderOf(file);
   makePrivateFile(file);
@@ -77,7 +88,7 @@ function makeRoom(file: string): void {
  */
 export function openBytes(file: Uint8Array, check: (db: Database) => void = () => {}): Database {
   // It works on a copy of its own.
-  const db = new Sqlite(asBuffer(file));
+  const db = new Sqlite(asBuffer(withoutWal(file)));
   try {
     checkOwn(db);
     check(db);

@@ -3,13 +3,13 @@ import { PlatformError, RETRY_AT_ONCE } from "../error.ts";
 import { AppStore } from "./apps.ts";
 import { Blocks } from "./blocks.ts";
 import { Conversations } from "./conversations.ts";
+import { withoutWal } from "./database.ts";
 import { EventLog } from "./event-log.ts";
 import { Images } from "./images.ts";
 import { LateEvents } from "./late-events.ts";
 import { Notifications } from "./notifications.ts";
 import { People } from "./people.ts";
 import { Posts } from "./posts.ts";
-import { copyOf, replaceRows } from "./rows.ts";
 import { SavedSettings } from "./settings.ts";
 import { Tokens } from "./tokens.ts";
 import { Usage } from "./usage.ts";
@@ -31,7 +31,6 @@ export class Store {
   readonly usage: Usage;
   readonly settings: SavedSettings;
   readonly #db: Database;
-  #epoch = 0;
 
   /** Owns the database from now on. */
   constructor(db: Database) {
@@ -51,16 +50,21 @@ export class Store {
     this.settings = new SavedSettings(this.#db);
   }
 
-  /** Counts how often everything was replaced: what began before has nothing to do with what is here now. */
-  get epoch(): number {
-    return this.#epoch;
-  }
-
-  /** @throws {PlatformError} 503 STATE_REPLACED when everything was replaced since this epoch */
-  checkEpoch(epoch: number): void {
-    if (epoch === this.#epoch) return;
+  /** @throws {PlatformError} 503 STATE_REPLACED once another state has taken the place of this one */
+  requireOpen(): void {
+    if (this.isOpen) return;
     const message = "The state was restored or reset meanwhile; nothing was done. Send it again.";
     throw new PlatformError(503, "STATE_REPLACED", message, RETRY_AT_ONCE);
+  }
+
+  /** False once another state has taken the place of this one. */
+  get isOpen(): boolean {
+    return this.#db.open;
+  }
+
+  /** @throws {Error} a change is under way */
+  requireNoTransaction(): void {
+    if (this.#db.inTransaction) throw new Error("The state is replaced in the middle of a change");
   }
 
   /** Runs `work` as one: when it throws, nothing of it is kept. */
@@ -70,21 +74,7 @@ export class Store {
 
   /** A copy of everything, as a SQLite file. */
   copy(): Uint8Array {
-    return copyOf(this.#db);
-  }
-
-  /**
-   * Replaces everything by what another store holds, or by nothing, and runs `settle`: all of that, or
-   * nothing. Events go on with numbers that neither has used.
-   */
-  replace(other: Store | undefined, settle: () => void): void {
-    const highest = Math.max(this.events.highestSeq(), other?.events.highestSeq() ?? 0);
-    const from = other === undefined ? undefined : other.#db;
-    replaceRows(this.#db, from, () => {
-      this.events.raiseFloor(highest);
-      settle();
-    });
-    this.#epoch += 1;
+    return withoutWal(this.#db.serialize());
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { mediaTypeOf } from "../../core/image-kind.ts";
+import * as z from "../../core/zod.ts";
 import { requireEnabled } from "../api/access.ts";
 import type { UploadView } from "../api/shapes.ts";
 import type { Views } from "../api/views.ts";
@@ -35,14 +36,31 @@ export interface ImageInput {
   readonly contentType?: string | undefined;
 }
 
+// What cannot be read counts as never set, because a state file may come from anywhere.
+const storage: z.ZodType<{ configured: boolean }> = z
+  .object({ configured: z.boolean() })
+  .catch({ configured: true });
+
 /** Takes images and keeps them until they are attached (sections 3 and 4). */
 export class Uploads {
-  /** False: the server has no storage, and uploads are answered with 503 NOT_CONFIGURED (section 7). */
-  configured = true;
   readonly #options: UploadsOptions;
+  #configured: boolean;
 
   constructor(options: UploadsOptions) {
     this.#options = options;
+    const { settings } = options.store;
+    this.#configured = storage.parse(settings.get("storage")).configured;
+    settings.put("storage", { configured: this.#configured });
+  }
+
+  /** False: the server has no storage, and uploads are answered with 503 NOT_CONFIGURED (section 7). */
+  get configured(): boolean {
+    return this.#configured;
+  }
+
+  set configured(configured: boolean) {
+    this.#configured = configured;
+    this.#options.store.settings.put("storage", { configured });
   }
 
   /**
@@ -55,7 +73,6 @@ export class Uploads {
    */
   async accept(body: unknown, bot: User, signal: AbortSignal): Promise<UploadView> {
     this.#requireStorage();
-    const { epoch } = this.#options.store;
     const form = readForm(body);
     // Nothing is downloaded for an app that may not keep it.
     this.#options.limits.check(bot.seq, "uploadsPerDay");
@@ -63,7 +80,7 @@ export class Uploads {
     const facts = checkImage(bytes, form);
     const thumbnail = await this.#options.makeThumbnail(bytes, facts);
     // Downloads and thumbnails take their time.
-    this.#options.store.checkEpoch(epoch);
+    this.#options.store.requireOpen();
     requireEnabled(this.#options.store.apps, bot.seq);
     // As when it goes away during the request: nobody would learn of the key.
     if (signal.aborted) throw invalid("The client went away before its answer.");
@@ -82,15 +99,14 @@ export class Uploads {
     this.#requireStorage();
     const username = usernameIn(from, "from");
     const { store, makeThumbnail } = this.#options;
-    const { epoch } = store;
     const facts = checkImage(bytes, contentType === undefined ? { bytes } : { bytes, contentType });
     const thumbnail = await makeThumbnail(bytes, facts);
-    store.checkEpoch(epoch);
+    store.requireOpen();
     return this.#keep({ ...facts, data: bytes, thumbnail }, () => store.people.named(username));
   }
 
   #requireStorage(): void {
-    if (this.configured) return;
+    if (this.#configured) return;
     throw new PlatformError(503, "NOT_CONFIGURED", "The server has no storage for images.");
   }
 

@@ -89,20 +89,19 @@ export class Deliverer {
   async #deliver(batch: readonly LoggedEvent[]): Promise<boolean> {
     const { store, webhook, records, logger } = this.#options;
     const interrupted = this.#interruption.signal;
-    const { epoch } = store;
     // Known now: the bot may be gone when the state is replaced meanwhile.
     const bot = webhook.username;
     const nth = webhook.state.consecutiveFailures + 1;
     const deliveries = await attempt(this.#options, {
       bot: webhook.bot,
       events: batch.map(({ event }) => event),
-      endpoint: () => (store.epoch === epoch ? webhook.endpoint : undefined),
+      endpoint: () => (store.isOpen ? webhook.endpoint : undefined),
       interrupted,
     });
     if (this.#state === "stopped") return false;
     for (const sent of deliveries) records.add({ bot, attempt: nth, forced: false }, sent);
-    // What was sent belongs to a state that is gone; this one may owe the same numbers.
-    if (store.epoch !== epoch) return true;
+    // What was sent belongs to a state that is gone.
+    if (!store.isOpen) return false;
     const result = deliveries.at(-1);
     if (result === undefined) {
       // The webhook was saved before anything was sent: what it owes now may be something else.

@@ -11,7 +11,7 @@ const told = [
   ...["HANDLER_CRASHED", "API_INVALID_RESPONSE", "API_REDIRECT", "AWAY", "BROKEN"],
   ...["an onError observer failed", "the onSwitch option failed", "cannot understand"],
   ...["X-Service-Event-Count disagrees", "signed with an old secret", "they are ["],
-  ...["the event log cannot be read", "put off; the attempt does not count", '"repeated":'],
+  ...["the event log cannot be read", "put off; the attempt does not count"],
   ...["the platform does not accept the token", "stopped", "must begin with whsec_"],
   ...[
     '"lastPollError"',
@@ -38,7 +38,6 @@ export async function live(
   await last.bot.message(
     "the platform does not accept the token: check SERVICE_API_KEY, replace it, and restart; events wait until then",
   );
-  // What is counted instead of written is told when the bot stops.
   expect(await deliver(it, last.url)).toContain(401);
   await lookAtPages(it, last);
   await failStore(it, last);

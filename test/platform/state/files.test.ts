@@ -1,11 +1,11 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { ConfigError } from "../../faces/errors.ts";
 import { startPlatform, whyUnusable } from "../../faces/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { runPlatform } from "../support/platform.ts";
+import { act, ids, runPlatform } from "../support/platform.ts";
 
 /** A file in a folder of its own. */
 const newFile = () => join(temporaryFolder(), "state.db");
@@ -142,4 +142,22 @@ test("limits and storage are kept in the state file, and options come before the
     dmsPerDay: { limit: 3 },
   });
   expect(third.control.storage).toEqual({ configured: true });
+});
+
+test("a state file holds what was restored, and nothing of the state before, after the next start", async () => {
+  const file = newFile();
+  const first = await runPlatform({ stateFile: file });
+  first.control.createPerson({ username: "cleo" });
+  const { id } = first.control.snapshots.take();
+  first.control.createPerson({ username: "dora" });
+  const [last] = ids(act(first, "follow"));
+  first.control.snapshots.restore(id);
+  expect(ids(act(first, "follow"))[0]).not.toBe(last);
+  await expect(startPlatform({ stateFile: file })).rejects.toThrow(/another platform uses/);
+  await first.stop();
+  expect(readdirSync(dirname(file))).toEqual(["state.db"]);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const second = await runPlatform({ stateFile: file });
+  const names = second.control.people.map(({ username }) => username);
+  expect(names).toEqual(["ada", "ben", "cleo"]);
 });

@@ -129,9 +129,4 @@ export const control = {
       bytes: new Blob([file], { type: "application/vnd.sqlite3" }),
     }),
   reset: () => request<PlatformState>("POST", "/reset", { json: {} }),
-  exportState: () => download("/export"),
-  importState: (file: Blob) =>
-    request<PlatformState>("POST", "/import", {
-      bytes: new Blob([file], { type: "application/json" }),
-    }),
 } as const;

@@ -1,25 +1,19 @@
 import type { Database } from "better-sqlite3";
 import { invalid, type PlatformError } from "../error.ts";
 import { MEMORY, openBytes, openDatabase } from "./database.ts";
-import { checkReferences, schemaOf, withoutWal } from "./rows.ts";
 import { Store } from "./store.ts";
 import { faultOf, UnusableFile } from "./unusable.ts";
 
-/** Opens a copy that this process has made (`Store.copy`): in memory, apart from everything else. */
-export function openCopy(copy: Uint8Array): Store {
-  return new Store(openBytes(copy));
-}
-
 /**
- * Opens a snapshot: in memory, apart from everything else, brought up to date. A snapshot may come from
- * anywhere, so it is looked at from all sides before anything is done with it.
+ * Opens a snapshot that was uploaded: in memory, brought up to date. It may come from anywhere, so it is checked from
+ * all sides before it is used.
  *
  * @throws {PlatformError} 400 VALIDATION: it is no snapshot, damaged, or of a newer version
  */
-export function openSnapshot(file: Uint8Array): Store {
+export function openUpload(file: Uint8Array): Store {
   let store: Store | undefined;
   try {
-    const db = openBytes(withoutWal(file), checkIntegrity);
+    const db = openBytes(file, checkIntegrity);
     try {
       if (!isSchema(schemaOf(db))) throw new UnusableFile("foreign");
       checkReferences(db);
@@ -39,6 +33,21 @@ export function openSnapshot(file: Uint8Array): Store {
 
 function checkIntegrity(db: Database): void {
   if (db.pragma("integrity_check(1)", { simple: true }) !== "ok") throw new UnusableFile("damaged");
+}
+
+/** @throws {Error} a row refers to one that is not there */
+function checkReferences(db: Database): void {
+  const [broken] = db.prepare<[], { table: string }>("PRAGMA foreign_key_check").all();
+  if (broken !== undefined) throw new Error(`A row of ${broken.table} refers to nothing`);
+}
+
+/** Lists what the schema is made of: a line for each table, index and trigger. */
+function schemaOf(db: Database): string[] {
+  const items = db.prepare<[], { type: string; name: string; sql: string }>(
+    `SELECT type, name, sql FROM sqlite_schema
+     WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name`,
+  );
+  return items.all().map(({ type, name, sql }) => `${type} ${name}: ${sql}`);
 }
 
 function isSchema(found: readonly string[]): boolean {
