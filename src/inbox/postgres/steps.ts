@@ -1,5 +1,6 @@
 import type { Claim, ReconcileResult, StepStart } from "../inbox.ts";
 import { ABSENT } from "../restore-mark.ts";
+import type { Steps } from "../sql/sql-inbox.ts";
 import type { Database } from "./database.ts";
 import { HELD } from "./lane-statements.ts";
 
@@ -64,7 +65,7 @@ interface BegunRow {
 }
 
 /** Records the intents and results of steps, while the claim of their event holds. */
-export class Steps {
+export class PostgresSteps implements Steps {
   readonly #database: Database;
   readonly #owner: string;
 
@@ -99,7 +100,7 @@ export class Steps {
     return this.#change(RESTART, claim, name, request);
   }
 
-  finish(claim: Claim, name: string, result: string, ref: string | undefined): Promise<boolean> {
+  finish(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
     return this.#change(FINISH, claim, name, result, ref ?? null);
   }
 
