@@ -1,47 +1,23 @@
-import { assemble, type Parts } from "./bot/assemble.ts";
-import { exitWith } from "./bot/exit.ts";
-import { warnOfPlainHttp } from "./bot/plain-http-warning.ts";
-import { warnOfTimeouts } from "./bot/timeout-warning.ts";
-import { warnOfBudget } from "./budget-warning.ts";
-import { type Config, loadConfig } from "./config.ts";
-import { systemClock } from "./core/clock.ts";
-import { showDatabase } from "./core/database-address.ts";
-import { inStages } from "./core/in-stages.ts";
-import type { HandlerOptions } from "./core/job.ts";
-import { requireNode } from "./core/node-version.ts";
-import { processOwners, untilEnded } from "./core/process.ts";
-import { ServiceBotError } from "./errors.ts";
+import { Lifecycle } from "./bot/lifecycle.ts";
+import type { HandlerOptions } from "./core/handler-options.ts";
 import type { EventType } from "./events/types.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
 import { type BotStatus, readStatus } from "./observe/status.ts";
 import { type BotOptions, checkOptions, checkStartOptions, type StartOptions } from "./options.ts";
 import type { Mode } from "./poller/mode.ts";
-import { toExpress, toFetch, toNodeListener, type WebhookMiddleware } from "./receiver/adapters.ts";
+import { toExpress, toFetch, type WebhookMiddleware } from "./receiver/adapters.ts";
 import { beforeStart } from "./receiver/receive.ts";
-import { type Listening, listen } from "./receiver/server.ts";
-import type { Middleware } from "./router/router.ts";
-import { type ErrorObserver, type Handler, Router } from "./router/router.ts";
-
-/** What handlers have brought about is written within this after their time, in milliseconds, or not at all. */
-const STORE_MS = 5_000;
+import { type ErrorObserver, type Handler, type Middleware, Router } from "./router/router.ts";
 
 /** A webhook receiver with a durable inbox, typed handlers and polling as the fallback. */
 export class Bot {
-  readonly #options: BotOptions;
   readonly #router = new Router();
-  #config: Config | undefined;
-  #parts: Parts | undefined;
-  #server: Listening | undefined;
-  #starting: Promise<void> | undefined;
-  #ready = false;
-  #stopped: Promise<void> | undefined;
-  /** Aborts when the store is waited for no more. */
-  readonly #deadline = new AbortController();
+  readonly #lifecycle: Lifecycle;
 
   /** @throws {ServiceBotError} INVALID_OPTION */
   constructor(options: BotOptions = {}) {
     checkOptions(options);
-    this.#options = options;
+    this.#lifecycle = new Lifecycle(this, options, this.#router);
   }
 
   /**
@@ -98,41 +74,27 @@ export class Bot {
    */
   async start(options: StartOptions = {}): Promise<void> {
     checkStartOptions(options);
-    const { listen: listens = true, standalone = listens } = options;
-    if (this.#starting !== undefined) {
-      throw new ServiceBotError("ALREADY_STARTED", "This bot was started before; make a new one.");
-    }
-    this.#starting = this.#start(listens, standalone);
-    if (!standalone) return await this.#starting;
-    // From here on, for a signal may come as soon as the bot says that it is ready.
-    processOwners.add(() => this.stop());
-    try {
-      await this.#starting;
-    } catch (error) {
-      if (!(error instanceof ServiceBotError)) throw error;
-      await exitWith(error);
-    }
+    await this.#lifecycle.start(options);
   }
 
   /** Takes no new work, gives running handlers their time, and closes everything. */
   stop(): Promise<void> {
-    this.#stopped ??= untilEnded(this.#stop());
-    return this.#stopped;
+    return this.#lifecycle.stop();
   }
 
   /** The address that the bot listens on; undefined when it does not. */
   get url(): string | undefined {
-    return this.#server?.url;
+    return this.#lifecycle.url;
   }
 
   /** The address of the metrics; undefined without METRICS_PORT. */
   get metricsUrl(): string | undefined {
-    return this.#parts?.observers.metricsUrl;
+    return this.#lifecycle.parts?.observers.metricsUrl;
   }
 
   /** Whether the webhook or polling brings the events now; undefined when the log is never read. */
   get mode(): Mode | undefined {
-    return this.#parts?.poller?.mode;
+    return this.#lifecycle.parts?.poller?.mode;
   }
 
   /**
@@ -142,7 +104,7 @@ export class Bot {
    * @throws {ServiceBotError} NOT_STARTED
    */
   async status(): Promise<BotStatus> {
-    return await readStatus(this.#started().status);
+    return await readStatus(this.#lifecycle.startedParts.status);
   }
 
   /**
@@ -152,7 +114,7 @@ export class Bot {
    * @throws {ServiceBotError} NOT_STARTED
    */
   get inbox(): InboxAdmin {
-    return this.#started().inbox.admin;
+    return this.#lifecycle.startedParts.inbox.admin;
   }
 
   /**
@@ -162,136 +124,28 @@ export class Bot {
    * @throws {ConfigError} CONFIG_INVALID
    */
   middleware(): WebhookMiddleware {
-    const { webhookPath } = this.#loadConfig();
+    const lifecycle = this.#lifecycle;
+    const { webhookPath } = lifecycle.config;
     const early = beforeStart(webhookPath);
     let isWarned = false;
     const onStray = (path: string) => {
       if (isWarned) return;
       isWarned = true;
-      this.#parts?.log.warn(
+      lifecycle.parts?.log.warn(
         { path, expected: webhookPath },
         "a signed request passes the webhook by: its path is not WEBHOOK_PATH",
       );
     };
-    return toExpress(() => (this.#parts === undefined ? early : this.#parts.webhook), onStray);
+    return toExpress(() => (lifecycle.parts ?? { webhook: early }).webhook, onStray);
   }
 
   /** Answers a web-standard request as the bot's server would, without a port. */
   handle(request: Request): Promise<Response> {
-    return toFetch(this.#started())(request);
+    return toFetch(this.#lifecycle.startedParts)(request);
   }
 
   /** Resolves when nothing is being handled or ready to be; what waits for a retry does not count. */
   async idle(): Promise<void> {
-    await this.#started().dispatcher.idle();
+    await this.#lifecycle.startedParts.dispatcher.idle();
   }
-
-  async #start(listens: boolean, standalone: boolean): Promise<void> {
-    requireNode();
-    const config = this.#loadConfig();
-    const parts = await assemble({
-      bot: this,
-      config,
-      options: this.#options,
-      router: this.#router,
-      isReady: () => this.#ready,
-      deadline: this.#deadline.signal,
-    });
-    warnOfPlainHttp(config, parts.log);
-    warnOfTimeouts(this.#options, this.#router, config, parts.log);
-    warnOfBudget(config, parts.log);
-    try {
-      // First, for it tells whether the inbox may be used: nothing is taken before.
-      await parts.cluster.start((error) => this.#giveUp(error, parts, standalone));
-      await parts.observers.serve();
-      if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
-    } catch (error) {
-      const { cluster, inbox, log, observers } = parts;
-      const closing = () =>
-        inStages([[() => cluster.stop(), () => observers.close()], [() => inbox.close()]]);
-      await this.#withDeadline(STORE_MS, closing).catch((err: unknown) =>
-        log.error({ err }, "the bot cannot be closed"),
-      );
-      observers.end();
-      throw error;
-    }
-    this.#parts = parts;
-    this.#handle(parts);
-    parts.poller?.start();
-    this.#ready = true;
-    const metrics = this.metricsUrl;
-    parts.observers.announce();
-    parts.log.info({ ...readyLine(config, this.#server?.url), metrics }, "ready");
-  }
-
-  /** Starts the handlers. In a restored inbox they wait for the event log. */
-  #handle({ dispatcher, restore, poller, log }: Parts): void {
-    if (restore === undefined) {
-      dispatcher.start();
-      return;
-    }
-    restore.start(poller).then(
-      (mayBegin) => mayBegin && dispatcher.start(),
-      (err: unknown) => log.error({ err }, "events cannot be handled after the restore"),
-    );
-  }
-
-  #loadConfig(): Config {
-    this.#config ??= loadConfig(this.#options.env ?? process.env, this.#options);
-    return this.#config;
-  }
-
-  /** The inbox is not this bot's to use any more. */
-  #giveUp(error: ServiceBotError, parts: Parts, standalone: boolean): void {
-    const { log, receiver, dispatcher } = parts;
-    log.error({ err: error }, "the inbox cannot be used any more, and the bot stops");
-    receiver.close();
-    dispatcher.stopClaiming();
-    // What a newer version has not taken over is brought to its end; what was copied is handled elsewhere.
-    if (error.code !== "INBOX_TOO_NEW") dispatcher.abandon();
-    const stopped = this.stop().catch((err: unknown) => log.error({ err }, "the stop failed"));
-    if (standalone) void stopped.then(() => exitWith(error));
-  }
-
-  async #stop(): Promise<void> {
-    const graceMs = this.#options.shutdownGraceMs ?? 10_000;
-    await this.#withDeadline(graceMs + STORE_MS, () => this.#end(graceMs));
-  }
-
-  /** A store that does not answer must not keep the bot from its end. */
-  async #withDeadline(ms: number, work: () => Promise<void>): Promise<void> {
-    const { clock = systemClock } = this.#options;
-    const cancel = clock.timer(ms, () => this.#deadline.abort(), { background: true });
-    await work().finally(cancel);
-  }
-
-  async #end(graceMs: number): Promise<void> {
-    // Half a bot cannot be stopped; whether it could start is told to whoever called start().
-    await this.#starting?.catch(() => undefined);
-    this.#ready = false;
-    if (this.#parts === undefined) return;
-    const { log, observers, poller, dispatcher, restore, cluster, inbox } = this.#parts;
-    log.info("stopping");
-    await inStages([
-      // At once, so that another instance goes on with the log while this one's handlers end.
-      [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restore?.stop()],
-      // The metrics are served to the last, because a stop is watched, too.
-      [() => this.#server?.close(), () => observers.close()],
-      [() => cluster.stop()],
-      [() => inbox.close()],
-    ]);
-    observers.end();
-    log.info("stopped");
-  }
-
-  #started(): Parts {
-    if (this.#parts !== undefined) return this.#parts;
-    throw new ServiceBotError("NOT_STARTED", "Call and await bot.start() first.");
-  }
-}
-
-function readyLine(config: Config, url: string | undefined): Record<string, unknown> {
-  const { delivery, webhookPath, database, baseUrl } = config;
-  const webhook = url === undefined || delivery === "polling" ? undefined : `${url}${webhookPath}`;
-  return { url, webhook, delivery, platform: baseUrl, database: showDatabase(database) };
 }

@@ -46,7 +46,7 @@ export type {
 export type { ConfigOverrides, DeliveryMode } from "./config.ts";
 export type { BackoffOptions, Random } from "./core/backoff.ts";
 export type { Clock, TimerOptions } from "./core/clock.ts";
-export type { HandlerOptions, LoopGuardOptions } from "./core/job.ts";
+export type { HandlerOptions, LoopGuardOptions } from "./core/handler-options.ts";
 export type { Jsonify } from "./core/jsonify.ts";
 export type { Logger, LogLevel } from "./core/logger.ts";
 export {

@@ -2,7 +2,7 @@ import type { Fetch } from "./client/http-options.ts";
 import { type ConfigOverrides, settings } from "./config.ts";
 import type { BackoffOptions, Random } from "./core/backoff.ts";
 import type { Clock } from "./core/clock.ts";
-import type { LoopGuardOptions } from "./core/job.ts";
+import type { LoopGuardOptions } from "./core/handler-options.ts";
 import type { Logger } from "./core/logger.ts";
 import {
   type OptionTable,

@@ -28,7 +28,6 @@ const runtime = [
   "config",
   "options",
   "observe",
-  "budget-warning",
 ];
 
 /**
@@ -59,7 +58,6 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   config: ground,
   env: ground,
   options: [...words, "client", "config", "poller", "inbox"],
-  "budget-warning": ["core", "client", "config"],
   bot: [...runtime, "inbox/sqlite", "inbox/postgres"],
   index: [...runtime, "bot"],
   testing: [...words, "client"],

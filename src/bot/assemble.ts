@@ -1,7 +1,8 @@
-import type { Client } from "../client/client.ts";
+import { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
 import { BodyBudget } from "../core/body.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
+import { aboutEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { scrubber } from "../core/redact.ts";
@@ -9,6 +10,7 @@ import { SharedCall } from "../core/shared-call.ts";
 import { Dispatcher } from "../dispatcher/loop.ts";
 import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
+import { channels } from "../observe/channels.ts";
 import { Observers } from "../observe/observers.ts";
 import { readStatus, type StatusSources, writeStatus } from "../observe/status.ts";
 import type { BotOptions } from "../options.ts";
@@ -21,9 +23,13 @@ import { Handling } from "../router/handling.ts";
 import type { Router } from "../router/router.ts";
 import { RestoreWindow } from "../steps/restore.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
-import { createClient } from "./create-client.ts";
-import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REPORT_KEPT_MS, RETENTION } from "./defaults.ts";
-import { openInbox } from "./open-inbox.ts";
+import {
+  HANDLER_TIMEOUT_MS,
+  MIN_BODIES_BYTES,
+  REPORT_KEPT_MS,
+  REQUEST_TIMEOUT_MS,
+  RETENTION,
+} from "./defaults.ts";
 
 /** The parts of a bot that runs. */
 export interface Parts extends Endpoints {
@@ -63,7 +69,7 @@ interface Dependencies {
 export async function assemble(
   given: Pick<Dependencies, "bot" | "config" | "options" | "router" | "isReady" | "deadline">,
 ): Promise<Parts> {
-  const { bot, config, options, deadline } = given;
+  const { bot, config, options } = given;
   const clock = options.clock ?? steadyClock();
   // The driver looks for its password there, whatever `env` the bot was given.
   const ofDatabase = secretsOf(config.database, process.env);
@@ -72,7 +78,7 @@ export async function assemble(
   const { fetch = globalThis.fetch } = options;
   const observers = await Observers.create(bot, { config, fetch, log });
   try {
-    const inbox = await openInbox(config, options, clock, deadline, bot);
+    const inbox = await openInbox(given, clock);
     try {
       return await wire({ ...given, secrets, clock, log, observers }, inbox);
     } catch (error) {
@@ -88,10 +94,7 @@ export async function assemble(
 async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
   const { bot, config, options, clock, log, observers } = dependencies;
   const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
-  if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
-    log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
-  }
-  const client = createClient(config, options, { clock, bot });
+  const client = createClient(dependencies);
   const cluster = createCluster({
     shared: inbox.shared,
     clock,
@@ -141,6 +144,51 @@ async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
   observers.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
   const parts = { inbox, dispatcher, receiver, poller, restore, cluster, status };
   return { log, observers, webhook, health, ...parts };
+}
+
+/** Opens the inbox that the configuration names. */
+async function openInbox(
+  { bot, config, options, deadline }: Pick<Dependencies, "bot" | "config" | "options" | "deadline">,
+  clock: Clock,
+): Promise<Inbox> {
+  const { database, databaseSchema: schema } = config;
+  if (database.kind === "postgres") {
+    const { PostgresInbox } = await import("../inbox/postgres/postgres-inbox.ts");
+    const { random, maxBacklog } = options;
+    // A test that stops the clock stops the leases with it; else they are on the database's.
+    const now = options.clock && (() => clock.now());
+    const { url } = database;
+    const shared = { clock, now, random, maxBacklog, deadline, bot };
+    return await PostgresInbox.open({ url, schema, ...shared });
+  }
+  // Loaded late: the native binding must not be touched before the version of Node was checked.
+  const { SqliteInbox } = await import("../inbox/sqlite/sqlite-inbox.ts");
+  return new SqliteInbox({
+    file: database.file,
+    clock,
+    bot,
+    ...(options.maxBacklog === undefined ? {} : { maxBacklog: options.maxBacklog }),
+    ...(options.minFreeBytes === undefined ? {} : { minFreeBytes: options.minFreeBytes }),
+  });
+}
+
+function createClient({ bot, config, options, clock }: Dependencies): Client {
+  return new Client(
+    {
+      baseUrl: config.baseUrl,
+      apiKey: config.apiKey,
+      timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      retries: options.requestRetries,
+      clock,
+      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+      random: options.random ?? Math.random,
+      maxRequestsPerMinute: config.maxRequestsPerMinute,
+      onHeldBack: (code) => channels["held-back"].publish({ bot, code }),
+      onBudget: (wait) => channels["budget-wait"].publish({ bot, ...wait, ...aboutEvent() }),
+      onBreaker: (change) => channels.circuit.publish({ bot, ...change, ...aboutEvent() }),
+    },
+    bot,
+  );
 }
 
 function makeHealth(config: Config, status: StatusSources): HealthOptions {

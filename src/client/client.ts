@@ -97,7 +97,7 @@ export class Client {
     return this.#http.platformNow();
   }
 
-  /** Divides `maxRequestsPerMinute` among so many instances of a bot, of which this client serves one. */
+  /** @internal Divides `maxRequestsPerMinute` among so many instances of a bot, of which this client serves one. */
   divideBudget(instances: number): void {
     this.#http.divideBudget(instances);
   }

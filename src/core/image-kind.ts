@@ -3,16 +3,16 @@ import { asBuffer } from "./bytes.ts";
 /** The kinds of image that the platform takes (section 4 of the platform document, "POST /uploads"). */
 export type ImageKind = "png" | "jpeg" | "webp" | "gif" | "avif";
 
-/** So many bytes from the beginning are enough to tell the kind. */
+/** In bytes. A longer beginning says no more about the kind. */
 export const KIND_PREFIX_BYTES = 128;
 
 const PNG = "\x89PNG\r\n\x1a\n";
 
 /**
- * The kind of an image by its first bytes, whatever its name or its sender says; undefined when it is
- * none of the five. It says what the bytes begin as, not that the rest of them is an image.
+ * Finds the kind of an image by its first bytes, whatever its name or its sender says; undefined if it is none of the five. The
+ * rest of the bytes is not checked.
  *
- * @param bytes the whole image, or its first {@link KIND_PREFIX_BYTES}
+ * @param bytes the whole image, or its first 128 bytes
  */
 export function imageKindOf(bytes: Uint8Array): ImageKind | undefined {
   const head = asciiOf(bytes.subarray(0, KIND_PREFIX_BYTES));
@@ -23,18 +23,18 @@ export function imageKindOf(bytes: Uint8Array): ImageKind | undefined {
   return brandsOf(head).some((brand) => brand === "avif" || brand === "avis") ? "avif" : undefined;
 }
 
-/** The media type of a kind. */
+/** Returns the media type of a kind. */
 export function mediaTypeOf<K extends ImageKind>(kind: K): `image/${K}` {
   return `image/${kind}`;
 }
 
 /**
- * The brands of a file of the ISO base media format (ISO/IEC 14496-12, 4.3): the major one, then the
- * compatible ones. Empty for every other file.
+ * Returns the brands of a file of the ISO base media format (ISO/IEC 14496-12, 4.3): the major one, then the compatible
+ * ones. Empty for every other file.
  *
  * @param head the beginning of the file, one character for each byte
  */
-export function brandsOf(head: string): string[] {
+function brandsOf(head: string): string[] {
   if (!head.startsWith("ftyp", 4)) return [];
   const size = [...head.slice(0, 4)].reduce((sum, byte) => sum * 256 + byte.charCodeAt(0), 0);
   const box = head.slice(0, size);
@@ -43,7 +43,7 @@ export function brandsOf(head: string): string[] {
   return box.length < 12 ? [] : [box.slice(8, 12), ...compatible];
 }
 
-/** Bytes as a string of one character each, for signatures are best read as text. */
-export function asciiOf(bytes: Uint8Array): string {
+/** Returns the bytes as a string of one character each, because signatures are easier to read as text. */
+function asciiOf(bytes: Uint8Array): string {
   return asBuffer(bytes).toString("latin1");
 }

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import type { Clock } from "../core/clock.ts";
-import type { LoopGuardOptions } from "../core/job.ts";
+import type { LoopGuardOptions } from "../core/handler-options.ts";
 import type { LaneOf } from "../events/lane.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Job } from "../steps/job.ts";

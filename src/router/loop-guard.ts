@@ -1,4 +1,4 @@
-import type { LoopGuardOptions } from "../core/job.ts";
+import type { LoopGuardOptions } from "../core/handler-options.ts";
 import { LoopHeld } from "../errors.ts";
 import { actorOf, defaultLane, foldUsername, type LaneOf } from "../events/lane.ts";
 import type { AnyEvent } from "../events/types.ts";

@@ -1,10 +1,13 @@
-/** A write as it is recorded before it is sent: enough to recognise it on the platform afterwards. */
-export interface WriteFingerprint {
-  readonly text?: string | undefined;
-  readonly imageCount: number;
-  /** The place: one of the two for a message or a comment, none for a post. */
+/** Where a write goes: one of the two for a message or a comment, none for a post. */
+export interface Place {
   readonly conversationId?: string | undefined;
   readonly postId?: string | undefined;
+}
+
+/** A write as it is recorded before it is sent: enough to recognise it on the platform afterwards. */
+export interface WriteFingerprint extends Place {
+  readonly text?: string | undefined;
+  readonly imageCount: number;
   /** The platform's time, in ms since 1970. Absent if it was unknown. */
   readonly at?: number | undefined;
 }
@@ -56,6 +59,7 @@ export function differs(recorded: string, now: string): boolean {
   return place !== undefined && place !== placeOf(b);
 }
 
-function placeOf({ conversationId, postId }: WriteFingerprint): string | undefined {
+/** Names a place. `undefined` for a post. */
+export function placeOf({ conversationId, postId }: Place): string | undefined {
   return conversationId === undefined ? postId && `post:${postId}` : `dm:${conversationId}`;
 }

@@ -12,7 +12,14 @@ import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import type { AnyEvent } from "../events/types.ts";
 import { findComments, findMessages, findPosts } from "./find.ts";
-import { differs, readFingerprint, refOf, type WriteFingerprint } from "./fingerprint.ts";
+import {
+  differs,
+  type Place,
+  placeOf,
+  readFingerprint,
+  refOf,
+  type WriteFingerprint,
+} from "./fingerprint.ts";
 import type { Search, Step } from "./step.ts";
 import { subjectOf } from "./subject.ts";
 
@@ -63,15 +70,11 @@ export function messageStep(
   message: OutgoingMessage,
   { client, signal }: WriteScope,
 ): Step<SentMessage> {
-  return writeStep({
-    name,
+  return writeStep(name, message, client, {
     kind: "dm",
+    place: { conversationId },
     send: () => client.dms.send(conversationId, message, { signal }),
-    search: {
-      ...recordOf(client, message, { conversationId }),
-      place: () => `dm:${conversationId}`,
-      find: (intent) => findMessages(client, conversationId, intent, signal),
-    },
+    find: (intent) => findMessages(client, conversationId, intent, signal),
   });
 }
 
@@ -82,16 +85,14 @@ export function commentStep(
   message: OutgoingMessage,
   { client, signal }: WriteScope,
 ): Step<SentComment> {
-  // An earlier run may have meant another post.
-  const postOf = (request: string) => readFingerprint(request)?.postId ?? postId;
-  return writeStep({
-    name,
+  return writeStep(name, message, client, {
     kind: "comment",
+    place: { postId },
     send: () => client.posts.comment(postId, message, { signal }),
-    search: {
-      ...recordOf(client, message, { postId }),
-      place: (request) => `post:${postOf(request)}`,
-      find: (intent) => findComments(client, postOf(intent.request), intent, signal),
+    find: (intent) => {
+      // An earlier run may have meant another post.
+      const { postId: recorded = postId } = readFingerprint(intent.request) ?? {};
+      return findComments(client, recorded, intent, signal);
     },
   });
 }
@@ -102,15 +103,11 @@ export function postStep(
   message: OutgoingMessage,
   { client, signal }: WriteScope,
 ): Step<SentPost> {
-  return writeStep({
-    name,
+  return writeStep(name, message, client, {
     kind: "post",
+    place: {},
     send: () => client.posts.create(message, { signal }),
-    search: {
-      ...recordOf(client, message),
-      place: () => "posts",
-      find: (intent) => findPosts(client, intent, signal),
-    },
+    find: (intent) => findPosts(client, intent, signal),
   });
 }
 
@@ -128,43 +125,41 @@ export function uploadStep(
   };
 }
 
-interface Write<T> {
-  readonly name: string;
+/** What the kinds of writes differ in. */
+interface Write<T> extends Pick<Search<T>, "find"> {
   readonly kind: "dm" | "comment" | "post";
-  readonly send: () => Promise<T>;
-  readonly search: Search<T>;
+  readonly place: Place;
+  send(): Promise<T>;
 }
 
-function writeStep<T extends { readonly id?: string | undefined }>({
-  name,
-  kind,
-  send,
-  search,
-}: Write<T>): Step<T> {
-  const run = async () => {
-    const result = await send();
-    return { result, ref: result.id && refOf(kind, result.id) };
-  };
-  return { name, run, search, repeatable: false };
-}
-
-/** The description of a write in the inbox. */
-function recordOf(
-  client: Client,
+function writeStep<T extends { readonly id?: string | undefined }>(
+  name: string,
   { text, images = [], imageKeys = [] }: OutgoingMessage,
-  place: Pick<WriteFingerprint, "conversationId" | "postId"> = {},
-): Pick<Search<unknown>, "request" | "differs" | "inFlightMs"> {
-  const imageCount = images.length + imageKeys.length;
+  client: Client,
+  { kind, place, send, find }: Write<T>,
+): Step<T> {
+  // The platform's time of the intent. The bot's own of that moment is lost once its clock has been set.
+  const request = () => {
+    const imageCount = images.length + imageKeys.length;
+    return JSON.stringify({
+      ...{ text, imageCount, ...place, at: client.platformNow() },
+    } satisfies WriteFingerprint);
+  };
   // Images are uploaded and attached, and both once more if a key has expired.
   const calls = images.length === 0 ? 1 : 4;
-  // The platform's time of the intent. The bot's own of that moment is lost once its clock has been set.
-  const fingerprint = (): WriteFingerprint => ({
-    ...{ text, imageCount, ...place, at: client.platformNow() },
-  });
-  const request = () => JSON.stringify(fingerprint());
   return {
-    request,
-    differs: (recorded) => differs(recorded, request()),
-    inFlightMs: calls * client.longestCallMs + SETTLE_MS,
+    name,
+    repeatable: false,
+    run: async () => {
+      const result = await send();
+      return { result, ref: result.id && refOf(kind, result.id) };
+    },
+    search: {
+      request,
+      place: (recorded) => placeOf(readFingerprint(recorded) ?? place) ?? placeOf(place) ?? "posts",
+      differs: (recorded) => differs(recorded, request()),
+      find,
+      inFlightMs: calls * client.longestCallMs + SETTLE_MS,
+    },
   };
 }

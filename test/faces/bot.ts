@@ -1,6 +1,7 @@
 export { Membership, type MembershipOptions } from "../../src/bot/cluster.ts";
+export { inStages } from "../../src/bot/lifecycle.ts";
+export { warnOfBudget } from "../../src/bot/warnings.ts";
 export { Bot } from "../../src/bot.ts";
-export { warnOfBudget } from "../../src/budget-warning.ts";
 export {
   type Config,
   type ConfigOverrides,

@@ -12,14 +12,13 @@ export {
 export { aboutEvent, duringEvent } from "../../src/core/current-event.ts";
 export { readDatabase, secretsOf } from "../../src/core/database-address.ts";
 export { DOCTOR_AGENT } from "../../src/core/doctor-agent.ts";
+export type { HandlerOptions, LoopGuardOptions } from "../../src/core/handler-options.ts";
 export {
   type ImageKind,
   imageKindOf,
   KIND_PREFIX_BYTES,
   mediaTypeOf,
 } from "../../src/core/image-kind.ts";
-export { inStages } from "../../src/core/in-stages.ts";
-export type { HandlerOptions, LoopGuardOptions } from "../../src/core/job.ts";
 export { parseJson } from "../../src/core/json.ts";
 export { copyAsJson } from "../../src/core/json-value.ts";
 export type { Jsonify } from "../../src/core/jsonify.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, loadConfig } from "../faces/bot.ts";
-import { BOT_SOURCE } from "../faces/files.ts";
+import { LIFECYCLE_SOURCE } from "../faces/files.ts";
 
 export const root: string = join(import.meta.dirname, "../..");
 export const operations: string = join(root, "templates/operations");
@@ -15,7 +15,7 @@ export const defaults: Config = loadConfig({
 
 /** Milliseconds that a bot may take to stop, as docs/deploying.md has it: for its handlers, and then for its store. */
 export function longestStopMs(): number {
-  const [, grace = ""] = find(BOT_SOURCE, /shutdownGraceMs \?\? ([\d_]+)/);
+  const [, grace = ""] = find(LIFECYCLE_SOURCE, /shutdownGraceMs \?\? ([\d_]+)/);
   const [, seconds, more] = find(
     join(root, "docs/deploying.md"),
     /`shutdownGraceMs` \((\d+) s\) and\s+(\d+) s more/,

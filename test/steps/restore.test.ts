@@ -160,6 +160,18 @@ describe("an event", () => {
     expect(await bot.inbox.show("2")).toMatchObject({ state: "done" });
   });
 
+  test("is in doubt by the mark of an earlier version, which has fields of its own", async () => {
+    const before = { overAt: START, assumeAbsent: true };
+    await restored({ until: START, readAt: START, ...before }, "9");
+    platformLog.add("1", "dm.message", START - HOUR);
+    platformLog.add("2", "dm.message", START + HOUR);
+    const bot = await start();
+    await pass();
+    expect(restoreLines()).toEqual([]);
+    expect(await bot.inbox.show("1")).toMatchObject({ state: "dead" });
+    expect(await bot.inbox.show("2")).toMatchObject({ state: "done" });
+  });
+
   test("stays in doubt over a restart: when the first bot began is remembered", async () => {
     await restored();
     const bot = await start();

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { parseEnv } from "node:util";
-import { budgetProblems } from "../../budget-warning.ts";
+import { budgetProblems } from "../../bot/warnings.ts";
 import { type Config, loadConfig, variables } from "../../config.ts";
 import { isSentInClear } from "../../core/access.ts";
 import { showDatabase } from "../../core/database-address.ts";

@@ -40,7 +40,7 @@ CREATE TABLE delivery (
 
 CREATE INDEX delivery_at ON delivery (at);
 
--- The circuit breakers that are open, or were once.
+-- No longer used: each instance has its own circuit breakers. Instances of 0.1.0 need the table during an update.
 CREATE TABLE circuit (
   name        text COLLATE "C" PRIMARY KEY,
   opened      integer NOT NULL,         -- how often in a row; 0 while it is closed
@@ -51,8 +51,7 @@ CREATE TABLE circuit (
   trial_until bigint
 ) WITH (fillfactor = 50);
 
--- The budget of requests: a row is a place, which one request holds from when it is sent until a minute after
--- its end.
+-- No longer used: instances divide the budget of requests. Instances of 0.1.0 need the table during an update.
 CREATE TABLE place (
   number   integer PRIMARY KEY,
   grip     text COLLATE "C",            -- of whoever took it last

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inStages } from "../faces/core.ts";
+import { inStages } from "../faces/bot.ts";
 
 const failing = (message: string) => () => Promise.reject(new Error(message));
 

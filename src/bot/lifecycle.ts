@@ -1,0 +1,206 @@
+import { type Config, loadConfig } from "../config.ts";
+import { systemClock } from "../core/clock.ts";
+import { showDatabase } from "../core/database-address.ts";
+import { requireNode } from "../core/node-version.ts";
+import { processOwners, untilEnded } from "../core/process.ts";
+import { printableText } from "../core/terminal.ts";
+import { ConfigError, ServiceBotError } from "../errors.ts";
+import type { BotOptions, StartOptions } from "../options.ts";
+import { toNodeListener } from "../receiver/adapters.ts";
+import { type Listening, listen } from "../receiver/server.ts";
+import type { Router } from "../router/router.ts";
+import { assemble, type Parts } from "./assemble.ts";
+import { logWarnings } from "./warnings.ts";
+
+/** In ms. Outcomes of handlers are recorded within this after the handlers' time, or not at all. */
+const STORE_TIMEOUT_MS = 5_000;
+
+/** Starts and stops the parts of one bot, each once. */
+export class Lifecycle {
+  readonly #bot: object;
+  readonly #options: BotOptions;
+  readonly #router: Router;
+  #config: Config | undefined;
+  #parts: Parts | undefined;
+  #server: Listening | undefined;
+  #starting: Promise<void> | undefined;
+  #stopping: Promise<void> | undefined;
+  #isReady = false;
+  /** Aborts when the store is waited for no longer. */
+  readonly #deadline = new AbortController();
+
+  /** @param bot sender of what is published on channels */
+  constructor(bot: object, options: BotOptions, router: Router) {
+    this.#bot = bot;
+    this.#options = options;
+    this.#router = router;
+  }
+
+  /** @throws {ConfigError} CONFIG_INVALID */
+  get config(): Config {
+    this.#config ??= loadConfig(this.#options.env ?? process.env, this.#options);
+    return this.#config;
+  }
+
+  /** `undefined` before the start. */
+  get parts(): Parts | undefined {
+    return this.#parts;
+  }
+
+  /** @throws {ServiceBotError} NOT_STARTED */
+  get startedParts(): Parts {
+    if (this.#parts !== undefined) return this.#parts;
+    throw new ServiceBotError("NOT_STARTED", "Call and await bot.start() first.");
+  }
+
+  /** Address of the bot's server; `undefined` unless it listens. */
+  get url(): string | undefined {
+    return this.#server?.url;
+  }
+
+  async start({ listen = true, standalone = listen }: StartOptions): Promise<void> {
+    if (this.#starting !== undefined) {
+      throw new ServiceBotError("ALREADY_STARTED", "This bot was started before; make a new one.");
+    }
+    this.#starting = this.#start(listen, standalone);
+    if (!standalone) return await this.#starting;
+    // Before it is ready, because a signal may come as soon as the bot says so.
+    processOwners.add(() => this.stop());
+    try {
+      await this.#starting;
+    } catch (error) {
+      if (!(error instanceof ServiceBotError)) throw error;
+      await exitWith(error);
+    }
+  }
+
+  stop(): Promise<void> {
+    const graceMs = this.#options.shutdownGraceMs ?? 10_000;
+    this.#stopping ??= untilEnded(
+      this.#withDeadline(graceMs + STORE_TIMEOUT_MS, () => this.#stop(graceMs)),
+    );
+    return this.#stopping;
+  }
+
+  async #start(listens: boolean, standalone: boolean): Promise<void> {
+    requireNode();
+    const { config } = this;
+    const parts = await assemble({
+      bot: this.#bot,
+      config,
+      options: this.#options,
+      router: this.#router,
+      isReady: () => this.#isReady,
+      deadline: this.#deadline.signal,
+    });
+    logWarnings({ config, options: this.#options, router: this.#router, ...parts });
+    try {
+      // First, because the inbox may belong to another version: nothing is taken before.
+      await parts.cluster.start((error) => this.#giveUp(error, parts, standalone));
+      await parts.observers.serve();
+      if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
+    } catch (error) {
+      await this.#closeUnstarted(parts);
+      throw error;
+    }
+    this.#parts = parts;
+    this.#startHandlers(parts);
+    parts.poller?.start();
+    this.#isReady = true;
+    parts.observers.announce();
+    const metrics = parts.observers.metricsUrl;
+    parts.log.info({ ...readyLine(config, this.url), metrics }, "ready");
+  }
+
+  /** Starts the handlers. In a restored inbox they wait for the event log. */
+  #startHandlers({ dispatcher, restore, poller, log }: Parts): void {
+    if (restore === undefined) {
+      dispatcher.start();
+      return;
+    }
+    restore.start(poller).then(
+      (mayBegin) => mayBegin && dispatcher.start(),
+      (err: unknown) => log.error({ err }, "events cannot be handled after the restore"),
+    );
+  }
+
+  async #closeUnstarted({ cluster, inbox, log, observers }: Parts): Promise<void> {
+    const stages = [[() => cluster.stop(), () => observers.close()], [() => inbox.close()]];
+    await this.#withDeadline(STORE_TIMEOUT_MS, () => inStages(stages)).catch((err: unknown) =>
+      log.error({ err }, "the bot cannot be closed"),
+    );
+    observers.end();
+  }
+
+  /** Stops because another version or another inbox has the events. */
+  #giveUp(error: ServiceBotError, parts: Parts, standalone: boolean): void {
+    const { log, receiver, dispatcher } = parts;
+    log.error({ err: error }, "the inbox cannot be used any more, and the bot stops");
+    receiver.close();
+    dispatcher.stopClaiming();
+    // A newer version leaves running events to this one. Events that were copied are handled elsewhere.
+    if (error.code !== "INBOX_TOO_NEW") dispatcher.abandon();
+    const stopped = this.stop().catch((err: unknown) => log.error({ err }, "the stop failed"));
+    if (standalone) void stopped.then(() => exitWith(error));
+  }
+
+  async #stop(graceMs: number): Promise<void> {
+    // Half a bot cannot be stopped. Its failure is the one of start().
+    await this.#starting?.catch(() => undefined);
+    this.#isReady = false;
+    if (this.#parts === undefined) return;
+    const { log, observers, poller, dispatcher, restore, cluster, inbox } = this.#parts;
+    log.info("stopping");
+    await inStages([
+      // At once, so that another instance goes on with the log while this one's handlers end.
+      [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restore?.stop()],
+      // The metrics are served to the last, because a stop is watched, too.
+      [() => this.#server?.close(), () => observers.close()],
+      [() => cluster.stop()],
+      [() => inbox.close()],
+    ]);
+    observers.end();
+    log.info("stopped");
+  }
+
+  /** A store that does not answer must not keep the bot from its end. */
+  async #withDeadline(ms: number, work: () => Promise<void>): Promise<void> {
+    const { clock = systemClock } = this.#options;
+    const cancel = clock.timer(ms, () => this.#deadline.abort(), { background: true });
+    await work().finally(cancel);
+  }
+}
+
+/**
+ * Does the work of one stage after the other, and the work of one stage at the same time. A failure keeps no other work
+ * from being done.
+ *
+ * @throws the failure, once all is done; an AggregateError of several
+ */
+export async function inStages(
+  stages: readonly (readonly (() => Promise<unknown> | undefined)[])[],
+): Promise<void> {
+  const errors: unknown[] = [];
+  for (const stage of stages) {
+    // A function of its own, so that an error that is thrown at once is a rejection like any other.
+    const results = await Promise.allSettled(stage.map(async (work) => await work()));
+    for (const result of results) if (result.status === "rejected") errors.push(result.reason);
+  }
+  if (errors.length > 1) throw new AggregateError(errors, "Several things failed at the end.");
+  if (errors.length > 0) throw errors[0];
+}
+
+/**
+ * Ends the process of a bot that cannot go on, with one sentence: with 2 if its owner has set it up wrongly, otherwise
+ * with 1. Other bots that own the process stop first.
+ */
+function exitWith(error: ServiceBotError): Promise<void> {
+  process.stderr.write(`${printableText(error.message)}\n`);
+  return processOwners.end(error instanceof ConfigError || error.code === "NODE_TOO_OLD" ? 2 : 1);
+}
+
+function readyLine(config: Config, url: string | undefined): Record<string, unknown> {
+  const { delivery, webhookPath, database, baseUrl } = config;
+  const webhook = url === undefined || delivery === "polling" ? undefined : `${url}${webhookPath}`;
+  return { url, webhook, delivery, platform: baseUrl, database: showDatabase(database) };
+}

@@ -1,0 +1,92 @@
+import { HANDLER_WAIT_MS, reserveOf } from "../client/limits.ts";
+import type { Config } from "../config.ts";
+import { isSentInClear } from "../core/access.ts";
+import type { Logger } from "../core/logger.ts";
+import type { Inbox } from "../inbox/inbox.ts";
+import type { BotOptions } from "../options.ts";
+import type { Router } from "../router/router.ts";
+import { HANDLER_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from "./defaults.ts";
+
+export interface WarningSources {
+  readonly config: Config;
+  readonly options: BotOptions;
+  readonly router: Router;
+  readonly inbox: Pick<Inbox, "capabilities">;
+  readonly log: Logger;
+}
+
+/** Logs every setting that is valid and most likely a mistake. */
+export function logWarnings({ config, options, router, inbox, log }: WarningSources): void {
+  if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
+    log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
+  }
+  warnOfPlainHttp(config, log);
+  warnOfTimeouts(options, router, config, log);
+  warnOfBudget(config, log);
+}
+
+/** Warns if the token of each request can be read on its way to the platform. */
+function warnOfPlainHttp({ baseUrl }: Config, log: Logger): void {
+  if (!isSentInClear(baseUrl)) return;
+  log.warn(
+    { platform: baseUrl },
+    "SERVICE_BASE_URL is plain http, so the token can be read on its way to another machine; use https",
+  );
+}
+
+/** A platform that accepts requests and never answers counts as away only if requests give up first. */
+function warnOfTimeouts(options: BotOptions, router: Router, config: Config, log: Logger): void {
+  const { handlerTimeoutMs = HANDLER_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const waitMs = config.maxRequestsPerMinute === undefined ? 0 : HANDLER_WAIT_MS;
+  const isShort = (ms: number | undefined) => ms !== undefined && ms <= requestTimeoutMs + waitMs;
+  const types = router.handledTypes.filter((type) => isShort(router.optionsFor(type).timeoutMs));
+  const short = types.map((type) => `timeoutMs of "${type}"`);
+  if (isShort(handlerTimeoutMs)) short.unshift("handlerTimeoutMs");
+  if (short.length === 0) return;
+  // With a budget of requests one may have to wait besides.
+  const requestMs = requestTimeoutMs + waitMs;
+  log.warn(
+    { options: short, requestMs },
+    "handlers have no more time than a request, so a platform that does not answer costs events their attempts; raise their timeouts or lower requestTimeoutMs",
+  );
+}
+
+/** An interval for which the budget of requests is too small. */
+export interface BudgetProblem {
+  readonly perMinute: number;
+  /** What of it is left for this reading. */
+  readonly places: number;
+  readonly variable: string;
+  readonly intervalMs: number;
+  /** How many requests a minute the interval makes at least. */
+  readonly wanted: number;
+}
+
+/** Says once where the budget of requests is too small for an interval, even with nothing else to do. */
+export function warnOfBudget(config: Config, log: Logger): void {
+  for (const { perMinute, places, variable, intervalMs, wanted } of budgetProblems(config)) {
+    log.warn(
+      { perMinute, places, variable, intervalMs, wanted },
+      "MAX_REQUESTS_PER_MINUTE leaves fewer requests than an interval makes; the event log is read more slowly",
+    );
+  }
+}
+
+/** Where it is too small; empty where it is not, or there is none. */
+export function budgetProblems(config: Config): readonly BudgetProblem[] {
+  const { maxRequestsPerMinute: perMinute, delivery, pollIntervalMs, auditIntervalMs } = config;
+  if (perMinute === undefined || delivery === "webhook") return [];
+  const polls = perMinute - reserveOf(perMinute);
+  const readings = [{ variable: "POLL_INTERVAL_MS", intervalMs: pollIntervalMs, places: polls }];
+  if (delivery === "auto") {
+    readings.push({
+      variable: "AUDIT_INTERVAL_MS",
+      intervalMs: auditIntervalMs,
+      places: perMinute,
+    });
+  }
+  return readings.flatMap(({ variable, intervalMs, places }) => {
+    const wanted = Math.ceil(60_000 / intervalMs);
+    return wanted <= places ? [] : [{ perMinute, places, variable, intervalMs, wanted }];
+  });
+}
