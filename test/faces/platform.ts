@@ -6,7 +6,7 @@ export { TimelineStream } from "../../src/platform/control/stream.ts";
 export { mentionsIn } from "../../src/platform/events/mentions.ts";
 export type { Incoming } from "../../src/platform/http/routes.ts";
 export type { PlatformOptions } from "../../src/platform/options.ts";
-export { createPlatform, type Platform } from "../../src/platform/platform.ts";
+export { createPlatform, type Platform, type Replaced } from "../../src/platform/platform.ts";
 export {
   appOf,
   type Extension,

@@ -52,7 +52,7 @@ function poster(mcp: McpHttp, apiKey: string) {
 async function served(options: Partial<HttpOptions> = {}) {
   const { platform } = await world();
   const clock = new ManualClock();
-  const mcp = mcpWith({ baseUrl: platform.url, clock, ...options });
+  const mcp = mcpWith({ baseUrl: platform.url, fetch: platform.fetch, clock, ...options });
   const asked: string[] = [];
   platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
   return { platform, clock, mcp, asked, ...poster(mcp, platform.apiKey) };
@@ -267,7 +267,10 @@ describe("admission by host and origin", () => {
     ["Origin", "http://mcp.example", 403],
   ])("%s: %s is answered %i", async (name, value, status) => {
     const { platform } = await world();
-    const { url } = await mcpOverHttp({ baseUrl: platform.url, allowHosts: ["mcp.example"] });
+    const { url } = await mcpOverHttp({
+      ...{ baseUrl: platform.url, fetch: platform.fetch },
+      allowHosts: ["mcp.example"],
+    });
     const answer = Promise.withResolvers<number | undefined>();
     const request = httpRequest(url, {
       method: "POST",
