@@ -2,7 +2,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { Bot, type BotOptions, type Fetch, sign } from "../../src/index.ts";
+import { Bot, type BotOptions, sign } from "../../src/index.ts";
 import { ManualClock, TestPlatform } from "../../src/testing/index.ts";
 import { logSink } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -26,7 +26,7 @@ export class World {
   /** The inbox of the next bot. */
   file: string = join(temporaryFolder(), "bot.db");
   /** The platform's API. */
-  readonly fetch: Fetch = this.platform.fetch;
+  readonly fetch: NonNullable<BotOptions["fetch"]> = this.platform.fetch;
   #events = 0;
 
   /** Starts a bot without a port. The bot stops with the test. */

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { Bot, type BotOptions, type Fetch, sign } from "../../src/index.ts";
+import { Bot, type BotOptions, sign } from "../../src/index.ts";
 import { ManualClock, TestPlatform } from "../../src/testing/index.ts";
 import { type LogRecord, logSink } from "../support/log.ts";
 
@@ -11,7 +11,7 @@ export class World {
   readonly clock: ManualClock = new ManualClock();
   readonly platform: TestPlatform = new TestPlatform({ clock: this.clock });
   /** Without a date in its answers, so that the first reply has to ask for the time. */
-  readonly #fetch: Fetch = async (url, init) => {
+  readonly #fetch: NonNullable<BotOptions["fetch"]> = async (url, init) => {
     const response = await this.platform.fetch(url, init);
     response.headers.delete("date");
     return response;
