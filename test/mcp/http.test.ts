@@ -214,7 +214,20 @@ test("complete messages that wait for their token stay within 64 MiB: the oldest
   }
   release();
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
-  expect(statuses.sort()).toEqual([...Array(8).fill(200), ...Array(4).fill(503)]);
+  expect(statuses).toEqual([...Array(4).fill(503), ...Array(8).fill(200)]);
+});
+
+test("messages of calls under way stay within 64 MiB: a further one gets 503", async () => {
+  const { post, waitFor, release } = held("calls");
+  await (await post(LIST)).text();
+  const large = { ...CALL, params: { ...CALL.params, _meta: { more: "x".repeat(7_800_000) } } };
+  const calls = Array.from({ length: 8 }, () => post(large));
+  await waitFor(8);
+  expect((await post(large)).status).toBe(503);
+  const small = post(CALL);
+  await waitFor(9);
+  release();
+  for (const call of [...calls, small]) expect((await call).status).toBe(200);
 });
 
 test("calls beyond the limit get 503, and one that is given up makes room", async () => {

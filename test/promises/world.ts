@@ -18,7 +18,7 @@ export interface DeliveredEvent {
   readonly payload: { readonly conversationId: string };
 }
 
-/** A platform in memory, a manual clock, and bots on real SQLite files, all in one process. */
+/** A platform, a manual clock, and bots on real SQLite files, all in one process. */
 export class World {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly platform: TestPlatform = new TestPlatform({ clock: this.clock });

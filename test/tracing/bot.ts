@@ -6,7 +6,7 @@ import { type LogRecord, logSink } from "../support/log.ts";
 export const API_KEY = "key-of-this-test-5e1f8a62";
 export const SECRET = "whsec_of_this_test";
 
-/** A platform in memory on a clock that stands still, and the bots that talk to it, one after the other or together. */
+/** A platform on a clock that stands still, and its bots, one after the other or together. */
 export class World {
   readonly clock: ManualClock = new ManualClock();
   readonly platform: TestPlatform = new TestPlatform({ clock: this.clock });
