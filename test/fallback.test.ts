@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot, type BotOptions, type Fetch, sign } from "../src/index.ts";
+import { Bot, type BotOptions, sign } from "../src/index.ts";
 import { ManualClock } from "../src/testing/index.ts";
 import { logSink } from "./support/log.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
@@ -32,7 +32,7 @@ class Log {
     return event;
   }
 
-  readonly fetch: Fetch = async (url) => {
+  readonly fetch: NonNullable<BotOptions["fetch"]> = async (url) => {
     const since = new URL(url).searchParams.get("since");
     const from = since === "" ? this.#events.length : Number(since ?? 0);
     const events = since === "" ? [] : this.#events.slice(from);

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot, type BotOptions, Client } from "../src/index.ts";
+import { Client } from "../src/client/index.ts";
+import { Bot, type BotOptions } from "../src/index.ts";
 import { testBot } from "../src/testing/index.ts";
 
 test.each<[BotOptions, string]>([

@@ -9,7 +9,8 @@ const BODY_BUFFER_BYTES = 65_536;
 export type WebHandler = (request: Request, original: IncomingMessage) => Promise<Response>;
 
 /**
- * Serves a web-standard handler from a `node:http` server. A disconnected client aborts the signal of its request.
+ * Serves a web-standard handler from a `node:http` server. The signal of a request aborts once its client is gone, or
+ * the answer is sent.
  *
  * @param onError called with failures of the handler and of sending; the connection is closed then
  */
@@ -31,8 +32,12 @@ export function toNodeListener(
   };
 }
 
-/** Converts a request. The body is read as the handler asks for it; `null` if none is announced. */
-export function toWebRequest(request: IncomingMessage, signal?: AbortSignal): Request {
+/**
+ * Converts a request. The body is read as the handler asks for it; `null` if none is announced.
+ *
+ * @param ended aborts when the exchange has ended, or its client is gone
+ */
+export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Request {
   const { method = "GET", rawHeaders, headers, url = "/" } = request;
   const headerList = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -43,9 +48,10 @@ export function toWebRequest(request: IncomingMessage, signal?: AbortSignal): Re
   const address = URL.parse(url.startsWith("/") ? origin + url : url) ?? "http://localhost/";
   const isAnnounced =
     headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-  const body = !isAnnounced || method === "GET" || method === "HEAD" ? null : bodyOf(request);
+  const hasBody = isAnnounced && method !== "GET" && method !== "HEAD";
+  const body = hasBody ? bodyOf(request, ended) : null;
   const init: RequestInit & { readonly duplex: "half" } = {
-    ...{ method, headers: headerList, body, signal: signal ?? null },
+    ...{ method, headers: headerList, body, signal: ended ?? null },
     // Required with a stream as the body.
     duplex: "half",
   };
@@ -82,9 +88,15 @@ export async function sendWebResponse(
   });
 }
 
-/** Cancelling drops the rest instead of closing the connection, so that the sender still receives the answer. */
-function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
-  let stop = () => {};
+/**
+ * Cancelling drops the rest instead of closing the connection, so that the sender still receives the answer. The end
+ * of the exchange drops it as well.
+ */
+function bodyOf(
+  request: IncomingMessage,
+  ended: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
+  let drop = () => {};
   return new ReadableStream(
     {
       start(controller) {
@@ -94,16 +106,18 @@ function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
         };
         const end = () => controller.close();
         const fail = () => controller.error(new TypeError("The body of the request broke off."));
-        stop = () => request.off("data", take).off("end", end).off("close", fail);
         request.on("data", take).once("end", end).once("close", fail).pause();
+        drop = () => {
+          request.off("data", take).off("end", end).off("close", fail);
+          dropBody(request);
+        };
+        ended?.addEventListener("abort", () => {
+          fail();
+          drop();
+        });
       },
-      pull() {
-        request.resume();
-      },
-      cancel() {
-        stop();
-        dropBody(request);
-      },
+      pull: () => void request.resume(),
+      cancel: () => drop(),
     },
     { highWaterMark: BODY_BUFFER_BYTES, size: ({ byteLength }) => byteLength },
   );

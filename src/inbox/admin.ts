@@ -39,7 +39,7 @@ export interface InboxPage {
   readonly next: string | undefined;
 }
 
-/** Knowledge that the inbox has not, for a retry of dead letters. */
+/** Options of a retry: `assume` is knowledge that the inbox has not. */
 export interface InboxRetryOptions extends InboxDecisionOptions {
   /**
    * The fate of steps that began and have no result. `done`: they took effect, and the handler goes on after them, with

@@ -88,7 +88,7 @@ export interface Advance {
 }
 
 /**
- * What is known of a step when it is about to run. `ageMs` is the time since its intent was recorded, in ms: a span,
+ * The record of a step that is about to run. `ageMs` is the time since its intent was recorded, in ms: a span,
  * because the store may have another clock than the bot.
  */
 export type StepStart =
@@ -132,7 +132,7 @@ export interface Inbox {
   readonly admin: InboxAdmin;
 
   /**
-   * What several instances share; `undefined` if one process alone can use the inbox. The leases of an instance that is
+   * State that several instances share; `undefined` if one process alone can use the inbox. The leases of an instance that is
    * gone run out by themselves; an inbox of one process ends them when it is opened.
    */
   readonly shared: Shared | undefined;

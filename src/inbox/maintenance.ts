@@ -1,4 +1,4 @@
-/** What commands do with an inbox that a bot may be using: attach to it, probe its place, look at its store. */
+/** Work of commands on an inbox that a bot may be using: attach to it, probe its place, look at its store. */
 
 import type { InboxAdmin } from "./admin.ts";
 import type { SharedReport } from "./shared.ts";
@@ -8,12 +8,12 @@ export interface AttachedInbox {
   readonly admin: InboxAdmin;
   /** True if a bot has the inbox open now. */
   served(): Promise<boolean>;
-  /** What the bot's instances do together; `undefined` if one process alone can use the inbox. */
+  /** The bot's instances; `undefined` if one process alone can use the inbox. */
   readonly together?: (() => Promise<SharedReport>) | undefined;
   close(): Promise<void>;
 }
 
-/** What is known of the place of an inbox before a bot uses it. */
+/** The place of an inbox, before a bot uses it. */
 export interface InboxProbe {
   /** False if the bot will make it at its first start. */
   readonly exists: boolean;

@@ -37,7 +37,7 @@ export interface EventSummary {
 
 /** A run that did not end well. */
 export interface AttemptRecord {
-  /** As the handler saw it in `ctx.attempt`, from 1 up. */
+  /** `ctx.attempt` of the handler, from 1 up. */
   readonly number: number;
   /**
    * `failed`: run again later; `released`: put off without counting; `dead`: it was the last one; `crashed`: it never
@@ -51,7 +51,7 @@ export interface AttemptRecord {
 
 /** A step of an event's handler. */
 export interface StepRecord {
-  /** As the handler calls it; replies number themselves. */
+  /** The name that the handler gave it; replies number themselves. */
   readonly name: string;
   /** `open`: it began, and may have taken effect. */
   readonly state: "open" | "done";
@@ -95,7 +95,7 @@ export interface LaneReport {
   readonly waiting: number;
   /** An event of theirs is being handled. */
   readonly leased: number;
-  /** Of the waiting ones: those with other events behind the one that waits. */
+  /** Waiting lanes with other events behind the one that waits. */
   readonly blocked: number;
 }
 

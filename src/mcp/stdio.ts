@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { Client } from "../client/client.ts";
+import type { Fetch } from "../client/http-options.ts";
 import { probeScopes } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Scope } from "../core/scope.ts";
@@ -16,6 +17,8 @@ export interface StdioOptions {
   readonly apiKey: string;
   /** The only scopes that may be used. Default: those of the token, by probing. */
   readonly scopes?: readonly Scope[] | undefined;
+  /** Sends requests to the platform. Default: the network. */
+  readonly fetch?: Fetch | undefined;
   readonly logger: Logger;
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -31,14 +34,14 @@ export interface StdioConnection {
 
 /** Serves one client over standard input and output, where nothing but the protocol is written. */
 export function serveOverStdio(options: StdioOptions): StdioConnection {
-  const { baseUrl, apiKey, scopes, logger, stdin, stdout } = options;
+  const { baseUrl, apiKey, scopes, fetch = globalThis.fetch, logger, stdin, stdout } = options;
   const access = new Access({ scopes });
   const closing = new AbortController();
   const { signal } = closing;
   const principal = {
     ...{ baseUrl, access, logger, fetch },
-    client: new Client({ baseUrl, apiKey }),
-    probe: () => probeScopes({ baseUrl, apiKey, signal }),
+    client: new Client({ baseUrl, apiKey, fetch }),
+    probe: () => probeScopes({ baseUrl, apiKey, signal, fetch }),
   };
   const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
   const handle = serveStdio(() => withNotifications(createMcpServer(principal, true), access), {

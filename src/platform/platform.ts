@@ -2,9 +2,8 @@ import type { Logger } from "../core/logger.ts";
 import { requireNode } from "../core/node-version.ts";
 import { RUNS_PATH } from "../core/run-report.ts";
 import { answerApi } from "./api/api.ts";
-import { CallRecords } from "./calls/records.ts";
-import { ClockControl } from "./clock/clock-control.ts";
-import { PlatformClock } from "./clock/platform-clock.ts";
+import { CallRecords } from "./calls.ts";
+import { ClockControl, PlatformClock } from "./clock.ts";
 import { requireControlToken } from "./control/access.ts";
 import { Control } from "./control/control.ts";
 import { ControlApi } from "./control/endpoints.ts";
@@ -13,14 +12,19 @@ import type { Incoming } from "./http/routes.ts";
 import { answerMedia } from "./media.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
 import { Page, PORTAL_FILES } from "./page.ts";
-import { RunReports } from "./runs/run-reports.ts";
+import { RunReports } from "./runs.ts";
 import { newControlToken } from "./secrets.ts";
 import { Snapshots } from "./state/snapshots.ts";
 import { State } from "./state/state.ts";
 import type { Store } from "./store/store.ts";
-import { awaitEntry, type EntryOf, type WaitOptions } from "./timeline/await.ts";
 import type { TimelineRecord } from "./timeline/entries.ts";
-import { Timeline, type TimelineListener } from "./timeline/timeline.ts";
+import {
+  awaitEntry,
+  type EntryOf,
+  Timeline,
+  type TimelineListener,
+  type WaitOptions,
+} from "./timeline/timeline.ts";
 import { type Download, downloadWith } from "./uploads/download.ts";
 import { type MakeThumbnail, thumbnailsWith } from "./uploads/thumbnail.ts";
 import { DeliveryRecords } from "./webhooks/records.ts";

@@ -130,10 +130,11 @@ export function appOf({ platform, opened, allowHosts, logger }: AppOptions): Exp
   const serve: RequestHandler = async (request, response) => {
     if (!isOurs(request)) throw new PlatformError(403, "FORBIDDEN", UNKNOWN_HOST);
     const extension = opened.find(request.path);
-    await exchange(request, response, async (gone) => {
-      if (extension === undefined) return await platform.respond(toWebRequest(request), gone);
+    await exchange(request, response, async (gone, ended) => {
+      const incoming = toWebRequest(request, ended);
+      if (extension === undefined) return await platform.respond(incoming, gone);
       const { fetch } = await extension();
-      return await fetch(toWebRequest(request, gone));
+      return await fetch(incoming);
     });
   };
   return express()
@@ -154,17 +155,19 @@ const UNKNOWN_HOST =
 async function exchange(
   incoming: IncomingMessage,
   response: ServerResponse,
-  answer: (gone: AbortSignal) => Promise<Response>,
+  answer: (gone: AbortSignal, ended: AbortSignal) => Promise<Response>,
 ): Promise<void> {
   const gone = new AbortController();
+  const ended = new AbortController();
   response.once("close", () => {
     if (!response.writableEnded) gone.abort();
+    ended.abort();
   });
   if (/^(TRACE|TRACK|CONNECT)$/i.test(incoming.method ?? "")) {
     throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${incoming.method} is not supported.`);
   }
   try {
-    await sendWebResponse(response, await answer(gone.signal));
+    await sendWebResponse(response, await answer(gone.signal, ended.signal));
   } catch (error) {
     if (!(error instanceof ConnectionLost)) throw error;
     incoming.socket.destroy();

@@ -15,8 +15,8 @@ export type {
   Profile,
   TokenView,
 } from "./apps/shapes.ts";
-export type { CallRecord, CallSummary } from "./calls/record.ts";
-export type { ClockChange, ClockControl, ClockView } from "./clock/clock-control.ts";
+export type { CallRecord, CallSummary } from "./calls.ts";
+export type { ClockChange, ClockControl, ClockView } from "./clock.ts";
 export type { BotView } from "./control/bot-view.ts";
 export type {
   DeliverInput,
@@ -24,6 +24,7 @@ export type {
   DeliveryCommand,
   DeliveryContent,
 } from "./control/deliveries.ts";
+export type { BlockInput, GroupInput, GroupResult } from "./control/relations.ts";
 export type {
   ControlComment,
   ControlConversation,
@@ -39,7 +40,6 @@ export type {
   PlatformState,
   StorageState,
 } from "./control/shapes.ts";
-export type { BlockInput, GroupInput, GroupResult } from "./control/world.ts";
 export type { PlatformError, PlatformErrorCode } from "./error.ts";
 export type { ApiFault, ApiFaultInput, ApiFaultState } from "./faults/api-faults.ts";
 export type { EventFault, EventFaultInput, EventFaultState } from "./faults/event-faults.ts";
@@ -49,8 +49,7 @@ export type { Page, PageInput } from "./http/query.ts";
 export type { LimitsView, LimitView } from "./limits/limits.ts";
 export type { LimitName, LimitSettings } from "./limits/settings.ts";
 export type { Snapshots, SnapshotView } from "./state/snapshots.ts";
-export type { Block } from "./store/blocks.ts";
-export type { EntryOf, WaitOptions } from "./timeline/await.ts";
+export type { Block } from "./store/people.ts";
 export type {
   ApiEntry,
   AppEntry,
@@ -64,13 +63,13 @@ export type {
   TimelineRecord,
   WebhookEntry,
 } from "./timeline/entries.ts";
-export type { TimelineListener } from "./timeline/timeline.ts";
+export type { EntryOf, TimelineListener, WaitOptions } from "./timeline/timeline.ts";
 export type { ImageInput } from "./uploads/uploads.ts";
 export type {
   DeliveryRecord,
   DeliverySummary,
   RecordedRequest,
   RecordedResponse,
-} from "./webhooks/record.ts";
+} from "./webhooks/records.ts";
 export type { DeliveryResult } from "./webhooks/sender.ts";
 export type { WebhookChange, WebhookView } from "./webhooks/webhook.ts";

@@ -1,11 +1,8 @@
-/** The public names of `service-bot/testing`: a bot under test, a clock that stands still, a platform in memory. */
+/** The public names of `service-bot/testing`: a bot under test, a clock that stands still, a platform in the process. */
 
-export type { Happening } from "./fake-log.ts";
-export { FakePlatform, type RecordedCall } from "./fake-platform.ts";
-export type { RefuseOptions } from "./fake-refusals.ts";
-export type { UploadedByBot } from "./fake-uploads.ts";
-export type { SentByBot } from "./fake-world.ts";
 export { ManualClock } from "./manual-clock.ts";
+export type { RefuseOptions } from "./refusals.ts";
+export type { Happening } from "./scene.ts";
 export {
   type BotUnderTest,
   type DeliverOptions,
@@ -15,3 +12,10 @@ export {
   type TestEvent,
   testBot,
 } from "./test-bot.ts";
+export {
+  type RecordedCall,
+  type SentByBot,
+  TestPlatform,
+  type TestPlatformOptions,
+  type UploadedByBot,
+} from "./test-platform.ts";

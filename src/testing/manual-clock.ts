@@ -6,7 +6,7 @@ interface Timer {
   readonly background: boolean;
 }
 
-/** A clock that stands still until it is told to advance. */
+/** A clock that stands still until it is advanced. */
 export class ManualClock implements Clock {
   #now: number;
   #timers: Timer[] = [];
@@ -30,18 +30,18 @@ export class ManualClock implements Clock {
     };
   }
 
-  /** How many timers wait. */
+  /** Number of timers that wait. */
   get waiting(): number {
     return this.#timers.length;
   }
 
   /**
-   * Moves the time on by `ms` milliseconds and fires what falls due, in order. What a timer sets in
-   * motion gets a turn of the event loop before the next one fires. Timers in the background fire once,
-   * at the end, as after a sleep of the machine: else a month would be millions of looks at a file.
+   * Moves the time on by `ms` milliseconds and fires the timers that fall due, in order. The consequences of a timer get
+   * a turn of the event loop before the next one fires. Timers in the background fire once, at the end, as after a sleep
+   * of the machine; otherwise a month would be millions of looks at a file.
    */
   async advance(ms: number): Promise<void> {
-    // What was begun before may be about to set its timer.
+    // Work that has begun may be about to set its timer.
     await turn();
     const until = this.#now + ms;
     for (;;) {

@@ -2,13 +2,17 @@ import type { Fetch } from "../client/http-options.ts";
 import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
 import type { EventType, PayloadByType } from "../events/types.ts";
 import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";
-import { FakePlatform, type RecordedCall } from "./fake-platform.ts";
-import type { RefuseOptions } from "./fake-refusals.ts";
-import type { UploadedByBot } from "./fake-uploads.ts";
-import type { SentByBot } from "./fake-world.ts";
 import { ManualClock } from "./manual-clock.ts";
+import type { RefuseOptions } from "./refusals.ts";
+import {
+  ORIGIN,
+  type RecordedCall,
+  type SentByBot,
+  TestPlatform,
+  type UploadedByBot,
+} from "./test-platform.ts";
 
-/** The options that a bot under test must be made with. */
+/** The options that a bot under test is created with. */
 export interface TestBotOptions {
   readonly env: Readonly<Record<string, never>>;
   readonly baseUrl: string;
@@ -22,7 +26,7 @@ export interface TestBotOptions {
   readonly clock: ManualClock;
 }
 
-/** The part of a `Bot` that is used here. */
+/** The methods of a `Bot` that a test bot calls. */
 export interface BotUnderTest {
   /** As of a `Bot`, without a port. */
   start(options: { readonly listen: false }): Promise<void>;
@@ -34,7 +38,7 @@ export interface BotUnderTest {
   idle(): Promise<void>;
 }
 
-/** An event to deliver. Without an id it gets a new one, without a date the present. */
+/** An event to deliver. Defaults: a new id, the present. */
 export interface TestEvent<T extends string = string> {
   readonly id?: string;
   readonly type: T;
@@ -42,7 +46,7 @@ export interface TestEvent<T extends string = string> {
   readonly createdAt?: string;
 }
 
-/** How a delivery is forged. */
+/** Ways to forge a delivery. */
 export interface DeliverOptions {
   /** Sign with this secret instead of the bot's own. */
   readonly secret?: string;
@@ -52,7 +56,7 @@ export interface DeliverOptions {
 
 const DELIVER_OPTIONS: OptionNames<DeliverOptions> = { secret: true, timestamp: true };
 
-/** How the bot answered a delivery. */
+/** The bot's answer to a delivery. */
 export interface DeliveryAnswer {
   /** The HTTP status. */
   readonly status: number;
@@ -60,23 +64,22 @@ export interface DeliveryAnswer {
 }
 
 const SECRET = "whsec_for_tests_only";
-const ORIGIN = "http://platform.test";
 
 /** A bot under test: no port, no network, no file, no account. */
 export class TestBot<B extends BotUnderTest = BotUnderTest> {
   readonly bot: B;
-  /** Stands still until it is advanced: retries wait for it. */
+  /** Stands still until it is advanced. Retries wait for it. */
   readonly clock: ManualClock;
-  readonly #platform: FakePlatform;
+  readonly #platform: TestPlatform;
   #events = 0;
 
-  constructor(bot: B, clock: ManualClock, platform: FakePlatform) {
+  constructor(bot: B, clock: ManualClock, platform: TestPlatform) {
     this.bot = bot;
     this.clock = clock;
     this.#platform = platform;
   }
 
-  /** Everything the bot has said, in order. */
+  /** Messages, comments and posts of the bot, in order. */
   get sent(): readonly SentByBot[] {
     return this.#platform.sent;
   }
@@ -91,14 +94,14 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return this.#platform.calls;
   }
 
-  /** Makes the platform refuse the next calls: see `FakePlatform.refuse`. */
+  /** Makes the platform refuse the next calls: see `TestPlatform.refuse`. */
   refuse(options: RefuseOptions): void {
     this.#platform.refuse(options);
   }
 
   /**
-   * Delivers events to the webhook as the platform would, signed. Resolves once the bot has answered
-   * and handled them; what waits for a retry is not waited for.
+   * Delivers events to the webhook as the platform would, signed. Resolves once the bot has answered and handled them.
+   * Retries are not waited for.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -113,7 +116,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     const body = JSON.stringify({ events: list });
     const timestamp = options.timestamp ?? this.clock.now() / 1000;
     const response = await this.bot.handle(
-      new Request(`${ORIGIN}/webhook`, {
+      new Request("http://bot.test/webhook", {
         method: "POST",
         headers: {
           "content-type": "application/json",
@@ -126,9 +129,10 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return { status: response.status, body: await response.json() };
   }
 
-  /** Stops the bot. */
+  /** Stops the bot, and the platform with it. */
   async close(): Promise<void> {
     await this.bot.stop();
+    await this.#platform.close();
   }
 
   #complete(event: TestEvent): TestEvent {
@@ -138,25 +142,28 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 }
 
-/** Starts a bot for a test. `createBot` makes it with the options it is given. */
+/** Starts a bot for a test. `createBot` creates it with the options that it is given. */
 export async function testBot<B extends BotUnderTest>(
   createBot: (options: TestBotOptions) => B,
 ): Promise<TestBot<B>> {
   const clock = new ManualClock();
-  const platform = new FakePlatform(() => clock.now());
+  const platform = new TestPlatform({ clock });
   const bot = createBot({
-    env: {},
+    ...{ env: {}, clock, fetch: platform.fetch },
     baseUrl: ORIGIN,
     apiKey: "for-tests-only",
     webhookSecret: SECRET,
     databaseUrl: "file::memory:",
     delivery: "webhook",
     logLevel: "silent",
-    // A wait between two tries of one request would last for ever, for the clock stands still.
+    // A wait between two tries of one request would last for ever, because the clock stands still.
     requestRetries: 0,
-    fetch: platform.fetch,
-    clock,
   });
-  await bot.start({ listen: false });
+  try {
+    await bot.start({ listen: false });
+  } catch (error) {
+    await platform.close();
+    throw error;
+  }
   return new TestBot(bot, clock, platform);
 }

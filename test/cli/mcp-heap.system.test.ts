@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { world } from "../client/platform.ts";
 import { tokenWith } from "../platform/support/platform.ts";
+import { startWithDownloads } from "../platform/uploads/start.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot } from "./cli.ts";
 
 test("no token is left in mcp --http when its requests are over", async () => {
-  const { platform } = await world();
+  const { platform } = await world({}, startWithDownloads);
   const folder = temporaryFolder();
   const server = serviceBot(["mcp", "--http", "0"], {
     cwd: folder,

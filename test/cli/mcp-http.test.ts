@@ -2,10 +2,11 @@ import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
 import { world } from "../client/platform.ts";
 import { clientOf } from "../mcp/connect.ts";
+import { startWithDownloads } from "../platform/uploads/start.ts";
 import { runCommand, startCommand } from "./command.ts";
 
 test("service-bot mcp --http serves on loopback, says where, and ends at a signal", async () => {
-  const { platform } = await world();
+  const { platform } = await world({}, startWithDownloads);
   const server = startCommand(["mcp", "--http", "0", "--allow-host", "MCP.Example"], {
     env: { SERVICE_BASE_URL: platform.url },
   });
@@ -23,7 +24,7 @@ test("service-bot mcp --http serves on loopback, says where, and ends at a signa
 });
 
 test("it answers at an address of this machine that it listens on", async () => {
-  const { platform } = await world();
+  const { platform } = await world({}, startWithDownloads);
   const server = startCommand(["mcp", "--http", "0", "--host", "0.0.0.0"], {
     env: { SERVICE_BASE_URL: platform.url },
   });

@@ -4,9 +4,9 @@ import { MAX_IMAGE_BYTES } from "../faces/platform.ts";
 import { ManualClock } from "../platform/support/clock.ts";
 import { image } from "../platform/support/images.ts";
 import { act, tokenWith } from "../platform/support/platform.ts";
-import { startWithDownloads } from "../platform/uploads/start.ts";
+import { platformWithDownloads, type startWithDownloads } from "../platform/uploads/start.ts";
 
-/** The local platform, and a client that reaches it over HTTP. */
+/** The local platform in the process, and a client of it. */
 export interface World {
   readonly platform: Platform;
   readonly clock: ManualClock;
@@ -18,10 +18,15 @@ export interface World {
 }
 
 /** A platform where ada has written to the bot (`c_2`); what it downloads depends on the path of the address. */
-export async function world(options: Partial<ClientOptions> = {}): Promise<World> {
+export async function world(
+  options: Partial<ClientOptions> = {},
+  start: (
+    ...given: Parameters<typeof startWithDownloads>
+  ) => Platform | Promise<Platform> = platformWithDownloads,
+): Promise<World> {
   const clock = new ManualClock();
   const png = await image();
-  const platform = await startWithDownloads(
+  const platform = await start(
     (response, path) => {
       if (path === "/a.png") response.end(png);
       else if (path === "/moved") response.writeHead(302, { location: "/a.png" }).end();
@@ -33,7 +38,7 @@ export async function world(options: Partial<ClientOptions> = {}): Promise<World
   );
   act(platform, "dm.message");
   const clientFor = (apiKey: string) =>
-    new Client({ baseUrl: platform.url, apiKey, retries: 0, ...options });
+    new Client({ baseUrl: platform.url, apiKey, fetch: platform.fetch, retries: 0, ...options });
   return {
     platform,
     clock,

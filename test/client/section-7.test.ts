@@ -6,8 +6,8 @@ import { Client, Http, platformCodes } from "../faces/client.ts";
 import { rejection } from "./api.ts";
 
 /** Section 7 through the client: by its methods, and past its own checks as the platform answers. */
-refusalContract(async ({ url, token }, attempt, { family, ...refused }) => {
-  const access = { baseUrl: url, apiKey: attempt.token ?? token, retries: 0 };
+refusalContract(async ({ url, token, fetch }, attempt, { family, ...refused }) => {
+  const access = { baseUrl: url, apiKey: attempt.token ?? token, fetch, retries: 0 };
   const { method, path, body, byClient } = attempt;
   const sent = body instanceof FormData ? { form: body } : { json: body };
   const requests = [

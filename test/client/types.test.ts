@@ -2,7 +2,6 @@ import { createReadStream } from "node:fs";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import {
   ApiError,
-  type ApiErrorCode,
   Client,
   type Conversation,
   ImageError,
@@ -13,12 +12,12 @@ import {
   type PlatformCode,
   type Post,
   type Profile,
-  platformCodes,
   type SearchHit,
   type SentMessage,
   ServiceBotError,
   type Upload,
 } from "../../src/client/index.ts";
+import { platformCodes } from "../faces/client.ts";
 
 /** What is in here is for the compiler: `tsc` checks it, and nothing of it runs. */
 declare const client: Client;
@@ -121,7 +120,7 @@ describe("errors", () => {
         // @ts-expect-error it comes from no platform
         never(() => error.code === "EMPTY");
       }
-      if (error instanceof ApiError) expectTypeOf(error.code).toEqualTypeOf<ApiErrorCode>();
+      if (error instanceof ApiError) expectTypeOf(error.code).toEqualTypeOf<ApiError["code"]>();
       // @ts-expect-error no such code
       if (error instanceof ApiError) error.code === "QUOTA_EXCEDED";
       // @ts-expect-error the base has no status

@@ -31,6 +31,18 @@ export function retentionContract(open: OpenInbox): void {
       expect(await b.inbox.put(messages("1"), "poll")).toMatchObject({ stored: [], duplicates: 1 });
     });
 
+    test("a retried dead letter keeps its history if its lane was forgotten and made anew", async () => {
+      await b.inbox.put(messages("1"), "webhook");
+      for (let n = 0; n < 3; n++) await b.inbox.retry(await b.claim(), 0, "Error: boom");
+      await b.inbox.bury(await b.claim(), "Error: boom");
+      await afterDays(31);
+      await b.inbox.put(messages("2"), "webhook");
+      await b.inbox.complete(await b.claim());
+      await b.inbox.admin.retry("1");
+      await b.inbox.bury(await b.claim(), "Error: boom again");
+      expect((await b.inbox.admin.show("1")).history).toHaveLength(5);
+    });
+
     test("an id is kept for a month, and then forgotten", async () => {
       await b.inbox.put(messages("1"), "webhook");
       await b.inbox.complete(await b.claim());

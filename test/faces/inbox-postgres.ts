@@ -7,7 +7,7 @@ export {
   loadDriver,
   type Pool,
 } from "../../src/inbox/postgres/driver.ts";
-export { Endings } from "../../src/inbox/postgres/endings.ts";
+export { PostgresEndings } from "../../src/inbox/postgres/endings.ts";
 export { Backlog } from "../../src/inbox/postgres/intake.ts";
 export { LeaseLedger } from "../../src/inbox/postgres/lease-ledger.ts";
 export { attachPostgres, markDatabase } from "../../src/inbox/postgres/maintenance.ts";

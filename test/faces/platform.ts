@@ -1,12 +1,12 @@
-export { CallRecords, type EndedCall } from "../../src/platform/calls/records.ts";
-export { PlatformClock } from "../../src/platform/clock/platform-clock.ts";
+export { CallRecords, type EndedCall } from "../../src/platform/calls.ts";
+export { PlatformClock } from "../../src/platform/clock.ts";
 export { askBot } from "../../src/platform/control/bot-view.ts";
 export { ControlApi, endpointsOf } from "../../src/platform/control/endpoints.ts";
 export { TimelineStream } from "../../src/platform/control/stream.ts";
-export { mentionsIn } from "../../src/platform/events/mentions.ts";
+export { mentionsIn } from "../../src/platform/events/content.ts";
 export type { Incoming } from "../../src/platform/http/routes.ts";
 export type { PlatformOptions } from "../../src/platform/options.ts";
-export { createPlatform, type Platform } from "../../src/platform/platform.ts";
+export { createPlatform, type Platform, type Replaced } from "../../src/platform/platform.ts";
 export {
   appOf,
   type Extension,
@@ -15,10 +15,9 @@ export {
   type OpenExtension,
   startPlatform,
 } from "../../src/platform/server.ts";
-export { openDatabase } from "../../src/platform/store/database.ts";
+export { openDatabase, whyUnusable } from "../../src/platform/store/database.ts";
 export { addBot, seed } from "../../src/platform/store/seed.ts";
 export { Store } from "../../src/platform/store/store.ts";
-export { whyUnusable } from "../../src/platform/store/unusable.ts";
 export type {
   ApiEntry,
   DeliveryEntry,
@@ -29,14 +28,14 @@ export type {
 export { Timeline, type TimelineListener } from "../../src/platform/timeline/timeline.ts";
 export { wordsOf } from "../../src/platform/timeline/words.ts";
 export type * from "../../src/platform/types.ts";
+export { MAX_IMAGE_BYTES } from "../../src/platform/uploads/body.ts";
 export {
   DOWNLOAD_TIME_LIMIT_MS,
   type DownloadParts,
   downloadWith,
   type Open,
 } from "../../src/platform/uploads/download.ts";
-export { inspect, MAX_SIDE } from "../../src/platform/uploads/inspect.ts";
-export { MAX_IMAGE_BYTES } from "../../src/platform/uploads/limits.ts";
+export { inspect, MAX_SIDE } from "../../src/platform/uploads/image.ts";
 export {
   loadSharp,
   type MakeThumbnail,

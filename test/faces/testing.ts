@@ -1,2 +1,2 @@
-export { FakePlatform } from "../../src/testing/fake-platform.ts";
 export { ManualClock } from "../../src/testing/manual-clock.ts";
+export { TestPlatform } from "../../src/testing/test-platform.ts";

@@ -7,8 +7,10 @@ import {
 } from "@modelcontextprotocol/client";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
+import type { Fetch } from "../faces/client.ts";
 import { allScopes, createLogger, type Logger, type Scope } from "../faces/core.ts";
 import { type HttpOptions, McpHttp, serveOverStdio } from "../faces/mcp.ts";
+import type { Platform } from "../faces/platform.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
 /** The commands of `service-bot`. */
@@ -17,19 +19,26 @@ import { listenUntilEnd } from "../support/listen.ts";
 export interface Connecting {
   readonly url: string;
   readonly apiKey: string;
+  /** Sends the requests to the platform. Default: the network. */
+  readonly fetch?: Fetch;
   readonly scopes?: string;
   /** The revision of the protocol: that of 2026, or those of 2025. */
   readonly era?: "modern" | "legacy";
+}
+
+/** The options of a connection to a platform in the process. */
+export function accessTo({ url, apiKey, fetch }: Platform, token: string = apiKey): Connecting {
+  return { url, apiKey: token, fetch };
 }
 
 /** The official client, connected until the test ends. */
 export type Connect = (options: Connecting) => Promise<Client>;
 
 /** The lines of stdio, over two streams of this process. */
-export const overPipes: Connect = async ({ url, apiKey, scopes, era }) => {
+export const overPipes: Connect = async ({ url, apiKey, fetch, scopes, era }) => {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const server = serveOverStdio({
-    ...{ baseUrl: url, apiKey, stdin, stdout },
+    ...{ baseUrl: url, apiKey, fetch, stdin, stdout },
     scopes: scopeList(scopes),
     logger: silentLogger(),
   });
@@ -39,10 +48,10 @@ export const overPipes: Connect = async ({ url, apiKey, scopes, era }) => {
 };
 
 /** Streamable HTTP without a server between. */
-export const overHttp: Connect = async ({ url, apiKey, scopes, era }) => {
-  const mcp = mcpWith({ baseUrl: url, scopes: scopeList(scopes) });
-  const fetch = (to: string | URL, init?: RequestInit) => mcp.fetch(new Request(to, init));
-  return await clientOf("http://localhost/mcp", apiKey, era, fetch);
+export const overHttp: Connect = async ({ url, apiKey, fetch, scopes, era }) => {
+  const mcp = mcpWith({ baseUrl: url, fetch, scopes: scopeList(scopes) });
+  const send = (to: string | URL, init?: RequestInit) => mcp.fetch(new Request(to, init));
+  return await clientOf("http://localhost/mcp", apiKey, era, send);
 };
 
 /** The official client of a server that is there already. */

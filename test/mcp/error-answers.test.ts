@@ -222,7 +222,9 @@ test("a write whose answer is lost was carried out, and the failure asks to look
   for (const [name, args] of writingTools) {
     const { platform } = await world();
     platform.control.setFaults({ api: { mode: "lose-answer", match: "write" } });
-    const call = connectDirectly({ baseUrl: platform.url, apiKey: platform.apiKey });
+    const call = connectDirectly({
+      ...{ baseUrl: platform.url, apiKey: platform.apiKey, fetch: platform.fetch },
+    });
     const failure = failureIn(await call(name, args));
     expect(failure).toMatchObject({ code: "API_UNREACHABLE", retryable: false });
     expect(failure.message).toMatch(DOUBT);
@@ -236,7 +238,9 @@ test("the limit of requests in a minute says when to try again", async () => {
   // A minute has just begun, because the client would wait for the end of one that is nearly over.
   clock.advance(MINUTE_MS - (clock.now() % MINUTE_MS));
   platform.control.setLimits({ requestsPerMinute: 0 });
-  const call = connectDirectly({ baseUrl: platform.url, apiKey: platform.apiKey });
+  const call = connectDirectly({
+    ...{ baseUrl: platform.url, apiKey: platform.apiKey, fetch: platform.fetch },
+  });
   const failure = failureIn(await call("service_get_me"));
   expect(failure).toMatchObject({ code: "RATE_LIMITED", status: 429, retryAfterMs: MINUTE_MS });
   expect(failure.retryable).toBe(true);

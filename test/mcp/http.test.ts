@@ -52,7 +52,7 @@ function poster(mcp: McpHttp, apiKey: string) {
 async function served(options: Partial<HttpOptions> = {}) {
   const { platform } = await world();
   const clock = new ManualClock();
-  const mcp = mcpWith({ baseUrl: platform.url, clock, ...options });
+  const mcp = mcpWith({ baseUrl: platform.url, fetch: platform.fetch, clock, ...options });
   const asked: string[] = [];
   platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
   return { platform, clock, mcp, asked, ...poster(mcp, platform.apiKey) };
@@ -214,7 +214,20 @@ test("complete messages that wait for their token stay within 64 MiB: the oldest
   }
   release();
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
-  expect(statuses.sort()).toEqual([...Array(8).fill(200), ...Array(4).fill(503)]);
+  expect(statuses).toEqual([...Array(4).fill(503), ...Array(8).fill(200)]);
+});
+
+test("messages of calls under way stay within 64 MiB: a further one gets 503", async () => {
+  const { post, waitFor, release } = held("calls");
+  await (await post(LIST)).text();
+  const large = { ...CALL, params: { ...CALL.params, _meta: { more: "x".repeat(7_800_000) } } };
+  const calls = Array.from({ length: 8 }, () => post(large));
+  await waitFor(8);
+  expect((await post(large)).status).toBe(503);
+  const small = post(CALL);
+  await waitFor(9);
+  release();
+  for (const call of [...calls, small]) expect((await call).status).toBe(200);
 });
 
 test("calls beyond the limit get 503, and one that is given up makes room", async () => {
@@ -267,7 +280,10 @@ describe("admission by host and origin", () => {
     ["Origin", "http://mcp.example", 403],
   ])("%s: %s is answered %i", async (name, value, status) => {
     const { platform } = await world();
-    const { url } = await mcpOverHttp({ baseUrl: platform.url, allowHosts: ["mcp.example"] });
+    const { url } = await mcpOverHttp({
+      ...{ baseUrl: platform.url, fetch: platform.fetch },
+      allowHosts: ["mcp.example"],
+    });
     const answer = Promise.withResolvers<number | undefined>();
     const request = httpRequest(url, {
       method: "POST",

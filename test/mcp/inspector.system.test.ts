@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { world } from "../client/platform.ts";
 import { CLI } from "../faces/files.ts";
 import { usePeer } from "../peers/peer.ts";
+import { startWithDownloads } from "../platform/uploads/start.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
 import { mcpOverHttp } from "./connect.ts";
 import { documentedPeers } from "./documented.ts";
@@ -45,7 +46,7 @@ test.each([
 ] as const)(
   "the official inspector lists all tools over %s without an error in their schemas, calls one, and reports a failed call",
   async (_, target) => {
-    const { platform, client } = await world();
+    const { platform, client } = await world({}, startWithDownloads);
     const where = await target(platform);
     const ask = async (era: "legacy" | "modern", method: string, ...more: readonly string[]) => {
       const how = ["--cli", "--protocol-era", era, "--format", "json", "--method", method];

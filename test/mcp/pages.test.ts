@@ -1,10 +1,8 @@
-import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
 import { world } from "../client/platform.ts";
 import { image } from "../platform/support/images.ts";
 import { act } from "../platform/support/platform.ts";
-import { listenUntilEnd } from "../support/listen.ts";
-import { clientOf, mcpOverHttp } from "./connect.ts";
+import { accessTo, type Connecting, overHttp } from "./connect.ts";
 
 interface PageOf<T> {
   readonly items: readonly T[];
@@ -13,13 +11,12 @@ interface PageOf<T> {
 
 async function tools() {
   const { platform } = await world();
-  return { platform, call: await connected(platform.url, platform.apiKey) };
+  return { platform, call: await connected(accessTo(platform)) };
 }
 
 /** Calls of tools, over HTTP. */
-async function connected(baseUrl: string, apiKey: string) {
-  const { url } = await mcpOverHttp({ baseUrl, scopes: ["read", "dm", "posts:write"] });
-  const client = await clientOf(url, apiKey);
+async function connected(access: Connecting) {
+  const client = await overHttp({ ...access, scopes: "read,dm,posts:write" });
   return async (name: string, args: Record<string, unknown> = {}) => {
     const { content, structuredContent } = await client.callTool({ name, arguments: args });
     const [first] = content;
@@ -37,14 +34,11 @@ async function longFeed(
   given: (asked: { limit: number; posts: readonly Post[] }) => readonly Post[],
 ): ReturnType<typeof connected> {
   const posts = ["1", "2", "3"].map((id) => ({ id, text: "z".repeat(50_000) }));
-  const { url } = await listenUntilEnd(
-    createServer((request, response) => {
-      const limit = Number(new URL(`http://x${request.url}`).searchParams.get("limit") ?? 3);
-      response.setHeader("Content-Type", "application/json");
-      response.end(JSON.stringify({ items: given({ limit, posts }), nextCursor: null }));
-    }),
-  );
-  return await connected(url, "sbk_any");
+  const fetch = async (url: string) => {
+    const limit = Number(new URL(url).searchParams.get("limit") ?? 3);
+    return Response.json({ items: given({ limit, posts }), nextCursor: null });
+  };
+  return await connected({ url: "http://platform.test", apiKey: "sbk_any", fetch });
 }
 
 describe("a page that would be too long", () => {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { json } from "../client/api.ts";
 import { world } from "../client/platform.ts";
-import { probeScopes, type ScopeAnswer } from "../faces/client.ts";
+import { type Fetch, probeScopes, type ScopeAnswer } from "../faces/client.ts";
 import { allScopes, type Scope } from "../faces/core.ts";
 import { Access, allTools, callTool } from "../faces/mcp.ts";
 import { tokenWith } from "../platform/support/platform.ts";
 import { principalWith } from "./call.ts";
-import { overPipes } from "./connect.ts";
+import { accessTo, overPipes } from "./connect.ts";
 import { everyTool } from "./every-tool.ts";
 import { serve } from "./stub.ts";
 
@@ -54,8 +54,13 @@ async function usable(access: Access, answers = answersFor([])): Promise<string[
 }
 
 /** Calls tools for a token of which this is known. @returns the code of a failed call */
-function callsWith(access: Access, baseUrl: string, apiKey: string) {
-  const principal = principalWith({ baseUrl, apiKey, retries: 0 }, access);
+function callsWith(
+  access: Access,
+  baseUrl: string,
+  apiKey: string,
+  fetch: Fetch = globalThis.fetch,
+) {
+  const principal = principalWith({ baseUrl, apiKey, fetch, retries: 0 }, access);
   const { signal } = new AbortController();
   return async (name: string) => {
     const tool = allTools.find((one) => one.name === name);
@@ -88,7 +93,9 @@ test("a probe finds the scopes of every token, and changes nothing", async () =>
   const before = contents();
   for (const scopes of subsets) {
     const apiKey = tokenWith(platform, ...scopes);
-    expect(await probeScopes({ baseUrl: platform.url, apiKey })).toEqual(answersFor(scopes));
+    expect(await probeScopes({ baseUrl: platform.url, apiKey, fetch: platform.fetch })).toEqual(
+      answersFor(scopes),
+    );
   }
   expect(contents()).toBe(before);
 });
@@ -97,7 +104,7 @@ test("a refusal for want of a scope takes the tools of this scope off the list",
   const { platform } = await world();
   const access = new Access();
   expect(await usable(access, answersFor(allScopes))).toHaveLength(13);
-  const call = callsWith(access, platform.url, tokenWith(platform, "read", "dm"));
+  const call = callsWith(access, platform.url, tokenWith(platform, "read", "dm"), platform.fetch);
   expect(await call("service_create_post")).toBe("AGENT_SCOPE_MISSING");
   expect(await usable(access)).toEqual(toolsFor(["read", "comments:write", "dm"]));
 });
@@ -122,7 +129,12 @@ test("a tool that --scopes leaves out is not carried out, even if the token coul
   const { platform } = await world();
   const asked: string[] = [];
   platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
-  const call = callsWith(new Access({ scopes: ["read"] }), platform.url, platform.apiKey);
+  const call = callsWith(
+    new Access({ scopes: ["read"] }),
+    platform.url,
+    platform.apiKey,
+    platform.fetch,
+  );
   for (const name of ["service_create_post", "service_send_message", "service_upload_image"]) {
     expect(await call(name)).toBe("AGENT_SCOPE_MISSING");
   }
@@ -133,17 +145,19 @@ test("a tool that --scopes leaves out is not carried out, even if the token coul
 test("an app that is switched off keeps its tools, and each call names the reason", async () => {
   const { platform } = await world();
   platform.control.apps.set("bot", { disabled: true });
-  const probed = await probeScopes({ baseUrl: platform.url, apiKey: platform.apiKey });
+  const probed = await probeScopes({
+    ...{ baseUrl: platform.url, apiKey: platform.apiKey, fetch: platform.fetch },
+  });
   expect(probed).toEqual(answersFor([], "unknown"));
   const access = new Access();
-  expect(await callsWith(access, platform.url, platform.apiKey)("service_create_post")).toBe(
-    "APP_DISABLED",
-  );
+  expect(
+    await callsWith(access, platform.url, platform.apiKey, platform.fetch)("service_create_post"),
+  ).toBe("APP_DISABLED");
   expect(await usable(access, probed)).toHaveLength(13);
 });
 
 test("an unknown token lists nothing, and the error names the variable to check", async () => {
   const { platform } = await world();
-  const client = await overPipes({ url: platform.url, apiKey: "sbk_unknown" });
+  const client = await overPipes(accessTo(platform, "sbk_unknown"));
   await expect(client.listTools()).rejects.toThrow(/check it .*SERVICE_API_KEY/);
 });

@@ -7,6 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
 import { world } from "../client/platform.ts";
 import { CLI } from "../faces/files.ts";
+import { startWithDownloads } from "../platform/uploads/start.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
 import { call, failureIn } from "./call.ts";
@@ -55,7 +56,7 @@ async function exitCode(child: ChildProcess): Promise<number | null> {
 }
 
 test.each(["legacy", "modern"] as const)("the official client starts it, %s", async (era) => {
-  const { platform } = await world();
+  const { platform } = await world({}, startWithDownloads);
   const env = environment(platform.url, platform.apiKey);
   const client = await connected(
     new StdioClientTransport({
@@ -71,7 +72,7 @@ test.each(["legacy", "modern"] as const)("the official client starts it, %s", as
 });
 
 test("standard output has nothing but the protocol, and standard error each write without its text", async () => {
-  const { platform } = await world();
+  const { platform } = await world({}, startWithDownloads);
   const { child, stderr, write, next, ended } = start(platform.url, platform.apiKey);
   write(...garbage, initialize);
   expect(await next()).toMatchObject({ id: "init", result: { serverInfo: {} } });
@@ -116,7 +117,7 @@ test.each(["end of input", "SIGTERM"])("it ends while its platform hangs: %s", a
 });
 
 test("it ends when the process that started it is killed", async () => {
-  const { platform } = await world();
+  const { platform } = await world({}, startWithDownloads);
   const parent = spawn(
     process.execPath,
     [

@@ -8,7 +8,7 @@ import { overPipes } from "./connect.ts";
 
 async function tools() {
   const { platform } = await world();
-  const client = await overPipes({ url: platform.url, apiKey: platform.apiKey });
+  const client = await overPipes(platform);
   // The client checks each answer against the schema that was listed.
   await client.listTools();
   const call = async (name: string, args: Record<string, unknown> = {}) => {

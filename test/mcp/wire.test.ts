@@ -8,7 +8,7 @@ import { image } from "../platform/support/images.ts";
 import { tokenWith } from "../platform/support/platform.ts";
 import { mulberry32 } from "../support/mulberry32.ts";
 import { call, failureIn } from "./call.ts";
-import { ways } from "./connect.ts";
+import { accessTo, ways } from "./connect.ts";
 import { everyScope, everyTool } from "./every-tool.ts";
 import { serve } from "./stub.ts";
 
@@ -20,7 +20,7 @@ const png = await image();
 describe.each(ways)("over %s", (way, connect) => {
   test("every tool is listed with its schemas, on one page", async () => {
     const { platform } = await world();
-    const client = await connect({ url: platform.url, apiKey: platform.apiKey });
+    const client = await connect(accessTo(platform));
     const { tools, nextCursor } = await client.listTools();
     expect(tools).toEqual(listTools(allTools));
     expect(nextCursor).toBeUndefined();
@@ -29,7 +29,7 @@ describe.each(ways)("over %s", (way, connect) => {
 
   test("a tool reads, writes and fails", async () => {
     const { platform } = await world();
-    const client = await connect({ url: platform.url, apiKey: platform.apiKey });
+    const client = await connect(accessTo(platform));
     const me = await call(client, "service_get_me");
     expect(me.result.structuredContent).toMatchObject({ username: "bot" });
     const dataBase64 = png.toString("base64");
@@ -61,7 +61,7 @@ describe.each(ways)("over %s", (way, connect) => {
     const { platform } = await world();
     const asked: string[] = [];
     platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
-    const client = await connect({ url: platform.url, apiKey: platform.apiKey, scopes: "read" });
+    const client = await connect({ ...accessTo(platform), scopes: "read" });
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names).toHaveLength(7);
     expect(names).not.toContain("service_create_post");
@@ -73,7 +73,7 @@ describe.each(ways)("over %s", (way, connect) => {
     const { platform } = await world();
     const token = tokenWith(platform, "read", "dm");
     const client = await connect({
-      ...{ url: platform.url, apiKey: token },
+      ...accessTo(platform, token),
       scopes: allScopes.join(","),
     });
     const { changed } = await listen(client);

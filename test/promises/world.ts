@@ -2,8 +2,8 @@ import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { Bot, type BotOptions, type Fetch, sign } from "../../src/index.ts";
-import { FakePlatform, ManualClock } from "../../src/testing/index.ts";
+import { Bot, type BotOptions, sign } from "../../src/index.ts";
+import { ManualClock, TestPlatform } from "../../src/testing/index.ts";
 import { logSink } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -18,19 +18,15 @@ export interface DeliveredEvent {
   readonly payload: { readonly conversationId: string };
 }
 
-/** A platform in memory, a manual clock, and bots on real SQLite files, all in one process. */
+/** A platform, a manual clock, and bots on real SQLite files, all in one process. */
 export class World {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
-  readonly platform: FakePlatform = new FakePlatform(() => this.clock.now());
+  readonly platform: TestPlatform = new TestPlatform({ clock: this.clock });
   readonly log: ReturnType<typeof logSink> = logSink();
   /** The inbox of the next bot. */
   file: string = join(temporaryFolder(), "bot.db");
-  /** The platform's API, with the platform's time in each answer. */
-  readonly fetch: Fetch = async (url, init) => {
-    const response = await this.platform.fetch(url, init);
-    response.headers.set("date", new Date(this.clock.now()).toUTCString());
-    return response;
-  };
+  /** The platform's API. */
+  readonly fetch: NonNullable<BotOptions["fetch"]> = this.platform.fetch;
   #events = 0;
 
   /** Starts a bot without a port. The bot stops with the test. */

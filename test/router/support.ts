@@ -1,10 +1,10 @@
 import { payloads, wireEvent } from "../events/samples.ts";
 import { Client, type ClientOptions } from "../faces/client.ts";
-import { createLogger } from "../faces/core.ts";
+import { type Clock, createLogger, systemClock } from "../faces/core.ts";
 import { type AnyEvent, parseEvent } from "../faces/events.ts";
 import { type HandlerRun, Handling, type Router } from "../faces/router.ts";
 import type { Job, Step, StepEnd, StepRunner } from "../faces/steps.ts";
-import { FakePlatform, ManualClock } from "../faces/testing.ts";
+import { ManualClock, TestPlatform } from "../faces/testing.ts";
 
 /** Runs every step, and remembers which. */
 export class FakeSteps implements StepRunner {
@@ -47,12 +47,17 @@ export function jobFor(
   };
 }
 
-/** A platform in memory where somebody has written to the bot, in `c_1`, `c_2` and `5`. */
-export function fakePlatform(now: () => number): FakePlatform {
-  const platform = new FakePlatform(now);
+/** A platform where the bot has the conversations `c_1`, `c_2` and `5`, and knows some posts. */
+export function fakePlatform(now: () => number): TestPlatform {
+  const timer: Clock["timer"] = (...given) => systemClock.timer(...given);
+  const platform = new TestPlatform({ clock: { now, timer } });
   for (const conversationId of ["c_1", "c_2", "5"]) {
     const payload = { ...payloads["dm.message"], conversationId };
     platform.happen({ type: "dm.message", id: conversationId, payload });
+  }
+  for (const postId of ["p_1", "p_2", "p_7", "p_8", "5"]) {
+    const payload = { ...payloads.mention, entityType: "post", entityId: postId, postId };
+    platform.happen({ type: "mention", payload });
   }
   return platform;
 }
@@ -60,7 +65,7 @@ export function fakePlatform(now: () => number): FakePlatform {
 /** A client whose requests end in memory. */
 export function fakeClient(options: Partial<ClientOptions> = {}): {
   client: Client;
-  platform: FakePlatform;
+  platform: TestPlatform;
 } {
   const platform = fakePlatform(() => Date.parse("2026-01-01T00:00:00Z"));
   const { fetch } = platform;

@@ -1,15 +1,21 @@
 import { onTestFinished } from "vitest";
 import { Bot, type BotOptions, sign } from "../../src/index.ts";
-import { FakePlatform, ManualClock } from "../../src/testing/index.ts";
+import { ManualClock, TestPlatform } from "../../src/testing/index.ts";
 import { type LogRecord, logSink } from "../support/log.ts";
 
 export const API_KEY = "key-of-this-test-5e1f8a62";
 export const SECRET = "whsec_of_this_test";
 
-/** A platform in memory on a clock that stands still, and the bots that talk to it, one after the other or together. */
+/** A platform on a clock that stands still, and its bots, one after the other or together. */
 export class World {
   readonly clock: ManualClock = new ManualClock();
-  readonly platform: FakePlatform = new FakePlatform(() => this.clock.now());
+  readonly platform: TestPlatform = new TestPlatform({ clock: this.clock });
+  /** Without a date in its answers, so that the first reply has to ask for the time. */
+  readonly #fetch: NonNullable<BotOptions["fetch"]> = async (url, init) => {
+    const response = await this.platform.fetch(url, init);
+    response.headers.delete("date");
+    return response;
+  };
   readonly #log = logSink([API_KEY, SECRET]);
   #events = 0;
 
@@ -19,7 +25,7 @@ export class World {
   }
 
   async start(register: (bot: Bot) => unknown, options: BotOptions = {}): Promise<Bot> {
-    const { clock, platform } = this;
+    const { clock } = this;
     const bot = new Bot({
       env: {},
       baseUrl: "http://platform.test",
@@ -30,7 +36,7 @@ export class World {
       retry: { baseMs: 1_000, factor: 1 },
       random: () => 0.5,
       logger: this.#log.log,
-      fetch: platform.fetch,
+      fetch: this.#fetch,
       clock,
       ...options,
     });

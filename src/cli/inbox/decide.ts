@@ -48,7 +48,7 @@ export const discard: Action = (args) => {
   const state = oneOf(given.flags.state, "state", ["dead", "pending"]);
   const target = targetOf(given, state ?? "dead");
   const reason = given.flags.reason?.trim() ?? "";
-  if (reason === "") throw new UsageError("--reason is missing: say why, for whoever asks later.");
+  if (reason === "") throw new UsageError("--reason is missing: say why. It stays with the event.");
   if (target.ids.length > 0 && state !== undefined) {
     throw new UsageError("--state goes with --all, --type or another filter, not with an id.");
   }

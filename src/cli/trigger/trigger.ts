@@ -1,7 +1,7 @@
 import { nearestName } from "../../core/names.ts";
 import { eventTypes } from "../../events/parse.ts";
 import { type ActInput, MAX_COUNT, OWN_TYPE } from "../../platform/acts/input.ts";
-import { MAX_IMAGES } from "../../platform/content.ts";
+import { MAX_IMAGES } from "../../platform/input-rules.ts";
 import { ControlClient, findControlToken } from "../control.ts";
 import { localPlatformUrl, readDotEnv, usualPlatformUrl } from "../environment.ts";
 import { print, printError, printJson } from "../output.ts";

@@ -1,7 +1,7 @@
-import { mentionsIn } from "../../platform/events/mentions.ts";
+import { mentionsIn } from "../../platform/events/content.ts";
 import type { ActInput, TimelineEntry } from "../../platform/index.ts";
+import { plainUsername } from "../../platform/input-rules.ts";
 import type { ActResult, EntryOf } from "../../platform/types.ts";
-import { plainUsername } from "../../platform/username.ts";
 import type { ControlClient } from "../control.ts";
 
 /** A request by which a bot wrote something. */

@@ -77,10 +77,10 @@ const CLAIM_WITHIN = claimStatement(
   },
 );
 
-/** The lane is locked first, so that nobody changes what is counted then. */
+/** Locks the lane, so that its events do not change while they are counted. */
 const LOCK = "SELECT key FROM {schema}.lane WHERE key = $1 FOR UPDATE";
 
-/** Of a lane that was taken without an event: what it is said to hold is counted anew. */
+/** Counts the events of a lane anew that was leased without an event. */
 const MEND = `
 UPDATE {schema}.lane SET pending = real.n, owner = NULL, done_at = coalesce(done_at, {now}),
   ready_at = CASE WHEN real.n > 0 THEN {now} END

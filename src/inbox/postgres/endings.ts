@@ -1,6 +1,7 @@
 import type { Advance, Claim } from "../inbox.ts";
 import type { AttemptRecord } from "../records.ts";
 import { MAX_HISTORY, SUSPECT_CRASHES } from "../sql/crashes.ts";
+import type { Endings } from "../sql/sql-inbox.ts";
 import { type ClaimRow, toClaim } from "./claims.ts";
 import type { Queries } from "./database.ts";
 import { Gather } from "./gather.ts";
@@ -123,7 +124,7 @@ interface Ending {
   readonly goesOn: boolean;
 }
 
-/** Of the ending that was the `n`th, from 1 up; with the next event of its lane, where it goes on. */
+/** The `n`th ending, from 1 up, with the next event of its lane if it goes on. */
 type DoneRow = { readonly n: number } & (NextRow | { readonly id: null });
 
 type NextRow = Omit<ClaimRow, "key" | "fence">;
@@ -140,7 +141,7 @@ export interface EndingsOptions {
 }
 
 /** Records the outcomes of runs, many by one statement. */
-export class Endings {
+export class PostgresEndings implements Endings {
   readonly #queries: Queries;
   readonly #owner: string;
   readonly #ledger: LeaseLedger;

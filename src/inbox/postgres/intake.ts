@@ -78,7 +78,7 @@ export class Intake {
   ): Promise<PutResult> {
     const column = <K extends keyof NewEvent>(name: K) =>
       events.map((event) => event[name] ?? null);
-    // Of two moves of one cursor the later one holds.
+    // The later of two moves of one cursor holds.
     const moves = [...new Map(cursors.map((move) => [move.name, move])).values()];
     const news = events.map(({ type }) => type).filter((type) => !this.#noted.has(type));
     const types = source === "webhook" && news.length > 0;

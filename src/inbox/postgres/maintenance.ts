@@ -37,7 +37,7 @@ const LONG_OPEN_SECONDS = 60;
 
 const VERSION = "SELECT current_setting('server_version') AS version";
 
-/** Of sessions of other roles the server shows only that they exist, unless the role may see more. */
+/** The server shows of other roles' sessions only that they exist, unless the role may see more. */
 const LONG_OPEN = `
 SELECT pid, coalesce(application_name, '') AS application, coalesce(state, '') AS state,
   floor(extract(epoch FROM clock_timestamp() - xact_start))::integer AS seconds
@@ -153,7 +153,7 @@ export async function markDatabase(
       const message = `There is no inbox in ${place}; are DATABASE_URL and DATABASE_SCHEMA the bot's?`;
       throw new ServiceBotError("INBOX_MISSING", message);
     }
-    // As a bot does at its start, which must come after the mark.
+    // A bot does so at its start, which must come after the mark.
     await migrate(database);
     await refuseMarked(database, options.url);
     if ((await countProcesses(database)) > 0) throw inUse(place);

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/backoff.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type {
-  Advance,
   Claim,
   ClaimRooms,
   CursorMove,
@@ -10,16 +9,14 @@ import type {
   InboxCapabilities,
   NewEvent,
   PutResult,
-  ReconcileResult,
   Source,
-  StepStart,
 } from "../inbox.ts";
 import type { InboxMeasures } from "../records.ts";
 import { inboxFull, MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";
 import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
-import { Endings } from "./endings.ts";
+import { PostgresEndings } from "./endings.ts";
 import { Backlog, Intake } from "./intake.ts";
 import { LeaseLedger } from "./lease-ledger.ts";
 import {
@@ -32,7 +29,7 @@ import {
 } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { PostgresShared } from "./shared.ts";
-import { Steps } from "./steps.ts";
+import { PostgresSteps } from "./steps.ts";
 import { PostgresStore } from "./store.ts";
 import { WakeUps } from "./wake-ups.ts";
 
@@ -55,8 +52,6 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   readonly #backlog: Backlog;
   readonly #intake: Intake;
   readonly #claims: Claims;
-  readonly #endings: Endings;
-  readonly #steps: Steps;
   readonly #wakeUps: WakeUps;
   #claimsNoMore = false;
   /** True if the last answer to `nextReadyIn` was that a lane is ready. */
@@ -81,18 +76,21 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   }
 
   private constructor(database: Database, options: PostgresInboxOptions) {
-    super(new PostgresStore(database), sweepPhases());
     const { clock = systemClock, random, maxBacklog = MAX_BACKLOG } = options;
     const id = randomUUID();
     const ledger = new LeaseLedger(clock);
     const backlog = new Backlog(maxBacklog, () => this.countPending());
     const onLetGo = () => this.#handOver();
+    super({
+      store: new PostgresStore(database),
+      sweepPhases: sweepPhases(),
+      endings: new PostgresEndings({ queries: database, owner: id, ledger, backlog, onLetGo }),
+      steps: new PostgresSteps(database, id),
+    });
     this.#database = database;
     this.#backlog = backlog;
     this.#intake = new Intake(database);
     this.#claims = new Claims(database, id, ledger);
-    this.#endings = new Endings({ queries: database, owner: id, ledger, backlog, onLetGo });
-    this.#steps = new Steps(database, id);
     this.#wakeUps = new WakeUps({
       ...{ database, id, clock, random },
       onTopic: (topic) => this.shared.changed(topic),
@@ -139,25 +137,9 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     return this.#claims.extend(claims, leaseMs);
   }
 
-  complete(claim: Claim): Promise<boolean> {
-    return this.#endings.end(claim);
-  }
-
-  advance(claim: Claim): Promise<Advance> {
-    return this.#endings.advance(claim);
-  }
-
-  bury(claim: Claim, error: string): Promise<boolean> {
-    return this.#endings.end(claim, error);
-  }
-
-  retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#endings.retry(claim, delayMs, error);
-  }
-
-  async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    const released = await this.#endings.release(claim, delayMs, error);
-    // As at the end of this process: another instance can begin with the event at once.
+  override async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
+    const released = await super.release(claim, delayMs, error);
+    // Another instance can begin with the event at once, as at the end of this process.
     if (released && delayMs === 0) this.#announceToAll();
     return released;
   }
@@ -170,30 +152,6 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
   heal(): Promise<number> {
     return this.#claims.heal();
-  }
-
-  beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
-    return this.#steps.begin(claim, name, request);
-  }
-
-  restartStep(claim: Claim, name: string, request: string): Promise<boolean> {
-    return this.#steps.restart(claim, name, request);
-  }
-
-  finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
-    return this.#steps.finish(claim, name, result, ref);
-  }
-
-  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
-    return this.#steps.adopt(claim, name, result, ref);
-  }
-
-  dropStep(claim: Claim, name: string): Promise<boolean> {
-    return this.#steps.drop(claim, name);
-  }
-
-  requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]> {
-    return this.#steps.underWay(claim, withinMs);
   }
 
   async measure(): Promise<InboxMeasures> {

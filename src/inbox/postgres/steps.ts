@@ -1,5 +1,6 @@
 import type { Claim, ReconcileResult, StepStart } from "../inbox.ts";
 import { ABSENT } from "../restore-mark.ts";
+import type { Steps } from "../sql/sql-inbox.ts";
 import type { Database } from "./database.ts";
 import { HELD } from "./lane-statements.ts";
 
@@ -64,7 +65,7 @@ interface BegunRow {
 }
 
 /** Records the intents and results of steps, while the claim of their event holds. */
-export class Steps {
+export class PostgresSteps implements Steps {
   readonly #database: Database;
   readonly #owner: string;
 
@@ -73,7 +74,7 @@ export class Steps {
     this.#owner = owner;
   }
 
-  /** Undefined when the lease was lost. */
+  /** `undefined` if the lease was lost. */
   async begin(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
     for (;;) {
       const [row] = await this.#database.rows<BegunRow>(BEGIN, [
@@ -99,11 +100,11 @@ export class Steps {
     return this.#change(RESTART, claim, name, request);
   }
 
-  finish(claim: Claim, name: string, result: string, ref: string | undefined): Promise<boolean> {
+  finish(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
     return this.#change(FINISH, claim, name, result, ref ?? null);
   }
 
-  /** Of two steps that have found the same effect, one waits until the other has recorded it. */
+  /** If two steps have found the same effect, one waits until the other has recorded it. */
   adopt(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     return this.#database.transaction(async (queries) => {
       await queries.rows(LOCK_REF, [ref]);

@@ -162,7 +162,7 @@ function pageOf(state: EventState | undefined, dialect: Dialect): string {
 }
 
 /**
- * Where a page begins: after an event, and before `until`.
+ * Returns the beginning of a page, which is after an event and before `until`.
  *
  * @param after the `next` of the page before
  * @throws {ServiceBotError} CURSOR_INVALID

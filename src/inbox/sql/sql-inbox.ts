@@ -1,6 +1,6 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin } from "../admin.ts";
-import type { NewEvent, Retention } from "../inbox.ts";
+import type { Advance, Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
 import type { InboxStats } from "../records.ts";
 import { SqlAdmin } from "./admin.ts";
 import { Reports } from "./reports.ts";
@@ -14,19 +14,49 @@ const CURSOR = "SELECT position FROM {schema}.cursor WHERE name = $1";
 const WEBHOOK_TYPES = "SELECT type FROM {schema}.webhook_type";
 const BACKLOG = "SELECT count(*) AS n FROM {schema}.event WHERE state = 'pending'";
 
-/** The part of an inbox that is the same in every database: all but what is put in, claimed, ended, and its steps. */
+/** Records the outcomes of runs. False if the lease was lost. */
+export interface Endings {
+  /** Ends the event as done, or as a dead letter if there is an error. */
+  end(claim: Claim, error?: string): Promise<boolean>;
+  advance(claim: Claim): Promise<Advance>;
+  retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;
+  release(claim: Claim, delayMs: number, error?: string): Promise<boolean>;
+}
+
+/** Records the intents and results of steps, while the claim of their event holds. */
+export interface Steps {
+  begin(claim: Claim, name: string, request: string): Promise<StepStart | undefined>;
+  restart(claim: Claim, name: string, request: string): Promise<boolean>;
+  finish(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
+  adopt(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult>;
+  drop(claim: Claim, name: string): Promise<boolean>;
+  underWay(claim: Claim, withinMs: number): Promise<readonly string[]>;
+}
+
+export interface SqlInboxParts {
+  readonly store: SqlStore;
+  readonly sweepPhases: readonly SweepPhase[];
+  readonly endings: Endings;
+  readonly steps: Steps;
+}
+
+/** The part of an inbox that is the same in every database. */
 export abstract class SqlInbox {
   readonly admin: InboxAdmin;
   protected readonly reports: Reports;
   readonly #store: SqlStore;
   readonly #sweeper: Sweeper;
+  readonly #endings: Endings;
+  readonly #steps: Steps;
   readonly #claimedRefs: string;
   readonly #known: string;
   readonly #listeners = new Set<() => void>();
 
-  protected constructor(store: SqlStore, phases: readonly SweepPhase[]) {
+  protected constructor({ store, sweepPhases, endings, steps }: SqlInboxParts) {
     this.#store = store;
-    this.#sweeper = new Sweeper(store, phases);
+    this.#endings = endings;
+    this.#steps = steps;
+    this.#sweeper = new Sweeper(store, sweepPhases);
     const { isAnyOf } = store.dialect;
     this.#claimedRefs = `SELECT ref FROM {schema}.step WHERE ${isAnyOf("ref", "$1")}`;
     this.#known = `SELECT count(*) AS n FROM {schema}.event WHERE ${isAnyOf("id", "$1")}`;
@@ -36,6 +66,50 @@ export abstract class SqlInbox {
 
   /** Called after a decision, with the number of events by which the backlog has grown. */
   protected abstract onDecided(pending: number): void;
+
+  complete(claim: Claim): Promise<boolean> {
+    return this.#endings.end(claim);
+  }
+
+  advance(claim: Claim): Promise<Advance> {
+    return this.#endings.advance(claim);
+  }
+
+  bury(claim: Claim, error: string): Promise<boolean> {
+    return this.#endings.end(claim, error);
+  }
+
+  retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
+    return this.#endings.retry(claim, delayMs, error);
+  }
+
+  release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
+    return this.#endings.release(claim, delayMs, error);
+  }
+
+  beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
+    return this.#steps.begin(claim, name, request);
+  }
+
+  restartStep(claim: Claim, name: string, request: string): Promise<boolean> {
+    return this.#steps.restart(claim, name, request);
+  }
+
+  finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
+    return this.#steps.finish(claim, name, result, ref);
+  }
+
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
+    return this.#steps.adopt(claim, name, result, ref);
+  }
+
+  dropStep(claim: Claim, name: string): Promise<boolean> {
+    return this.#steps.drop(claim, name);
+  }
+
+  requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]> {
+    return this.#steps.underWay(claim, withinMs);
+  }
 
   async cursor(name: string): Promise<string | undefined> {
     const [row] = await this.#store.rows<{ readonly position: string }>(CURSOR, name);

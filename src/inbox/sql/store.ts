@@ -34,11 +34,11 @@ export interface Dialect {
   readonly locksRows: boolean;
   /** A condition: the column is one of the texts in a list. */
   isAnyOf(column: string, list: string): string;
-  /** Where a text begins in another, from 1 up; 0 if it is not in it. */
+  /** The position of a text in another, from 1 up; 0 if it is not in it. */
   position(part: string, text: string): string;
   /** The condition of each index that together have the events of a state; `ended` is every state but `pending`. */
   readonly indexes: Readonly<Record<EventState | "ended", readonly string[]>>;
-  /** Of the pending events: `n`, how many there are, and `at`, when the oldest of them was received. */
+  /** A query about the pending events: `n` is their number, and `at` when the oldest was received. */
   readonly pending: string;
 }
 

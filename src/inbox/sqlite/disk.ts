@@ -5,7 +5,7 @@ import { channels } from "../../observe/channels.ts";
 import type { DiskMeasures } from "../records.ts";
 
 export interface DiskGuardOptions {
-  /** What lies on the disk that is watched. */
+  /** A folder on the disk. */
   readonly folder: string;
   /** New events are refused when less than this is free, in bytes. */
   readonly minFreeBytes: number;
@@ -16,7 +16,7 @@ export interface DiskGuardOptions {
   readonly bot?: object | undefined;
 }
 
-/** Where `minFreeBytes` is not set. */
+/** The default of `minFreeBytes`. */
 export const MIN_FREE_BYTES: number = 64 * 1024 * 1024;
 
 /** The file system is asked this often at most, in milliseconds. */
@@ -35,7 +35,7 @@ export class DiskGuard {
     this.#options = options;
   }
 
-  /** How much is free, in bytes; undefined where the file system does not tell. */
+  /** Free space in bytes; `undefined` if the file system does not report it. */
   get free(): number | undefined {
     this.#look();
     return Number.isFinite(this.#free) ? this.#free : undefined;
@@ -67,7 +67,7 @@ export class DiskGuard {
     try {
       this.#free = freeBytes(folder);
     } catch {
-      // Not every file system tells; the commit itself will.
+      // Not every file system reports it. The commit itself would fail.
       this.#free = Number.POSITIVE_INFINITY;
     }
   }

@@ -1,8 +1,10 @@
 import type { Database } from "better-sqlite3";
 import type { Advance, Claim } from "../inbox.ts";
 import { SUSPECT_CRASHES } from "../sql/crashes.ts";
+import type { Endings } from "../sql/sql-inbox.ts";
 import { HEAD, HELD, type HeadRow, isLate, toClaim, type Values } from "./claims.ts";
 import type { History } from "./history.ts";
+import type { Writer } from "./intake.ts";
 
 /** A lane that a claim still holds, and the place of the claim's event in it. */
 interface HeldRow {
@@ -39,20 +41,63 @@ const statementsOf = (db: Database) => ({
   ),
 });
 
-/** Records the outcomes of runs, and lets their lanes go or go on. Runs inside a transaction. */
-export class Endings {
+export interface EndingsOptions {
+  readonly db: Database;
+  readonly owner: string;
+  readonly history: History;
+  readonly writer: Writer;
+  /** Called for each event that has ended. */
+  readonly onEnded: () => void;
+}
+
+/** Records the outcomes of runs, and lets their lanes go or go on. */
+export class SqliteEndings implements Endings {
   readonly #owner: string;
   readonly #history: History;
+  readonly #writer: Writer;
+  readonly #onEnded: () => void;
   readonly #sql: ReturnType<typeof statementsOf>;
 
-  constructor(db: Database, owner: string, history: History) {
+  constructor({ db, owner, history, writer, onEnded }: EndingsOptions) {
     this.#owner = owner;
     this.#history = history;
+    this.#writer = writer;
+    this.#onEnded = onEnded;
     this.#sql = statementsOf(db);
   }
 
-  /** Ends the event as done, or as dead if there is an error. False if the lease was lost, as below. */
-  end(claim: Claim, now: number, error?: string): boolean {
+  async end(claim: Claim, error?: string): Promise<boolean> {
+    const ended = await this.#writer.writeWithLanes((now) => this.#end(claim, now, error));
+    if (ended) this.#onEnded();
+    return ended;
+  }
+
+  async advance(claim: Claim): Promise<Advance> {
+    const advance = await this.#writer.writeWithLanes((now) => this.#advance(claim, now));
+    if (advance.held) this.#onEnded();
+    return advance;
+  }
+
+  retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
+    return this.#writer.write((now) => {
+      if (!this.#close(claim, now + delayMs)) return false;
+      this.#sql.putOff.run(1, claim.fence, error, claim.id);
+      this.#history.add(claim, "failed", error, now);
+      return true;
+    });
+  }
+
+  release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
+    return this.#writer.write((now) => {
+      if (!this.#close(claim, now + delayMs)) return false;
+      if (error === undefined) return true;
+      this.#sql.putOff.run(0, claim.fence, null, claim.id);
+      this.#history.add(claim, "released", error, now);
+      return true;
+    });
+  }
+
+  #end(claim: Claim, now: number, error?: string): boolean {
     const held = this.#sql.find.get(...this.#key(claim));
     if (held === undefined) return false;
     if (error === undefined) this.#sql.done.run(now, claim.fence, held.seq);
@@ -64,8 +109,7 @@ export class Endings {
     return true;
   }
 
-  /** Ends the event as done, and goes on with the next one of the lane under the same lease. */
-  advance(claim: Claim, now: number): Advance {
+  #advance(claim: Claim, now: number): Advance {
     const held = this.#sql.find.get(...this.#key(claim));
     if (held === undefined) return { held: false };
     this.#sql.done.run(now, claim.fence, held.seq);
@@ -78,23 +122,6 @@ export class Endings {
     this.#sql.goOn.run(head.seq, now, held.ord, claim.lane);
     const late = isLate(head.ord, held.done_ord) || head.ord < held.ord;
     return { held: true, next: toClaim(claim.lane, claim.fence + 1, late, head, 0) };
-  }
-
-  /** Leaves the event pending, and closes its lane until `at`. */
-  retry(claim: Claim, at: number, error: string, now: number): boolean {
-    if (!this.#close(claim, at)) return false;
-    this.#sql.putOff.run(1, claim.fence, error, claim.id);
-    this.#history.add(claim, "failed", error, now);
-    return true;
-  }
-
-  /** Like `retry`, and gives the attempt back to the event. Without an error its handler has not begun. */
-  release(claim: Claim, at: number, error: string | undefined, now: number): boolean {
-    if (!this.#close(claim, at)) return false;
-    if (error === undefined) return true;
-    this.#sql.putOff.run(0, claim.fence, null, claim.id);
-    this.#history.add(claim, "released", error, now);
-    return true;
   }
 
   #close(claim: Claim, at: number): boolean {

@@ -64,7 +64,7 @@ export class GroupCommit {
       this.#settle(group, error);
       return;
     }
-    // What one of them did wrong must not take the others with it.
+    // The fault of one write must not fail the others.
     for (const write of group) this.#settle([write], this.#commit([write]));
   }
 

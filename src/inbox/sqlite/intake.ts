@@ -36,6 +36,9 @@ type EventRow = [
   trace: string | null,
 ];
 
+/** Runs work in transactions. */
+export type Writer = Pick<Intake, "write" | "writeWithLanes">;
+
 /** Stores batches of events, with the cursors that were read with them. */
 export class Intake {
   readonly #group: GroupCommit;
@@ -80,21 +83,24 @@ export class Intake {
 
   /** Resolves once the batch is on the disk. */
   async put(batch: Batch): Promise<PutResult> {
-    const { result, lanes, now } = await this.#group.write(() =>
-      this.#store(batch, this.#clock.now()),
-    );
+    const { result, lanes, now } = await this.write((now) => this.#store(batch, now));
     if (batch.source === "webhook") this.#markCommitted(batch.events);
     this.#dirty.add(lanes, now);
     return result;
+  }
+
+  /** Runs work in a transaction, with the time of the store. */
+  write<T>(work: (now: number) => T): Promise<T> {
+    return this.#group.write(() => work(this.#clock.now()));
   }
 
   /** Runs work in a transaction in which the lanes of all committed events are written. */
   async writeWithLanes<T>(work: (now: number) => T): Promise<T> {
     const dirty = this.#dirty.take();
     try {
-      return await this.#group.write(() => {
+      return await this.write((now) => {
         this.#wake(dirty);
-        return work(this.#clock.now());
+        return work(now);
       });
     } catch (error) {
       this.#dirty.giveBack(dirty);

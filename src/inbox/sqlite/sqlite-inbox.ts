@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type {
-  Advance,
   Claim,
   ClaimRooms,
   CursorMove,
@@ -10,21 +9,19 @@ import type {
   InboxCapabilities,
   NewEvent,
   PutResult,
-  ReconcileResult,
   Source,
-  StepStart,
 } from "../inbox.ts";
 import type { DiskMeasures, InboxMeasures } from "../records.ts";
 import { inboxFull, MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";
 import { DiskGuard, MIN_FREE_BYTES, sizesOf } from "./disk.ts";
-import { Endings } from "./endings.ts";
+import { SqliteEndings } from "./endings.ts";
 import { GroupCommit, readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { Intake } from "./intake.ts";
 import { MEMORY, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
-import { Steps } from "./steps.ts";
+import { SqliteSteps } from "./steps.ts";
 import { SqliteStore, watchOthers } from "./store.ts";
 
 export interface SqliteInboxOptions {
@@ -52,8 +49,6 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #group: GroupCommit;
   readonly #intake: Intake;
   readonly #claims: Claims;
-  readonly #endings: Endings;
-  readonly #steps: Steps;
   /** Absent for an inbox in memory. */
   readonly #disk: DiskGuard | undefined;
   readonly #unwatch: () => void;
@@ -70,16 +65,26 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const intake = new Intake(db, group, clock);
     const write = <T>(work: () => T) => intake.writeWithLanes(work);
     const store = new SqliteStore({ db, now: () => clock.now(), write });
-    super(store, sweepPhases(db));
+    const claims = new Claims(db, owner, history);
+    super({
+      store,
+      sweepPhases: sweepPhases(db),
+      endings: new SqliteEndings({
+        db,
+        owner,
+        history,
+        writer: intake,
+        onEnded: () => this.#countEnded(),
+      }),
+      steps: new SqliteSteps(db, intake, (claim) => claims.holds(claim)),
+    });
     this.#path = options.file;
     this.#file = file;
     this.#clock = clock;
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
     this.#group = group;
     this.#intake = intake;
-    this.#claims = new Claims(db, owner, history);
-    this.#endings = new Endings(db, owner, history);
-    this.#steps = new Steps(db);
+    this.#claims = claims;
     this.#disk = makeGuard(options, clock);
     this.capabilities = { guardsDisk: this.#disk !== undefined };
     db.transaction(() => this.#claims.recover(clock.now())).immediate();
@@ -113,29 +118,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   stopClaiming(): void {}
 
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
-    return this.#write((now) => this.#claims.extend(claims, leaseMs, now));
-  }
-
-  complete(claim: Claim): Promise<boolean> {
-    return this.#end(claim);
-  }
-
-  async advance(claim: Claim): Promise<Advance> {
-    const advance = await this.#intake.writeWithLanes((now) => this.#endings.advance(claim, now));
-    if (advance.held) this.#pending -= 1;
-    return advance;
-  }
-
-  bury(claim: Claim, error: string): Promise<boolean> {
-    return this.#end(claim, error);
-  }
-
-  retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#write((now) => this.#endings.retry(claim, now + delayMs, error, now));
-  }
-
-  release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    return this.#write((now) => this.#endings.release(claim, now + delayMs, error, now));
+    return this.#intake.write((now) => this.#claims.extend(claims, leaseMs, now));
   }
 
   async nextReadyIn(): Promise<number | undefined> {
@@ -148,37 +131,6 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   heal(): Promise<number> {
     return this.#intake.writeWithLanes((now) => this.#claims.heal(now));
-  }
-
-  async beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
-    let start: StepStart | undefined;
-    const held = await this.#whileHeld(claim, (now) => {
-      start = this.#steps.begin(claim, name, request, now);
-    });
-    return held ? start : undefined;
-  }
-
-  restartStep(claim: Claim, name: string, request: string): Promise<boolean> {
-    return this.#whileHeld(claim, (now) => this.#steps.restart(claim, name, request, now));
-  }
-
-  finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
-    return this.#whileHeld(claim, () => this.#steps.finish(claim, name, result, ref));
-  }
-
-  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
-    return this.#write(() => {
-      if (!this.#claims.holds(claim)) return "lost";
-      return this.#steps.adopt(claim, name, result, ref) ? "adopted" : "taken";
-    });
-  }
-
-  dropStep(claim: Claim, name: string): Promise<boolean> {
-    return this.#whileHeld(claim, () => this.#steps.drop(claim, name));
-  }
-
-  async requestsUnderWay(): Promise<readonly string[]> {
-    return [];
   }
 
   async measure(): Promise<InboxMeasures> {
@@ -200,28 +152,14 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.announce();
   }
 
+  #countEnded(): void {
+    this.#pending -= 1;
+  }
+
   #measureDisk(): DiskMeasures | undefined {
     if (this.#disk === undefined) return undefined;
     const { free, minFree } = this.#disk;
     return { ...sizesOf(this.#path), free, minFree };
-  }
-
-  #write<T>(work: (now: number) => T): Promise<T> {
-    return this.#group.write(() => work(this.#clock.now()));
-  }
-
-  #whileHeld(claim: Claim, work: (now: number) => void): Promise<boolean> {
-    return this.#write((now) => {
-      if (!this.#claims.holds(claim)) return false;
-      work(now);
-      return true;
-    });
-  }
-
-  async #end(claim: Claim, error?: string): Promise<boolean> {
-    const ended = await this.#intake.writeWithLanes((now) => this.#endings.end(claim, now, error));
-    if (ended) this.#pending -= 1;
-    return ended;
   }
 
   /** Known events add nothing, and a refusal would only have them sent once more. */

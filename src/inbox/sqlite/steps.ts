@@ -1,6 +1,8 @@
 import type { Database } from "better-sqlite3";
-import type { Claim, StepStart } from "../inbox.ts";
+import type { Claim, ReconcileResult, StepStart } from "../inbox.ts";
 import { ABSENT } from "../restore-mark.ts";
+import type { Steps } from "../sql/sql-inbox.ts";
+import type { Writer } from "./intake.ts";
 
 type Parameters = [Record<string, unknown>];
 
@@ -38,46 +40,75 @@ const statementsOf = (db: Database) => ({
   ),
 });
 
-/** Records the intents and results of steps. Runs inside a transaction, while the caller holds the lease. */
-export class Steps {
+/** Records the intents and results of steps. */
+export class SqliteSteps implements Steps {
+  readonly #writer: Writer;
+  readonly #holds: (claim: Claim) => boolean;
   readonly #sql: ReturnType<typeof statementsOf>;
 
-  constructor(db: Database) {
+  /** @param holds true while the lease of a claim was not taken over */
+  constructor(db: Database, writer: Writer, holds: (claim: Claim) => boolean) {
+    this.#writer = writer;
+    this.#holds = holds;
     this.#sql = statementsOf(db);
   }
 
-  begin(claim: Claim, name: string, request: string, now: number): StepStart {
-    const row = this.#sql.find.get({ id: claim.id, name });
+  begin(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
+    return this.#writer.write((now) => {
+      return this.#holds(claim) ? this.#begin(claim, name, request, now) : undefined;
+    });
+  }
+
+  #begin(claim: Claim, name: string, request: string, now: number): StepStart {
+    const { id, fence } = claim;
+    const row = this.#sql.find.get({ id, name });
     if (row === undefined) {
-      this.#sql.open.run({ id: claim.id, name, request, fence: claim.fence, now });
+      this.#sql.open.run({ id, name, request, fence, now });
       return { state: "new" };
     }
-    if (row.state === "open" && row.fence === ABSENT) {
-      this.restart(claim, name, request, now);
+    const { state, request: before, result } = row;
+    if (state === "open" && row.fence === ABSENT) {
+      this.#sql.reopen.run({ id, name, request, fence, now });
       return { state: "absent" };
     }
     const ageMs = now - row.started_at;
-    const { state, request: before, result } = row;
     if (state === "done") return { state, request: before, result: result ?? undefined, ageMs };
     return { state, request: before, ageMs };
   }
 
-  restart(claim: Claim, name: string, request: string, now: number): void {
-    this.#sql.reopen.run({ id: claim.id, name, request, fence: claim.fence, now });
+  restart(claim: Claim, name: string, request: string): Promise<boolean> {
+    const { id, fence } = claim;
+    return this.#whileHeld(claim, (now) => this.#sql.reopen.run({ id, name, request, fence, now }));
   }
 
-  finish(claim: Claim, name: string, result: string, ref: string | undefined): void {
-    this.#sql.finish.run({ id: claim.id, name, result, ref: ref ?? null });
+  finish(claim: Claim, name: string, result: string, ref: string | null = null): Promise<boolean> {
+    return this.#whileHeld(claim, () => this.#sql.finish.run({ id: claim.id, name, result, ref }));
   }
 
-  /** False when another step has it. */
-  adopt(claim: Claim, name: string, result: string, ref: string): boolean {
-    if (this.#sql.others.get({ id: claim.id, name, ref }) !== undefined) return false;
-    this.finish(claim, name, result, ref);
-    return true;
+  adopt(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
+    const { id } = claim;
+    return this.#writer.write(() => {
+      if (!this.#holds(claim)) return "lost";
+      if (this.#sql.others.get({ id, name, ref }) !== undefined) return "taken";
+      this.#sql.finish.run({ id, name, result, ref });
+      return "adopted";
+    });
   }
 
-  drop(claim: Claim, name: string): void {
-    this.#sql.markAbsent.run({ id: claim.id, name });
+  drop(claim: Claim, name: string): Promise<boolean> {
+    return this.#whileHeld(claim, () => this.#sql.markAbsent.run({ id: claim.id, name }));
+  }
+
+  /** This process knows its own steps, and no other uses the file. */
+  async underWay(): Promise<readonly string[]> {
+    return [];
+  }
+
+  #whileHeld(claim: Claim, work: (now: number) => unknown): Promise<boolean> {
+    return this.#writer.write((now) => {
+      if (!this.#holds(claim)) return false;
+      work(now);
+      return true;
+    });
   }
 }

@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { invalid, notFound } from "../error.ts";
 import type { EventWriter } from "../events/publisher.ts";
 import { seqOf } from "../store/ids.ts";
-import type { Target } from "../store/images.ts";
+import { attachUploads, type NewImage, newImageFile, type Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
@@ -72,4 +73,30 @@ export function postNamed({ posts }: Store, postId: string): Post {
 function ownedAsSaid<T extends Post | Comment>({ to }: Act, content: T, id: string): T {
   if (to === undefined || content.author === to.seq) return content;
   throw invalid(`${id} is of ${content.authorUsername}, not of ${to.username}`);
+}
+
+/** A drawing of 640 × 480 pixels and its preview: what is attached when an act asks for images. */
+interface Sample {
+  readonly data: Buffer;
+  readonly thumbnail: Buffer;
+}
+
+let sample: Sample | undefined;
+
+/** Adds the images of the act to what it made: those that were uploaded, then as many samples as it asks for. */
+export function attachImages({ store, from, input, at }: Act, target: Target): void {
+  const { images = 0, imageKeys = [] } = input;
+  attachUploads(store.images, imageKeys, { ...target, owner: from.seq, now: at });
+  for (let position = imageKeys.length; position < imageKeys.length + images; position += 1) {
+    store.images.addTo(target, sampleImage(from.seq, at), position);
+  }
+}
+
+function sampleImage(owner: number, at: number): NewImage {
+  sample ??= { data: read("sample.png"), thumbnail: read("sample.thumb.webp") };
+  return { ...sample, file: newImageFile("png"), owner, kind: "png", width: 640, height: 480, at };
+}
+
+function read(name: string): Buffer {
+  return readFileSync(new URL(name, import.meta.url));
 }

@@ -1,15 +1,24 @@
 import type { Clock } from "../../core/clock.ts";
-import { appNamed } from "../apps/named.ts";
+import { appNamed } from "../apps/accounts.ts";
 import type { Publisher } from "../events/publisher.ts";
+import { usernameIn } from "../input-rules.ts";
 import type { Store } from "../store/store.ts";
 import type { Created } from "../timeline/entries.ts";
-import { usernameIn } from "../username.ts";
 import type { Act, Outcome } from "./act.ts";
-import { commentOnPost, mentionBot, quotePost, replyToComment, writePost } from "./activity.ts";
-import { attachImages } from "./images.ts";
+import { attachImages } from "./act.ts";
 import { type ActInput, type ActResult, type ActType, checkAct, isActType } from "./input.ts";
-import { sendMessage } from "./messages.ts";
-import { followBot, inventedEvent, likeContent, repostPost } from "./reactions.ts";
+import {
+  commentOnPost,
+  followBot,
+  inventedEvent,
+  likeContent,
+  mentionBot,
+  quotePost,
+  replyToComment,
+  repostPost,
+  sendMessage,
+  writePost,
+} from "./performers.ts";
 
 const performers: { readonly [T in ActType]: (act: Act) => Outcome } = {
   post: writePost,

@@ -1,6 +1,6 @@
 import type { AnyEvent, EventType } from "../../events/types.ts";
-import { checkText, MAX_IMAGES } from "../content.ts";
 import { invalid } from "../error.ts";
+import { checkText, MAX_IMAGES } from "../input-rules.ts";
 import type { Created } from "../timeline/entries.ts";
 
 /** What can be done: what makes an event of the type's name (section 6), or a post. */

@@ -1,7 +1,6 @@
 import type { Scope } from "../../core/scope.ts";
 import { PlatformError } from "../error.ts";
-import type { AppStore } from "../store/apps.ts";
-import type { Grant, Tokens } from "../store/tokens.ts";
+import type { AppStore, Grant, Tokens } from "../store/apps.ts";
 
 /** Returns what the bearer token stands for, `undefined` if it is missing or unknown. */
 export function findGrant(tokens: Tokens, { headers }: Request): Grant | undefined {

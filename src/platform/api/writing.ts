@@ -1,10 +1,10 @@
 import * as z from "../../core/zod.ts";
-import { checkText, MAX_IMAGES } from "../content.ts";
 import { PlatformError } from "../error.ts";
 import { type Content, targetOf } from "../events/content.ts";
 import { validate } from "../http/body.ts";
+import { checkText, MAX_IMAGES } from "../input-rules.ts";
 import type { Quota } from "../limits/settings.ts";
-import { attachUploads } from "../uploads/attach.ts";
+import { attachUploads } from "../store/images.ts";
 import type { Call } from "./operation.ts";
 
 /** A new post, comment or message. */

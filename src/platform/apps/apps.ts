@@ -7,8 +7,7 @@ import type { Store } from "../store/store.ts";
 import type { AppEntry } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
-import { newAccount } from "./accounts.ts";
-import { appNamed, findApp } from "./named.ts";
+import { appNamed, findApp, newAccount } from "./accounts.ts";
 import {
   type AccountInput,
   type AppChange,

@@ -8,11 +8,11 @@ import {
   pageQuery,
   window,
 } from "../http/query.ts";
+import { usernameIn } from "../input-rules.ts";
 import type { ConversationRow, Message } from "../store/conversations.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { CountedPost } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
-import { usernameIn } from "../username.ts";
 import type {
   ControlComment,
   ControlConversation,

@@ -3,8 +3,8 @@ import type { AnyEvent } from "../../events/types.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
 import type { UploadView } from "../api/shapes.ts";
 import { isoTime } from "../api/views.ts";
+import { appNamed } from "../apps/accounts.ts";
 import type { Apps } from "../apps/apps.ts";
-import { appNamed } from "../apps/named.ts";
 import {
   type AccountInput,
   type IssuedToken,
@@ -12,25 +12,21 @@ import {
   type Profile,
   profileOf,
 } from "../apps/shapes.ts";
-import type { CallRecord } from "../calls/record.ts";
-import type { CallRecords } from "../calls/records.ts";
-import type { ClockControl } from "../clock/clock-control.ts";
-import type { PlatformClock } from "../clock/platform-clock.ts";
+import type { CallRecord, CallRecords } from "../calls.ts";
+import type { ClockControl, PlatformClock } from "../clock.ts";
 import { invalid, notFound } from "../error.ts";
 import { type Page, type PageInput, page, pageQuery, window } from "../http/query.ts";
 import type { LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
-import type { RunReports } from "../runs/run-reports.ts";
+import type { RunReports } from "../runs.ts";
 import type { Snapshots } from "../state/snapshots.ts";
 import type { State } from "../state/state.ts";
-import type { Block } from "../store/blocks.ts";
 import type { Visible } from "../store/event-log.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
-import type { User } from "../store/people.ts";
+import type { Block, User } from "../store/people.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { ImageInput } from "../uploads/uploads.ts";
-import type { DeliveryRecord, DeliverySummary } from "../webhooks/record.ts";
-import type { DeliveryRecords } from "../webhooks/records.ts";
+import type { DeliveryRecord, DeliveryRecords, DeliverySummary } from "../webhooks/records.ts";
 import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { World } from "../world.ts";
 import { askBot, type BotView } from "./bot-view.ts";
@@ -40,6 +36,14 @@ import type {
   DeliveryCommand,
   DeliveryContent,
 } from "./deliveries.ts";
+import {
+  type BlockInput,
+  createGroup,
+  createPerson,
+  type GroupInput,
+  type GroupResult,
+  setBlock,
+} from "./relations.ts";
 import type {
   ControlComment,
   ControlConversation,
@@ -55,14 +59,6 @@ import type {
   PlatformState,
   StorageState,
 } from "./shapes.ts";
-import {
-  type BlockInput,
-  createGroup,
-  createPerson,
-  type GroupInput,
-  type GroupResult,
-  setBlock,
-} from "./world.ts";
 
 const everything: Visible = { dms: true, others: true };
 

@@ -6,12 +6,16 @@ import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { MAX_BATCH } from "../webhooks/deliverer.ts";
 import type { DeliveryRecords } from "../webhooks/records.ts";
-import type { DeliveryResult, Sender } from "../webhooks/sender.ts";
-import { type Content, contentOf, type Endpoint } from "../webhooks/signed.ts";
+import {
+  type Content,
+  contentOf,
+  type DeliveryResult,
+  type Endpoint,
+  type Sender,
+  type SentRequest,
+} from "../webhooks/sender.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
-import { curlLine } from "./curl.ts";
-import { editedContent } from "./edited-body.ts";
 
 /** What to deliver: one of the two. */
 export interface DeliveryContent {
@@ -126,4 +130,77 @@ export class ForcedDeliveries {
     }
     throw new PlatformError(409, "WEBHOOK_OFF", "The webhook is off; save it to switch it on.");
   }
+}
+
+/** The longest body that can be sent, in bytes. */
+const MAX_BYTES = 1024 * 1024;
+
+/** What looks like the id of an event. */
+const EVENT_ID = /^evt_[\w-]{1,64}$/;
+
+/**
+ * A body of somebody's own, to be delivered as it is. It need not be JSON: what a bot makes of that is a good question.
+ *
+ * @throws {PlatformError} 400 VALIDATION: it holds half a character; 413 TOO_LARGE
+ */
+export function editedContent(text: string): Content {
+  if (!text.isWellFormed()) throw invalid("body must be text that can be written in UTF-8");
+  const body = Buffer.from(text);
+  if (body.byteLength > MAX_BYTES) {
+    throw new PlatformError(413, "TOO_LARGE", `body holds at most ${MAX_BYTES} bytes.`);
+  }
+  const events = eventsIn(text);
+  const eventIds = events
+    .map((event) => Object(event).id as unknown)
+    .filter((id): id is string => typeof id === "string" && EVENT_ID.test(id))
+    .slice(0, MAX_BATCH);
+  return { body, eventIds, events: events.length };
+}
+
+function eventsIn(text: string): readonly unknown[] {
+  try {
+    const { events }: { events?: unknown } = Object(JSON.parse(text));
+    return Array.isArray(events) ? events : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Systems take no longer word in a command, in bytes; Linux takes 128 KiB. */
+const MAX_WORD = 100_000;
+
+/** curl writes these itself. */
+const OF_CURL: ReadonlySet<string> = new Set(["host", "content-length"]);
+
+/** A request as a line for a POSIX shell: what curl sends are the very bytes that were signed. */
+export function curlLine({ url, headers, body }: SentRequest): string {
+  const given = Object.entries(headers).filter(([name]) => !OF_CURL.has(name));
+  const words = given.map(([name, value]) => `-H ${word(`${name}: ${value}`)}`);
+  const text = body.toString("utf8");
+  // Neither is a body that begins with @ a file, nor is a bracket in the address a pattern.
+  const curl = ["curl -i -g", word(url), ...words].join(" ");
+  const plain = body.byteLength <= MAX_WORD && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
+  if (plain) return `${curl} --data-raw ${word(text)}`;
+  return `printf '%b' ${word(escaped(text))} | ${curl} --data-binary @-`;
+}
+
+function word(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Escapes each character that a terminal would interpret when the line is pasted. */
+function escaped(text: string): string {
+  return text.replace(/[\\\p{Cc}\p{Zl}\p{Zp}]/gu, escapeOf);
+}
+
+/** Escapes by character, made once. There are 68 such characters, and a megabyte may be full of them. */
+const escapes = new Map<string, string>();
+
+function escapeOf(character: string): string {
+  const known = escapes.get(character);
+  if (known !== undefined) return known;
+  const bytes = [...Buffer.from(character)];
+  const made = bytes.map((byte) => `\\0${byte.toString(8).padStart(3, "0")}`).join("");
+  escapes.set(character, made);
+  return made;
 }

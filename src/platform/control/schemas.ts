@@ -3,7 +3,7 @@ import * as z from "../../core/zod.ts";
 import { eventTypes } from "../../events/parse.ts";
 import { type ActInput, OWN_TYPE } from "../acts/input.ts";
 import type { AccountInput, AppChange } from "../apps/shapes.ts";
-import type { ClockChange } from "../clock/clock-control.ts";
+import type { ClockChange } from "../clock.ts";
 import type { ApiFaultInput } from "../faults/api-faults.ts";
 import { type EventFaultInput, eventFaultModes } from "../faults/event-faults.ts";
 import { webhookFaultModes } from "../faults/webhook-fault.ts";
@@ -12,8 +12,8 @@ import { eachLimit, type LimitSettings, MAX_LIMIT } from "../limits/settings.ts"
 import { WEBHOOK_SECRET } from "../secrets.ts";
 import type { WebhookChange } from "../webhooks/webhook.ts";
 import type { DeliverInput, DeliveryContent } from "./deliveries.ts";
+import type { BlockInput, GroupInput } from "./relations.ts";
 import type { FaultsChange, StorageState } from "./shapes.ts";
-import type { BlockInput, GroupInput } from "./world.ts";
 
 /** The bodies of the control API. Strict: a field that is passed over would look obeyed. */
 

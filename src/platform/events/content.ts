@@ -1,4 +1,4 @@
-import { beginningOf } from "../content.ts";
+import { beginningOf } from "../input-rules.ts";
 import type { Message } from "../store/conversations.ts";
 import type { NewEvent } from "../store/event-log.ts";
 import { commentIds, idOf } from "../store/ids.ts";
@@ -6,7 +6,6 @@ import type { Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
-import { mentionsIn } from "./mentions.ts";
 
 /** What somebody has written. */
 export type Content =
@@ -124,4 +123,15 @@ function mention(user: User): Claim {
 function writtenIn(content: Content): Post | Comment | Message {
   if ("post" in content) return content.post;
   return "comment" in content ? content.comment : content.message;
+}
+
+/**
+ * An `@` that begins a word, and all that can be part of a username after it. Dots and dashes at the end
+ * belong to the sentence.
+ */
+const MENTION = /(?<![\w./@])@(\w(?:[\w.-]*\w)?)/g;
+
+/** The usernames that a text mentions, in lower case, each once, in the order of the text. */
+export function mentionsIn(text: string): ReadonlySet<string> {
+  return new Set([...text.matchAll(MENTION)].map(([, username = ""]) => username.toLowerCase()));
 }

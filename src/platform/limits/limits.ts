@@ -2,7 +2,6 @@ import type { Clock } from "../../core/clock.ts";
 import * as z from "../../core/zod.ts";
 import { PlatformError } from "../error.ts";
 import type { Store } from "../store/store.ts";
-import { RequestRate } from "./request-rate.ts";
 import {
   DAY_MS,
   eachLimit,
@@ -116,5 +115,36 @@ export class Limits {
 
   #midnight(): number {
     return (this.#day() + 1) * DAY_MS;
+  }
+}
+
+const MINUTE_MS = 60_000;
+
+/** Counts the requests of each app in the current minute. It lives in memory: a minute is soon over. */
+export class RequestRate {
+  readonly #clock: Clock;
+  readonly #used = new Map<number, number>();
+  #minute = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @throws {PlatformError} 429 RATE_LIMITED when these are more than `limit` in this minute */
+  count(bot: number, limit: number | null): void {
+    const { used, resetsAt } = this.state(bot);
+    this.#used.set(bot, used + 1);
+    if (limit === null || used < limit) return;
+    const seconds = Math.ceil((resetsAt - this.#clock.now()) / 1000);
+    const message = `An app may send ${limit} requests a minute.`;
+    throw new PlatformError(429, "RATE_LIMITED", message, { "Retry-After": String(seconds) });
+  }
+
+  /** `resetsAt`: milliseconds since 1970. */
+  state(bot: number): { readonly used: number; readonly resetsAt: number } {
+    const minute = Math.floor(this.#clock.now() / MINUTE_MS);
+    if (minute !== this.#minute) this.#used.clear();
+    this.#minute = minute;
+    return { used: this.#used.get(bot) ?? 0, resetsAt: (minute + 1) * MINUTE_MS };
   }
 }

@@ -1,4 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
+import { allScopes, type Scope } from "../../core/scope.ts";
 
 /** Which bots are apps, and whether they may do anything: each has a kill switch. */
 export class AppStore {
@@ -30,5 +31,162 @@ export class AppStore {
 
   setDisabled(bot: number, disabled: boolean): void {
     this.#setDisabled.run(disabled ? 1 : 0, bot);
+  }
+}
+
+/** What a token stands for: an app, known by its bot, and what it may do. */
+export interface Grant {
+  /** The number of the bot. */
+  readonly bot: number;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** A token without what makes it one. */
+export interface TokenFacts {
+  readonly seq: number;
+  readonly lastFour: string;
+  readonly scopes: readonly Scope[];
+  /** True for the one that the platform began with. */
+  readonly standard: boolean;
+}
+
+/** The bearer tokens of all apps. One of them, the standard one of the first app, has every scope. */
+export class Tokens {
+  readonly #put: Statement<[string, string, number, number]>;
+  readonly #dropStandard: Statement<[]>;
+  readonly #standard: Statement<[], { api_key: string }>;
+  readonly #keysOf: Statement<[number], { api_key: string; scopes: string }>;
+  readonly #grant: Statement<[string], { scopes: string; bot: number }>;
+  readonly #of: Statement<
+    [number],
+    { seq: number; lastFour: string; scopes: string; standard: number }
+  >;
+  readonly #remove: Statement<[number]>;
+
+  constructor(db: Database) {
+    this.#put = db.prepare(
+      "INSERT OR REPLACE INTO token (api_key, scopes, standard, bot) VALUES (?, ?, ?, ?)",
+    );
+    this.#dropStandard = db.prepare("DELETE FROM token WHERE standard = 1");
+    this.#standard = db.prepare("SELECT api_key FROM token WHERE standard = 1");
+    this.#keysOf = db.prepare(
+      "SELECT api_key, scopes FROM token WHERE bot = ? AND standard = 0 ORDER BY seq",
+    );
+    this.#grant = db.prepare("SELECT scopes, bot FROM token WHERE api_key = ?");
+    this.#of = db.prepare(
+      `SELECT seq, substr(api_key, -4) AS lastFour, scopes, standard
+       FROM token WHERE bot = ? ORDER BY seq`,
+    );
+    this.#remove = db.prepare("DELETE FROM token WHERE seq = ?");
+  }
+
+  add(apiKey: string, bot: number, scopes: readonly Scope[]): void {
+    this.#put.run(apiKey, JSON.stringify(scopes), 0, bot);
+  }
+
+  standard(): string | undefined {
+    return this.#standard.get()?.api_key;
+  }
+
+  /** Makes this the standard token; the one before it is not valid any more. */
+  setStandard(apiKey: string, bot: number): void {
+    this.#dropStandard.run();
+    this.#put.run(apiKey, JSON.stringify(allScopes), 1, bot);
+  }
+
+  /** The tokens of a bot's app in full, besides the standard one. */
+  keysOf(bot: number): { readonly apiKey: string; readonly scopes: readonly Scope[] }[] {
+    return this.#keysOf.all(bot).map((row) => ({ apiKey: row.api_key, scopes: scopesIn(row) }));
+  }
+
+  /** Every token of a bot's app in full, the standard one first. */
+  allKeysOf(bot: number): string[] {
+    const standard = this.standard();
+    const own = this.keysOf(bot).map(({ apiKey }) => apiKey);
+    return standard !== undefined && this.find(standard)?.bot === bot ? [standard, ...own] : own;
+  }
+
+  /** Undefined for a token that does not exist. */
+  find(apiKey: string): Grant | undefined {
+    const row = this.#grant.get(apiKey);
+    return row && { bot: row.bot, scopes: new Set(scopesIn(row)) };
+  }
+
+  /** The tokens of a bot's app, oldest first. */
+  of(bot: number): TokenFacts[] {
+    return this.#of.all(bot).map((row) => {
+      return { ...row, scopes: scopesIn(row), standard: row.standard === 1 };
+    });
+  }
+
+  /** False when there is no such token. */
+  remove(seq: number): boolean {
+    return this.#remove.run(seq).changes === 1;
+  }
+}
+
+function scopesIn({ scopes }: { readonly scopes: string }): Scope[] {
+  // Only `add` and `setStandard` write this column.
+  return JSON.parse(scopes) as Scope[];
+}
+
+/** Something that the platform tells the owner of an app. */
+export interface NewNotification {
+  /** The number of the app's bot. */
+  readonly bot: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly type: "webhook.disabled";
+  readonly message: string;
+}
+
+export interface Notification extends NewNotification {
+  readonly seq: number;
+}
+
+export class Notifications {
+  readonly #add: Statement<[NewNotification]>;
+  readonly #of: Statement<[number], Notification>;
+
+  constructor(db: Database) {
+    this.#add = db.prepare(
+      "INSERT INTO notification (bot, at, type, message) VALUES (@bot, @at, @type, @message)",
+    );
+    this.#of = db.prepare(
+      "SELECT seq, bot, at, type, message FROM notification WHERE bot = ? ORDER BY seq",
+    );
+  }
+
+  add(notification: NewNotification): void {
+    this.#add.run(notification);
+  }
+
+  /** Oldest first. */
+  of(bot: number): Notification[] {
+    return this.#of.all(bot);
+  }
+}
+
+/** What an app has used of its daily quotas. Only the newest day of each is kept. */
+export class Usage {
+  readonly #add: Statement<[{ bot: number; quota: string; day: number }]>;
+  readonly #used: Statement<[number, string, number], { used: number }>;
+
+  constructor(db: Database) {
+    this.#add = db.prepare(
+      `INSERT INTO usage (bot, quota, day, used) VALUES (@bot, @quota, @day, 1)
+       ON CONFLICT (bot, quota)
+       DO UPDATE SET used = iif(day = excluded.day, used, 0) + 1, day = excluded.day`,
+    );
+    this.#used = db.prepare("SELECT used FROM usage WHERE bot = ? AND quota = ? AND day = ?");
+  }
+
+  /** `day` counts from 1970, UTC. */
+  used(bot: number, quota: string, day: number): number {
+    return this.#used.get(bot, quota, day)?.used ?? 0;
+  }
+
+  add(bot: number, quota: string, day: number): void {
+    this.#add.run({ bot, quota, day });
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Database, Statement } from "better-sqlite3";
 import type { ImageKind } from "../../core/image-kind.ts";
+import { PlatformError } from "../error.ts";
 
 /** An image as its content shows it. */
 export interface Image {
@@ -148,5 +149,22 @@ export class Images {
   /** Removes the uploads whose time is over. */
   clean(now: number): void {
     this.#clean.run(now - UPLOAD_LIFETIME_MS);
+  }
+}
+
+/**
+ * Attaches uploads to content, in their order, and consumes their keys. To be called in a transaction: a key that is
+ * not valid undoes all of it.
+ *
+ * @throws {PlatformError} 400 INVALID_IMAGE_KEY
+ */
+export function attachUploads(
+  images: Images,
+  keys: readonly string[],
+  place: Target & { readonly owner: number; readonly now: number },
+): void {
+  for (const [position, key] of keys.entries()) {
+    if (images.attach(key, { ...place, position })) continue;
+    throw new PlatformError(400, "INVALID_IMAGE_KEY", `imageKeys.${position} is not valid.`);
   }
 }

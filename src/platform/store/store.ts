@@ -1,18 +1,13 @@
 import type { Database } from "better-sqlite3";
 import { PlatformError, RETRY_AT_ONCE } from "../error.ts";
-import { AppStore } from "./apps.ts";
-import { Blocks } from "./blocks.ts";
+import { AppStore, Notifications, Tokens, Usage } from "./apps.ts";
 import { Conversations } from "./conversations.ts";
 import { withoutWal } from "./database.ts";
-import { EventLog } from "./event-log.ts";
+import { EventLog, LateEvents } from "./event-log.ts";
 import { Images } from "./images.ts";
-import { LateEvents } from "./late-events.ts";
-import { Notifications } from "./notifications.ts";
-import { People } from "./people.ts";
+import { Blocks, People } from "./people.ts";
 import { Posts } from "./posts.ts";
 import { SavedSettings } from "./settings.ts";
-import { Tokens } from "./tokens.ts";
-import { Usage } from "./usage.ts";
 import { WebhookStore } from "./webhook.ts";
 
 /** Everything that the platform remembers. Synchronous, so that a request is one step. */

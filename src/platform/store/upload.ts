@@ -1,8 +1,7 @@
 import type { Database } from "better-sqlite3";
 import { invalid, type PlatformError } from "../error.ts";
-import { MEMORY, openBytes, openDatabase } from "./database.ts";
+import { faultOf, MEMORY, openBytes, openDatabase, UnusableFile } from "./database.ts";
 import { Store } from "./store.ts";
-import { faultOf, UnusableFile } from "./unusable.ts";
 
 /**
  * Opens a snapshot that was uploaded: in memory, brought up to date. It may come from anywhere, so it is checked from

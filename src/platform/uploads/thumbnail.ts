@@ -1,4 +1,4 @@
-import type { ImageFacts } from "./inspect.ts";
+import type { ImageFacts } from "./image.ts";
 
 /** The longer side of a thumbnail, in pixels; smaller images stay as small as they are. */
 const MAX_THUMBNAIL_SIDE = 320;

@@ -6,16 +6,14 @@ import { requireEnabled } from "../api/access.ts";
 import type { UploadView } from "../api/shapes.ts";
 import type { Views } from "../api/views.ts";
 import { invalid, PlatformError } from "../error.ts";
+import { usernameIn } from "../input-rules.ts";
 import type { Limits } from "../limits/limits.ts";
-import { type NewImage, newImageFile } from "../store/images.ts";
+import { type Images, type NewImage, newImageFile } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
-import { usernameIn } from "../username.ts";
-import type { Cleaner } from "./cleaner.ts";
+import { imageTooLarge, MAX_IMAGE_BYTES, readForm, type UploadForm } from "./body.ts";
 import type { Download } from "./download.ts";
-import { readForm, type UploadForm } from "./form.ts";
-import { type ImageFacts, inspect } from "./inspect.ts";
-import { imageTooLarge, MAX_IMAGE_BYTES } from "./limits.ts";
+import { type ImageFacts, inspect } from "./image.ts";
 import type { MakeThumbnail } from "./thumbnail.ts";
 
 export interface UploadsOptions {
@@ -142,4 +140,30 @@ function checkImage(bytes: Uint8Array, form: UploadForm): ImageFacts {
     throw invalid(`contentType is ${form.contentType}, but the bytes are ${facts.kind}`);
   }
   return facts;
+}
+
+/** Removes uploads that nobody attached within their hour (section 3). */
+export class Cleaner {
+  readonly #images: Images;
+  readonly #clock: Clock;
+  #cancel: () => void = () => {};
+
+  constructor(images: Images, clock: Clock) {
+    this.#images = images;
+    this.#clock = clock;
+  }
+
+  /** Removes what is due, and comes back when the next one is. */
+  wake(): void {
+    this.stop();
+    const now = this.#clock.now();
+    this.#images.clean(now);
+    const next = this.#images.nextExpiry();
+    if (next === undefined) return;
+    this.#cancel = this.#clock.timer(next - now, () => this.wake(), { background: true });
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
 }

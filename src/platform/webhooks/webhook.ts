@@ -1,13 +1,13 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
+import { isLoopback } from "../../core/loopback.ts";
 import { invalid } from "../error.ts";
 import { newWebhookSecret } from "../secrets.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { WebhookState } from "../store/webhook.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import type { Endpoint } from "./signed.ts";
-import { endpointUrl } from "./url.ts";
+import type { Endpoint } from "./sender.ts";
 
 /** The webhook as anybody may see it. */
 export interface WebhookView extends Omit<WebhookState, "secret"> {
@@ -149,4 +149,23 @@ export class Webhook {
   #note(change: "enabled" | "disabled" | "saved" | "secret", reason: string): void {
     this.#timeline.add({ kind: "webhook", bot: this.username, change, reason });
   }
+}
+
+/**
+ * Checks the address of an endpoint. It must use https (section 2); the local platform also takes
+ * http on this machine, where nobody listens in.
+ *
+ * @returns the address in its normal form
+ * @throws {PlatformError} 400 VALIDATION
+ */
+export function endpointUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null) throw invalid("url must be an absolute address, such as https://example.org/");
+  if (url.username !== "" || url.password !== "") {
+    throw invalid("url must not hold a user name or a password");
+  }
+  if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))) {
+    return url.href;
+  }
+  throw invalid("url must use https, or http with a host of this machine (127.0.0.1, localhost)");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Client } from "../../../src/index.ts";
+import { Client } from "../../../src/client/index.ts";
 import { runBot, runPlatform } from "../../support/running-bot.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runCommand } from "../command.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { gate } from "../../dispatcher/harness.ts";
 import type { Claim } from "../../faces/inbox.ts";
-import { Backlog, Endings, LeaseLedger } from "../../faces/inbox-postgres.ts";
+import { Backlog, LeaseLedger, PostgresEndings } from "../../faces/inbox-postgres.ts";
 import { ManualClock } from "../../faces/testing.ts";
 import { first } from "../../support/first.ts";
 import { message, messages } from "../../support/inbox-events.ts";
@@ -44,7 +44,7 @@ test("no lane goes on while others are given back: it would be among them, with 
   };
   const backlog = new Backlog(10, async () => 0);
   const onLetGo = () => undefined;
-  const endings = new Endings({ queries, owner: "me", ledger: held, backlog, onLetGo });
+  const endings = new PostgresEndings({ queries, owner: "me", ledger: held, backlog, onLetGo });
   const advancing = endings.advance(claim);
   for (let n = 0; n < 10; n++) await new Promise((resolve) => setImmediate(resolve));
   expect(lanes).toEqual([[["a"], [1]]]);

@@ -23,7 +23,7 @@ export function call<T = Refusal>(
   { body, token = world.token }: Sending = {},
 ): Promise<Answer<T>> {
   const json = { "content-type": "application/json" };
-  return answer<T>(`${world.url}/api/v1${path}`, {
+  return answer<T>(world, `/api/v1${path}`, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -63,13 +63,13 @@ export async function write<T>(
 
 /** A request of the control API, which must succeed. `path` stands below /control/v1. */
 export async function control<T = unknown>(
-  world: Pick<World, "url" | "controlToken">,
+  world: Pick<World, "url" | "fetch" | "controlToken">,
   method: string,
   path: string,
   body?: unknown,
 ): Promise<T> {
   return succeeded(
-    await answer<T>(`${world.url}/control/v1${path}`, {
+    await answer<T>(world, `/control/v1${path}`, {
       method,
       headers: { "content-type": "application/json", "x-control-token": world.controlToken },
       body: body === undefined ? null : JSON.stringify(body),
@@ -89,8 +89,13 @@ export function expectRefusal(
   });
 }
 
-export async function answer<T>(url: string, init: RequestInit): Promise<Answer<T>> {
-  const response = await fetch(url, init);
+/** Sends a request below the origin. */
+export async function answer<T>(
+  world: Pick<World, "url" | "fetch">,
+  path: string,
+  init: RequestInit,
+): Promise<Answer<T>> {
+  const response = await world.fetch(world.url + path, init);
   const text = await response.text();
   // What a test expects of the body is said by its assertions.
   const body = (text === "" ? undefined : JSON.parse(text)) as T;

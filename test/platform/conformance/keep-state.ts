@@ -8,7 +8,7 @@ export default async function keepState(project: TestProject): Promise<() => Pro
   if (url === undefined || controlToken === undefined) {
     throw new Error("This is for a platform in another process.");
   }
-  const place = { url, controlToken };
+  const place = { url, controlToken, fetch };
   const { id } = await control<{ id: string }>(place, "POST", "/snapshots", {
     name: "before the conformance suite",
   });

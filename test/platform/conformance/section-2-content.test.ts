@@ -19,8 +19,8 @@ import type { World } from "./world.ts";
 /** Sections 2, "Upload", "Image" and "Post / feed item / comment". */
 
 /** The bytes at a public address: asked for without a token. */
-async function download(url: string): Promise<Buffer> {
-  const response = await fetch(url);
+async function download(world: World, url: string): Promise<Buffer> {
+  const response = await world.fetch(url);
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toMatch(/^image\//);
   return Buffer.from(await response.arrayBuffer());
@@ -66,7 +66,7 @@ rule("2.upload.key", async (world) => {
 
 rule("2.upload.url", async (world) => {
   const { url } = await newUpload(world);
-  expect(await download(url)).toEqual(await image());
+  expect(await download(world, url)).toEqual(await image());
 });
 
 rule("2.upload.thumbUrl", async (world) => {
@@ -77,7 +77,7 @@ rule("2.upload.thumbUrl", async (world) => {
   const bytes = await large.jpeg().toBuffer();
   const body = rawBytes(bytes, "image/jpeg");
   const { url, thumbUrl } = await write<Upload>(world, "/uploads", body);
-  const preview = await download(thumbUrl);
+  const preview = await download(world, thumbUrl);
   // A server that makes no previews names the image itself.
   if (thumbUrl === url) return;
   expect(preview.length).toBeLessThan(bytes.length);
@@ -98,12 +98,12 @@ rule("2.upload.bytes", async (world) => {
 
 rule("2.image.url", async (world) => {
   const { url } = await postWithImage(world);
-  expect(await download(url)).toEqual(await image());
+  expect(await download(world, url)).toEqual(await image());
 });
 
 rule("2.image.thumbUrl", async (world) => {
   const { thumbUrl, url } = await postWithImage(world);
-  expect((await download(thumbUrl ?? url)).length).toBeGreaterThan(0);
+  expect((await download(world, thumbUrl ?? url)).length).toBeGreaterThan(0);
 });
 
 rule("2.image.width", async (world) => {

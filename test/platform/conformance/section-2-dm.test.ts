@@ -40,7 +40,7 @@ rule("2.conversation.peer.avatarUrl", async (world) => {
   await conversationWith(world, "ada");
   const { avatarUrl } = (await newestConversation(world)).peer;
   expect(avatarUrl).toMatch(/^https?:/);
-  expect((await fetch(avatarUrl ?? "")).headers.get("content-type")).toMatch(/^image\//);
+  expect((await world.fetch(avatarUrl ?? "")).headers.get("content-type")).toMatch(/^image\//);
   await conversationWith(world, "ben");
   expect((await newestConversation(world)).peer.avatarUrl).toBeNull();
 });

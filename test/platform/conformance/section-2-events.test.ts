@@ -52,7 +52,7 @@ rule("2.event.createdAt", async (world) => {
 
 rule("2.webhook.https", async (world) => {
   const save = async (url: string) => {
-    const { status } = await answer(`${world.url}/control/v1/webhook`, {
+    const { status } = await answer(world, `/control/v1/webhook`, {
       method: "PUT",
       headers: { "content-type": "application/json", "x-control-token": world.controlToken },
       body: JSON.stringify({ url }),

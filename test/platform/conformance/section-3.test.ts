@@ -69,14 +69,14 @@ rule("3.upload.cleaned", async (world) => {
   const { key, url } = await newUpload(world);
   await advance(world, HOUR);
   expectRefusal(await post(world, "/posts", { imageKeys: [key] }), 400, "INVALID_IMAGE_KEY");
-  expect((await fetch(url)).status).toBe(404);
+  expect((await world.fetch(url)).status).toBe(404);
 });
 
 rule("3.upload.kept", async (world) => {
   const { key, url } = await newUpload(world);
   const { id } = await newPost(world, { imageKeys: [key] });
   await advance(world, HOUR + MINUTE);
-  expect((await fetch(url)).status).toBe(200);
+  expect((await world.fetch(url)).status).toBe(200);
   expect((await read<Content>(world, `/posts/${id}`)).images).toHaveLength(1);
 });
 

@@ -42,13 +42,13 @@ rule("4.base.path", async (world) => {
   expect((await get(world, "/me")).status).toBe(200);
   const headers = { authorization: `Bearer ${world.token}` };
   for (const path of ["/me", "/v1/me", "/api/me", "/api/v2/me"]) {
-    expect((await answer(`${world.url}${path}`, { headers })).status).toBe(404);
+    expect((await answer(world, path, { headers })).status).toBe(404);
   }
 });
 
 rule("4.base.bearer", async (world) => {
   for (const [method, path] of await everyEndpoint(world)) {
-    const { status, body } = await answer<unknown>(`${world.url}/api/v1${path}`, { method });
+    const { status, body } = await answer<unknown>(world, `/api/v1${path}`, { method });
     expect({ path, status, body }).toMatchObject({ path, status: 401, body: { error: {} } });
   }
 });

@@ -32,7 +32,7 @@ async function expectKind(world: World, kind: "png" | "jpeg" | "webp" | "gif" | 
   const bytes = await image(kind);
   const upload = await write<Upload>(world, "/uploads", rawBytes(bytes, `image/${kind}`));
   expect(upload).toMatchObject({ width: 9, height: 7, bytes: bytes.byteLength });
-  const served = await fetch(upload.url);
+  const served = await world.fetch(upload.url);
   expect(served.headers.get("content-type")).toBe(`image/${kind}`);
   expect(Buffer.from(await served.arrayBuffer())).toEqual(bytes);
 }
@@ -47,7 +47,7 @@ rule("4.uploads.scope", async (world) => {
 ruleOfDownloads("4.uploads.form.url", internet, async (world) => {
   const { url, bytes } = await write<Upload>(world, "/uploads", at("/image.png"));
   expect(bytes).toBe(png.byteLength);
-  expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(png);
+  expect(Buffer.from(await (await world.fetch(url)).arrayBuffer())).toEqual(png);
 });
 
 rule("4.uploads.form.base64", async (world) => {

@@ -44,7 +44,7 @@ const nothing = { post: 403, comment: 403, message: 403 };
 
 rule("5.1.token", async (world) => {
   const headers = { authorization: `Bearer ${world.token}` };
-  expect((await answer(`${world.url}/api/v1/me`, { headers })).status).toBe(200);
+  expect((await answer(world, `/api/v1/me`, { headers })).status).toBe(200);
 });
 
 rule("5.1.other", async (world) => {
@@ -52,10 +52,10 @@ rule("5.1.other", async (world) => {
   const basic = Buffer.from(`bot:${token}`).toString("base64");
   const others = [`Bearer ${token}x`, "Bearer", "Bearer undefined", token, `Basic ${basic}`];
   for (const authorization of others) {
-    const { status } = await answer(`${world.url}/api/v1/me`, { headers: { authorization } });
+    const { status } = await answer(world, `/api/v1/me`, { headers: { authorization } });
     expect({ authorization, status }).toEqual({ authorization, status: 401 });
   }
-  const inQuery = await answer(`${world.url}/api/v1/me?api_key=${token}&access_token=${token}`, {});
+  const inQuery = await answer(world, `/api/v1/me?api_key=${token}&access_token=${token}`, {});
   expect(inQuery.status).toBe(401);
 });
 

@@ -1,6 +1,5 @@
 import { inject } from "vitest";
-import { runPlatform } from "../support/platform.ts";
-import { startWithDownloads } from "../uploads/start.ts";
+import { platformWithDownloads } from "../uploads/start.ts";
 import { control } from "./http.ts";
 import type { Respond } from "./rule.ts";
 
@@ -13,9 +12,11 @@ declare module "vitest" {
   }
 }
 
-/** A platform in its first state, reached over HTTP alone. */
+/** A platform in its first state, reached by requests alone. */
 export interface World {
   readonly url: string;
+  /** Sends a request: to the platform in this process, or over the network. */
+  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** A token of the bot with every scope. */
   readonly token: string;
   /** The token of the control API. */
@@ -33,7 +34,7 @@ export const elsewhere: boolean = inject("conformanceUrl") !== undefined;
 
 /** @param internet answers the downloads of uploads; only where the platform is started here */
 export async function openWorld(internet?: Respond): Promise<World> {
-  const place = given() ?? (await start(internet));
+  const place = given() ?? start(internet);
   if (elsewhere) await beginAnew(place);
   const { apiKey } = await control<{ apiKey: string }>(place, "POST", "/tokens", {
     scopes: everyScope,
@@ -42,14 +43,14 @@ export async function openWorld(internet?: Respond): Promise<World> {
   return { ...place, token: apiKey, startedAt: timelineSeq };
 }
 
-type Place = Pick<World, "url" | "controlToken">;
+type Place = Pick<World, "url" | "controlToken" | "fetch">;
 
 /** The platform in another process; `undefined` if one is started for each test. */
 function given(): Place | undefined {
   const url = inject("conformanceUrl");
   return url === undefined
     ? undefined
-    : { url, controlToken: inject("conformanceControlToken") ?? "" };
+    : { url, fetch, controlToken: inject("conformanceControlToken") ?? "" };
 }
 
 /** A reset leaves the limits that the platform was started with. */
@@ -59,9 +60,8 @@ async function beginAnew(world: Place): Promise<void> {
   await control(world, "PUT", "/limits", Object.fromEntries(names.map((name) => [name, null])));
 }
 
-async function start(internet: Respond | undefined): Promise<Place> {
-  const { url, controlToken } = await (internet === undefined
-    ? runPlatform()
-    : startWithDownloads(internet));
-  return { url, controlToken };
+function start(internet: Respond | undefined): Place {
+  const platform = platformWithDownloads(internet);
+  const { url, controlToken } = platform;
+  return { url, controlToken, fetch: platform.fetch };
 }

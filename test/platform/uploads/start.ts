@@ -1,18 +1,44 @@
 import type { ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
-import type { Platform } from "../../faces/platform.ts";
-import { downloadWith, type ListenOptions, startPlatform } from "../../faces/platform.ts";
+import {
+  createPlatform,
+  downloadWith,
+  type ListenOptions,
+  type Platform,
+  type PlatformOptions,
+  type Replaced,
+  startPlatform,
+} from "../../faces/platform.ts";
 import { image } from "../support/images.ts";
 import { type Answer, type ErrorBody, request } from "../support/platform.ts";
 import { imageServer } from "./image-server.ts";
 
-/** A platform of which every download reaches a server of this machine, which answers so. */
+type Respond = (response: ServerResponse, path: string) => void;
+
+/** Downloads from a server of this machine, started with the first one. Without an answer: from the network. */
+function replacedBy(respond: Respond | undefined): Replaced {
+  if (respond === undefined) return {};
+  let server: ReturnType<typeof imageServer> | undefined;
+  const download: Replaced["download"] = async (url, signal) => {
+    server ??= imageServer(respond);
+    return await downloadWith((await server).parts)(url, signal);
+  };
+  return { download };
+}
+
+/** A platform in the process, of which every download reaches a server of this machine, which answers so. */
+export function platformWithDownloads(respond?: Respond, options: PlatformOptions = {}): Platform {
+  const platform = createPlatform(options, replacedBy(respond));
+  onTestFinished(() => platform.stop());
+  return platform;
+}
+
+/** The same on a port. */
 export async function startWithDownloads(
-  respond: (response: ServerResponse, path: string) => void,
+  respond: Respond,
   options: ListenOptions = {},
 ): Promise<Platform> {
-  const { parts } = await imageServer(respond);
-  const platform = await startPlatform(options, { download: downloadWith(parts) });
+  const platform = await startPlatform(options, replacedBy(respond));
   onTestFinished(() => platform.stop());
   return platform;
 }

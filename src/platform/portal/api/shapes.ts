@@ -11,8 +11,8 @@ export type {
   Profile,
   TokenView,
 } from "../../apps/shapes.ts";
-export type { CallRecord, CallSummary } from "../../calls/record.ts";
-export type { ClockChange, ClockView } from "../../clock/clock-control.ts";
+export type { CallRecord, CallSummary } from "../../calls.ts";
+export type { ClockChange, ClockView } from "../../clock.ts";
 export type { BotView } from "../../control/bot-view.ts";
 export type { DeliverResult } from "../../control/deliveries.ts";
 export type {
@@ -29,7 +29,7 @@ export type { Page } from "../../http/query.ts";
 export type { LimitsView, LimitView } from "../../limits/limits.ts";
 export type { LimitName, LimitSettings } from "../../limits/settings.ts";
 export type { SnapshotView } from "../../state/snapshots.ts";
-export type { Block } from "../../store/blocks.ts";
+export type { Block } from "../../store/people.ts";
 export type {
   ApiEntry,
   AppEntry,
@@ -47,5 +47,5 @@ export type {
   DeliverySummary,
   RecordedRequest,
   RecordedResponse,
-} from "../../webhooks/record.ts";
+} from "../../webhooks/records.ts";
 export type { WebhookChange, WebhookView } from "../../webhooks/webhook.ts";

@@ -3,16 +3,15 @@ import {
   type ReportedError,
   type RunReport,
   reportedOutcomes,
-} from "../../core/run-report.ts";
-import * as z from "../../core/zod.ts";
-import { authenticate } from "../api/access.ts";
-import { notFound } from "../error.ts";
-import { toResponse, written } from "../http/answer.ts";
-import { readJson, validate } from "../http/body.ts";
-import { type Incoming, type Route, Routes } from "../http/routes.ts";
-import type { EntryOf } from "../timeline/await.ts";
-import type { Timeline } from "../timeline/timeline.ts";
-import type { World } from "../world.ts";
+} from "../core/run-report.ts";
+import * as z from "../core/zod.ts";
+import { authenticate } from "./api/access.ts";
+import { notFound } from "./error.ts";
+import { toResponse, written } from "./http/answer.ts";
+import { readJson, validate } from "./http/body.ts";
+import { type Incoming, type Route, Routes } from "./http/routes.ts";
+import type { EntryOf, Timeline } from "./timeline/timeline.ts";
+import type { World } from "./world.ts";
 
 /** Longest text of a report, in characters. */
 const MAX_LENGTH = 10_000;

@@ -1,12 +1,10 @@
 import { newAccount } from "../apps/accounts.ts";
 import { type AccountInput, type Profile, profileOf } from "../apps/shapes.ts";
-import { checkText } from "../content.ts";
 import { invalid, notFound } from "../error.ts";
-import type { Block } from "../store/blocks.ts";
+import { checkText, usernameIn } from "../input-rules.ts";
 import { messageIds } from "../store/ids.ts";
-import type { User } from "../store/people.ts";
+import type { Block, User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
-import { usernameIn } from "../username.ts";
 
 /** A group conversation to make. */
 export interface GroupInput {

@@ -1,0 +1,252 @@
+import type { BackoffOptions, Random } from "../core/backoff.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import { traceIdOf } from "../core/trace.ts";
+import { ServiceBotError } from "../errors.ts";
+import type { AnyEvent } from "../events/types.ts";
+import type { Claim, Inbox } from "../inbox/inbox.ts";
+import { traced, type WorkMessages, works } from "../observe/channels.ts";
+import type { RestoreWindow } from "../steps/restore.ts";
+import { Steps } from "../steps/steps.ts";
+import { decideOutcome, type Outcome, OutcomeRecorder, stopping } from "./outcome.ts";
+import { Abort, type JobHandler, Run, type RunOptions } from "./run.ts";
+import { type HandledTypes, TypeLimits } from "./type-limits.ts";
+
+export interface LanesOptions {
+  readonly inbox: Inbox;
+  readonly handler: JobHandler;
+  /** The types that are handled, and their options. Default: every type alike. */
+  readonly types?: HandledTypes | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Lanes that are handled at once. */
+  readonly concurrency: number;
+  /** After this many failed runs an event goes to the dead letters. */
+  readonly maxAttempts: number;
+  /** Time of the handlers, in ms. */
+  readonly handlerTimeoutMs: number;
+  readonly backoff: BackoffOptions;
+  readonly random?: Random;
+  /** How long a claim holds without a sign of life, in ms. */
+  readonly leaseMs: number;
+  /** Aborts when a bot that stops waits for the store no longer. */
+  readonly deadline?: AbortSignal | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
+  /** The restore of the inbox. `undefined` if never restored. */
+  readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
+  /** Takes secrets out of what is stored and logged about a failure. */
+  readonly scrub?: (text: string) => string;
+  /** Aborts once the bot stops. */
+  readonly stopping: AbortSignal;
+  /** Called whenever a lane has ended. */
+  readonly onEnd: () => void;
+}
+
+/** In ms. A lane goes on by itself for this long while others wait for a place. */
+const MAX_TURN_MS = 250;
+
+/** The lanes at work: runs the handlers of their events one after the other, and records each outcome. */
+export class Lanes {
+  readonly limits: TypeLimits;
+  readonly #options: LanesOptions;
+  readonly #outcomes: OutcomeRecorder;
+  /** Options of a run whose type has none of its own. */
+  readonly #runOptions: RunOptions;
+  readonly #running = new Set<LaneRun>();
+  /** The last run of each lane that has not ended. */
+  readonly #lanes = new Map<string, LaneRun>();
+  #isAbandoned = false;
+
+  constructor(options: LanesOptions) {
+    const { scrub = (text) => text } = options;
+    this.#options = options;
+    this.#outcomes = new OutcomeRecorder({ ...options, scrub });
+    this.limits = new TypeLimits(options.concurrency, options.types);
+    this.#runOptions = { ...options, steps: new Steps(options) };
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** The type of each event that is handled now. */
+  get types(): readonly string[] {
+    return [...this.#running].map(({ claim }) => claim.type);
+  }
+
+  /** Aborts every run, also of what is claimed meanwhile, because another inbox has the events. No outcome counts. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    for (const { abort, claim } of this.#running) abort.abort(leaseLost(claim));
+  }
+
+  /** Aborts every run, because the bot stops. */
+  stop(): void {
+    for (const { abort } of this.#running) abort.abort(stopping);
+  }
+
+  /** Resolves when the lanes of this moment have ended. */
+  async finished(): Promise<void> {
+    await Promise.all([...this.#running].map(({ done }) => done));
+  }
+
+  /**
+   * A process that stood still for longer than a lease may be handed a lane that it is still at work on. The older run is
+   * aborted, and ends before the new one begins: two must not speak at once.
+   */
+  begin(claim: Claim, since: number): void {
+    const older = this.#lanes.get(claim.lane);
+    older?.abort.abort(leaseLost(claim));
+    const run: LaneRun = { claim, abort: this.#abortFor(claim), since, done: Promise.resolve() };
+    this.#running.add(run);
+    this.#lanes.set(claim.lane, run);
+    run.done = this.#advanceLane(run, older?.done).finally(() => {
+      this.#running.delete(run);
+      if (this.#lanes.get(claim.lane) === run) this.#lanes.delete(claim.lane);
+      this.#options.onEnd();
+    });
+  }
+
+  /** Makes the abort of a claim: it has fired already if another inbox has the events. */
+  #abortFor(claim: Claim): Abort {
+    const abort = new Abort();
+    if (this.#isAbandoned) abort.abort(leaseLost(claim));
+    return abort;
+  }
+
+  /** Handles the event, and those behind it in the lane for as long as the lane may continue. */
+  async #advanceLane(run: LaneRun, older: Promise<void> | undefined): Promise<void> {
+    await older;
+    try {
+      for (;;) {
+        const next = await this.#handle(run);
+        if (next === undefined) return;
+        run.claim = next;
+        run.abort = this.#abortFor(next);
+        // It was claimed before the stop began; its handlers have not begun.
+        if (this.#options.stopping.aborted) run.abort.abort(stopping);
+        // The lane was handed out anew meanwhile, to a run that waits for this one.
+        if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));
+      }
+    } catch (err) {
+      const { id, trace } = run.claim;
+      this.#options.log.error({ err, event: id, trace: traceIdOf(trace) }, "a run broke off");
+    }
+  }
+
+  /** Runs the handlers and records the outcome. Resolves to the claim of the lane's next event if the lane goes on. */
+  async #handle(run: LaneRun): Promise<Claim | undefined> {
+    const { claim } = run;
+    const message = () => {
+      const { id: event, type, lane, attempt, source, late, trace } = claim;
+      return { bot: this.#options.bot, event, type, lane, attempt, source, late, trace };
+    };
+    return await traced(works.run, message, async (work) => {
+      const { clock } = this.#options;
+      const started = clock.now();
+      // A lane that goes on with an event of another type hands it back if that type has no place left.
+      const hasPlace = this.limits.enter(claim.type);
+      try {
+        const { outcome, event } = hasPlace ? await this.#run(run) : skipped;
+        if (work !== undefined) completeWork(work, outcome);
+        const ms = clock.now() - started;
+        const mayContinue = this.#mayContinueLane(run);
+        return await this.#outcomes.record({ claim, event, outcome, ms, mayContinue });
+      } finally {
+        if (hasPlace) this.limits.leave(claim.type);
+      }
+    });
+  }
+
+  /**
+   * A lane that goes on spares the store two writes per event. While others wait for a place it does so for a moment only,
+   * and its lease is the one that it was claimed with.
+   */
+  #mayContinueLane({ since, claim }: LaneRun): boolean {
+    if (this.#options.stopping.aborted) return false;
+    const { clock, concurrency, leaseMs } = this.#options;
+    const isAlone = this.#running.size < concurrency && !this.limits.isFull(claim.type);
+    return clock.now() - since < (isAlone ? leaseMs / 3 : MAX_TURN_MS);
+  }
+
+  async #run({ claim, abort }: LaneRun): Promise<HandledEvent> {
+    const own = this.#options.types?.optionsFor(claim.type) ?? {};
+    const { maxAttempts = this.#options.maxAttempts, timeoutMs } = own;
+    // The attempt was counted before the handlers ran. One beyond the limit means that the process ended while they ran,
+    // every time.
+    if (claim.attempt > maxAttempts) {
+      return { outcome: { kind: "dead", error: crashed(claim, maxAttempts) } };
+    }
+    if (abort.reason === stopping) return skipped;
+    let run: Run | undefined;
+    try {
+      if (abort.aborted) throw abort.reason;
+      const options = this.#runOptions;
+      run = new Run(
+        claim,
+        abort,
+        timeoutMs === undefined ? options : { ...options, handlerTimeoutMs: timeoutMs },
+      );
+      await run.execute();
+      return { outcome: { kind: "done" }, event: run.event };
+    } catch (error) {
+      const { backoff, random = Math.random } = this.#options;
+      const policy = { maxAttempts, backoff: { ...backoff, ...own.retry }, random };
+      return { outcome: decideOutcome(error, claim.attempt, policy), event: run?.event };
+    }
+  }
+
+  /** Extends the leases of the lanes, and aborts the runs that have lost theirs. */
+  async heartbeat(): Promise<void> {
+    const runs = [...this.#running].map((run) => ({ run, claim: run.claim }));
+    if (runs.length === 0) return;
+    const claims = runs.map(({ claim }) => claim);
+    const { inbox, leaseMs } = this.#options;
+    const held = new Set(await inbox.extend(claims, leaseMs));
+    for (const { run, claim } of runs) {
+      // One that has gone on meanwhile has another claim.
+      if (!held.has(claim) && run.claim === claim) run.abort.abort(leaseLost(claim));
+    }
+  }
+}
+
+/** A lane that is at work. */
+interface LaneRun {
+  /** The event that is handled now. */
+  claim: Claim;
+  /** Ends the run of that event. */
+  abort: Abort;
+  /** When the lane was claimed, on the dispatcher's clock. */
+  readonly since: number;
+  done: Promise<void>;
+}
+
+/** An event after its run; without an event if its handlers did not begin. */
+interface HandledEvent {
+  readonly outcome: Outcome;
+  readonly event?: AnyEvent | undefined;
+}
+
+const skipped: HandledEvent = { outcome: { kind: "skipped" } };
+
+function completeWork(work: WorkMessages["run"], outcome: Outcome): void {
+  work.outcome = outcome.kind === "skipped" ? "unbegun" : outcome.kind;
+  // An event that is put off was not at fault.
+  if (outcome.kind === "retry" || outcome.kind === "dead") work.error = outcome.error;
+}
+
+function leaseLost(claim: Claim): ServiceBotError {
+  return new ServiceBotError(
+    "LEASE_LOST",
+    `The lease on ${claim.lane} was lost; somebody else has it.`,
+  );
+}
+
+function crashed({ attempt, crashes }: Claim, maxAttempts: number): ServiceBotError {
+  return new ServiceBotError(
+    "HANDLER_CRASHED",
+    `The event has had ${attempt - 1} runs, and ${maxAttempts} are permitted. The process ended during ` +
+      `${crashes} of them; "service-bot inbox show" tells what became of the others.`,
+  );
+}

@@ -1,0 +1,131 @@
+import { Busboy, type BusboyInstance } from "@fastify/busboy";
+import * as z from "../../core/zod.ts";
+import { invalid, PlatformError } from "../error.ts";
+import { type BodyLimit, dropBody, isJson, readBytes, readJson, validate } from "../http/body.ts";
+
+/** The largest image, in bytes: 5 MB (section 8), read as 5 × 1024 × 1024, the larger of its meanings. */
+export const MAX_IMAGE_BYTES: number = 5 * 1024 * 1024;
+
+/** The largest body of an upload, in bytes: base64 takes four characters for three bytes. */
+const MAX_UPLOAD_BODY_BYTES = 7 * 1024 * 1024;
+
+/** 400 TOO_LARGE (section 7). */
+export function imageTooLarge(): PlatformError {
+  return new PlatformError(400, "TOO_LARGE", `An image holds at most ${MAX_IMAGE_BYTES} bytes.`);
+}
+
+/** Limit of an upload, as JSON or as multipart/form-data. */
+export const uploadLimit: BodyLimit = { maxBytes: MAX_UPLOAD_BODY_BYTES, tooLarge: imageTooLarge };
+
+/** What was sent: an address to download from, or bytes, with their media type where it was named. */
+export type UploadForm =
+  | { readonly url: string }
+  | { readonly bytes: Uint8Array; readonly contentType?: string };
+
+interface UploadJson {
+  readonly url?: string | null | undefined;
+  readonly dataBase64?: string | null | undefined;
+  readonly contentType?: string | null | undefined;
+}
+
+const uploadJson: z.ZodType<UploadJson> = z.object({
+  url: z.string().nullish(),
+  dataBase64: z.string().nullish(),
+  contentType: z.string().nullish(),
+});
+
+/**
+ * Reads the body of an upload: the bytes of its file part, or what its JSON says.
+ *
+ * @throws {PlatformError} 400 VALIDATION, TOO_LARGE
+ */
+export async function readUploadBody(request: Request): Promise<unknown> {
+  if (isMultipart(request)) return await readFilePart(request);
+  if (request.body !== null && !isJson(request)) {
+    dropBody(request);
+    throw invalid("Send application/json, or multipart/form-data with the file part `file`.");
+  }
+  return await readJson(request, uploadLimit);
+}
+
+/**
+ * Reads one of the three forms (section 4).
+ *
+ * @param body the bytes of a file part, or what a JSON body said
+ * @throws {PlatformError} 400 VALIDATION
+ */
+export function readForm(body: unknown): UploadForm {
+  if (body instanceof Uint8Array) return { bytes: body };
+  const { url, dataBase64, contentType } = validate(uploadJson, body);
+  if (typeof url === "string" && dataBase64 == null && contentType == null) return { url };
+  if (typeof dataBase64 === "string" && typeof contentType === "string" && url == null) {
+    return { bytes: decode(dataBase64), contentType: contentType.trim().toLowerCase() };
+  }
+  throw invalid("Send either url, or dataBase64 with contentType, or the file part `file`.");
+}
+
+function decode(base64: string): Uint8Array {
+  const bytes = Buffer.from(base64, "base64");
+  // Node passes over what is no base64; the way back shows it.
+  if (bytes.toString("base64") !== base64) {
+    throw invalid("dataBase64 must be standard base64 with padding, without a data: prefix");
+  }
+  return bytes;
+}
+
+/** The one part that an upload has (section 4). */
+const PART = "file";
+
+/** The headers of a part, in bytes. */
+const MAX_HEADER_BYTES = 8 * 1024;
+
+export function isMultipart(request: Request): boolean {
+  return /^multipart\/form-data\s*(;|$)/i.test(request.headers.get("content-type") ?? "");
+}
+
+/**
+ * Reads the file part named `file`, of 5 MB at most.
+ *
+ * @throws {PlatformError} 400 VALIDATION, TOO_LARGE
+ */
+export async function readFilePart(request: Request): Promise<Uint8Array> {
+  const parser = openParser(request);
+  return await filePartOf(await readBytes(request, uploadLimit), parser);
+}
+
+function filePartOf(body: Uint8Array, parser: BusboyInstance): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let parts = 0;
+    parser.on("file", (name, file) => {
+      parts += 1;
+      file.on("data", (chunk: Buffer) => chunks.push(chunk));
+      file.on("limit", () => reject(imageTooLarge()));
+      // Told by the parser as well.
+      file.on("error", () => {});
+      if (name !== PART || parts > 1) reject(invalid(`Send one part, the file part \`${PART}\`.`));
+    });
+    parser.on("error", () => reject(invalid("The body is not multipart/form-data.")));
+    parser.on("finish", () => {
+      if (parts === 0) reject(invalid(`The file part \`${PART}\` is missing.`));
+      else resolve(Buffer.concat(chunks));
+    });
+    parser.end(body);
+  });
+}
+
+function openParser(request: Request): BusboyInstance {
+  const contentType = request.headers.get("content-type") ?? "";
+  try {
+    return new Busboy({
+      headers: { "content-type": contentType },
+      limits: { fileSize: MAX_IMAGE_BYTES, headerSize: MAX_HEADER_BYTES },
+      // With or without a file name: what counts is its name and its bytes.
+      isPartAFile: () => true,
+    });
+  } catch {
+    // Thrown where the header names no boundary.
+    dropBody(request);
+    throw invalid("The Content-Type names no boundary.");
+  }
+}

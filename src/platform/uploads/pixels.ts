@@ -1,5 +1,0 @@
-/** The size of an image in pixels, as its file's headers say. */
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}

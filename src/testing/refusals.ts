@@ -1,0 +1,96 @@
+import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
+import type { PlatformCode } from "../errors.ts";
+
+/** The calls to refuse, and how. */
+export interface RefuseOptions {
+  /** A code of section 7 of the platform document, or a newer one. */
+  readonly code: PlatformCode | (string & Record<never, never>);
+  /** Default: the status of the code in section 7; 400 for another code. */
+  readonly status?: number;
+  /** Sent as `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  /** `GET` or `POST`. Without method and path: the calls that can be answered with the code. */
+  readonly method?: string;
+  /** As in `calls`; `*` stands for any id: `/dm/conversations/*` + `/messages`. */
+  readonly path?: string;
+  /** Number of calls. Default 1; `Infinity` for all from now on. */
+  readonly times?: number;
+}
+
+const OPTIONS: OptionNames<RefuseOptions> = {
+  code: true,
+  status: true,
+  retryAfterSeconds: true,
+  method: true,
+  path: true,
+  times: true,
+};
+
+type Fits = (method: string, path: string) => boolean;
+
+const anything: Fits = () => true;
+const write: Fits = (method) => method === "POST";
+const upload: Fits = (_, path) => path === "/uploads";
+const content: Fits = (method, path) => write(method, path) && !upload(method, path);
+
+/**
+ * The codes with their status and their calls. A bot also makes requests that no test thinks of, such as for the time;
+ * those must not use up a refusal. Codes of direct messages hold for posts and comments, too, so that any write of a
+ * handler can be refused.
+ */
+const codes: { readonly [C in PlatformCode]: readonly [status: number, fits: Fits] } = {
+  BLOCKED_HOST: [400, upload],
+  NOT_IMAGE: [400, upload],
+  TOO_LARGE: [400, upload],
+  VALIDATION: [400, write],
+  INVALID_IMAGE_KEY: [400, content],
+  TOO_MANY_IMAGES: [400, content],
+  GROUP_UNSUPPORTED: [400, content],
+  EMPTY: [400, content],
+  TOO_LONG: [400, content],
+  AGENT_SCOPE_MISSING: [403, (method, path) => write(method, path) || path.startsWith("/dm/")],
+  BLOCKED: [403, content],
+  NOT_FOUND: [404, (_, path) => /^\/(dm\/conversations|posts|users)\/./.test(path)],
+  QUOTA_EXCEEDED: [429, write],
+  NOT_CONFIGURED: [503, upload],
+};
+
+/** The refusals that a test has asked for. */
+export class Refusals {
+  readonly #waiting: { readonly fits: Fits; readonly answer: () => Response; left: number }[] = [];
+
+  /** @throws {ServiceBotError} INVALID_OPTION */
+  add(options: RefuseOptions): void {
+    refuseProblems(unknownOptions(options, OPTIONS));
+    const { code, retryAfterSeconds, method, path, times = 1 } = options;
+    const isKnown = Object.hasOwn(codes, code);
+    const [usual, where] = isKnown ? codes[code as PlatformCode] : ([400, anything] as const);
+    const named: Fits = (asked, askedPath) =>
+      (method === undefined || method === asked) && (path === undefined || covers(path, askedPath));
+    const { status = usual } = options;
+    const headers =
+      retryAfterSeconds === undefined ? {} : { "retry-after": `${retryAfterSeconds}` };
+    const error = { code, message: "The test has asked for this." };
+    this.#waiting.push({
+      fits: method === undefined && path === undefined ? where : named,
+      answer: () => Response.json({ error }, { status, headers }),
+      left: times,
+    });
+  }
+
+  /** Uses up the first refusal that fits a call. Returns its answer, `undefined` if none fits. */
+  take(method: string, path: string): Response | undefined {
+    const found = this.#waiting.find(({ left, fits }) => left > 0 && fits(method, path));
+    if (found === undefined) return undefined;
+    found.left -= 1;
+    return found.answer();
+  }
+}
+
+/** Whether a path is the given one, in which `*` stands for an id. */
+function covers(pattern: string, path: string): boolean {
+  const [before = "", after] = pattern.split("*");
+  if (after === undefined) return pattern === path;
+  const id = path.slice(before.length, path.length - after.length);
+  return path === `${before}${id}${after}` && id !== "" && !id.includes("/");
+}

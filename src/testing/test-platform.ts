@@ -1,0 +1,176 @@
+import type { Fetch } from "../client/http-options.ts";
+import { type Clock, systemClock } from "../core/clock.ts";
+import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
+import { isPublicHost } from "../core/public-host.ts";
+import { PlatformError } from "../platform/error.ts";
+import { createPlatform, type Platform } from "../platform/platform.ts";
+import { Refusals, type RefuseOptions } from "./refusals.ts";
+import { type Happening, Scene } from "./scene.ts";
+
+/** A request to the platform. */
+export interface RecordedCall {
+  readonly method: string;
+  /** Below `/api/v1`, as it was sent. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** Parsed JSON, or a form; `undefined` without a body. */
+  readonly body: unknown;
+}
+
+/** Text, images or both. */
+interface Content {
+  readonly text: string;
+  /** Absent without images. */
+  readonly imageKeys?: readonly string[];
+}
+
+/** A message, a comment or a post of the bot. */
+export type SentByBot =
+  | ({ readonly kind: "dm"; readonly conversationId: string } & Content)
+  | ({ readonly kind: "comment"; readonly postId: string } & Content)
+  | ({ readonly kind: "post" } & Content);
+
+/** An image that a bot has uploaded: its bytes, or the address for the platform to fetch. */
+export interface UploadedByBot {
+  readonly key: string;
+  /** Absent for an address. */
+  readonly bytes?: Uint8Array;
+  /** The type of the bytes, such as `image/png`; absent for an address. */
+  readonly contentType?: string;
+  readonly url?: string;
+}
+
+/** The image at every address, of one pixel: no test needs the network. */
+const PIXEL = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+/** Names below `.test` are reserved, so nothing answers there. */
+export const ORIGIN = "http://platform.test";
+
+/** Options of a {@link TestPlatform}. */
+export interface TestPlatformOptions {
+  /** Default: the time of this machine. */
+  readonly clock?: Clock;
+}
+
+/**
+ * The local platform in the process of a test, without a port: it records the calls of the bot, lets events happen that
+ * the test makes up, and refuses calls. Give its `fetch` to a client.
+ *
+ *     const platform = new TestPlatform();
+ *     const client = new Client({ baseUrl: "http://platform.test", apiKey: "x", fetch: platform.fetch });
+ *
+ * It accepts any token, has no limits, and finds an image of one pixel at every address of an upload.
+ */
+export class TestPlatform {
+  readonly #platform: Platform;
+  readonly #scene: Scene;
+  readonly #refusals = new Refusals();
+  readonly #calls: RecordedCall[] = [];
+  readonly #sent: SentByBot[] = [];
+  readonly #uploads: (UploadedByBot | undefined)[] = [];
+
+  constructor({ clock = systemClock }: TestPlatformOptions = {}) {
+    this.#platform = createPlatform(
+      { clock, url: ORIGIN },
+      { download, makeThumbnail: async () => undefined },
+    );
+    this.#scene = new Scene(this.#platform.control);
+  }
+
+  /** Messages, comments and posts of the bot, in order. */
+  get sent(): readonly SentByBot[] {
+    return this.#sent;
+  }
+
+  /** Requests in order, refused ones included. */
+  get calls(): readonly RecordedCall[] {
+    return this.#calls;
+  }
+
+  /** Images that the bot has uploaded, in the order of the requests. */
+  get uploads(): readonly UploadedByBot[] {
+    return this.#uploads.filter((upload) => upload !== undefined);
+  }
+
+  /**
+   * Lets an event happen: from then on it is in the log, and there are the person, the conversation with the message, the
+   * post with the comment, under the names that the event has for them. The same id again changes nothing.
+   */
+  happen(event: Happening): void {
+    this.#scene.play(event);
+  }
+
+  /**
+   * Refuses the next call, or the next `times`, that can be answered with this code (section 7 of the platform
+   * document); with `method` or `path`, the next such call. A refused call has no effect.
+   *
+   *     platform.refuse({ code: "BLOCKED" });
+   *     platform.refuse({ code: "QUOTA_EXCEEDED", path: "/uploads", retryAfterSeconds: 60, times: 2 });
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  refuse(options: RefuseOptions): void {
+    this.#refusals.add(options);
+  }
+
+  /** Answers a request as the platform does. Give it to a client or a bot. */
+  readonly fetch: Fetch = async (url, init) => {
+    const { pathname, searchParams } = new URL(url);
+    const path = pathname.replace("/api/v1", "");
+    const { method = "GET" } = init;
+    const body: unknown = typeof init.body === "string" ? JSON.parse(init.body) : init.body;
+    const call = { method, path, query: Object.fromEntries(searchParams), body: body ?? undefined };
+    this.#calls.push(call);
+    const uploadNumber = path === "/uploads" ? this.#uploads.push(undefined) : 0;
+    const refused = this.#refusals.take(method, path);
+    if (refused !== undefined) return refused;
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${this.#platform.apiKey}`);
+    const response = await this.#platform.fetch(this.#scene.toPlatform(url), { ...init, headers });
+    const json = this.#scene.toTest(await response.text());
+    if (response.ok && uploadNumber > 0) {
+      const { key }: { readonly key: string } = JSON.parse(json);
+      this.#uploads[uploadNumber - 1] = { key, ...(await imageIn(body)) };
+    } else if (response.ok && method === "POST") this.#sent.push(sentBy(call));
+    return new Response(json, response);
+  };
+
+  /** Closes the platform. */
+  async close(): Promise<void> {
+    await this.#platform.stop();
+  }
+}
+
+/** @throws {PlatformError} 400 BLOCKED_HOST */
+async function download(address: string): Promise<Uint8Array> {
+  const url = URL.parse(address);
+  if (url?.protocol === "https:" && isPublicHost(url.hostname)) return PIXEL;
+  throw new PlatformError(400, "BLOCKED_HOST", "The URL is not https on the public internet.");
+}
+
+function sentBy({ path, body }: RecordedCall): SentByBot {
+  const { text = "", imageKeys = [] }: Partial<Content> = { ...Object(body) };
+  const content = imageKeys.length === 0 ? { text } : { text, imageKeys };
+  const [, list, id = ""] = /^\/(dm\/conversations|posts)\/([^/]+)/.exec(path) ?? [];
+  const name = decodeURIComponent(id);
+  if (list === undefined) return { kind: "post", ...content };
+  return list === "posts"
+    ? { kind: "comment", postId: name, ...content }
+    : { kind: "dm", conversationId: name, ...content };
+}
+
+/** Reads the image of an upload, in each of its forms. */
+async function imageIn(body: unknown): Promise<Omit<UploadedByBot, "key">> {
+  const { url, dataBase64 }: { url?: string; dataBase64?: string } = { ...Object(body) };
+  if (url !== undefined) return { url };
+  const file = body instanceof FormData ? body.get("file") : undefined;
+  const bytes =
+    file instanceof Blob
+      ? new Uint8Array(await file.arrayBuffer())
+      : Buffer.from(dataBase64 ?? "", "base64");
+  const kind = imageKindOf(bytes);
+  return kind === undefined ? { bytes } : { bytes, contentType: mediaTypeOf(kind) };
+}
