@@ -100,7 +100,7 @@ export type PlatformCode =
 export type ApiErrorCode = PlatformCode | "API_ERROR" | "API_REDIRECT";
 
 /** Nothing can be put off for longer than this, in milliseconds: 365 days. */
-export const LONGEST_WAIT_MS = 31_536_000_000;
+export const MAX_WAIT_MS = 31_536_000_000;
 
 /** The base of every error that this package throws. Match on `code`, never on the message. */
 export class ServiceBotError extends Error {
@@ -148,11 +148,11 @@ export class RetryLater extends ServiceBotError {
     options: ErrorOptions & { readonly counts?: boolean } = {},
   ) {
     super("RETRY_LATER", reason, options);
-    if (!(delayMs >= 0 && delayMs <= LONGEST_WAIT_MS)) {
+    if (!(delayMs >= 0 && delayMs <= MAX_WAIT_MS)) {
       const got = String(delayMs);
       throw new ServiceBotError(
         "INVALID_OPTION",
-        `RetryLater takes milliseconds, from 0 to ${LONGEST_WAIT_MS}, which is 365 days (got ${got}).`,
+        `RetryLater takes milliseconds, from 0 to ${MAX_WAIT_MS}, which is 365 days (got ${got}).`,
       );
     }
     this.delayMs = Math.ceil(delayMs);

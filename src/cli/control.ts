@@ -167,7 +167,7 @@ function withoutToken(platform: string): CommandError {
 }
 
 /** The file with the control token of the platform at an address, from the folder in which that was started. */
-export function controlFileOf(url: string): string {
+function controlFileOf(url: string): string {
   return join(PRIVATE_FOLDER, `control-${portOf(new URL(url))}.json`);
 }
 

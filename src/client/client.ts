@@ -25,7 +25,7 @@ import type {
 export interface ClientOptions extends HttpOptions {}
 
 /** People and bots. */
-export class Users {
+class Users {
   readonly #http: Http;
 
   constructor(http: Http) {

@@ -6,7 +6,7 @@ import type { Fetch } from "./http-options.ts";
 import { commentsPath, conversationsPath } from "./request.ts";
 
 /** Marks requests as a check-up, which the local platform shows apart from requests of a bot. */
-export function markAsDoctor(send: Fetch): Fetch {
+function markAsDoctor(send: Fetch): Fetch {
   return (url, init) => {
     const headers = new Headers(init.headers);
     headers.set("user-agent", DOCTOR_AGENT);

@@ -26,7 +26,7 @@ export class BodyError extends Error {
 }
 
 /** In ms. A sender on a slow line brings a large delivery in a few seconds. */
-export const BODY_TIMEOUT_MS = 10_000;
+const BODY_TIMEOUT_MS = 10_000;
 
 /** In ms. How long a refused body is still read, so that its sender gets to see the answer. */
 const DROP_TIMEOUT_MS = 5_000;

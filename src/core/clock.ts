@@ -13,13 +13,13 @@ export interface TimerOptions {
 }
 
 /** The longest delay that Node's timers take; longer ones would fire at once. */
-export const LONGEST_TIMER_MS: number = 2 ** 31 - 1;
+export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
 /** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer(ms, fn, { background = false } = {}) {
-    const handle = setTimeout(fn, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+    const handle = setTimeout(fn, Math.min(Math.max(ms, 0), MAX_TIMER_MS));
     if (background) handle.unref();
     return () => clearTimeout(handle);
   },

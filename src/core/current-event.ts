@@ -21,7 +21,7 @@ export function duringEvent<T>({ id, trace }: CurrentEvent, work: () => T): T {
 }
 
 /** The event for which this runs; undefined outside of handlers. */
-export function currentEvent(): CurrentEvent | undefined {
+function currentEvent(): CurrentEvent | undefined {
   return current.getStore();
 }
 

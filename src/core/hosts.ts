@@ -34,7 +34,7 @@ export function hostCheck(allowed: readonly string[]): (request: IncomingMessage
 }
 
 /** The host that a request asks; undefined where it says none, several, or none that can be. */
-export function hostOf({ headersDistinct, url = "" }: IncomingMessage): string | undefined {
+function hostOf({ headersDistinct, url = "" }: IncomingMessage): string | undefined {
   const [host = "", ...more] = headersDistinct.host ?? [];
   const [, name] = HOST.exec(host) ?? [];
   if (name === undefined || more.length > 0) return undefined;
@@ -44,7 +44,7 @@ export function hostOf({ headersDistinct, url = "" }: IncomingMessage): string |
 }
 
 /** The address of this machine that a request has come to. */
-export function addressOf({ socket }: IncomingMessage): string {
+function addressOf({ socket }: IncomingMessage): string {
   return normalHost((socket.localAddress ?? "").replace(/%.*$/, ""));
 }
 

@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "./clock.ts";
+import { MAX_TIMER_MS } from "./clock.ts";
 
 /** What of `process` is used here, so that tests can stand in for it. */
 export interface ProcessLike {
@@ -8,7 +8,7 @@ export interface ProcessLike {
 
 /** Keeps the process alive until this has ended: connections to a database do not. */
 export function untilEnded<T>(work: Promise<T>): Promise<T> {
-  const timer = setInterval(() => undefined, LONGEST_TIMER_MS);
+  const timer = setInterval(() => undefined, MAX_TIMER_MS);
   return work.finally(() => clearInterval(timer));
 }
 

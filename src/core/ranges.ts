@@ -1,4 +1,4 @@
-import { LONGEST_WAIT_MS, ServiceBotError } from "../errors.ts";
+import { MAX_WAIT_MS, ServiceBotError } from "../errors.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { nearestName } from "./names.ts";
 
@@ -13,7 +13,7 @@ export interface Range {
 }
 
 /** A wait or a time limit, in milliseconds. */
-export const WAIT: Range = { max: LONGEST_WAIT_MS, maxText: "365 days" };
+export const WAIT: Range = { max: MAX_WAIT_MS, maxText: "365 days" };
 
 /** A time limit, which cannot be 0, in milliseconds. */
 export const TIME_LIMIT: Range = { ...WAIT, min: 1 };

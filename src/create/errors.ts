@@ -30,7 +30,7 @@ export function messageOf(error: unknown): string {
 }
 
 /** Returns the code of an error of the operating system, such as ENOENT; empty for every other error. */
-export function codeOf(error: unknown): string {
+function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 

@@ -196,7 +196,7 @@ function refuseKeptFlags(env: Io["env"], given: ReadonlySet<string>): void {
 }
 
 /** Returns whether npm was called with --yes: `npm create service-bot my-bot --yes`. */
-export function npmSaidYes(env: Io["env"]): boolean {
+function npmSaidYes(env: Io["env"]): boolean {
   return env["npm_config_yes"] === "true";
 }
 

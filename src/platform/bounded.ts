@@ -1,41 +1,41 @@
-/** How much is kept. */
-export interface Most {
+/** The size of a {@link Bounded} collection. The first bound that is reached counts. */
+export interface Bounds {
   readonly items: number;
   readonly bytes: number;
 }
 
-/** Of records: older ones are forgotten; so are the oldest ones when all of them take more bytes than that. */
-export const MOST_RECORDS: Most = { items: 1_000, bytes: 16 * 1024 * 1024 };
+/** Bounds of deliveries and of calls, each. */
+export const MAX_RECORDS: Bounds = { items: 1_000, bytes: 16 * 1024 * 1024 };
 
 interface Kept<T> {
   readonly item: T;
   bytes: number;
 }
 
-/** The newest of something, as many as are allowed and as take no more than so many bytes. */
+/** Keeps the newest items within {@link Bounds}. The oldest ones go first. */
 export class Bounded<T> {
-  readonly #most: Most;
+  readonly #bounds: Bounds;
   readonly #kept = new Map<number, Kept<T>>();
   #bytes = 0;
 
-  constructor(most: Most) {
-    this.#most = most;
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
   }
 
-  /** Keeps an item by its number, which is above those before. */
+  /** @param seq greater than that of every earlier item */
   add(seq: number, item: T, bytes: number): void {
     this.#kept.set(seq, { item, bytes: 0 });
     this.grow(seq, bytes);
   }
 
-  /** The item has become so much larger; nothing when it is not kept any more. */
+  /** Counts bytes that an item has grown by. Does nothing if the item is no longer kept. */
   grow(seq: number, bytes: number): void {
     const kept = this.#kept.get(seq);
     if (kept === undefined) return;
     kept.bytes += bytes;
     this.#bytes += bytes;
     for (const [oldest, { bytes: freed }] of this.#kept) {
-      if (this.#kept.size <= this.#most.items && this.#bytes <= this.#most.bytes) break;
+      if (this.#kept.size <= this.#bounds.items && this.#bytes <= this.#bounds.bytes) break;
       this.#kept.delete(oldest);
       this.#bytes -= freed;
     }
@@ -45,15 +45,15 @@ export class Bounded<T> {
     return this.#kept.get(seq)?.item;
   }
 
-  /** Oldest first. */
+  /** Returns all items, oldest first. */
   all(): T[] {
     return [...this.#kept.values()].map(({ item }) => item);
   }
 }
 
-/** No more than the first `most` bytes, as what is kept of them. */
-export function firstBytes(bytes: Buffer, most: number): Buffer {
-  if (bytes.byteLength <= most) return bytes;
-  // A copy: a part of the bytes would keep the whole of them in memory.
-  return Buffer.from(bytes.subarray(0, most));
+/** Returns a copy of the first `max` bytes. */
+export function firstBytes(bytes: Buffer, max: number): Buffer {
+  if (bytes.byteLength <= max) return bytes;
+  // A view would keep all of the bytes in memory.
+  return Buffer.from(bytes.subarray(0, max));
 }

@@ -1,5 +1,5 @@
 import { scrubber } from "../core/redact.ts";
-import { Bounded, firstBytes, MOST_RECORDS, type Most } from "./bounded.ts";
+import { Bounded, type Bounds, firstBytes, MAX_RECORDS } from "./bounded.ts";
 import type { WrittenAnswer } from "./http/answer.ts";
 import { idOf, seqOf } from "./store/ids.ts";
 import type { ApiEntry } from "./timeline/entries.ts";
@@ -37,7 +37,7 @@ export interface CallRecord extends CallSummary {
 }
 
 /** What a bot reads by itself, such as the log every few seconds, is kept apart: it would push out what it did. */
-const MOST_READS: Most = { items: 200, bytes: 2 * 1024 * 1024 };
+const MAX_READS: Bounds = { items: 200, bytes: 2 * 1024 * 1024 };
 
 /** What is kept of the body of an answer, in bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -61,8 +61,8 @@ interface Kept {
 /** The newest calls of the API with what was asked and answered. They live in memory. */
 export class CallRecords {
   readonly #timeline: Timeline;
-  readonly #kept = new Bounded<Kept>(MOST_RECORDS);
-  readonly #reads = new Bounded<Kept>(MOST_READS);
+  readonly #kept = new Bounded<Kept>(MAX_RECORDS);
+  readonly #reads = new Bounded<Kept>(MAX_READS);
   #last = 0;
 
   constructor(timeline: Timeline) {

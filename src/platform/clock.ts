@@ -1,4 +1,4 @@
-import { type Clock, LONGEST_TIMER_MS, type TimerOptions } from "../core/clock.ts";
+import { type Clock, MAX_TIMER_MS, type TimerOptions } from "../core/clock.ts";
 import * as z from "../core/zod.ts";
 import { invalid } from "./error.ts";
 import type { SavedSettings } from "./store/settings.ts";
@@ -13,13 +13,13 @@ export interface ClockSetting {
 }
 
 /** The clock of the machine. */
-export const MACHINE_TIME: ClockSetting = { offsetMs: 0, frozenAt: null };
+const MACHINE_TIME: ClockSetting = { offsetMs: 0, frozenAt: null };
 
 /** 9999-12-31T23:59:59.999Z, in milliseconds since 1970: a later year has no four digits. */
-export const LAST_TIME = 253_402_300_799_999;
+const LAST_TIME = 253_402_300_799_999;
 
 /** What the platform's clock shows when the machine's shows `real`. */
-export function timeAt(real: number, { offsetMs, frozenAt }: ClockSetting): number {
+function timeAt(real: number, { offsetMs, frozenAt }: ClockSetting): number {
   return frozenAt ?? real + offsetMs;
 }
 
@@ -98,9 +98,9 @@ export class PlatformClock implements Clock {
   #arm(timer: Timer): void {
     const ms = timer.due - this.now();
     if (this.#setting.frozenAt !== null && ms > 0) return;
-    const far = ms > LONGEST_TIMER_MS;
+    const far = ms > MAX_TIMER_MS;
     const fn = () => (far ? this.#arm(timer) : this.#fire(timer));
-    timer.disarm = this.real.timer(Math.min(ms, LONGEST_TIMER_MS), fn, timer.options);
+    timer.disarm = this.real.timer(Math.min(ms, MAX_TIMER_MS), fn, timer.options);
   }
 
   /** Does nothing for a timer that was cancelled, be it by the one that fired before it. */

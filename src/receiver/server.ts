@@ -29,10 +29,10 @@ const OWN = { host: "HOST", port: "PORT" };
 /** In ms. Longer than a body may take (BODY_TIMEOUT_MS), so that the sender gets that answer. */
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** How often slow senders are looked for, in milliseconds; Node's own 30 s would double the time. */
-const LONGEST_LOOK_MS = 1_000;
+/** In ms. Slow senders are closed at this interval, because Node's own 30 s would double their time. */
+const MAX_CHECK_INTERVAL_MS = 1_000;
 
-/** What a request still gets when the server closes, in milliseconds: storing a batch takes a few. */
+/** In ms. Time for a request under way when the server closes. Storing a batch takes a few. */
 const CLOSE_GRACE_MS = 2_000;
 
 /** Longer than the pauses between deliveries of a busy platform, in milliseconds. */
@@ -55,7 +55,7 @@ export async function listen(
     {
       requestTimeout: requestTimeoutMs,
       headersTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(requestTimeoutMs, LONGEST_LOOK_MS),
+      connectionsCheckingInterval: Math.min(requestTimeoutMs, MAX_CHECK_INTERVAL_MS),
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
     (request, response) => {

@@ -5,7 +5,7 @@ import type { AnyEvent } from "../events/types.ts";
 import type { Job } from "../steps/job.ts";
 
 /** No person writes 30 messages a minute for long; two bots write thousands. */
-export const LOOP_GUARD: Required<LoopGuardOptions> = { answers: 30, perMs: 60_000 };
+const LOOP_GUARD: Required<LoopGuardOptions> = { answers: 30, perMs: 60_000 };
 
 /** Places that are remembered. The ones that were answered longest ago are forgotten first. */
 const MAX_PLACES = 10_000;

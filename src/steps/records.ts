@@ -1,10 +1,10 @@
 import type { Clock } from "../core/clock.ts";
-import { copyAsJson } from "../core/json-value.ts";
 import type { Logger } from "../core/logger.ts";
 import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox, StepStart } from "../inbox/inbox.ts";
 import { howToSettle, shownName } from "./certainty.ts";
+import { copyAsJson } from "./json-value.ts";
 import type { Effect, ShownEffect } from "./step.ts";
 
 export interface StepRecordsOptions {

@@ -27,7 +27,7 @@ export { type ImageBytes, type ImageInput, sourceOf } from "../../src/client/ima
 export { checkImageUrl } from "../../src/client/images/url.ts";
 export { type BudgetWait, type RequestKind, RequestLimiter } from "../../src/client/limits.ts";
 export { Listing } from "../../src/client/listing.ts";
-export { type LogPurpose, operationOf, type RequestOptions } from "../../src/client/request.ts";
+export { type LogPurpose, operationOf } from "../../src/client/request.ts";
 export { probeScopes, type ScopeAnswer } from "../../src/client/scopes.ts";
 export type {
   CallOptions,

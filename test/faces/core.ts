@@ -20,7 +20,6 @@ export {
   mediaTypeOf,
 } from "../../src/core/image-kind.ts";
 export { parseJson } from "../../src/core/json.ts";
-export { copyAsJson } from "../../src/core/json-value.ts";
 export type { Jsonify } from "../../src/core/jsonify.ts";
 export { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
 export { migrate } from "../../src/core/migrate.ts";

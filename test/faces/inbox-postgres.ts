@@ -1,6 +1,6 @@
 export { CopyTarget, reopenDatabase } from "../../src/inbox/postgres/copy.ts";
 export { readMark } from "../../src/inbox/postgres/copy-mark.ts";
-export { Database, type Queries } from "../../src/inbox/postgres/database.ts";
+export { Database } from "../../src/inbox/postgres/database.ts";
 export {
   type Client,
   type Driver,

@@ -1,4 +1,4 @@
-export { Access, type Probe, TokenRefused } from "../../src/mcp/access.ts";
+export { Access, TokenRefused } from "../../src/mcp/access.ts";
 export type { Failure } from "../../src/mcp/failure.ts";
 export { type HttpOptions, McpHttp } from "../../src/mcp/http.ts";
 export { MCP_PATH } from "../../src/mcp/path.ts";

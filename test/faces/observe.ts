@@ -5,7 +5,6 @@ export {
   stepOutcomes,
   subscribe,
   traced,
-  type WorkMessages,
   works,
 } from "../../src/observe/channels.ts";
 export { logFacts } from "../../src/observe/log.ts";

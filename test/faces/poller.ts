@@ -11,4 +11,3 @@ export {
   observe,
 } from "../../src/poller/mode.ts";
 export { Poller, type PollerOptions } from "../../src/poller/poller.ts";
-export type { PollerStatus } from "../../src/poller/record.ts";

@@ -1,6 +1,7 @@
 export { refOf } from "../../src/steps/fingerprint.ts";
 export { CallsInFlight } from "../../src/steps/in-flight.ts";
 export type { Job } from "../../src/steps/job.ts";
+export { copyAsJson } from "../../src/steps/json-value.ts";
 export { PendingTasks } from "../../src/steps/pending-tasks.ts";
 export { reconcile } from "../../src/steps/reconcile.ts";
 export { RestoreWindow } from "../../src/steps/restore.ts";

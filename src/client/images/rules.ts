@@ -8,7 +8,7 @@ import { apiErrorOf } from "../errors.ts";
  */
 
 /** Maximum number of images of a post, comment or message (section 8 of the platform document). */
-export const MAX_IMAGES = 4;
+const MAX_IMAGES = 4;
 
 /**
  * In bytes (section 8: "5 MB"). Read as 5 MiB, because a local check must not refuse an image between 5,000,000

@@ -143,7 +143,7 @@ const EVENT_ID = /^evt_[\w-]{1,64}$/;
  *
  * @throws {PlatformError} 400 VALIDATION: it holds half a character; 413 TOO_LARGE
  */
-export function editedContent(text: string): Content {
+function editedContent(text: string): Content {
   if (!text.isWellFormed()) throw invalid("body must be text that can be written in UTF-8");
   const body = Buffer.from(text);
   if (body.byteLength > MAX_BYTES) {
@@ -173,7 +173,7 @@ const MAX_WORD = 100_000;
 const OF_CURL: ReadonlySet<string> = new Set(["host", "content-length"]);
 
 /** A request as a line for a POSIX shell: what curl sends are the very bytes that were signed. */
-export function curlLine({ url, headers, body }: SentRequest): string {
+function curlLine({ url, headers, body }: SentRequest): string {
   const given = Object.entries(headers).filter(([name]) => !OF_CURL.has(name));
   const words = given.map(([name, value]) => `-H ${word(`${name}: ${value}`)}`);
   const text = body.toString("utf8");

@@ -161,7 +161,7 @@ export interface Frames {
 }
 
 /** The timeline as Server-Sent Events: made once for all who are at the same place. */
-export class FramedTimeline {
+class FramedTimeline {
   readonly #timeline: Timeline;
   /** By the number that they come after. */
   readonly #kept = new Map<number, Frames>();

@@ -121,7 +121,7 @@ export class Limits {
 const MINUTE_MS = 60_000;
 
 /** Counts the requests of each app in the current minute. It lives in memory: a minute is soon over. */
-export class RequestRate {
+class RequestRate {
   readonly #clock: Clock;
   readonly #used = new Map<number, number>();
   #minute = 0;

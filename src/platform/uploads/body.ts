@@ -15,7 +15,7 @@ export function imageTooLarge(): PlatformError {
 }
 
 /** Limit of an upload, as JSON or as multipart/form-data. */
-export const uploadLimit: BodyLimit = { maxBytes: MAX_UPLOAD_BODY_BYTES, tooLarge: imageTooLarge };
+const uploadLimit: BodyLimit = { maxBytes: MAX_UPLOAD_BODY_BYTES, tooLarge: imageTooLarge };
 
 /** What was sent: an address to download from, or bytes, with their media type where it was named. */
 export type UploadForm =
@@ -79,7 +79,7 @@ const PART = "file";
 /** The headers of a part, in bytes. */
 const MAX_HEADER_BYTES = 8 * 1024;
 
-export function isMultipart(request: Request): boolean {
+function isMultipart(request: Request): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test(request.headers.get("content-type") ?? "");
 }
 
@@ -88,7 +88,7 @@ export function isMultipart(request: Request): boolean {
  *
  * @throws {PlatformError} 400 VALIDATION, TOO_LARGE
  */
-export async function readFilePart(request: Request): Promise<Uint8Array> {
+async function readFilePart(request: Request): Promise<Uint8Array> {
   const parser = openParser(request);
   return await filePartOf(await readBytes(request, uploadLimit), parser);
 }

@@ -42,7 +42,7 @@ const readers: Readonly<Record<ImageKind, (bytes: Buffer) => Size | undefined>> 
 };
 
 /** Reads the size of an image from its headers; undefined if they are damaged or cut off. */
-export function sizeOf(bytes: Buffer, kind: ImageKind): Size | undefined {
+function sizeOf(bytes: Buffer, kind: ImageKind): Size | undefined {
   try {
     return readers[kind](bytes);
   } catch (error) {
@@ -130,7 +130,7 @@ const VERSION_AND_FLAGS = 4;
  * The size of an AVIF is a property (`ispe`) of its primary item (ISO/IEC 23008-12, 6.5.3); tiles, previews
  * and masks are items with sizes of their own. A moving one has a still of itself as its primary item.
  */
-export function avifSize(bytes: Buffer): Size | undefined {
+function avifSize(bytes: Buffer): Size | undefined {
   const meta = find(boxesIn(bytes, 0), "meta");
   const described = meta === undefined ? [] : boxesIn(meta, VERSION_AND_FLAGS);
   const primary = primaryItem(find(described, "pitm"));

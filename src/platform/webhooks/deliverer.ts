@@ -169,7 +169,7 @@ export interface Batch {
  *
  * @returns each delivery in order, of which the last one counts; none when it was interrupted before
  */
-export async function attempt(options: AttemptOptions, batch: Batch): Promise<readonly Sent[]> {
+async function attempt(options: AttemptOptions, batch: Batch): Promise<readonly Sent[]> {
   const { mode, ...details } = options.faults.take();
   if (mode === "none") return await send(options, batch);
   const sent = await goWrong({ ...details, mode }, options, batch);

@@ -1,4 +1,4 @@
-import { Bounded, firstBytes, MOST_RECORDS } from "../bounded.ts";
+import { Bounded, firstBytes, MAX_RECORDS } from "../bounded.ts";
 import type { DeliveryFault } from "../faults/webhook-fault.ts";
 import type { Window } from "../store/conversations.ts";
 import { idOf, seqOf } from "../store/ids.ts";
@@ -58,7 +58,7 @@ export interface RecordedResponse {
 }
 
 /** Puts a record together; the answer has to be collected. */
-export function recordOf(summary: DeliverySummary, sent: Sent): DeliveryRecord {
+function recordOf(summary: DeliverySummary, sent: Sent): DeliveryRecord {
   return { ...summary, request: requestOf(sent), response: responseOf(sent) };
 }
 
@@ -101,7 +101,7 @@ interface Kept {
 /** The newest deliveries with what was sent and answered. They live in memory. */
 export class DeliveryRecords {
   readonly #timeline: Timeline;
-  readonly #kept = new Bounded<Kept>(MOST_RECORDS);
+  readonly #kept = new Bounded<Kept>(MAX_RECORDS);
   #last = 0;
 
   constructor(timeline: Timeline) {

@@ -154,7 +154,7 @@ export function contentOf(events: readonly AnyEvent[]): Content {
  *
  * @param at when it is signed, in milliseconds since 1970
  */
-export function signedRequest(
+function signedRequest(
   { url, secret }: Endpoint,
   { body, events }: Content,
   at: number,

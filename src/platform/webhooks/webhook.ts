@@ -158,7 +158,7 @@ export class Webhook {
  * @returns the address in its normal form
  * @throws {PlatformError} 400 VALIDATION
  */
-export function endpointUrl(text: string): string {
+function endpointUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null) throw invalid("url must be an absolute address, such as https://example.org/");
   if (url.username !== "" || url.password !== "") {

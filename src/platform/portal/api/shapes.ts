@@ -31,21 +31,14 @@ export type { LimitName, LimitSettings } from "../../limits/settings.ts";
 export type { SnapshotView } from "../../state/snapshots.ts";
 export type { Block } from "../../store/people.ts";
 export type {
-  ApiEntry,
-  AppEntry,
   DeliveryEntry,
-  EventEntry,
-  FaultEntry,
   RunEntry,
-  StateEntry,
   TimelineEntry,
-  WebhookEntry,
 } from "../../timeline/entries.ts";
 export type { Scope } from "../../types.ts";
 export type {
   DeliveryRecord,
   DeliverySummary,
-  RecordedRequest,
   RecordedResponse,
 } from "../../webhooks/records.ts";
 export type { WebhookChange, WebhookView } from "../../webhooks/webhook.ts";

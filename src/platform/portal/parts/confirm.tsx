@@ -20,7 +20,7 @@ export interface ConfirmDialogProps extends Asked {
 }
 
 /** Asks before something is done; closes when it is, or was given up. */
-export function ConfirmDialog(props: ConfirmDialogProps) {
+function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, children, confirm, run, done, tone = "danger", onClose } = props;
   return (
     <Dialog title={title} onClose={onClose}>

@@ -36,7 +36,7 @@ export function markOfRun({ attempt, outcome, retryInMs }: RunEntry): Mark {
 }
 
 /** Describes what became of an event: its newest run, or else its deliveries. */
-export function markOfStory(story: Story | undefined): Mark {
+function markOfStory(story: Story | undefined): Mark {
   return story?.run === undefined ? markOfEvent(story?.outcome ?? "waiting") : markOfRun(story.run);
 }
 

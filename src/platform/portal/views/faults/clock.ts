@@ -7,7 +7,7 @@ export interface ReadClock {
 }
 
 /** How far a signature's time may be from the bot's clock, in milliseconds (section 5, rule 7). */
-export const REPLAY_WINDOW_MS = 300_000;
+const REPLAY_WINDOW_MS = 300_000;
 
 /** Below this the clock counts as the machine's own, in milliseconds: a request takes its time. */
 const NO_OFFSET_MS = 1_000;

@@ -1,6 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { copyAsJson } from "../faces/core.ts";
+import { copyAsJson } from "../faces/steps.ts";
 
 class Order {
   readonly id = 1;
