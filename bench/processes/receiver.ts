@@ -5,6 +5,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { createLogger } from "../../src/core/logger.ts";
 import { defaultLane } from "../../src/events/lane.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { logFacts } from "../../src/observe/log.ts";
 import { toExpress, toNodeListener } from "../../src/receiver/adapters.ts";
 import { Receiver } from "../../src/receiver/receive.ts";
 import { listen } from "../../src/receiver/server.ts";
@@ -30,11 +31,13 @@ const handlers = {
   listen: async (face: Face): Promise<string> => {
     if (face === "bot") return await startBot();
     const log = createLogger({ level: "warn", secrets: [SECRET] });
+    const bot = {};
+    logFacts(bot, log);
     let inbox = openInbox();
     const clock = systemClock;
     const receiver = new Receiver({
       inbox: { put: (...batch) => inbox.put(...batch) },
-      ...{ secrets: [SECRET], laneOf: defaultLane, clock, log },
+      ...{ secrets: [SECRET], laneOf: defaultLane, clock, log, bot },
       ...{ path: "/webhook", maxBodyBytes: 1_048_576, budget: new BodyBudget(33_554_432) },
     });
     close = () => inbox.close();

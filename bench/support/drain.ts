@@ -2,6 +2,7 @@ import { steadyClock } from "../../src/core/clock.ts";
 import { createLogger } from "../../src/core/logger.ts";
 import { Dispatcher } from "../../src/dispatcher/loop.ts";
 import type { Inbox } from "../../src/inbox/inbox.ts";
+import { logFacts } from "../../src/observe/log.ts";
 
 export interface DrainOptions {
   /** How many lanes are handled at once. */
@@ -14,6 +15,10 @@ export interface DrainOptions {
 
 const clock = steadyClock();
 const log = createLogger({ level: "silent", secrets: [] });
+
+/** A bot is heard by its log at least. */
+const bot = {};
+logFacts(bot, log);
 
 /** Handles what waits in an inbox, by a handler that does nothing. Resolves once every outcome is in the database. */
 export async function drainInbox(inbox: Inbox, options: DrainOptions): Promise<void> {
@@ -30,6 +35,7 @@ export async function drainInbox(inbox: Inbox, options: DrainOptions): Promise<v
     inbox,
     clock,
     log,
+    bot,
     handler: { begin: () => ({ run: handle, failed: () => Promise.resolve() }) },
     concurrency,
     maxAttempts: 8,

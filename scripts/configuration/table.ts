@@ -19,7 +19,7 @@ export function withTable(page: string): string {
 /** @throws {Error} if the sentence of an option gives another variable or default than the table */
 function rows(): string[] {
   const main = entryPoints().find(({ name }) => name === "service-bot");
-  const members = main?.entries.find(({ name }) => name === "ConfigOverrides")?.members ?? [];
+  const members = main?.entries.find(({ name }) => name === "BotOptions")?.members ?? [];
   const texts = new Map(members.map((member) => [nameIn(member), member.docstring.text]));
   return Object.entries(settings).map(([option, { variable, fallback, optional = "required" }]) => {
     const text = texts.get(option) ?? "";

@@ -1,6 +1,5 @@
-import { type DestinationStream, type Logger as PinoLogger, pino } from "pino";
-import { loggedError } from "./logged-error.ts";
-import { redaction, scrubber } from "./redact.ts";
+import { type DestinationStream, type Logger as PinoLogger, pino, stdSerializers } from "pino";
+import { isShown, redaction, scrubber, showError } from "./redact.ts";
 import { printableText } from "./terminal.ts";
 
 /** A pino logger. */
@@ -39,4 +38,16 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     options.destination ?? pino.destination({ fd: 1, sync: true }),
   );
+}
+
+/**
+ * Describes the field `err` of a line: an error with its causes, and without its other fields, which may hold anything. An
+ * error that was described before stays as it is.
+ */
+function loggedError(thrown: unknown): unknown {
+  if (isShown(thrown)) return thrown;
+  const shown = showError(thrown, (text) => text);
+  if (!(thrown instanceof Error)) return shown;
+  const { message, stack } = stdSerializers.err(thrown);
+  return { ...shown, message, stack };
 }

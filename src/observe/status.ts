@@ -10,77 +10,75 @@ import type { PollerStatus } from "../poller/record.ts";
 import type { Receiver } from "../receiver/receive.ts";
 
 /**
- * How a bot is doing, without secrets and without anything that people wrote. Times are milliseconds since
- * 1970 on the bot's clock, which is not moved when the system's time is set; `/readyz?verbose` writes
- * them as ISO 8601 in UTC, and null for undefined. What lies before the start of the process is not
- * remembered, except for `inbox` and the cursor.
+ * Status of a bot, without secrets and texts of people. Times are milliseconds since 1970 on the bot's clock, which does not
+ * move when the system's time is set. `/readyz?verbose` writes them as ISO 8601 in UTC, and null for undefined. Only `inbox`
+ * and the cursor remember the time before the start of the process.
  */
 export interface BotStatus {
-  /** When this was the status. */
+  /** Time of the status. */
   readonly at: number;
-  /** What `/readyz` answers with 200: the bot has started, is not stopping, and its store answers. */
+  /** True while `/readyz` answers 200: the bot has started, is not stopping, and its store answers. */
   readonly ready: boolean;
   /**
    * `auditing`: the webhook brings the events, and the log is read now and then; `polling`: the log brings
    * them; `webhook`: the log is never read (DELIVERY=webhook).
    */
   readonly mode: Mode | "webhook";
-  /** When the mode began: with the last switch, or with the start. */
+  /** Time of the last switch, or of the start. */
   readonly modeSince: number;
-  /** The reason of the last switch, for people; before the first one, why the bot began in this mode. */
+  /** Reason of the last switch, for people; before the first one, of the mode at the start. */
   readonly modeReason: string;
-  /** When the last delivery was stored, duplicates and empty ones included, on any instance. */
+  /** Time when any instance last stored a delivery, duplicates and empty ones included. */
   readonly lastDeliveryAt: number | undefined;
-  /** Undefined when the log is never read. */
+  /** `undefined` if the event log is never read. */
   readonly log: LogStatus | undefined;
-  /** Undefined when the store does not answer. */
+  /** `undefined` if the store does not answer. */
   readonly inbox: InboxStatus | undefined;
   /** This instance's budget of requests to the platform; undefined without MAX_REQUESTS_PER_MINUTE. */
   readonly requests: RequestsStatus | undefined;
-  /** Undefined where a bot is one process (SQLite), and when the store does not answer. */
+  /** `undefined` if the bot is one process (SQLite), or the store does not answer. */
   readonly instances: InstancesStatus | undefined;
-  /** Undefined where the inbox did not come from a backup. */
+  /** `undefined` if never restored. */
   readonly restored: RestoredStatus | undefined;
 }
 
-/** An inbox that came from a backup, and what may have been done since that was taken. */
+/** Restore of the inbox from a backup. */
 export interface RestoredStatus {
-  /** When it was restored. */
+  /** Time of the restore. */
   readonly at: number;
-  /** What was made after this was not handled before the restore; undefined until the platform's time is known. */
+  /** Events made later were not handled before the restore; `undefined` until the platform's time is known. */
   readonly until: number | undefined;
   /** When the log was read to its end since, so that the events after the backup are back; undefined until then. */
   readonly readAt: number | undefined;
 }
 
-/** How far the platform's event log has been read. */
+/** Position in the platform's event log. */
 export interface LogStatus
   extends Pick<PollerStatus, "cursor" | "lastPollAt" | "lastPollError" | "readToEndAt"> {
   /**
-   * How long ago `readToEndAt` was, in milliseconds: what the log showed by then is in the inbox, so nothing
-   * that the webhook lost has been missing for longer than this. The exception is an event that the platform
-   * entered late, out of order: the next audit finds it. Up to the interval of the mode, and the time
-   * that a read takes, is normal. Undefined until the end was reached.
+   * Age of `readToEndAt` in ms. Events of the log from before then are in the inbox. Nothing that the webhook lost has been
+   * missing for longer, except an event that the platform entered out of order: the next audit finds it. Up to the
+   * interval of the mode, and the time of a read, is normal. `undefined` until the end was reached.
    */
   readonly lagMs: number | undefined;
 }
 
-/** What waits in the inbox, and what has been given up. */
+/** Events that wait in the inbox, and dead letters. */
 export interface InboxStatus {
-  /** Events that are not handled yet, those that wait for a retry included. */
+  /** Events that are not handled yet, including events that wait for a retry. */
   readonly pending: number;
-  /** When the oldest of them was received. */
+  /** Time when the oldest of them was received. */
   readonly oldestPendingAt: number | undefined;
-  /** The same as an age, in milliseconds. */
+  /** Its age in ms. */
   readonly oldestPendingAgeMs: number | undefined;
   /** Events that will not be handled unless a person retries them. */
   readonly deadLetters: number;
 }
 
-/** Where a status comes from. */
+/** Parts of a bot that its status reads. */
 export interface StatusSources {
   readonly clock: Clock;
-  /** When the bot was started, on that clock. */
+  /** Time of the start, on that clock. */
   readonly startedAt: number;
   readonly isReady: () => Promise<boolean>;
   readonly receiver: Pick<Receiver, "lastDeliveryAt">;
@@ -133,12 +131,12 @@ function latest(times: readonly (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** What `/readyz?verbose` answers. */
+/** Answer of `/readyz?verbose`. */
 export type WrittenStatus = Readonly<Record<Exclude<keyof BotStatus, "ready">, unknown>> & {
   readonly ready: boolean;
 };
 
-/** The status as JSON has it: every field is there, times are ISO 8601, null stands for undefined. */
+/** Writes the status as JSON has it: every field is there, times are ISO 8601, null stands for undefined. */
 export function writeStatus(status: BotStatus): WrittenStatus {
   const { at, ready, mode, modeSince, modeReason, lastDeliveryAt, log, inbox, requests } = status;
   const { instances, restored } = status;
@@ -184,46 +182,46 @@ function writeInbox({ pending, oldestPendingAt, oldestPendingAgeMs, deadLetters 
   };
 }
 
-/** The instances of a bot on one database, and what they do together. Times as in {@link BotStatus}. */
+/** Instances of a bot on one database. Times as in {@link BotStatus}. */
 export interface InstancesStatus {
-  /** The id of the one that tells this. */
+  /** Id of the instance that answers. */
   readonly self: string;
-  /** Those that gave a sign of life in the last 15 seconds, the oldest first. */
+  /** Instances with a sign of life in the last 15 seconds, the oldest first. */
   readonly list: readonly InstanceStatus[];
-  /** Who reads the event log; undefined where nobody ever did. */
+  /** Lease on reading the event log; `undefined` if no instance ever had it. */
   readonly poller: PollerLease | undefined;
-  /** How many events ended in the last 60 seconds, on all instances: done, dead or discarded. */
+  /** Events that ended in the last 60 seconds, on all instances: done, dead or discarded. */
   readonly endedLastMinute: number;
 }
 
 /** One instance of a bot. Times as in {@link BotStatus}. */
 export interface InstanceStatus {
   readonly id: string;
-  /** The machine that it runs on. */
+  /** Its machine. */
   readonly host: string;
   /** Its process there. */
   readonly pid: number;
   /** Of service-bot. */
   readonly version: string;
-  /** When it was started. */
+  /** Time of its start. */
   readonly startedAt: number;
   /** Its last sign of life; there is one every 5 seconds. */
   readonly seenAt: number;
-  /** When it stored its last delivery; undefined before the first one. */
+  /** Time of its last stored delivery; `undefined` before the first one. */
   readonly lastDeliveryAt: number | undefined;
 }
 
-/** Who reads the event log of the platform, for all instances. */
+/** Lease on reading the event log of the platform for all instances. */
 export interface PollerLease {
-  /** The id of the instance that reads the event log; undefined while none does. */
+  /** Id of the instance that reads the event log; `undefined` while none does. */
   readonly holder: string | undefined;
-  /** Grows each time that somebody else takes over. */
+  /** Grows each time that another instance takes over. */
   readonly term: number;
-  /** When another instance takes over unless the lease is renewed, which it is every 5 seconds. */
+  /** Time when another instance takes over, unless the lease is renewed, as every 5 seconds. */
   readonly expiresAt: number | undefined;
 }
 
-/** @param at when the report was made, on the bot's clock */
+/** @param at time of the report, on the bot's clock */
 function instancesStatus(self: string, report: SharedReport, at: number): InstancesStatus {
   const { instances, poller, endedLastMinute } = report;
   return {
@@ -246,7 +244,7 @@ function instancesStatus(self: string, report: SharedReport, at: number): Instan
 /** {@link InstancesStatus} as JSON has it. */
 export type WrittenInstances = Readonly<Record<keyof InstancesStatus, unknown>>;
 
-/** Hosts and processes are left out: anybody may ask. */
+/** Leaves out hosts and processes, because the answer may go to anyone with the token. */
 function writeInstances(status: InstancesStatus): WrittenInstances {
   const { self, list, poller, endedLastMinute } = status;
   const instances = list.map(({ id, version, startedAt, seenAt, lastDeliveryAt }) => ({

@@ -17,6 +17,9 @@ const PEOPLE = 6;
 /** In ms, at most. Half of it is the average. */
 const MAX_PAUSE_MS = 120;
 
+/** In ms. A bot that is ready reads the log in far less, unless the machine is busy. */
+const LOG_TIMEOUT_MS = 20_000;
+
 const mixture: readonly Behaviour[] = [
   "alike",
   "alike",
@@ -61,6 +64,7 @@ class Restores implements Attack {
     const load = new Load({ ledger, random, pauseMs, people: PEOPLE, behaviours: mixture });
     await world.waitForMore(random.below(10), 3_000);
     const before = [...ledger.acknowledged];
+    await waitForLog(world, before);
     await serviceBot(world, "inbox", "backup", backup, "--json");
     const said = ledger.said;
     await wait(random.below(600));
@@ -82,6 +86,12 @@ class Restores implements Attack {
   judge() {
     return { figures: { "said after the backup and before the loss": this.#forgotten } };
   }
+}
+
+/** Waits for the event log to bring back the events that the last disk took along. */
+async function waitForLog({ store }: World, acknowledged: readonly string[]): Promise<void> {
+  const end = performance.now() + LOG_TIMEOUT_MS;
+  while (performance.now() < end && (await store.missing(acknowledged)).length > 0) await wait(50);
 }
 
 async function serviceBot({ store }: World, ...args: readonly string[]): Promise<void> {
