@@ -5,6 +5,9 @@ import { dropBody } from "./body.ts";
 /** In bytes. A body that waits unread holds no more than this, as in a stream of Node's own. */
 const BODY_BUFFER_BYTES = 65_536;
 
+/** In bytes. Answers of an announced length up to this are sent whole. */
+const MAX_WHOLE_BYTES = 1_048_576;
+
 /** Handles a web-standard request. The original carries what a `Request` cannot, such as the socket. */
 export type WebHandler = (request: Request, original: IncomingMessage) => Promise<Response>;
 
@@ -59,10 +62,8 @@ export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Req
 }
 
 /** Sends an answer. A reader that is gone cancels the stream of the answer. */
-export async function sendWebResponse(
-  response: ServerResponse,
-  { status, headers, body }: Response,
-): Promise<void> {
+export async function sendWebResponse(response: ServerResponse, answer: Response): Promise<void> {
+  const { status, headers, body } = answer;
   if (response.destroyed) {
     await body?.cancel();
     return;
@@ -70,6 +71,11 @@ export async function sendWebResponse(
   response.writeHead(status, [...headers].flat());
   if (body === null) {
     response.end();
+    return;
+  }
+  // Whole already: a stream would take several times as long.
+  if (Number(headers.get("content-length") ?? Infinity) <= MAX_WHOLE_BYTES) {
+    response.end(new Uint8Array(await answer.arrayBuffer()));
     return;
   }
   // A stream may stay silent for long; the client must see at once that it is open.
@@ -104,8 +110,11 @@ function bodyOf(
           controller.enqueue(piece);
           if ((controller.desiredSize ?? 0) <= 0) request.pause();
         };
-        const end = () => controller.close();
         const fail = () => controller.error(new TypeError("The body of the request broke off."));
+        const end = () => {
+          request.off("close", fail);
+          controller.close();
+        };
         request.on("data", take).once("end", end).once("close", fail).pause();
         drop = () => {
           request.off("data", take).off("end", end).off("close", fail);

@@ -52,10 +52,15 @@ export interface EndedCall {
   readonly answer: WrittenAnswer | undefined;
 }
 
+interface Shortened {
+  readonly bytes: Buffer;
+  readonly truncated: boolean;
+}
+
 interface Kept {
   readonly summary: CallSummary;
   readonly request: RecordedRequest;
-  readonly answer: (WrittenAnswer & { readonly truncated: boolean }) | undefined;
+  readonly answer: (Omit<WrittenAnswer, "bytes"> & Shortened) | undefined;
 }
 
 /** The newest calls of the API with what was asked and answered. They live in memory. */

@@ -130,11 +130,12 @@ export function appOf({ platform, opened, allowHosts, logger }: AppOptions): Exp
   const serve: RequestHandler = async (request, response) => {
     if (!isOurs(request)) throw new PlatformError(403, "FORBIDDEN", UNKNOWN_HOST);
     const extension = opened.find(request.path);
-    await exchange(request, response, async (gone, ended) => {
-      const incoming = toWebRequest(request, ended);
-      if (extension === undefined) return await platform.respond(incoming, gone);
+    await exchange(request, response, async (gone) => {
+      if (extension === undefined) return await answerOf(platform, toWebRequest(request), gone);
+      const ended = new AbortController();
+      response.once("close", () => ended.abort());
       const { fetch } = await extension();
-      return await fetch(incoming);
+      return await fetch(toWebRequest(request, ended.signal));
     });
   };
   return express()
@@ -151,28 +152,38 @@ export function appOf({ platform, opened, allowHosts, logger }: AppOptions): Exp
 const UNKNOWN_HOST =
   "The local platform answers only to 127.0.0.1, localhost, [::1] and the address of this machine that it listens on. For another name start it with --allow-host NAME.";
 
+/** Cancels a body that the platform has left unread, so that its sender gets to see the answer. */
+async function answerOf(
+  platform: Pick<Platform, "respond">,
+  request: Request,
+  gone: AbortSignal,
+): Promise<Response> {
+  try {
+    return await platform.respond(request, gone);
+  } finally {
+    if (request.body?.locked === false) await request.body.cancel();
+  }
+}
+
 /** Sends the answer to a request, or cuts its connection if there is none. */
 async function exchange(
   incoming: IncomingMessage,
   response: ServerResponse,
-  answer: (gone: AbortSignal, ended: AbortSignal) => Promise<Response>,
+  answer: (gone: AbortSignal) => Promise<Response>,
 ): Promise<void> {
   const gone = new AbortController();
-  const ended = new AbortController();
   response.once("close", () => {
     if (!response.writableEnded) gone.abort();
-    ended.abort();
   });
   if (/^(TRACE|TRACK|CONNECT)$/i.test(incoming.method ?? "")) {
     throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${incoming.method} is not supported.`);
   }
   try {
-    await sendWebResponse(response, await answer(gone.signal, ended.signal));
+    await sendWebResponse(response, await answer(gone.signal));
   } catch (error) {
     if (!(error instanceof ConnectionLost)) throw error;
     incoming.socket.destroy();
   } finally {
-    // A body that was left unread is dropped, so that its sender gets to see the answer.
     dropBody(incoming);
   }
 }

@@ -12,7 +12,7 @@ export interface Answer {
 export interface WrittenAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly bytes: Buffer;
+  readonly bytes: Buffer<ArrayBuffer>;
 }
 
 /** Rejects a request that gets no answer, as `fetch` does when a connection is cut. */
@@ -32,7 +32,7 @@ export function toResponse({ status, headers, bytes }: WrittenAnswer): Response 
   // A fault may choose 304, which has no body.
   if (status === 304) return new Response(null, { status, headers });
   const all = { ...headers, "content-length": String(bytes.byteLength) };
-  return new Response(bytes.toString("utf8"), { status, headers: all });
+  return new Response(bytes, { status, headers: all });
 }
 
 /** Returns a file, whose bytes may be anything. */

@@ -3,7 +3,7 @@ import type { EventDetails } from "../../faces/inbox.ts";
 import { leaks } from "./forms.ts";
 import type { Stage } from "./stage.ts";
 
-/** Of what `inbox show` tells, these hold what people and the bot have said: to show it is what it is for. */
+/** Fields of `inbox show` and `inbox list --json` that hold the words of people and of the bot, on purpose. */
 const exempt: readonly (keyof EventDetails)[] = ["body", "steps"];
 
 /** The same, as people read it: the parts that begin like this, and the names of steps in what can be done. */
@@ -25,7 +25,7 @@ export async function askForEverything(it: Stage): Promise<void> {
 
 /** What the inbox has come to in the end. */
 export async function askForTheEnd(it: Stage): Promise<void> {
-  await Promise.all([it.run(["inbox"]), it.run([...list, "--json"])]);
+  await Promise.all([it.run(["inbox"]), it.run([...list, "--json"], withoutFieldsOfAll)]);
 }
 
 /** `inbox show` of the events that have most to tell, and a decision; all may be seen but what it is there to show. */
@@ -75,6 +75,11 @@ function withoutParts(out: string): string {
 
 function withoutFields(out: string): string {
   return JSON.stringify(without(JSON.parse(out)));
+}
+
+function withoutFieldsOfAll(out: string): string {
+  const { events, ...rest }: { events: readonly object[] } = JSON.parse(out);
+  return JSON.stringify({ ...rest, events: events.map(without) });
 }
 
 function without(event: object): object {
