@@ -29,6 +29,7 @@ import {
   REPORT_KEPT_MS,
   REQUEST_TIMEOUT_MS,
   RETENTION,
+  RETRY,
 } from "./defaults.ts";
 
 /** The parts of a bot that runs. */
@@ -229,7 +230,7 @@ function makeDispatcher(
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
     leaseMs: options.leaseMs,
-    backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
+    backoff: { ...RETRY, ...options.retry },
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
     restore,

@@ -1,20 +1,24 @@
+import type { BackoffOptions } from "../core/backoff.ts";
 import type { Retention } from "../inbox/inbox.ts";
 
-/** In milliseconds, where `handlerTimeoutMs` is not set. */
+/** In ms. Default of `handlerTimeoutMs`. */
 export const HANDLER_TIMEOUT_MS = 60_000;
 
-/** In milliseconds, where `requestTimeoutMs` is not set. */
+/** In ms. Default of `requestTimeoutMs`. */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Bytes of bodies under way, where twice MAX_BODY_BYTES is less. */
+/** Bytes. Bodies under way may take this much, or twice `MAX_BODY_BYTES` if that is more. */
 export const MIN_BODIES_BYTES: number = 32 * 1024 * 1024;
 
-/** In ms. `/readyz?verbose` asks the store once in this time, however often it is asked itself. */
+/** In ms. Requests to `/readyz?verbose` within this time share one look at the store. */
 export const REPORT_KEPT_MS: number = 1_000;
+
+/** Default of `retry`: waits between the runs of a handler that failed. */
+export const RETRY: BackoffOptions = { baseMs: 1_000, maxMs: 300_000, factor: 2 };
 
 const DAY = 86_400_000;
 
-/** Where `retention` is not set. */
+/** Default of `retention`. */
 export const RETENTION: Retention = {
   bodiesMs: 7 * DAY,
   idsMs: 30 * DAY,

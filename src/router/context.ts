@@ -30,7 +30,7 @@ export interface Context<T extends string = string> {
   readonly payload: EventFor<T>["payload"];
   /** The number of this run of the handler for this event, from 1 up. */
   readonly attempt: number;
-  /** The door through which the event came first. */
+  /** The source that had the event first. */
   readonly source: "webhook" | "poll";
   /** True when a later event of the same conversation or post was handled before this one arrived. */
   readonly late: boolean;

@@ -6,7 +6,7 @@ export interface Job<Event> {
   readonly event: Event;
   /** The number of this run, from 1 up. */
   readonly attempt: number;
-  /** The door through which the event came first. */
+  /** The source that had the event first. */
   readonly source: "webhook" | "poll";
   /** True when a later event of the same lane was done before this one arrived. */
   readonly late: boolean;
