@@ -1,4 +1,4 @@
-import { addressProblem, normalizeAddress, tokenProblem } from "./core/access.ts";
+import { addressProblem, normalizeAddress, tokenProblem } from "./core/address-and-token.ts";
 import { type DatabaseAddress, databaseProblem, readDatabase } from "./core/database-address.ts";
 import { type LogLevel, logLevels } from "./core/logger.ts";
 import { misspeltVariables } from "./core/misspelt-variables.ts";

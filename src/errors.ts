@@ -96,7 +96,7 @@ export type PlatformCode =
   // limits
   | "QUOTA_EXCEEDED";
 
-/** What the code of an `ApiError` can be. */
+/** Codes of an `ApiError`. */
 export type ApiErrorCode = PlatformCode | "API_ERROR" | "API_REDIRECT";
 
 /** Nothing can be put off for longer than this, in milliseconds: 365 days. */

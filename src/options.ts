@@ -16,7 +16,7 @@ import type { LaneOf } from "./events/lane.ts";
 import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
 
-/** What can be set on a bot in code. Options override the environment. Durations are milliseconds. */
+/** Options of a bot in code. They override the environment. Durations are milliseconds. */
 export interface BotOptions extends ConfigOverrides {
   /** The variables to read; `process.env` by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -61,7 +61,7 @@ export interface BotOptions extends ConfigOverrides {
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
   /** Sends the requests to the platform. Default: `fetch` of the process. */
   readonly fetch?: Fetch;
-  /** Where the time comes from. Default: the time of this machine, which is not moved when that is set. */
+  /** Source of the time. Default: the time of this machine, which is not moved when that is set. */
   readonly clock?: Clock;
   /** Spreads waits. Default `Math.random`. */
   readonly random?: Random;
@@ -73,7 +73,7 @@ export interface StartOptions {
   readonly listen?: boolean;
   /**
    * Own the process: stop and exit on SIGTERM and SIGINT, exit with 2 and one message when the
-   * configuration is wrong, with 1 when the bot cannot start, or must not use its inbox any more. By default what
+   * configuration is wrong, with 1 when the bot cannot start, or may no longer use its inbox. By default what
    * `listen` is. Otherwise `start` rejects, a bot that must not go on stops, and signals are the application's.
    */
   readonly standalone?: boolean;

@@ -49,7 +49,7 @@ export interface Parts extends Endpoints {
   readonly status: StatusSources;
 }
 
-/** What every part is made with. */
+/** Dependencies of every part. */
 interface Dependencies {
   /** Sender of what is published on channels. */
   readonly bot: object;

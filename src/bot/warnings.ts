@@ -1,6 +1,6 @@
-import { HANDLER_WAIT_MS, reserveOf } from "../client/limits.ts";
+import { HANDLER_WAIT_MS, reserveOf } from "../client/request-limiter.ts";
 import type { Config } from "../config.ts";
-import { isSentInClear } from "../core/access.ts";
+import { isSentInClear } from "../core/address-and-token.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { BotOptions } from "../options.ts";
@@ -54,7 +54,7 @@ function warnOfTimeouts(options: BotOptions, router: Router, config: Config, log
 /** An interval for which the budget of requests is too small. */
 export interface BudgetProblem {
   readonly perMinute: number;
-  /** What of it is left for this reading. */
+  /** Requests a minute that are left for this reading. */
   readonly places: number;
   readonly variable: string;
   readonly intervalMs: number;
@@ -62,7 +62,7 @@ export interface BudgetProblem {
   readonly wanted: number;
 }
 
-/** Says once where the budget of requests is too small for an interval, even with nothing else to do. */
+/** Warns once of each interval that the budget is too small for, even without other requests. */
 export function warnOfBudget(config: Config, log: Logger): void {
   for (const { perMinute, places, variable, intervalMs, wanted } of budgetProblems(config)) {
     log.warn(
@@ -72,7 +72,7 @@ export function warnOfBudget(config: Config, log: Logger): void {
   }
 }
 
-/** Where it is too small; empty where it is not, or there is none. */
+/** Returns each interval that the budget is too small for. Empty without a budget. */
 export function budgetProblems(config: Config): readonly BudgetProblem[] {
   const { maxRequestsPerMinute: perMinute, delivery, pollIntervalMs, auditIntervalMs } = config;
   if (perMinute === undefined || delivery === "webhook") return [];

@@ -4,11 +4,11 @@ import { Http } from "./http.ts";
 import type { HttpOptions } from "./http-options.ts";
 import { prepareImage } from "./images/prepare.ts";
 import type { ImageInput } from "./images/source.ts";
-import type { RequestsStatus } from "./limits.ts";
 import { checkLimit, type Listing } from "./listing.ts";
 import { list, read, type UploadOptions, uploadImage } from "./operations.ts";
 import { Posts } from "./posts.ts";
 import { type LogPurpose, userPath } from "./request.ts";
+import type { RequestsStatus } from "./request-limiter.ts";
 import { check, eventPage, pageOf, post, profile, searchHit } from "./schemas.ts";
 import type {
   CallOptions,

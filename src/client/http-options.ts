@@ -1,4 +1,4 @@
-import { addressProblem, normalizeAddress, tokenProblem } from "../core/access.ts";
+import { addressProblem, normalizeAddress, tokenProblem } from "../core/address-and-token.ts";
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../core/ranges.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { BreakerChange } from "./breaker.ts";
-import type { BudgetWait } from "./limits.ts";
+import type { BudgetWait } from "./request-limiter.ts";
 
 /** The part of `fetch` that the client calls. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

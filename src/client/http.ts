@@ -13,8 +13,13 @@ import {
   type ResolvedOptions,
   resolveOptions,
 } from "./http-options.ts";
-import { HANDLER_WAIT_MS, type Permit, RequestLimiter, type RequestsStatus } from "./limits.ts";
 import { type ApiRequest, buildRequest, type Method, type RequestOptions } from "./request.ts";
+import {
+  HANDLER_WAIT_MS,
+  type Permit,
+  RequestLimiter,
+  type RequestsStatus,
+} from "./request-limiter.ts";
 import { failureIn, readFailure, readJson } from "./response.ts";
 import { retryInMs } from "./retries.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";

@@ -1,6 +1,6 @@
 import { EVENT_HEADER } from "../core/current-event.ts";
 import { ServiceBotError } from "../errors.ts";
-import type { RequestKind } from "./limits.ts";
+import type { RequestKind } from "./request-limiter.ts";
 
 export type Method = "GET" | "POST";
 

@@ -141,7 +141,7 @@ export interface Page<T> {
 
 /** One page of the event log, oldest first. */
 export interface EventPage {
-  /** As received; `readBatch` and `parseEvent` check them. */
+  /** Unchecked: `readBatch` and `parseEvent` check them. */
   readonly events: readonly unknown[];
   /** The `since` of the next page. */
   readonly cursor: string;

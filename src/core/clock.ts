@@ -1,4 +1,4 @@
-/** Where the time comes from. An ordinary option everywhere, so that tests need not wait. */
+/** Source of the time. An ordinary option everywhere, so that tests need not wait. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;

@@ -12,10 +12,10 @@ export interface CurrentEvent {
 
 const current = new AsyncLocalStorage<CurrentEvent>();
 
-/** What can stand in a header as it is. */
+/** Texts that fit into a header unchanged. */
 const PLAIN = /^[\w.:-]{1,100}$/;
 
-/** Runs `work` for an event: all that it begins can ask for which. */
+/** Runs `work` for an event. Everything that it begins can read which event it is for. */
 export function duringEvent<T>({ id, trace }: CurrentEvent, work: () => T): T {
   return current.run({ id, trace }, work);
 }

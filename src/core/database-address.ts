@@ -1,4 +1,4 @@
-/** Where a bot keeps its inbox. */
+/** Address of an inbox. */
 export type DatabaseAddress =
   /** A path, or `:memory:`. */
   | { readonly kind: "sqlite"; readonly file: string }
@@ -9,7 +9,7 @@ const POSTGRES = /^postgres(ql)?:/i;
 
 const TLS = ["disable", "prefer", "require", "verify-ca", "verify-full", "no-verify"];
 
-/** What is wrong with an address; undefined when it can be used. Nothing of the address is in it. */
+/** Returns the problem of an address, without quoting it. `undefined` if it can be used. */
 export function databaseProblem(text: string): string | undefined {
   if (POSTGRES.test(text)) return postgresProblem(text);
   if (!/^file:./.test(text)) {
@@ -31,7 +31,7 @@ export function readDatabase(text: string): DatabaseAddress {
     : { kind: "sqlite", file: text.replace(/^file:/, "") };
 }
 
-/** As a log may show it: without user, password and parameters. */
+/** Returns the address without user, password and parameters, for logs. */
 export function showDatabase(address: DatabaseAddress): string {
   if (address.kind === "sqlite") return address.file;
   const { host, pathname } = new URL(address.url);
@@ -39,8 +39,8 @@ export function showDatabase(address: DatabaseAddress): string {
 }
 
 /**
- * What must never be told of the way into a database: the passwords of its address, and the one that the driver
- * takes from the environment where the address has none.
+ * Returns the secrets of an address: its passwords, or the one that the driver takes from the environment if the
+ * address has none.
  */
 export function secretsOf(
   address: DatabaseAddress,

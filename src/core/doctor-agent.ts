@@ -1,2 +1,2 @@
-/** The `User-Agent` of what `service-bot doctor` asks, so that nobody takes it for the bot. */
+/** `User-Agent` of the requests of `service-bot doctor`, because they are not the bot's. */
 export const DOCTOR_AGENT = "service-bot-doctor";

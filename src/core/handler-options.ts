@@ -1,6 +1,6 @@
 import type { BackoffOptions } from "./backoff.ts";
 
-/** What a handler may set otherwise than its bot, for the events of one type. */
+/** Options of a handler that differ from its bot's, for the events of one type. */
 export interface HandlerOptions {
   /** After this many failed runs the event goes to the dead letters; 1 or more. */
   readonly maxAttempts?: number;

@@ -14,7 +14,7 @@ export interface LoggerOptions {
   readonly level: LogLevel;
   /** Values that no line may show, wherever they turn up. */
   readonly secrets: readonly string[];
-  /** Where the lines go; standard output by default. */
+  /** Destination of the lines. Default: standard output. */
   readonly destination?: DestinationStream | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { MAX_TIMER_MS } from "./clock.ts";
 
-/** What of `process` is used here, so that tests can stand in for it. */
+/** The used part of `process`, so that tests can replace it. */
 export interface ProcessLike {
   on(event: NodeJS.Signals, listener: () => void): unknown;
   exit(code: number): void;

@@ -2,13 +2,13 @@ import { MAX_WAIT_MS, ServiceBotError } from "../errors.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { nearestName } from "./names.ts";
 
-/** What a number may be; absent bounds are open. */
+/** Range of a number. Absent bounds are open. */
 export interface Range {
   /** 0 by default. */
   readonly min?: number;
   readonly max?: number;
   readonly whole?: boolean;
-  /** What `max` is in words, such as `365 days`. */
+  /** `max` in words, such as `365 days`. */
   readonly maxText?: string;
 }
 
@@ -18,7 +18,7 @@ export const WAIT: Range = { max: MAX_WAIT_MS, maxText: "365 days" };
 /** A time limit, which cannot be 0, in milliseconds. */
 export const TIME_LIMIT: Range = { ...WAIT, min: 1 };
 
-/** What is wrong with an option, in a sentence that names it and its range; undefined when nothing is. */
+/** Returns the problem of an option, in a sentence with its name and range. `undefined` if it is good. */
 export function outOfRange(
   name: string,
   value: unknown,

@@ -11,7 +11,7 @@ export function scrubber(values: readonly string[]): (text: string) => string {
   return (text) => hidden.reduce((rest, value) => rest.replaceAll(value, MARK), text);
 }
 
-/** As it is, as it stands in JSON, and as JSON that is quoted stands in a line of the log. */
+/** Returns a text plain, in JSON, and in JSON that a line of the log quotes. */
 function spellings(value: string): string[] {
   const escaped = JSON.stringify(value).slice(1, -1);
   return [value, escaped, JSON.stringify(escaped).slice(1, -1)];
@@ -35,7 +35,7 @@ const fields = [
   "signature",
 ];
 
-/** What pino takes out of log records, so that `log.info({ event })` in a handler shows no message. */
+/** Paths that pino takes out of log records, so that `log.info({ event })` in a handler shows no message. */
 export const redaction: { readonly paths: string[]; readonly censor: string } = {
   paths: [...fields, ...fields.map((field) => `*.${field}`), 'headers["x-service-signature"]'],
   censor: MARK,

@@ -1,5 +1,5 @@
 /** The scopes of a token (section 5, rule 2 of the platform document). */
 export const allScopes = ["read", "posts:write", "comments:write", "dm"] as const;
 
-/** What a token may do (section 1 of the platform document). */
+/** Scopes of a token (section 1 of the platform document). */
 export type Scope = (typeof allScopes)[number];

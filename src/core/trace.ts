@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 /**
- * What joins everything that a delivery has led to, from its arrival to the reply, over restarts and instances: a
+ * Joins everything that a delivery has led to, from its arrival to the reply, over restarts and instances: a
  * *trace* is stored with each event. It is the id of a W3C trace (32 hexadecimal digits) alone, or, where somebody
  * traces, with the span that stored it and its flags: `<trace id>-<span id>-<flags>`.
  */
@@ -39,7 +39,7 @@ export function traceOf({ traceId, spanId, traceFlags }: SpanAddress): string {
 
 export const TRACEPARENT_HEADER = "traceparent";
 
-/** Of version 00; what a later one adds comes behind it. An id of zeros is none. */
+/** Version 00. Later versions append to it. An id of zeros is none. */
 const TRACEPARENT =
   /^(?!ff)([0-9a-f]{2})-((?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2})(-.*)?$/;
 

@@ -18,7 +18,7 @@ import type { AnyEvent } from "../events/types.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { channels } from "../observe/channels.ts";
 
-/** What happens to an event after a run of its handlers. All times in milliseconds. */
+/** Fate of an event after a run of its handlers. All times in milliseconds. */
 export type Outcome =
   | { readonly kind: "done" }
   /** Again after a while; the attempt counts. */

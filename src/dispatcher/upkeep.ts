@@ -13,7 +13,7 @@ export interface UpkeepOptions {
 /** Lanes whose wake-up call was lost are looked for this often, in milliseconds. */
 const HEAL_INTERVAL_MS = 60_000;
 
-/** What is older than it need be is looked for this often, in milliseconds. */
+/** In ms. Data past its retention is looked for at this interval. */
 const SWEEP_INTERVAL_MS = 600_000;
 
 /** Between two batches of a sweep, in milliseconds: deliveries and handlers come first. */

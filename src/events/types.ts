@@ -65,7 +65,7 @@ export interface PayloadByType {
 /** The event types that this version knows. */
 export type EventType = keyof PayloadByType;
 
-/** What every event has. */
+/** Fields of every event. */
 interface Envelope {
   /** Ordered: a larger id means a later event. */
   readonly id: string;

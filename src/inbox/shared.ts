@@ -13,7 +13,7 @@ export interface InstanceReport {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
-  /** Of service-bot. */
+  /** Version of service-bot. */
   readonly version: string;
   /** Since its start. */
   readonly startedMsAgo: number;

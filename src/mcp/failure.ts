@@ -12,7 +12,7 @@ export interface Failure {
   /** The platform's code (section 7), or one of ours (docs/errors.md). */
   readonly code: string;
   readonly message: string;
-  /** Of the platform's answer; absent without one. */
+  /** Status of the platform's answer. Absent without one. */
   readonly status?: number | undefined;
   /** Whether the same call may succeed later, and cannot take effect twice. */
   readonly retryable: boolean;

@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { Client } from "../client/client.ts";
 import type { Fetch } from "../client/http-options.ts";
 import { probeScope, probeScopes } from "../client/scopes.ts";
-import { tokenProblem } from "../core/access.ts";
+import { tokenProblem } from "../core/address-and-token.ts";
 import { BodyBudget, BodyError, receiveWebBody } from "../core/body.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { hostCheck, loopbackNames, normalHost } from "../core/hosts.ts";

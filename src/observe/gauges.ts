@@ -84,7 +84,7 @@ export class Gauges {
   async sample(): Promise<StoreSample | undefined> {
     let cancel: () => void = () => undefined;
     const late = new Promise<undefined>((resolve) => {
-      // Of the machine, because a scrape must end even if a test has stopped the bot's clock.
+      // On the machine's clock, because a scrape must end even if a test has stopped the bot's clock.
       const timer = setTimeout(resolve, STORE_TIMEOUT_MS, undefined);
       cancel = () => clearTimeout(timer);
     });

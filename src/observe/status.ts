@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import type { RequestsStatus } from "../client/limits.ts";
+import type { RequestsStatus } from "../client/request-limiter.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { RestoreMark } from "../inbox/restore-mark.ts";
@@ -201,7 +201,7 @@ export interface InstanceStatus {
   readonly host: string;
   /** Its process there. */
   readonly pid: number;
-  /** Of service-bot. */
+  /** Version of service-bot. */
   readonly version: string;
   /** Time of its start. */
   readonly startedAt: number;

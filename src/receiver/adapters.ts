@@ -86,7 +86,7 @@ type NodeRequest = IncomingMessage & {
 function fromNode(request: NodeRequest): Incoming {
   return {
     method: request.method ?? "GET",
-    // As the client sent it, also where Express has mounted the middleware under a prefix.
+    // The path as the client sent it, even if Express has mounted the middleware under a prefix.
     ...target(request.originalUrl ?? request.url ?? "/"),
     mountedPath: target(request.url ?? "/").path,
     headers: request.headers,

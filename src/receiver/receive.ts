@@ -65,7 +65,7 @@ export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
   readonly bot?: object | undefined;
 }
 
-/** What answers requests to the path of the webhook. */
+/** Answers requests to the path of the webhook. */
 export type Webhook = Pick<Receiver, "receive">;
 
 /** Name of the header with the number of events in a delivery. */

@@ -18,9 +18,9 @@ export interface Listening {
 }
 
 export interface ListenOptions {
-  /** A sender that takes longer for its request, in milliseconds, is cut off (default 15,000). */
+  /** In ms. A sender that takes longer for its request is cut off. Default 15,000. */
   readonly requestTimeoutMs?: number;
-  /** What sets host and port, for errors; HOST and PORT by default. */
+  /** Names of the settings of host and port, for errors. Default: HOST and PORT. */
   readonly set?: { readonly host: string; readonly port: string };
 }
 

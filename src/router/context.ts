@@ -22,9 +22,9 @@ import { type StepOptions, type WriteOptions, type WriteResult, Writes } from ".
 /** The event that a handler of type `T` gets; any event where the type is not known beforehand. */
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
 
-/** What a handler gets. `Context<"dm.message">` has the payload of that type. */
+/** Input of a handler. `Context<"dm.message">` has the payload of that type. */
 export interface Context<T extends string = string> {
-  /** What happened. Fields that the platform adds are kept. */
+  /** The event. Fields that the platform adds are kept. */
   readonly event: EventFor<T>;
   /** `event.payload`: narrowed by the type. */
   readonly payload: EventFor<T>["payload"];

@@ -75,7 +75,7 @@ export class Router {
     this.#observers.push(observer);
   }
 
-  /** What was set for the events of a type; of what was set twice the later one holds. */
+  /** Options for the events of a type. An option that was set twice has its later value. */
   optionsFor(type: string): HandlerOptions {
     return this.#options.get(type) ?? {};
   }

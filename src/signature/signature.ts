@@ -7,12 +7,12 @@ export const TOLERANCE_SECONDS = 300;
 /** The header that carries the signature, as Node spells header names. */
 export const SIGNATURE_HEADER = "x-service-signature";
 
-/** What became of a signature. `status` is the HTTP status that section 5, rule 7 asks for. */
+/** Verdict on a signature. `status` is the HTTP status that section 5, rule 7 asks for. */
 export type Verdict =
   | {
       readonly ok: true;
       readonly timestamp: number;
-      /** Where in `secrets` the one stands that it was signed with. */
+      /** Index in `secrets` of the secret that signed it. */
       readonly secretIndex: number;
     }
   | {
@@ -26,7 +26,7 @@ export type Verdict =
 /** A signature that is refused. */
 export type RefusedSignature = Extract<Verdict, { readonly ok: false }>;
 
-/** What is needed to verify besides the body and the header. */
+/** Options of a verification. */
 export interface VerifyOptions {
   /**
    * Every secret that is valid now: one, or several during a rotation, the newest first. The prefix
@@ -110,7 +110,7 @@ interface ParsedHeader {
   readonly signatures: readonly Buffer[];
 }
 
-/** A header is longer than this only when somebody plays with it. */
+/** Characters. No honest header is longer. */
 const MAX_HEADER_LENGTH = 1024;
 
 /**

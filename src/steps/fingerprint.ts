@@ -1,4 +1,4 @@
-/** Where a write goes: one of the two for a message or a comment, none for a post. */
+/** Target of a write. A message or a comment has one of the two, a post none. */
 export interface Place {
   readonly conversationId?: string | undefined;
   readonly postId?: string | undefined;

@@ -66,7 +66,7 @@ export interface LostRun {
 
 /** The bot's own messages, comments or posts that may be the effect of an intent. */
 export interface Candidates<T> {
-  /** Those with the content of the intent, oldest first. */
+  /** Candidates with the content of the intent, oldest first. */
   readonly same: readonly ShownEffect<T>[];
   /** Refs of those with another content. */
   readonly others: readonly string[];

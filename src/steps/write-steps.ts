@@ -125,7 +125,7 @@ export function uploadStep(
   };
 }
 
-/** What the kinds of writes differ in. */
+/** Differences between the kinds of writes. */
 interface Write<T> extends Pick<Search<T>, "find"> {
   readonly kind: "dm" | "comment" | "post";
   readonly place: Place;

@@ -11,7 +11,7 @@ export interface RefuseOptions {
   readonly retryAfterSeconds?: number;
   /** `GET` or `POST`. Without method and path: the calls that can be answered with the code. */
   readonly method?: string;
-  /** As in `calls`; `*` stands for any id: `/dm/conversations/*` + `/messages`. */
+  /** A request as in `calls`. `*` stands for any id: `/dm/conversations/*` + `/messages`. */
   readonly path?: string;
   /** Number of calls. Default 1; `Infinity` for all from now on. */
   readonly times?: number;

@@ -28,13 +28,13 @@ export interface TestBotOptions {
 
 /** The methods of a `Bot` that a test bot calls. */
 export interface BotUnderTest {
-  /** As of a `Bot`, without a port. */
+  /** Starts the bot without a port. */
   start(options: { readonly listen: false }): Promise<void>;
-  /** As of a `Bot`. */
+  /** Stops the bot. */
   stop(): Promise<void>;
-  /** As of a `Bot`. */
+  /** Answers a request to the webhook. */
   handle(request: Request): Promise<Response>;
-  /** As of a `Bot`. */
+  /** Resolves once no event is due or under way. */
   idle(): Promise<void>;
 }
 

@@ -25,9 +25,13 @@ export { untilAborted } from "../../src/client/images/read.ts";
 export { checkContent, checkImage, MAX_IMAGE_BYTES } from "../../src/client/images/rules.ts";
 export { type ImageBytes, type ImageInput, sourceOf } from "../../src/client/images/source.ts";
 export { checkImageUrl } from "../../src/client/images/url.ts";
-export { type BudgetWait, type RequestKind, RequestLimiter } from "../../src/client/limits.ts";
 export { Listing } from "../../src/client/listing.ts";
 export { type LogPurpose, operationOf } from "../../src/client/request.ts";
+export {
+  type BudgetWait,
+  type RequestKind,
+  RequestLimiter,
+} from "../../src/client/request-limiter.ts";
 export { probeScopes, type ScopeAnswer } from "../../src/client/scopes.ts";
 export type {
   CallOptions,

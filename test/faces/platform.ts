@@ -28,7 +28,6 @@ export type {
 export { Timeline, type TimelineListener } from "../../src/platform/timeline/timeline.ts";
 export { wordsOf } from "../../src/platform/timeline/words.ts";
 export type * from "../../src/platform/types.ts";
-export { MAX_IMAGE_BYTES } from "../../src/platform/uploads/body.ts";
 export {
   DOWNLOAD_TIME_LIMIT_MS,
   type DownloadParts,
@@ -42,6 +41,7 @@ export {
   type OpenImage,
   thumbnailsWith,
 } from "../../src/platform/uploads/thumbnail.ts";
+export { MAX_IMAGE_BYTES } from "../../src/platform/uploads/upload-body.ts";
 export { whyNoAnswer } from "../../src/platform/webhooks/no-answer.ts";
 export { DeliveryRecords } from "../../src/platform/webhooks/records.ts";
 export type { Sent } from "../../src/platform/webhooks/sender.ts";

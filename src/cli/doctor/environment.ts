@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { budgetProblems } from "../../bot/warnings.ts";
 import { type Config, loadConfig, variables } from "../../config.ts";
-import { isSentInClear } from "../../core/access.ts";
+import { isSentInClear } from "../../core/address-and-token.ts";
 import { showDatabase } from "../../core/database-address.ts";
 import { misspeltVariables } from "../../core/misspelt-variables.ts";
 import { ConfigError, messageOf } from "../../errors.ts";

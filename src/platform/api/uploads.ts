@@ -1,4 +1,4 @@
-import { readUploadBody } from "../uploads/body.ts";
+import { readUploadBody } from "../uploads/upload-body.ts";
 import type { Call, CallAnswer, Operation } from "./operation.ts";
 
 /** POST /uploads (section 4): any write scope will do. */

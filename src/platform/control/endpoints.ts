@@ -6,7 +6,7 @@ import { type BodyLimit, dropBody, readBytes } from "../http/body.ts";
 import { integer, limit, text } from "../http/query.ts";
 import { type Incoming, Routes } from "../http/routes.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import { imageTooLarge, MAX_IMAGE_BYTES } from "../uploads/body.ts";
+import { imageTooLarge, MAX_IMAGE_BYTES } from "../uploads/upload-body.ts";
 import { isRead, isSqlite, requireSameOrigin, SQLITE_TYPE } from "./access.ts";
 import type { Control } from "./control.ts";
 import { type Call, type Endpoint, get, pageIn, post, postRaw, put, remove } from "./endpoint.ts";

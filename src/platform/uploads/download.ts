@@ -6,7 +6,7 @@ import type { Clock } from "../../core/clock.ts";
 import { isPublicAddress, isPublicName, literalIn } from "../../core/public-host.ts";
 import { messageOf } from "../../errors.ts";
 import { invalid, PlatformError } from "../error.ts";
-import { imageTooLarge, MAX_IMAGE_BYTES } from "./body.ts";
+import { imageTooLarge, MAX_IMAGE_BYTES } from "./upload-body.ts";
 
 /** How long a download may take, in milliseconds. */
 export const DOWNLOAD_TIME_LIMIT_MS = 10_000;

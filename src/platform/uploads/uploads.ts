@@ -11,10 +11,10 @@ import type { Limits } from "../limits/limits.ts";
 import { type Images, type NewImage, newImageFile } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
-import { imageTooLarge, MAX_IMAGE_BYTES, readForm, type UploadForm } from "./body.ts";
 import type { Download } from "./download.ts";
 import { type ImageFacts, inspect } from "./image.ts";
 import type { MakeThumbnail } from "./thumbnail.ts";
+import { imageTooLarge, MAX_IMAGE_BYTES, readForm, type UploadForm } from "./upload-body.ts";
 
 export interface UploadsOptions {
   readonly store: Store;

@@ -1,7 +1,5 @@
 import { isLoopback } from "./loopback.ts";
 
-/** What a client needs to reach the platform: the checks that the configuration and the client share. */
-
 /**
  * Describes a problem of the platform's address, as the end of a sentence that begins with its name; `undefined` if valid.
  * The address may have a path, because a platform may share its host. It never repeats a password that is in it.
