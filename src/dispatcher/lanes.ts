@@ -151,7 +151,7 @@ export class Lanes {
         const { outcome, event } = hasPlace ? await this.#run(run) : skipped;
         if (work !== undefined) completeWork(work, outcome);
         const ms = clock.now() - started;
-        const mayContinue = this.#mayContinueLane(run);
+        const mayContinue = () => this.#mayContinueLane(run);
         return await this.#outcomes.record({ claim, event, outcome, ms, mayContinue });
       } finally {
         if (hasPlace) this.limits.leave(claim.type);

@@ -17,6 +17,7 @@ import { textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { channels } from "../observe/channels.ts";
+import { permanence } from "./permanence.ts";
 
 /** Fate of an event after a run of its handlers. All times in milliseconds. */
 export type Outcome =
@@ -43,36 +44,6 @@ export const stopping: ServiceBotError = new ServiceBotError(
   "The bot is stopping; the event is handled after the next start.",
 );
 
-/** Codes that no further run mends, because the event, the handler or the platform's answer stays as it is. */
-export const permanentCodes: ReadonlySet<string> = new Set<ErrorCode>([
-  // handlers
-  "REPLY_IMPOSSIBLE",
-  "STEP_DUPLICATE",
-  "STEP_UNCERTAIN",
-  "STEP_RESULT_INVALID",
-  "NEXT_CALLED_TWICE",
-  "INVALID_OPTION",
-  "INVALID_ID",
-  "UNKNOWN_EVENT_TYPE",
-  "REASON_MISSING",
-  "CURSOR_INVALID",
-  "ALREADY_STARTED",
-  "BODY_INVALID",
-  "GAVE_UP",
-  // the platform's content and access
-  "VALIDATION",
-  "EMPTY",
-  "TOO_LONG",
-  "GROUP_UNSUPPORTED",
-  "AGENT_SCOPE_MISSING",
-  "BLOCKED",
-  "NOT_FOUND",
-  // images; not BLOCKED_HOST or NOT_IMAGE, because a remote server may fail for a while
-  "TOO_LARGE",
-  "TOO_MANY_IMAGES",
-  "INVALID_IMAGE_KEY",
-]);
-
 /** Decides what a failed run means. `attempt` is its number, from 1 up. */
 export function decideOutcome(error: unknown, attempt: number, policy: RetryPolicy): Outcome {
   if (error === stopping) return { kind: "release", delayMs: 0, error };
@@ -97,15 +68,16 @@ export function decideOutcome(error: unknown, attempt: number, policy: RetryPoli
 }
 
 function isPermanent(error: unknown): error is ServiceBotError {
-  // A handler in JavaScript may construct an error with a code of its own.
-  return permanentCodes.has(codeOf(error) ?? "");
+  const code = codeOf(error);
+  return code !== undefined && permanence[code] === "permanent";
 }
 
 function causeWith(error: unknown, code: ErrorCode): Error | undefined {
   return findCause(error, (at): at is ServiceBotError => codeOf(at) === code);
 }
 
-function codeOf(error: unknown): string | undefined {
+/** A handler in JavaScript may construct an error with a code of its own, which no table has. */
+function codeOf(error: unknown): ErrorCode | undefined {
   return error instanceof ServiceBotError ? error.code : undefined;
 }
 
@@ -131,8 +103,8 @@ export interface EndedRun {
   readonly outcome: Outcome;
   /** Duration of the run. */
   readonly ms: number;
-  /** Whether the lane may go on with its next event. */
-  readonly mayContinue: boolean;
+  /** Returns whether the lane may go on with its next event. Asked before each try, because its lease runs out meanwhile. */
+  readonly mayContinue: () => boolean;
 }
 
 /** Characters of the error of a dead letter. */
@@ -172,8 +144,7 @@ export class OutcomeRecorder {
     const text = "error" in outcome && error ? errorText(outcome.error, error) : "";
     return await persist(
       async () => {
-        const goesOn = outcome.kind === "done" && mayContinue && !stopping.aborted;
-        if (goesOn) return await inbox.advance(claim);
+        if (outcome.kind === "done" && mayContinue()) return await inbox.advance(claim);
         return { held: await this.#end(claim, outcome, text) };
       },
       {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { EventJob } from "../faces/dispatcher.ts";
 import { ServiceBotError } from "../faces/errors.ts";
 import type { Advance } from "../faces/inbox.ts";
@@ -41,6 +41,24 @@ function gated(events: number, options: Parameters<typeof harness>[1] = {}) {
       gates[n]?.open();
     },
   };
+}
+
+/** Makes the signs of life and the ends of runs fail while `isAway` says so. Returns the ends that succeeded. */
+function interruptStore(inbox: SqliteInbox, isAway: () => boolean): readonly string[] {
+  const ends: string[] = [];
+  const unlessAway = <T>(write: () => Promise<T>): Promise<T> =>
+    isAway() ? Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "disk full")) : write();
+  const end = <T>(name: string, write: () => Promise<T>): Promise<T> =>
+    unlessAway(() => {
+      ends.push(name);
+      return write();
+    });
+  const [advance, complete] = [inbox.advance.bind(inbox), inbox.complete.bind(inbox)];
+  const extend = inbox.extend.bind(inbox);
+  inbox.advance = (claim) => end("advance", () => advance(claim));
+  inbox.complete = (claim) => end("complete", () => complete(claim));
+  inbox.extend = (...args) => unlessAway(() => extend(...args));
+  return ends;
 }
 
 /** The answer to the next advance waits, once it is written, until it is let go. */
@@ -102,6 +120,27 @@ describe("a lane goes on by itself", () => {
     expect(seen).toEqual(["1", "2", "3", "4", "5"]);
     // After four of them it is more than a second.
     expect(claimed).toEqual(["1", "5"]);
+  });
+
+  test("but not on the rest of its lease, after an outage of the store", async () => {
+    const random = vi.spyOn(Math, "random").mockReturnValue(0.4);
+    onTestFinished(() => random.mockRestore());
+    const { inbox, clock, dispatcher, jobs, claimed, takes } = gated(2);
+    const start = clock.now();
+    const ends = interruptStore(inbox, () => {
+      const ms = clock.now() - start;
+      return ms >= 1_000 && ms < 29_300;
+    });
+    await inbox.put(messages("1", "2"), "webhook");
+    await takes(1, 2_000);
+    // One of the tries falls on the last moment of the lease.
+    await clock.advance(27_700);
+    await takes(2, 3_000);
+    await dispatcher.idle();
+    expect(ends).toEqual(["complete", "advance"]);
+    expect(claimed).toEqual(["1", "2"]);
+    expect(jobs.map(({ event, attempt }) => `${event.id}#${attempt}`)).toEqual(["1#1", "2#1"]);
+    expect(await inbox.stats()).toMatchObject({ pending: 0, done: 2 });
   });
 
   test("not after an event that failed", async () => {
