@@ -1,3 +1,4 @@
+import { MIN_PER_MINUTE } from "./client/request-limiter.ts";
 import { addressProblem, normalizeAddress, tokenProblem } from "./core/address-and-token.ts";
 import { type DatabaseAddress, databaseProblem, readDatabase } from "./core/database-address.ts";
 import { type LogLevel, logLevels } from "./core/logger.ts";
@@ -163,10 +164,9 @@ export const settings: {
     schema: integer(1, MAX_BODY_BYTES),
     fallback: "16777216",
   },
-  // An audit that finds something is two requests, and an answer that reads the conversation first two or three.
   maxRequestsPerMinute: {
     variable: "MAX_REQUESTS_PER_MINUTE",
-    schema: integer(5, 100_000),
+    schema: integer(MIN_PER_MINUTE, 100_000),
     optional: "no limit",
   },
   metricsPort: {

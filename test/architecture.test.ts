@@ -55,7 +55,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   "observe/channels": ground,
   // Subscribers to what the parts publish.
   observe: [...doors, "poller", "receiver", "config"],
-  config: ground,
+  // Takes the least budget from the client.
+  config: [...ground, "client"],
   env: ground,
   options: [...words, "client", "config", "poller", "inbox"],
   bot: [...runtime, "inbox/sqlite", "inbox/postgres"],

@@ -34,6 +34,12 @@ export interface LimiterOptions {
   readonly onWait?: ((wait: BudgetWait) => void) | undefined;
 }
 
+/**
+ * Least budget of a bot, and least share of an instance: an audit that finds something is two requests, and an answer that
+ * reads the conversation first two or three. With fewer, such a run would be put off before its last request, every time.
+ */
+export const MIN_PER_MINUTE = 5;
+
 /** In ms. The platform counts requests by the minute, which may be fixed or sliding. */
 const WINDOW_MS = 60_000;
 
@@ -145,9 +151,11 @@ export class RequestLimiter {
     return { perMinute, left: Math.max(0, this.#limit.free()), waiting: this.#queue.length };
   }
 
-  /** Divides the budget among so many instances, of which this is one. */
+  /** Divides the budget among so many instances, of which this is one. Shares of the minimum may exceed it together. */
   divideBy(instances: number): void {
-    this.#limit.perMinute = Math.max(1, Math.floor(this.#options.perMinute / instances));
+    const { perMinute } = this.#options;
+    const share = Math.max(MIN_PER_MINUTE, Math.floor(perMinute / instances));
+    this.#limit.perMinute = Math.min(perMinute, share);
     this.#serve();
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   type BudgetWait,
+  MIN_PER_MINUTE,
   NetworkError,
   type RequestKind,
   RequestLimiter,
@@ -213,14 +214,30 @@ describe("a handler's request", () => {
 });
 
 describe("a budget that is divided among instances", () => {
-  test("has the share of one, rounded down, and one request at least", () => {
-    const { budget: shared } = budget(10);
+  test("has the share of one, rounded down, and never fewer requests than a run may need", () => {
+    const { budget: shared } = budget(20);
     shared.divideBy(3);
-    expect(shared.status).toMatchObject({ perMinute: 3, left: 3 });
+    expect(shared.status).toMatchObject({ perMinute: 6, left: 6 });
     shared.divideBy(40);
-    expect(shared.status).toMatchObject({ perMinute: 1, left: 1 });
+    expect(shared.status).toMatchObject({ perMinute: MIN_PER_MINUTE, left: MIN_PER_MINUTE });
     shared.divideBy(1);
-    expect(shared.status).toMatchObject({ perMinute: 10, left: 10 });
+    expect(shared.status).toMatchObject({ perMinute: 20, left: 20 });
+  });
+
+  test("lets a run of three requests end with many instances", async () => {
+    const { clock, budget: shared, sent, send, use } = budget(10);
+    shared.divideBy(10);
+    await use(5);
+    expect(await rejection(send("read"))).toMatchObject({ code: "API_BUDGET_SPENT" });
+    await clock.advance(60_000);
+    for (const kind of ["read", "read", "write"] as const) await send(kind);
+    expect(sent.map(([name]) => name)).toEqual(["read", "read", "write"]);
+  });
+
+  test("that is smaller than the minimum is not exceeded by one instance", () => {
+    const { budget: shared } = budget(2);
+    shared.divideBy(2);
+    expect(shared.status).toMatchObject({ perMinute: 2, left: 2 });
   });
 
   test("counts requests from before, and reports no negative rest", async () => {
@@ -235,9 +252,9 @@ describe("a budget that is divided among instances", () => {
   });
 
   test("serves requests that wait as soon as the share grows", async () => {
-    const { budget: shared, sent, send, use } = budget(8);
+    const { budget: shared, sent, send, use } = budget(10);
     shared.divideBy(2);
-    await use(4);
+    await use(5);
     const audit = send("audit");
     expect(shared.status).toMatchObject({ left: 0, waiting: 1 });
     shared.divideBy(1);

@@ -29,6 +29,7 @@ export { Listing } from "../../src/client/listing.ts";
 export { type LogPurpose, operationOf } from "../../src/client/request.ts";
 export {
   type BudgetWait,
+  MIN_PER_MINUTE,
   type RequestKind,
   RequestLimiter,
 } from "../../src/client/request-limiter.ts";
