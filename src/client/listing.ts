@@ -58,19 +58,25 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
    * @throws {ServiceBotError} API_INVALID_RESPONSE for cursors that lead in a circle, or through many empty pages
    */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
-    const seen = new Set<string>();
+    // Brent's method: an earlier cursor, replaced after 1, 2, 4, 8… pages, finds any circle in constant memory.
+    let earlier: string | undefined;
+    let replaceAt = 1;
     let empty = 0;
-    for (let cursor = this.#from; ; ) {
+    for (let cursor = this.#from, count = 1; ; count++) {
       const page = await this.#read(cursor);
       yield page;
       const { items, nextCursor } = page;
       if (nextCursor === null) return;
-      if (seen.has(nextCursor)) this.#hasNoEnd("the cursor of a page leads back to an earlier one");
+      if (nextCursor === earlier)
+        this.#hasNoEnd("the cursor of a page leads back to an earlier one");
       empty = items.length === 0 ? empty + 1 : 0;
       if (empty > MAX_EMPTY_PAGES) {
         this.#hasNoEnd(`${MAX_EMPTY_PAGES} pages in a row were empty, each with a further cursor`);
       }
-      seen.add(nextCursor);
+      if (count === replaceAt) {
+        earlier = nextCursor;
+        replaceAt *= 2;
+      }
       cursor = nextCursor;
     }
   }

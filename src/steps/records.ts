@@ -34,6 +34,14 @@ export class StepRecords {
     if (!(await inbox.restartStep(run.claim, step, request))) leaseLost(step);
   }
 
+  /** Forgets a result, and remembers that its effect did not happen. */
+  async forget(step: string): Promise<void> {
+    const { inbox, run } = this.#options;
+    const restart = () => inbox.restartStep(run.claim, step, "");
+    if (!(await this.#persist(step, restart))) leaseLost(step);
+    await this.markAbsent(step);
+  }
+
   /** Remembers that the effect of an open step did not happen. */
   async markAbsent(step: string): Promise<void> {
     const { inbox, run } = this.#options;

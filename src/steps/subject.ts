@@ -62,10 +62,8 @@ export class SubjectClaim {
     this.#answers -= 1;
     if (this.#answers > 0 || (await this.#standing) !== "new") return;
     this.#standing = undefined;
-    for (const step of [STEPS.ref, STEPS.kindRef]) {
-      await this.#records.renew(step, "");
-      await this.#records.markAbsent(step);
-    }
+    await this.#records.forget(STEPS.ref);
+    await this.#records.forget(STEPS.kindRef);
   }
 
   async #claim({ ref, kindRef }: Subject): Promise<Standing> {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { Client, Listing } from "../faces/client.ts";
 import { json, rejection, serve } from "./api.ts";
@@ -195,6 +197,26 @@ describe("a cursor that never ends is told, in so many requests", () => {
       return { items, nextCursor: at < 1_000 ? String(at + 1) : null };
     });
     expect(await idsOf(client.feed())).toHaveLength(501);
+  });
+
+  test("and a long listing keeps none of its cursors but the last few", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect: () => void = runInNewContext("gc");
+    const heap = () => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = heap();
+    let read = 0;
+    const page = async () => {
+      const nextCursor = Buffer.alloc(100_000, "x").toString("latin1").concat(String(read++));
+      return { items: ["item"], nextCursor };
+    };
+    for await (const _ of new Listing(page, undefined, () => "feed")) {
+      if (read < 300) continue;
+      expect(heap() - before).toBeLessThan(10_000_000);
+      break;
+    }
   });
 
   test("over HTTP as well", async () => {

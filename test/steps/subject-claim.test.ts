@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { apiErrorOf } from "../faces/client.ts";
+import { ServiceBotError } from "../faces/errors.ts";
 import type { Claim } from "../faces/inbox.ts";
 import { LEASE, type ReplyParts, type Run, StepWorld } from "./step-world.ts";
 
@@ -63,6 +64,24 @@ describe("after a reply that is refused", () => {
     await expect(runOf(0).run(answer("comment", "reply/1", refused))).rejects.toThrow("refused");
     await runOf(1).run(answer("mention"));
     await runOf(0).run(answer("comment"));
+    expect(texts()).toEqual(["mention reply/1"]);
+  });
+
+  test("another event answers also where the store fails for a moment", async () => {
+    const restart = world.inbox.restartStep.bind(world.inbox);
+    const failed = Promise.withResolvers<void>();
+    world.inbox.restartStep = async () => {
+      world.inbox.restartStep = restart;
+      failed.resolve();
+      throw new ServiceBotError("STORE_UNAVAILABLE", "disk full");
+    };
+    const refusal = expect(
+      runOf(0).run(answer("comment", "reply/1", refused)),
+    ).rejects.toMatchObject({ code: "TOO_LONG" });
+    await Promise.race([failed.promise, refusal]);
+    await world.clock.advance(1_000);
+    await refusal;
+    await runOf(1).run(answer("mention"));
     expect(texts()).toEqual(["mention reply/1"]);
   });
 
