@@ -254,15 +254,18 @@ describe("a copy is refused", () => {
   test.each([
     ["INBOX_TOO_OLD", "DELETE FROM {schema}.migration WHERE version = 3"],
     ["INBOX_TOO_NEW", "INSERT INTO {schema}.migration (version, readable_from) VALUES (99, 99)"],
-  ])("with %s where another version is, and nothing is changed on either side", async (code, sql) => {
-    await fillInbox(file);
-    await (await PostgresInbox.open(place)).close();
-    await look(place, sql.replace("{schema}", place.schema));
-    const version = `SELECT max(version) FROM ${place.schema}.migration`;
-    const before = [rowsOf(file), await look(place, version)];
-    await expect(copy()).rejects.toMatchObject({ code });
-    expect([rowsOf(file), await look(place, version)]).toEqual(before);
-  });
+  ])(
+    "with %s where another version is, and nothing is changed on either side",
+    async (code, sql) => {
+      await fillInbox(file);
+      await (await PostgresInbox.open(place)).close();
+      await look(place, sql.replace("{schema}", place.schema));
+      const version = `SELECT max(version) FROM ${place.schema}.migration`;
+      const before = [rowsOf(file), await look(place, version)];
+      await expect(copy()).rejects.toMatchObject({ code });
+      expect([rowsOf(file), await look(place, version)]).toEqual(before);
+    },
+  );
 
   test("not where its own unfinished copy is, of an earlier version too", async () => {
     await fillInbox(file);
