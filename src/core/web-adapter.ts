@@ -95,27 +95,37 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
 }
 
 /**
- * Cancelling drops the rest instead of closing the connection, so that the sender still receives the answer. The end
- * of the exchange drops it as well.
+ * Streams the body of a request. Pieces that no reader waits for are copied together, because a sender can make them one
+ * byte long. Cancelling drops the rest instead of closing the connection, so that the sender still receives the answer.
+ * The end of the exchange drops it as well.
  */
 function bodyOf(
   request: IncomingMessage,
   ended: AbortSignal | undefined,
 ): ReadableStream<Uint8Array> {
+  const unread = new UnreadBytes();
+  let isAwaited = false;
   let drop = () => {};
   return new ReadableStream(
     {
       start(controller) {
         const take = (piece: Uint8Array) => {
-          controller.enqueue(piece);
-          if ((controller.desiredSize ?? 0) <= 0) request.pause();
+          if (isAwaited) {
+            isAwaited = false;
+            controller.enqueue(piece);
+          } else if (!unread.add(piece)) {
+            for (const bytes of [unread.take(), piece]) if (bytes) controller.enqueue(bytes);
+            request.pause();
+          }
         };
         const fail = () => controller.error(new TypeError("The body of the request broke off."));
         const end = () => {
           request.off("close", fail);
+          const rest = unread.take();
+          if (rest !== undefined) controller.enqueue(rest);
           controller.close();
         };
-        request.on("data", take).once("end", end).once("close", fail).pause();
+        request.on("data", take).once("end", end).once("close", fail);
         drop = () => {
           request.off("data", take).off("end", end).off("close", fail);
           dropBody(request);
@@ -125,9 +135,37 @@ function bodyOf(
           drop();
         });
       },
-      pull: () => void request.resume(),
+      pull(controller) {
+        const piece = unread.take();
+        if (piece === undefined) isAwaited = true;
+        else controller.enqueue(piece);
+        request.resume();
+      },
       cancel: () => drop(),
     },
-    { highWaterMark: BODY_BUFFER_BYTES, size: ({ byteLength }) => byteLength },
+    { highWaterMark: 0 },
   );
+}
+
+/** Bytes that wait for a reader, in one piece. */
+class UnreadBytes {
+  #bytes: Uint8Array | undefined;
+  #length = 0;
+
+  /** Copies a piece, and returns whether all of it has found room. */
+  add(piece: Uint8Array): boolean {
+    if (this.#length + piece.byteLength > BODY_BUFFER_BYTES) return false;
+    this.#bytes ??= new Uint8Array(BODY_BUFFER_BYTES);
+    this.#bytes.set(piece, this.#length);
+    this.#length += piece.byteLength;
+    return true;
+  }
+
+  /** Returns the bytes, and forgets them; `undefined` if there are none. */
+  take(): Uint8Array | undefined {
+    if (this.#bytes === undefined || this.#length === 0) return undefined;
+    const taken = this.#bytes.slice(0, this.#length);
+    this.#length = 0;
+    return taken;
+  }
 }

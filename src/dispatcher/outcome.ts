@@ -172,8 +172,8 @@ export class OutcomeRecorder {
     const text = "error" in outcome && error ? errorText(outcome.error, error) : "";
     return await persist(
       async () => {
-        const goesOn = outcome.kind === "done" && mayContinue && !stopping.aborted;
-        if (goesOn) return await inbox.advance(claim);
+        const advances = outcome.kind === "done" && mayContinue && !stopping.aborted;
+        if (advances) return await inbox.advance(claim);
         return { held: await this.#end(claim, outcome, text) };
       },
       {

@@ -30,16 +30,16 @@ export interface CallSummary {
 
 /** A call with both bodies. */
 export interface CallRecord extends CallSummary {
-  /** As it came, without what makes the token one. Of uploads, and of what was refused unread, there is no body. */
+  /** The request as received, with its token masked. Uploads and requests that were refused unread have no body. */
   readonly request: RecordedRequest;
-  /** As it was made, also where a fault lost it on the way; null when none was made. */
+  /** The answer as made, even if a fault lost it on the way. Null if none was made. */
   readonly response: RecordedResponse | null;
 }
 
-/** What a bot reads by itself, such as the log every few seconds, is kept apart: it would push out what it did. */
+/** Bounds of reads by a bot itself. They are kept apart because a log that is polled would push out its other calls. */
 const MAX_READS: Bounds = { items: 200, bytes: 2 * 1024 * 1024 };
 
-/** What is kept of the body of an answer, in bytes. */
+/** Bytes kept of the body of an answer. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** A call that came to its end. */
@@ -95,7 +95,7 @@ export class CallRecords {
     this.#timeline.add({ kind: "api", id, ...entry });
   }
 
-  /** Those that a bot made because of an event, oldest first. */
+  /** Returns the calls that a bot made because of an event, oldest first. */
   because(eventId: string): CallSummary[] {
     const all = this.#kept.all().map(({ summary }) => summary);
     return all.filter((summary) => summary.eventId === eventId);
@@ -118,13 +118,13 @@ function shortened(answer: WrittenAnswer): NonNullable<Kept["answer"]> {
   return { ...answer, bytes, truncated: answer.bytes.byteLength > MAX_ANSWER_BYTES };
 }
 
-/** What is kept of the body of a request, in bytes. */
+/** Bytes kept of the body of a request. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** Headers that say who somebody is. */
 const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|token|secret|api-?key/;
 
-/** Of a secret that is shorter, its end would say too much, and its text could be any word. */
+/** Characters. The end of a shorter secret would reveal too much, and its text could be any word. */
 const SHORTEST_SECRET = 12;
 
 /**

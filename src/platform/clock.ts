@@ -8,7 +8,7 @@ import type { Timeline } from "./timeline/timeline.ts";
 export interface ClockSetting {
   /** How far it is ahead of the machine's, in milliseconds; negative when it is behind. */
   readonly offsetMs: number;
-  /** Where it stands still, in milliseconds since 1970; null while it runs. */
+  /** Time at which the clock is frozen, in milliseconds since 1970. Null while it runs. */
   readonly frozenAt: number | null;
 }
 
@@ -18,12 +18,12 @@ const MACHINE_TIME: ClockSetting = { offsetMs: 0, frozenAt: null };
 /** 9999-12-31T23:59:59.999Z, in milliseconds since 1970: a later year has no four digits. */
 const LAST_TIME = 253_402_300_799_999;
 
-/** What the platform's clock shows when the machine's shows `real`. */
+/** Returns the platform's time when the machine's is `real`. */
 function timeAt(real: number, { offsetMs, frozenAt }: ClockSetting): number {
   return frozenAt ?? real + offsetMs;
 }
 
-// What cannot be read counts as never set, because a state file may come from anywhere.
+// An unreadable value counts as never set, because a state file may come from anywhere.
 const saved: z.ZodType<ClockSetting> = z
   .object({
     offsetMs: z.number().min(-LAST_TIME).max(LAST_TIME),
@@ -145,7 +145,7 @@ export class ClockControl {
     this.#options = options;
   }
 
-  /** What it shows, and whether it stands. */
+  /** Returns the time, and whether it is frozen. */
   get view(): ClockView {
     const { clock } = this.#options;
     // Read once: between two readings the machine's clock goes on.

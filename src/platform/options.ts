@@ -31,7 +31,7 @@ export interface PlatformOptions {
    * file, otherwise none.
    */
   readonly limits?: Partial<LimitSettings> | undefined;
-  /** What the platform's own clock goes by, which the control API moves. Default: the machine's time. */
+  /** Source of the platform's own clock, which the control API moves. Default: the machine's time. */
   readonly clock?: Clock | undefined;
   /** Chooses the requests that faults with a rate touch. Default `Math.random`. */
   readonly random?: Random | undefined;

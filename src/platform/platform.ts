@@ -66,7 +66,7 @@ export function createPlatform(options: PlatformOptions = {}, replaced: Replaced
   requireNode();
   const chosen = settings(options);
   const parts = assemble(chosen, replaced);
-  // What an earlier run had committed late, what it still owed, and what it would have removed by now.
+  // Resumes an earlier run: its late events, owed deliveries and expired uploads.
   parts.state.world.begin();
   return new Platform(parts);
 }
@@ -120,7 +120,7 @@ export class Platform {
   readonly url: string;
   /** The address of the portal, with the control token of this run. A browser sends that part to no server. */
   readonly portalUrl: string;
-  /** What `/control/v1` offers, in process: acts of people, the webhook's configuration, faults. */
+  /** The operations of `/control/v1`, in process: acts of people, the webhook's configuration, faults. */
   readonly control: Control;
   /** Token that every request to `/control/v1` sends as `X-Control-Token`. New with each start unless it was set. */
   readonly controlToken: string;

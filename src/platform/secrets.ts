@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 
-/** What a webhook secret looks like: the prefix is documented (section 2); bots list several with commas. */
+/** Pattern of a webhook secret. The prefix is documented (section 2), and bots separate several with commas. */
 export const WEBHOOK_SECRET: RegExp = /^whsec_[\x21-\x2b\x2d-\x7e]+$/;
 
-/** What fits into an Authorization header as a bearer token. */
+/** Pattern of a bearer token in an Authorization header. */
 export const API_KEY: RegExp = /^[\x21-\x7e]+$/;
 
 /** Form of a control token. Its characters need no escape in a URL or a header. */

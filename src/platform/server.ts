@@ -42,7 +42,7 @@ export interface ListenOptions extends Omit<PlatformOptions, "url"> {
   readonly allowHosts?: readonly string[] | undefined;
   /** 0 to 65535; 0 takes a free port. Default 0. */
   readonly port?: number | undefined;
-  /** What else is served under the same address. Default: nothing. */
+  /** Extensions under the same address. Default: none. */
   readonly extensions?: readonly Extension[] | undefined;
 }
 
@@ -220,7 +220,7 @@ export class Extensions {
     try {
       return await opening;
     } catch (error) {
-      // Of the requests that waited for this one, another may have begun anew already.
+      // Another request that waited for this one may already have begun anew.
       if (this.#open.get(path) === opening) this.#open.delete(path);
       throw error;
     }

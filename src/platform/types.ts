@@ -2,8 +2,9 @@
 
 export type { ReportedError, ReportedOutcome, RunReport } from "../core/run-report.ts";
 export type { Scope } from "../core/scope.ts";
+export type { AnyEvent, EventType } from "../events/types.ts";
 export type { ActInput, ActResult, ActType } from "./acts/input.ts";
-export type { UploadView } from "./api/shapes.ts";
+export type { AuthorView, ImageView, MessageView, UploadView } from "./api/shapes.ts";
 export type { Apps } from "./apps/apps.ts";
 export type {
   AccountInput,

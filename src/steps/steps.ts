@@ -57,7 +57,7 @@ export class Steps {
 }
 
 /** The state of a step once its intent is recorded. */
-type Begun<T> =
+type StartedStep<T> =
   /** The inbox was certain that nothing had happened, and the effect was made. */
   | { readonly state: "made"; readonly effect: Effect<T> }
   /** An earlier run has recorded a result. */
@@ -147,7 +147,7 @@ class DurableSteps implements StepRunner {
   }
 
   /** Records the intent, and makes the effect if the inbox is certain that no run has made it. */
-  async #begin<T>(step: Step<T>): Promise<Begun<T>> {
+  async #begin<T>(step: Step<T>): Promise<StartedStep<T>> {
     const { clock, restore } = this.#options;
     const { claim, event } = this.#run;
     const askedAt = clock.now();

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { connect } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { toNodeListener, type WebHandler } from "../faces/core.ts";
 import { listenUntilEnd } from "../support/listen.ts";
@@ -41,6 +42,29 @@ test("a large body arrives whole", async () => {
   });
   const body = new Uint8Array(3_000_000);
   expect(await (await fetch(url, { method: "POST", body })).json()).toBe(body.length);
+});
+
+test("pieces of one byte that no reader waits for come together, in their order", async () => {
+  const body = "0123456789".repeat(500);
+  const { url } = await serve(async (request) => {
+    const pieces: Uint8Array[] = [];
+    // All of it has arrived by then.
+    for (let count = 0; count < 10; count++) await turn();
+    for await (const piece of request.body ?? []) pieces.push(piece);
+    return Response.json([pieces.length, Buffer.concat(pieces).toString()]);
+  });
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  const chunks = [...body].map((byte) => `1\r\n${byte}\r\n`).join("");
+  socket.write(
+    `POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`,
+  );
+  let answer = "";
+  for await (const text of socket.setEncoding("utf8")) answer += text;
+  const [count, received] = JSON.parse(answer.slice(answer.indexOf("["), answer.indexOf("]") + 1));
+  expect(received).toBe(body);
+  expect(count).toBeLessThan(100);
 });
 
 test("a sender whose body is refused receives the answer", async () => {

@@ -39,7 +39,7 @@ async function checkLocal(url: URL): Promise<Finding> {
 
 /** An old request has to be refused, too (section 5, rule 7). Otherwise a recorded delivery could be sent again. */
 async function checkTwice(url: URL, answer: Answer): Promise<Finding> {
-  const finding = judge(url, answer);
+  const finding = findingOf(url, answer);
   if (finding.level !== "ok") return finding;
   const old = await forge(url, OLD_SECONDS);
   if ("error" in old || old.status === 400 || old.status === 401) return finding;
@@ -103,7 +103,7 @@ function codeIn(text: string): unknown {
   }
 }
 
-function judge(url: URL, { status, code }: Answer): Finding {
+function findingOf(url: URL, { status, code }: Answer): Finding {
   if (status === 401 && code === "SIGNATURE_MISMATCH") {
     return ok(`${url.href} answers, and refuses a forged request, of which the bot's log warns`);
   }

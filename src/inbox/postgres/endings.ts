@@ -121,7 +121,7 @@ interface Ending {
   readonly claim: Claim;
   readonly error: string | undefined;
   /** Whether the lane goes on with its next event. */
-  readonly goesOn: boolean;
+  readonly advances: boolean;
 }
 
 /** The `n`th ending, from 1 up, with the next event of its lane if it goes on. */
@@ -160,12 +160,12 @@ export class PostgresEndings implements Endings {
 
   /** Ends the event as done, or as dead when there is an error, and lets the lane go. */
   async end(claim: Claim, error?: string): Promise<boolean> {
-    return (await this.#gather.add({ claim, error, goesOn: false })).held;
+    return (await this.#gather.add({ claim, error, advances: false })).held;
   }
 
   /** Ends the event as done, and goes on with the next one of the lane. */
   advance(claim: Claim): Promise<Advance> {
-    return this.#gather.add({ claim, error: undefined, goesOn: true });
+    return this.#gather.add({ claim, error: undefined, advances: true });
   }
 
   /** The ledger and the backlog are updated for all of them here: a promise for each event would cost more. */
@@ -217,8 +217,8 @@ export class PostgresEndings implements Endings {
 
   async #complete(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Promise<void> {
     if (endings.length === 0) return;
-    const goesOn = endings.map((ending) => ending.goesOn);
-    const values = [...this.#columns(endings), goesOn];
+    const advances = endings.map((ending) => ending.advances);
+    const values = [...this.#columns(endings), advances];
     for (const row of await this.#queries.rows<DoneRow>(COMPLETE, values)) {
       const ending = endings[row.n - 1];
       if (ending === undefined) continue;

@@ -13,7 +13,7 @@ import type { ActInput } from "./input.ts";
 export interface Act {
   readonly store: Store;
   readonly write: EventWriter;
-  /** Who does it: a person, or a bot. */
+  /** The acting account: a person, or a bot. */
   readonly from: User;
   /** The bot that it is said to concern; undefined where nothing is said. */
   readonly to: User | undefined;
@@ -22,10 +22,10 @@ export interface Act {
   readonly at: number;
 }
 
-/** What came of an act, besides its events. */
+/** Result of an act, besides its events. */
 export interface Outcome {
   readonly concerns: Created;
-  /** What was written, where something was. */
+  /** The written content, if any. */
   readonly made?: Target;
 }
 
@@ -69,7 +69,7 @@ export function postNamed({ posts }: Store, postId: string): Post {
   return post;
 }
 
-/** Where a bot is named, what is done to somebody else's content would not concern it. */
+/** Returns the content. Refuses the act if it names another account than the author. */
 function ownedAsSaid<T extends Post | Comment>({ to }: Act, content: T, id: string): T {
   if (to === undefined || content.author === to.seq) return content;
   throw invalid(`${id} is of ${content.authorUsername}, not of ${to.username}`);

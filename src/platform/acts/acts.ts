@@ -38,7 +38,7 @@ export interface ActsOptions {
   readonly clock: Clock;
 }
 
-/** What people do, and what bots do that cannot do it through the API. */
+/** Acts of people, and acts of bots that the API does not offer. */
 export class Acts {
   readonly #options: ActsOptions;
 

@@ -3,13 +3,13 @@ import { invalid } from "../error.ts";
 import { checkText, MAX_IMAGES } from "../input-rules.ts";
 import type { Created } from "../timeline/entries.ts";
 
-/** What can be done: what makes an event of the type's name (section 6), or a post. */
+/** Types of acts: each makes an event of its name (section 6), or a post. */
 export type ActType = EventType | "post";
 
 /** Something that a person or a bot does. */
 export interface ActInput {
   /**
-   * What is done. Any other name, of small letters, digits, dots, dashes and underscores, writes an event of
+   * Type of the act. Any other name, of small letters, digits, dots, dashes and underscores, writes an event of
    * that type: one that the platform may have some day (section 9).
    */
   readonly type: ActType | (string & Record<never, never>);
@@ -21,7 +21,7 @@ export interface ActInput {
    */
   readonly to?: string | undefined;
   /**
-   * What is written, up to 4000 characters; a text of the platform's own when absent. It may be empty
+   * The written text, up to 4000 characters; a text of the platform's own when absent. It may be empty
    * where there are images.
    */
   readonly text?: string | undefined;
@@ -38,7 +38,7 @@ export interface ActInput {
   readonly count?: number | undefined;
 }
 
-/** What happened: the events, of whichever bots, and the ids of what the last act concerns. */
+/** Result: the events of all bots, and the ids of the content that the last act concerns. */
 export interface ActResult extends Created {
   readonly events: readonly AnyEvent[];
 }
@@ -61,7 +61,7 @@ const allDetails = [
 ] as const;
 type Detail = (typeof allDetails)[number];
 
-/** What may be said about an act of each type, besides who does it and how often. */
+/** Fields of an act of each type, besides its account and its number. */
 const details: { readonly [T in ActType]: readonly Detail[] } = {
   post: ["text", "images", "imageKeys"],
   "dm.message": ["to", "text", "images", "imageKeys", "conversationId"],

@@ -38,7 +38,7 @@ const routes: Routes<Operation> = new Routes([
   ...eventOperations,
 ]);
 
-/** What the API needs to answer. */
+/** Dependencies of the API. */
 export interface ApiContext extends ApiParts {
   readonly clock: PlatformClock;
   readonly calls: CallRecords;

@@ -1,7 +1,7 @@
 import type { Scope } from "../../core/scope.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 
-/** Who an account is. */
+/** Profile of an account. */
 export interface Profile {
   readonly username: string;
   readonly name: string;
@@ -38,7 +38,7 @@ export interface NewApp {
   readonly webhookSecret: string;
 }
 
-/** What becomes of an app. */
+/** Change of an app. */
 export interface AppChange {
   /** True takes its tokens and its webhook out of use; false gives them back. */
   readonly disabled: boolean;

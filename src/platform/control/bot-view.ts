@@ -8,11 +8,11 @@ const ANSWER_TIMEOUT_MS = 2_000;
 /** The longest status that is read, in bytes. */
 const MAX_BYTES = 256 * 1024;
 
-/** What a bot says of itself. */
+/** Status that a bot reports. */
 export interface BotView {
   /** The origin of its webhook; null while none is saved. */
   readonly url: string | null;
-  /** What `GET /readyz?verbose` answers there, the status of the bot (docs/operating.md); null where it says nothing. */
+  /** Answer to `GET /readyz?verbose` (docs/operating.md). Null without one. */
   readonly status: Readonly<Record<string, unknown>> | null;
   /** Why `status` is null, and what to do about it. */
   readonly error?: string;
@@ -113,7 +113,7 @@ function tooSlow({ host }: URL, timeoutMs: number): string {
   return `${host} does not answer within ${timeoutMs} ms; is the bot busy, or stopped in a debugger?`;
 }
 
-/** What went wrong is the cause of what fetch throws. */
+/** Returns the reason, which is the cause of the error that `fetch` throws. */
 function why(error: unknown, target: URL): string {
   const { cause }: { cause?: unknown } = Object(error);
   return cause === undefined ? messageOf(error) : whyNoAnswer(cause, target);

@@ -26,7 +26,7 @@ import type {
 /** Before which every message is. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** What everybody has written, as nobody but the control API sees it. */
+/** The content of all accounts, which only the control API sees as a whole. */
 export class Contents {
   readonly #store: Store;
   readonly #views: Views;

@@ -76,7 +76,7 @@ export interface ControlOptions {
 }
 
 /**
- * What a bot cannot do: be a person, the bot's owner, or bad luck. The control API is a face of it.
+ * Operations that a bot does not have: those of people, of its owner, and faults. The control API serves them.
  *
  * What concerns one app takes the username of its bot, and means the first one without it. A name that
  * nobody has is 404 NOT_FOUND, that of a person 400 VALIDATION.
@@ -250,7 +250,7 @@ export class Control {
     return createGroup(store, input, clock.now());
   }
 
-  /** Who has blocked whom. */
+  /** Lists the blocks. */
   get blocks(): readonly Block[] {
     return this.#world.store.blocks.all();
   }
@@ -320,7 +320,7 @@ export class Control {
     return this.#world.webhooks.of(this.#bot(bot).seq).regenerateSecret();
   }
 
-  /** What the platform has told the owner of an app, oldest first. */
+  /** Notifications to the owner of an app, oldest first. */
   notifications(bot?: string): readonly NotificationView[] {
     const { notifications } = this.#world.store;
     return notifications.of(this.#bot(bot).seq).map(({ seq, at, type, message }) => {
@@ -328,7 +328,7 @@ export class Control {
     });
   }
 
-  /** What goes wrong at present. */
+  /** The faults that are set. */
   get faults(): FaultsState {
     const { webhookFaults, apiFaults, eventFaults } = this.#world;
     return { webhook: webhookFaults.state, api: apiFaults.state, events: eventFaults.state };
@@ -366,7 +366,7 @@ export class Control {
     return this.#world.forced.command(this.#bot(bot).seq, content);
   }
 
-  /** What the bot says of itself, where its webhook is. */
+  /** Reads the bot's status at the address of its webhook. */
   botView(bot?: string): Promise<BotView> {
     const { store } = this.#world;
     const { timeline, fetch } = this.#options;

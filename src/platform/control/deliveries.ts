@@ -17,7 +17,7 @@ import {
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 
-/** What to deliver: one of the two. */
+/** Events to deliver: one of the two. */
 export interface DeliveryContent {
   /** Events in this order, in one batch: 1 to 50 ids; the same one may stand there more than once. */
   readonly eventIds?: readonly string[] | undefined;
@@ -25,13 +25,13 @@ export interface DeliveryContent {
   readonly body?: string | undefined;
 }
 
-/** What is delivered outside of the schedule, and how often. */
+/** Delivery outside of the schedule, and how often it is sent. */
 export interface DeliverInput extends DeliveryContent {
   /** How often it is delivered, one after the other, 1 to 100. Default 1. */
   readonly times?: number | undefined;
 }
 
-/** What came of one. */
+/** Result of one delivery. */
 export interface DeliverResult extends DeliveryResult {
   /** The id of its record. */
   readonly id: string;
@@ -135,11 +135,11 @@ export class ForcedDeliveries {
 /** The longest body that can be sent, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** What looks like the id of an event. */
+/** Pattern of the id of an event. */
 const EVENT_ID = /^evt_[\w-]{1,64}$/;
 
 /**
- * A body of somebody's own, to be delivered as it is. It need not be JSON: what a bot makes of that is a good question.
+ * A body of the caller's own, to be delivered unchanged. It need not be JSON, so that a bot can be tested with any body.
  *
  * @throws {PlatformError} 400 VALIDATION: it holds half a character; 413 TOO_LARGE
  */

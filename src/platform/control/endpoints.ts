@@ -54,7 +54,7 @@ export function endpointsOf(control: Control, timeline: Timeline): readonly Endp
   ];
 }
 
-/** Who lives on the platform, and what they do. */
+/** Operations on people, and their acts. */
 function worldEndpoints(control: Control): readonly Endpoint[] {
   return [
     get("/state", ({ bot }) => control.state(bot)),
@@ -68,7 +68,7 @@ function worldEndpoints(control: Control): readonly Endpoint[] {
   ];
 }
 
-/** What was said, and what became of it. */
+/** Operations on content, events and deliveries. */
 function contentEndpoints(control: Control, timeline: Timeline): readonly Endpoint[] {
   const stream = new TimelineStream(timeline);
   return [

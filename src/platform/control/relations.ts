@@ -10,11 +10,11 @@ import type { Store } from "../store/store.ts";
 export interface GroupInput {
   /** 2 to 50 usernames of people and bots; people are made on first use, the first one writes. */
   readonly members: readonly string[];
-  /** What the first member writes. Default "Hello!". */
+  /** Text of the first member. Default "Hello!". */
   readonly text?: string | undefined;
 }
 
-/** What a message to a group has made. */
+/** Result of a message to a group. */
 export interface GroupResult {
   readonly conversationId: string;
   readonly messageId: string;

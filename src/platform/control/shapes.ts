@@ -25,7 +25,7 @@ export interface PlatformState {
   readonly reportingBots: readonly string[];
 }
 
-/** What goes wrong at present. */
+/** The faults that are set. */
 export interface FaultsState {
   readonly webhook: WebhookFault;
   readonly api: ApiFaultState;
@@ -110,9 +110,9 @@ export interface EventTrace {
   readonly event: AnyEvent;
   /** The username of the bot in whose log it is. */
   readonly bot: string;
-  /** Those that held it, oldest first, as far as their records are kept. */
+  /** Deliveries that held the event, oldest first, as far as their records are kept. */
   readonly deliveries: readonly DeliverySummary[];
-  /** What the bot asked of the API because of it, oldest first, as far as the records are kept. */
+  /** Calls of the bot because of the event, oldest first, as far as their records are kept. */
   readonly calls: readonly CallSummary[];
   /** Runs that the bot has reported, oldest first; empty for a bot that reports none. */
   readonly runs: readonly EntryOf<"run">[];

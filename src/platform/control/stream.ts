@@ -93,7 +93,7 @@ function streamOf(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array>
   );
 }
 
-/** What a reader waits for once it has everything. */
+/** Lets a reader that has every entry wait for the next. */
 class News {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;

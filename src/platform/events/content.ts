@@ -7,7 +7,7 @@ import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
 
-/** What somebody has written. */
+/** Content that an account has written. */
 export type Content =
   | { readonly post: Post; readonly quoted?: Post }
   | { readonly comment: Comment }
@@ -77,7 +77,7 @@ function messageNotices({ people, conversations }: Store, message: Message): Not
     .map((recipient) => ({ recipient, event: { type: "dm.message", payload } }));
 }
 
-/** Those whom content concerns by its place, the strongest reason first. */
+/** Returns the accounts that content concerns by its place, the strongest reason first. */
 function claimsOf({ people, posts }: Store, content: PostOrComment): Claim[] {
   if ("post" in content) {
     const { quoted } = content;

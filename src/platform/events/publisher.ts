@@ -16,7 +16,7 @@ export interface PublisherOptions {
   readonly onEvents: (bot: number) => void;
 }
 
-/** Who made an event happen, and when, in milliseconds since 1970. */
+/** Account that caused an event, and the time, in milliseconds since 1970. */
 export interface Cause {
   readonly from: User;
   readonly at: number;
@@ -34,7 +34,7 @@ export interface EventWriter {
   notice(notice: Notice, cause: Cause): void;
 }
 
-/** What came of a transaction. */
+/** Result of a transaction. */
 export interface Published<T> {
   readonly result: T;
   readonly events: readonly AnyEvent[];

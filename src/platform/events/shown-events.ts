@@ -1,7 +1,7 @@
 import type { AnyEvent } from "../../events/types.ts";
 import type { Store } from "../store/store.ts";
 
-/** So many places are remembered. */
+/** Places that are remembered. */
 const MAX_PLACES = 10_000;
 
 /** The conversation or the post that a path of the API names. */
@@ -42,7 +42,7 @@ export class ShownEvents {
   }
 }
 
-/** Of a quote that is the quoted post and the new one. */
+/** Returns the places of an event. A quote has two: the quoted post and the new one. */
 function placesOf(payload: object): Set<string> {
   const { conversationId, postId, entityId }: Readonly<Record<string, unknown>> = { ...payload };
   const ids = [conversationId, postId, entityId].filter((id) => typeof id === "string");

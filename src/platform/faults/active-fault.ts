@@ -2,30 +2,30 @@ import type { Random } from "../../core/backoff.ts";
 import type { FaultEntry } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 
-/** What every fault has. */
+/** Fields of every fault. */
 export interface Fault {
   /** `none` where nothing goes wrong. */
   readonly mode: string;
   /** The share that is touched, chosen at random: above 0, up to 1. Absent: all. */
   readonly rate?: number | undefined;
-  /** How many more are touched; absent: all, until the fault is changed. */
+  /** How often the fault still applies. Absent: always, until it is changed. */
   readonly times?: number | undefined;
 }
 
 export interface ActiveFaultOptions<F extends Fault> {
   /** The fault of mode `none`. */
   readonly none: F;
-  /** What goes wrong, in the timeline. */
+  /** Name of the fault in the timeline. */
   readonly target: FaultEntry["target"];
   readonly timeline: Timeline;
   readonly random: Random;
   /** A fault of another mode in the words of the timeline. */
   readonly describe: (fault: F) => string;
-  /** What the timeline says after the mode when `times` is used up. */
+  /** Text of the timeline after the mode, once `times` is used up. */
   readonly afterwards: string;
 }
 
-/** The fault that is set, and what it still touches. The timeline is told when that changes. */
+/** The fault that is set, and how often it still applies. Publishes changes on the timeline. */
 export class ActiveFault<F extends Fault> {
   readonly #options: ActiveFaultOptions<F>;
   #fault: F;

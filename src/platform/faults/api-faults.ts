@@ -2,7 +2,7 @@ import type { Random } from "../../core/backoff.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { ActiveFault, reach } from "./active-fault.ts";
 
-/** What goes wrong with requests to the API. */
+/** Fault of requests to the API. */
 export interface ApiFault {
   /**
    * `hold`: requests wait before they are executed; `status`: they are answered with `status` and not
@@ -19,7 +19,7 @@ export interface ApiFault {
   readonly retryAfterSeconds?: number | undefined;
   /** The share of the requests that is touched, chosen at random: above 0, up to 1. Absent: all. */
   readonly rate?: number | undefined;
-  /** How many more requests are touched; absent: all, until the fault is changed. */
+  /** Requests that the fault still applies to. Absent: all, until it is changed. */
   readonly times?: number | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface FaultyAnswer {
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** What to do with a request. */
+/** Decision about a request. */
 export type Gate =
   | { readonly pass: "execute"; readonly fault?: "hold" }
   | { readonly pass: "lose-answer"; readonly fault: "lose-answer" }
@@ -53,7 +53,7 @@ export type Gate =
 
 const NONE: ApiFault = { mode: "none", match: "all", status: 503 };
 
-/** What `mix` mixes, besides lost answers. */
+/** Faults in `mix`, besides lost answers. */
 const MIXED_STATUSES = [429, 500, 503];
 
 /** Lets requests to the API go wrong. */

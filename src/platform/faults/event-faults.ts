@@ -9,7 +9,7 @@ import { ActiveFault, reach } from "./active-fault.ts";
 
 export const eventFaultModes = ["none", "late", "own", "sparse"] as const;
 
-/** What goes wrong when events are written to the log. */
+/** Fault of events that are written to the log. */
 export interface EventFault {
   /**
    * `late`: an event has its id at once, and is in the log `lateMs` later, below newer ones; `own`: a bot gets events of
@@ -20,7 +20,7 @@ export interface EventFault {
   readonly lateMs: number;
   /** The share of the events that is touched, chosen at random: above 0, up to 1. Absent: all. */
   readonly rate?: number | undefined;
-  /** How many more events are touched; absent: all, until the fault is changed. */
+  /** Events that the fault still applies to. Absent: all, until it is changed. */
   readonly times?: number | undefined;
 }
 

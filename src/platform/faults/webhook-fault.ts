@@ -9,7 +9,7 @@ export const webhookFaultModes = [
   "delay",
 ] as const;
 
-/** What goes wrong with the deliveries of the schedule. */
+/** Fault of the deliveries of the schedule. */
 export interface WebhookFault {
   /**
    * `status`: nothing is sent, as if the bot had answered `status`; `drop`: nothing is sent, and no answer
@@ -24,9 +24,9 @@ export interface WebhookFault {
   readonly delayMs: number;
   /** The share of the deliveries that is touched, chosen at random: above 0, up to 1. Absent: all. */
   readonly rate?: number | undefined;
-  /** How many more deliveries are touched; absent: all, until the fault is changed. */
+  /** Deliveries that the fault still applies to. Absent: all, until it is changed. */
   readonly times?: number | undefined;
 }
 
-/** What has touched a delivery. */
+/** Fault that a delivery met. */
 export type DeliveryFault = Exclude<WebhookFault["mode"], "none">;

@@ -27,7 +27,7 @@ export type LimitsView = Readonly<Record<LimitName, LimitView>>;
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().catch(null);
 
-// What cannot be read counts as never set, because a state file may come from anywhere.
+// An unreadable value counts as never set, because a state file may come from anywhere.
 const saved: z.ZodType<LimitSettings> = z.object(eachLimit(limit)).catch(NO_LIMITS);
 
 export interface LimitsOptions {

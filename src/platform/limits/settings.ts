@@ -1,4 +1,4 @@
-/** What an app may do. Null: as often as it likes. */
+/** Limits of an app. Null: no limit. */
 export interface LimitSettings {
   /** Requests in a minute of the clock, polling included (section 8). */
   readonly requestsPerMinute: number | null;
@@ -36,7 +36,7 @@ export const MAX_LIMIT = 1_000_000;
 
 export const DAY_MS = 86_400_000;
 
-/** What is wrong with limits that were set from code, in sentences that name them. */
+/** Returns the problems of limits that were set from code, in sentences with their names. */
 export function limitProblems(limits: Partial<LimitSettings>): string[] {
   return Object.entries(limits)
     .filter(([, value]) => value !== null && !isLimit(value))

@@ -21,7 +21,7 @@ interface Snapshot extends SnapshotView {
 /** How many snapshots are kept at a time. */
 const MAX_SNAPSHOTS = 20;
 
-/** What they hold together, in bytes. */
+/** Bytes of all snapshots together. */
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 
 /** The longest name, in characters. */

@@ -34,7 +34,7 @@ export class AppStore {
   }
 }
 
-/** What a token stands for: an app, known by its bot, and what it may do. */
+/** Grant of a token: an app, known by its bot, and its scopes. */
 export interface Grant {
   /** The number of the bot. */
   readonly bot: number;
@@ -88,7 +88,7 @@ export class Tokens {
     return this.#standard.get()?.api_key;
   }
 
-  /** Makes this the standard token; the one before it is not valid any more. */
+  /** Makes this the standard token. The token before it becomes invalid. */
   setStandard(apiKey: string, bot: number): void {
     this.#dropStandard.run();
     this.#put.run(apiKey, JSON.stringify(allScopes), 1, bot);
@@ -167,7 +167,7 @@ export class Notifications {
   }
 }
 
-/** What an app has used of its daily quotas. Only the newest day of each is kept. */
+/** Usage of an app's daily quotas. Only the newest day of each is kept. */
 export class Usage {
   readonly #add: Statement<[{ bot: number; quota: string; day: number }]>;
   readonly #used: Statement<[number, string, number], { used: number }>;

@@ -37,7 +37,7 @@ export interface Member {
   readonly isBot: number;
 }
 
-/** Where a page begins: rows older than `before`, newest first. */
+/** Beginning of a page: rows older than `before`, newest first. */
 export interface Window {
   readonly before: number;
   readonly limit: number;

@@ -129,7 +129,7 @@ export class UnusableFile extends Error {
   }
 }
 
-/** What is wrong with a SQLite file; undefined when the error tells nothing about it. */
+/** Returns the problem of a SQLite file. `undefined` if the error is not about the file. */
 export function faultOf(error: unknown): UnusableFile["reason"] | "no SQLite file" | undefined {
   if (error instanceof UnusableFile) return error.reason;
   const code = codeOf(error);

@@ -130,7 +130,7 @@ export class EventLog {
   }
 
   /**
-   * Where the present of a bot begins: its newest event below every one that is still to come; 0 when there
+   * Returns the position of the present of a bot: its newest event below every one that is still to come; 0 when there
    * is none.
    */
   presentSeq(recipient: number): number {

@@ -1,4 +1,4 @@
-/** What stands before the number in an id. */
+/** Prefix of the number in an id. */
 export type IdPrefix = "u" | "c" | "m" | "p" | "cm" | "t" | "n" | "dlv" | "call";
 
 /** Event ids are padded, so that their text order is the order of the events (section 2). */

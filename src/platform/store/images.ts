@@ -119,7 +119,7 @@ export class Images {
     return { file, width, height, thumbnail };
   }
 
-  /** Consumes a key. False when it is not valid, not any more, or not of this owner. */
+  /** Consumes a key. Returns false if the key is not valid, has expired, or has another owner. */
   attach(key: string, target: Target & { owner: number; now: number; position: number }): boolean {
     const expired = target.now - UPLOAD_LIFETIME_MS;
     return this.#attach.run({ ...NOWHERE, ...target, key, expired }).changes === 1;

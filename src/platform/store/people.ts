@@ -82,7 +82,7 @@ export class People {
     return this.#people.all().map(toUser);
   }
 
-  /** Those whose username or name holds this text, in any case; the newest first. */
+  /** Returns people whose username or name has this text, in any case, newest first. */
   search(text: string, { before, limit }: Window): User[] {
     return this.#search.all(text, before, limit).map(toUser);
   }
@@ -92,7 +92,7 @@ function toUser(row: UserRow): User {
   return { seq: row.seq, username: row.username, name: row.name, isBot: row.is_bot === 1 };
 }
 
-/** Who has blocked whom, by username. */
+/** A block of one account by another, by username. */
 export interface Block {
   readonly by: string;
   readonly whom: string;

@@ -17,7 +17,7 @@ export interface CountedPost extends Post {
   readonly quoted: number | null;
 }
 
-/** What is done to a post. */
+/** Reaction to a post. */
 export type Reaction = "like" | "repost" | "quote" | "comment";
 
 export interface Comment extends Written {
@@ -26,14 +26,14 @@ export interface Comment extends Written {
   readonly replyTo: number | null;
 }
 
-/** Where a page of the trending feed begins: after a post that had so many reactions. */
+/** Beginning of a page of the trending feed: after a post with so many reactions. */
 export interface TrendingWindow {
   readonly reactions: number;
   readonly before: number;
   readonly limit: number;
 }
 
-/** What a new post or comment is made of. */
+/** Fields of a new post or comment. */
 export interface Draft {
   readonly author: number;
   readonly text: string;
@@ -145,7 +145,7 @@ export class Posts {
     return this.#trending.all(window);
   }
 
-  /** Those whose text holds this one, in any case; the newest first. */
+  /** Returns posts whose text has this one, in any case, newest first. */
   search(text: string, { before, limit }: Window): Post[] {
     return this.#search.all(text, before, limit);
   }

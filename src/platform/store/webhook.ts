@@ -87,7 +87,7 @@ export class WebhookStore {
     for (const { recipient, seq } of events) this.#dequeue.run(recipient, seq);
   }
 
-  /** Forgets what the webhook of a bot, as it is now configured, does not owe any more. */
+  /** Deletes the deliveries that the webhook of a bot no longer owes, as it is now configured. */
   prune(bot: number): void {
     this.#prune.run(bot);
   }

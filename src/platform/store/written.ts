@@ -1,4 +1,4 @@
-/** What every post, comment and message has. */
+/** Fields of every post, comment and message. */
 export interface Written {
   readonly seq: number;
   readonly author: number;

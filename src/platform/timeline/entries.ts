@@ -14,13 +14,13 @@ export interface EventEntry {
   readonly conversationId?: string;
   /** The post that the payload names. */
   readonly postId?: string;
-  /** What was written, in full; absent where nothing is written. */
+  /** The whole text that was written. Absent without one. */
   readonly text?: string;
-  /** Where a fault lets it be late: milliseconds until it is in the log. */
+  /** In ms. Delay of an event that a fault keeps out of the log for a while. */
   readonly lateMs?: number;
 }
 
-/** Where an event happened, as its payload says. */
+/** Place of an event, by its payload. */
 export function placeOf(payload: object): Pick<EventEntry, "conversationId" | "postId"> {
   const { conversationId, postId }: Readonly<Record<string, unknown>> = { ...payload };
   return {

@@ -119,7 +119,7 @@ export class Timeline {
 /** Entries of one kind. */
 export type EntryOf<K extends TimelineRecord["kind"]> = Extract<TimelineEntry, { kind: K }>;
 
-/** What is waited for, and how long. */
+/** Beginning and timeout of a wait. */
 export interface WaitOptions {
   /** Entries up to this number do not count. Default 0: what has happened already does. */
   readonly after?: number | undefined;
@@ -130,7 +130,7 @@ export interface WaitOptions {
 /** How many entries the error of a wait in vain shows. */
 const SHOWN = 10;
 
-/** Resolves to the first entry of this kind that fits, be it there already or still to come. */
+/** Resolves to the first entry of this kind that fits, even if it is already there. */
 export function awaitEntry<K extends TimelineRecord["kind"]>(
   timeline: Timeline,
   kind: K,

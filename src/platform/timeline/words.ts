@@ -1,7 +1,7 @@
 import type { ReportedError, RunReport } from "../../core/run-report.ts";
 import type { TimelineRecord } from "./entries.ts";
 
-/** What happened, in a line: for `service-bot dev`, and for the page, which is why nothing but types is imported here. */
+/** Describes an entry in one line, for `service-bot dev` and for the page. Imports only types because of the page. */
 export function wordsOf(entry: TimelineRecord): string {
   switch (entry.kind) {
     case "event": {

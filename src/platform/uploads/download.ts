@@ -71,11 +71,11 @@ export function downloadWith({
   };
 }
 
-/** What can be refused without looking anything up. */
+/** Parses an address, and refuses it if that is possible without a look-up. */
 function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   const url = URL.parse(text);
   if (url === null) {
-    // Such as an address with a zone: nobody can reach that.
+    // For example an address with a zone, which no other machine can reach.
     if (/^\s*[a-z][a-z0-9+.-]*:/i.test(text)) throw blocked("it names no host");
     throw invalid("url must be an absolute address");
   }

@@ -9,7 +9,7 @@ const MAX_THUMBNAIL_SIDE = 320;
  */
 const MAX_DECODED_PIXELS = 25_000_000;
 
-/** What the decoder may take for one image, in seconds. */
+/** In seconds. Time limit of the decoder for one image. */
 const TIME_LIMIT_S = 5;
 
 /**
@@ -21,7 +21,7 @@ export type MakeThumbnail = (
   facts: ImageFacts,
 ) => Promise<Uint8Array | undefined>;
 
-/** What is asked of `sharp`; its own types would be missing where it is not installed. */
+/** The used part of `sharp`. Its own types are missing if it is not installed. */
 interface OpenedImage {
   autoOrient(): OpenedImage;
   resize(to: {

@@ -17,7 +17,7 @@ export function imageTooLarge(): PlatformError {
 /** Limit of an upload, as JSON or as multipart/form-data. */
 const uploadLimit: BodyLimit = { maxBytes: MAX_UPLOAD_BODY_BYTES, tooLarge: imageTooLarge };
 
-/** What was sent: an address to download from, or bytes, with their media type where it was named. */
+/** Body of an upload: an address to download from, or bytes, with their media type if it was named. */
 export type UploadForm =
   | { readonly url: string }
   | { readonly bytes: Uint8Array; readonly contentType?: string };

@@ -34,7 +34,7 @@ export interface ImageInput {
   readonly contentType?: string | undefined;
 }
 
-// What cannot be read counts as never set, because a state file may come from anywhere.
+// An unreadable value counts as never set, because a state file may come from anywhere.
 const storage: z.ZodType<{ configured: boolean }> = z
   .object({ configured: z.boolean() })
   .catch({ configured: true });
@@ -80,7 +80,7 @@ export class Uploads {
     // Downloads and thumbnails take their time.
     this.#options.store.requireOpen();
     requireEnabled(this.#options.store.apps, bot.seq);
-    // As when it goes away during the request: nobody would learn of the key.
+    // The client has gone away, and will not receive the key.
     if (signal.aborted) throw invalid("The client went away before its answer.");
     return this.#keep({ ...facts, data: bytes, thumbnail }, () => {
       this.#options.limits.take(bot.seq, "uploadsPerDay");
@@ -142,7 +142,7 @@ function checkImage(bytes: Uint8Array, form: UploadForm): ImageFacts {
   return facts;
 }
 
-/** Removes uploads that nobody attached within their hour (section 3). */
+/** Removes uploads that were not attached within an hour (section 3). */
 export class Cleaner {
   readonly #images: Images;
   readonly #clock: Clock;

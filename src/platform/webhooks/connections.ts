@@ -56,7 +56,7 @@ export class Connections implements Transport {
         begun.on("close", () => {
           if (request !== begun) return;
           cancel();
-          // Where nobody has answered or failed by now, nobody will: it switched to another protocol.
+          // Without an answer or an error by now, none will come: the connection has switched to another protocol.
           reject(new Error("the connection was closed before an answer came"));
         });
         begun.end(post.body);

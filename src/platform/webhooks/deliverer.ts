@@ -61,7 +61,7 @@ export class Deliverer {
     this.wake();
   }
 
-  /** Waits for no round any more, and counts no failure of what is being sent. */
+  /** Cancels the next round, and counts no failure of deliveries under way. */
   reset(): void {
     this.#interruption.abort();
     this.#interruption = new AbortController();
@@ -106,7 +106,7 @@ export class Deliverer {
     });
     if (this.#state === "stopped") return false;
     for (const sent of deliveries) records.add({ bot, attempt: nth, forced: false }, sent);
-    // What was sent belongs to a state that is gone.
+    // The delivery belongs to a state that is gone.
     if (!store.isOpen) return false;
     const result = deliveries.at(-1);
     if (result === undefined) {
@@ -158,9 +158,9 @@ export interface Batch {
   /** The number of the bot that it is for. */
   readonly bot: number;
   readonly events: readonly AnyEvent[];
-  /** Where deliveries go at this moment; undefined while the webhook is off. */
+  /** The present target of deliveries. `undefined` while the webhook is off. */
   readonly endpoint: () => Endpoint | undefined;
-  /** Ends a delay: the batch is not what is to be delivered any more. */
+  /** Ends a delay, because the batch is no longer to be delivered. */
   readonly interrupted: AbortSignal;
 }
 

@@ -31,9 +31,9 @@ export interface DeliverySummary {
 
 /** A delivery that was made, with both bodies. */
 export interface DeliveryRecord extends DeliverySummary {
-  /** As it was sent; null when nothing was. */
+  /** The request as sent. Null if none was. */
   readonly request: RecordedRequest | null;
-  /** As it came, also where a fault lost it on the way; null when none came. */
+  /** The answer as received, even if a fault lost it on the way. Null if none came. */
   readonly response: RecordedResponse | null;
 }
 
@@ -46,7 +46,7 @@ export interface RecordedRequest {
   readonly truncated: boolean;
 }
 
-/** What a delivery was answered with. */
+/** Answer to a delivery. */
 export interface RecordedResponse {
   /** The HTTP status. */
   readonly status: number;
@@ -83,10 +83,10 @@ export function textOf(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: true });
 }
 
-/** What is kept of the body of a request, in bytes. */
+/** Bytes kept of the body of a request. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
 
-/** What the schedule, or whoever forced it, knows of a delivery. */
+/** Facts about a delivery that its sender knows: the schedule, or the control API. */
 export interface Occasion {
   readonly bot: string;
   readonly attempt: number;
@@ -122,7 +122,7 @@ export class DeliveryRecords {
     return id;
   }
 
-  /** Those of one bot below `before`, newest first. */
+  /** Returns the deliveries of one bot below `before`, newest first. */
   page(bot: string, { before, limit }: Window): DeliverySummary[] {
     const found: DeliverySummary[] = [];
     for (let seq = Math.min(before - 1, this.#last); found.length < limit; seq -= 1) {
@@ -133,7 +133,7 @@ export class DeliveryRecords {
     return found;
   }
 
-  /** Those that held an event, oldest first. */
+  /** Returns the deliveries that held an event, oldest first. */
   holding(eventId: string): DeliverySummary[] {
     const all = this.#kept.all().map(({ summary }) => summary);
     return all.filter(({ eventIds }) => eventIds.includes(eventId));

@@ -65,7 +65,7 @@ export class Sender {
     return { at, request: signedRequest(endpoint, content, at) };
   }
 
-  /** As `send`. Every try is signed with its own time. */
+  /** Sends as `send` does. Every try is signed with its own time. */
   async sendContent(endpoint: Endpoint, content: Content): Promise<Sent> {
     const ms = this.#stopwatch();
     const { at, request } = this.prepare(endpoint, content);
@@ -121,18 +121,18 @@ function refusal(status: number): string | undefined {
   return `answered ${status}${redirect}`;
 }
 
-/** Where deliveries go, and what signs them. */
+/** Target of deliveries, and the secret that signs them. */
 export interface Endpoint {
   readonly url: string;
   readonly secret: string;
 }
 
-/** What is delivered. */
+/** Content of a delivery. */
 export interface Content {
   readonly body: Buffer;
-  /** Those that the record names. */
+  /** Ids of the events that the record names. */
   readonly eventIds: readonly string[];
-  /** What `X-Service-Event-Count` says. */
+  /** Value of `X-Service-Event-Count`. */
   readonly events: number;
 }
 

@@ -94,11 +94,11 @@ async function readAll(
   }
 }
 
-/** What is kept of the body of an answer, in bytes. */
+/** Bytes kept of the body of an answer. */
 const MAX_KEPT_BYTES = 64 * 1024;
 
 /**
- * What an endpoint has answered. The status alone decides on a delivery; the body is collected beside that,
+ * Answer of an endpoint. The status alone decides on a delivery; the body is collected beside that,
  * for whoever looks at the delivery afterwards.
  */
 export class EndpointAnswer {

@@ -15,7 +15,7 @@ export interface WebhookView extends Omit<WebhookState, "secret"> {
   readonly disableAfter: number;
 }
 
-/** What the owner saves. Absent fields stay as they are; saving switches on, unless told otherwise. */
+/** Change that the owner saves. Absent fields stay. Saving switches the webhook on unless the change says otherwise. */
 export interface WebhookChange {
   readonly url?: string | undefined;
   /** Types that this version does not know are permitted. */
@@ -61,7 +61,7 @@ export class Webhook {
     return this.#store.webhook.get(this.bot);
   }
 
-  /** Where deliveries go; undefined while there are none: it is off, or its app is disabled. */
+  /** Target of deliveries. `undefined` while the webhook is off or its app is disabled. */
   get endpoint(): Endpoint | undefined {
     const { url, secret, enabled } = this.state;
     if (url === null || !enabled || this.#store.apps.disabled(this.bot)) return undefined;
@@ -101,7 +101,7 @@ export class Webhook {
     return this.view;
   }
 
-  /** Makes a new secret. The one before it signs nothing any more. */
+  /** Makes a new secret. The secret before it no longer signs. */
   regenerateSecret(): string {
     const secret = newWebhookSecret();
     this.#store.webhook.put(this.bot, { ...this.state, secret });
@@ -138,7 +138,7 @@ export class Webhook {
     this.#note("disabled", disabledReason);
   }
 
-  /** What this configuration does not owe any more is forgotten. */
+  /** Saves a configuration, and deletes the deliveries that it no longer owes. */
   #configure(state: WebhookState): void {
     this.#store.transaction(() => {
       this.#store.webhook.put(this.bot, state);

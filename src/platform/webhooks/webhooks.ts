@@ -39,7 +39,7 @@ export class Webhooks {
     this.#app(bot).deliverer.restart();
   }
 
-  /** No schedule waits for a round any more, or counts a failure of what is being sent. */
+  /** Cancels the next rounds of all schedules. Deliveries under way count no failure. */
   reset(): void {
     for (const { deliverer } of this.#apps.values()) deliverer.reset();
   }

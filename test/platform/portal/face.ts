@@ -1,4 +1,3 @@
-export type { CallRecord, TimelineEntry } from "../../../src/platform/portal/api/shapes.ts";
 export { sift } from "../../../src/platform/portal/content/image-files.ts";
 export { Reader, type ReadOutcome } from "../../../src/platform/portal/live/reader.ts";
 export { bytes, duration } from "../../../src/platform/portal/parts/duration.ts";
@@ -61,3 +60,4 @@ export {
   whyOff,
 } from "../../../src/platform/portal/views/webhook/health.ts";
 export { outcomeOf as deliveryOutcome } from "../../../src/platform/portal/views/webhook/outcome.ts";
+export type { CallRecord, TimelineEntry } from "../../../src/platform/types.ts";

@@ -1,5 +1,3 @@
-import { bot } from "../live/settings.ts";
-import { download, request } from "./request.ts";
 import type {
   ActInput,
   ActResult,
@@ -33,7 +31,9 @@ import type {
   UploadView,
   WebhookChange,
   WebhookView,
-} from "./shapes.ts";
+} from "../../types.ts";
+import { bot } from "../live/settings.ts";
+import { download, request } from "./request.ts";
 
 type Items<T> = { readonly items: readonly T[] };
 

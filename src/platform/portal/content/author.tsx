@@ -1,4 +1,4 @@
-import type { AuthorView } from "../api/shapes.ts";
+import type { AuthorView } from "../../types.ts";
 import { Avatar, BotLabel } from "../parts/bits.tsx";
 
 /** Who has written something. */

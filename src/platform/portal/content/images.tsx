@@ -1,5 +1,5 @@
 import { useLayoutEffect, useState } from "preact/hooks";
-import type { ImageView } from "../api/shapes.ts";
+import type { ImageView } from "../../types.ts";
 import { Dialog } from "../parts/dialog.tsx";
 
 type Shown = Omit<ImageView, "thumbUrl"> & Partial<Pick<ImageView, "thumbUrl">>;

@@ -1,4 +1,4 @@
-import type { AnyEvent } from "../api/shapes.ts";
+import type { AnyEvent } from "../../types.ts";
 import { addressOf } from "../live/route.ts";
 
 /** What came of something that was done. */

@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { AppView } from "../../types.ts";
 import { control } from "../api/control.ts";
-import type { AppView } from "../api/shapes.ts";
 import { bot } from "./settings.ts";
 import { type Live, useLive } from "./use-live.ts";
 

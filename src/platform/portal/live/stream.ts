@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
+import type { TimelineEntry } from "../../types.ts";
 import { ControlError, request } from "../api/request.ts";
-import type { TimelineEntry } from "../api/shapes.ts";
 import { isTokenRefused, token } from "../api/token.ts";
 
 /** Whether what is shown is what happens. */

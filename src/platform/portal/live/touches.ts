@@ -1,4 +1,4 @@
-import type { TimelineEntry } from "../api/shapes.ts";
+import type { TimelineEntry } from "../../types.ts";
 
 /** Finds what may have changed a place: a conversation, or a post with what belongs to it. @param id one place; any without it */
 export function touches(

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { TimelineEntry } from "../../types.ts";
 import { ControlError } from "../api/request.ts";
-import type { TimelineEntry } from "../api/shapes.ts";
 import { Reader } from "./reader.ts";
 import { onChange } from "./stream.ts";
 

@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import type { Page } from "../api/shapes.ts";
+import type { Page } from "../../types.ts";
 import { type Live, type LiveOptions, useLive } from "./use-live.ts";
 
 export interface Pages<T> extends Live<readonly T[]> {

@@ -1,5 +1,5 @@
+import type { Profile } from "../../types.ts";
 import { control } from "../api/control.ts";
-import type { Profile } from "../api/shapes.ts";
 import { useLive } from "./use-live.ts";
 
 /** Everybody but the bots. */

@@ -1,5 +1,5 @@
+import type { ActInput, ActResult } from "../../types.ts";
 import { control } from "../api/control.ts";
-import type { ActInput, ActResult } from "../api/shapes.ts";
 import { sendAgain } from "../content/send-again.ts";
 import type { Key } from "../keys/keys.ts";
 import { bot, person } from "../live/settings.ts";

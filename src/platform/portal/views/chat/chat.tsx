@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Profile } from "../../api/shapes.ts";
+import type { Profile } from "../../../types.ts";
 import { route } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
 import { useShownApp } from "../../live/shown-app.tsx";

@@ -1,5 +1,5 @@
 import { useId, useState } from "preact/hooks";
-import type { ControlConversation, Profile } from "../../api/shapes.ts";
+import type { ControlConversation, Profile } from "../../../types.ts";
 import { person } from "../../live/settings.ts";
 import type { Pages } from "../../live/use-pages.ts";
 import { Avatar, Failure } from "../../parts/bits.tsx";

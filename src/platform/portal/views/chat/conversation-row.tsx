@@ -1,4 +1,4 @@
-import type { AuthorView, ControlConversation } from "../../api/shapes.ts";
+import type { AuthorView, ControlConversation } from "../../../types.ts";
 import { Avatar, Time } from "../../parts/bits.tsx";
 
 export interface ConversationRowProps {

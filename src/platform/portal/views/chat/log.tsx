@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
+import type { MessageView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { MessageView } from "../../api/shapes.ts";
 import { Failure } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";
 import { attempt } from "../../parts/toast.tsx";

@@ -1,5 +1,5 @@
 import { useId } from "preact/hooks";
-import type { MessageView } from "../../api/shapes.ts";
+import type { MessageView } from "../../../types.ts";
 import { Images } from "../../content/images.tsx";
 import { BotLabel, Time } from "../../parts/bits.tsx";
 

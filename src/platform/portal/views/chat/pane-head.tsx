@@ -1,4 +1,4 @@
-import type { AuthorView } from "../../api/shapes.ts";
+import type { AuthorView } from "../../../types.ts";
 import { BotLabel } from "../../parts/bits.tsx";
 import { OWN } from "./places.ts";
 

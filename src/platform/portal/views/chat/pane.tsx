@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { AuthorView, Profile } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { AuthorView, Profile } from "../../api/shapes.ts";
 import { Composer } from "../../content/composer.tsx";
 import { person } from "../../live/settings.ts";
 import { Empty } from "../../parts/bits.tsx";

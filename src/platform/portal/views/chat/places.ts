@@ -1,4 +1,4 @@
-import type { ControlConversation } from "../../api/shapes.ts";
+import type { ControlConversation } from "../../../types.ts";
 import { addressOf, go } from "../../live/route.ts";
 
 /** The conversation of the person who speaks with the bot that is looked at, whether it has begun or not. */

@@ -1,4 +1,4 @@
-import type { AuthorView } from "../../api/shapes.ts";
+import type { AuthorView } from "../../../types.ts";
 
 /** Who writes in a conversation, and to which bot; or why nobody can write there from here. */
 export type Roles =

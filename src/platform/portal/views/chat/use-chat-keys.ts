@@ -1,4 +1,4 @@
-import type { ControlConversation } from "../../api/shapes.ts";
+import type { ControlConversation } from "../../../types.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { person } from "../../live/settings.ts";
 import { sorted } from "./conversation-list.tsx";

@@ -1,5 +1,5 @@
+import type { ControlConversation } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { ControlConversation } from "../../api/shapes.ts";
 import { touches } from "../../live/touches.ts";
 import { useLive } from "../../live/use-live.ts";
 import { type Pages, usePages } from "../../live/use-pages.ts";

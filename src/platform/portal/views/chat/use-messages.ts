@@ -1,7 +1,7 @@
 import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
+import type { MessageView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { MessageView } from "../../api/shapes.ts";
 import { touches } from "../../live/touches.ts";
 import { type Live, useLive } from "../../live/use-live.ts";
 import { OWN } from "./places.ts";

@@ -1,5 +1,5 @@
 import { statusWords } from "../../../timeline/words.ts";
-import type { DeliveryEntry, TimelineEntry } from "../../api/shapes.ts";
+import type { DeliveryEntry, TimelineEntry } from "../../../types.ts";
 import type { Tone } from "../../parts/bits.tsx";
 
 /** Where the event of a message is that has no answer yet. */

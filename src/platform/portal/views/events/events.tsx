@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import type { TimelineEntry } from "../../api/shapes.ts";
+import type { TimelineEntry } from "../../../types.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { go, route } from "../../live/route.ts";
 import { entries } from "../../live/stream.ts";

@@ -1,5 +1,5 @@
 import { wordsOf } from "../../../timeline/words.ts";
-import type { TimelineEntry } from "../../api/shapes.ts";
+import type { TimelineEntry } from "../../../types.ts";
 import { eventIdsOf, type Index } from "./index-of.ts";
 import { addressedAs, isRead, marksOf } from "./lines.ts";
 

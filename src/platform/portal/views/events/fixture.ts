@@ -1,4 +1,4 @@
-import type { AnyEvent, CallRecord, CallSummary } from "../../api/shapes.ts";
+import type { AnyEvent, CallRecord, CallSummary } from "../../../types.ts";
 
 /** An event and what the bot did because of it. */
 export interface Recorded {

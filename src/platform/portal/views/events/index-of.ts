@@ -1,4 +1,4 @@
-import type { RunEntry, TimelineEntry } from "../../api/shapes.ts";
+import type { RunEntry, TimelineEntry } from "../../../types.ts";
 
 /** How far an event has come: to the webhook, to a bot that polls, nowhere so far, or nowhere yet. */
 export type EventOutcome = "delivered" | "read" | "failed" | "waiting";

@@ -1,4 +1,4 @@
-import type { RunEntry, TimelineEntry } from "../../api/shapes.ts";
+import type { RunEntry, TimelineEntry } from "../../../types.ts";
 import type { Tone } from "../../parts/bits.tsx";
 import type { EventOutcome, Index, Story } from "./index-of.ts";
 

@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
-import type { TimelineEntry } from "../../api/shapes.ts";
+import type { TimelineEntry } from "../../../types.ts";
 import { kept } from "../../live/settings.ts";
 import { entries } from "../../live/stream.ts";
 import { select } from "./filter.ts";

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { wordsOf } from "../../../timeline/words.ts";
-import type { TimelineEntry } from "../../api/shapes.ts";
+import type { TimelineEntry } from "../../../types.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { Badge } from "../../parts/bits.tsx";
 import { timeOfDay } from "../../parts/time-of-day.ts";

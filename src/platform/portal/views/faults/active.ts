@@ -1,4 +1,4 @@
-import type { FaultsState } from "../../api/shapes.ts";
+import type { FaultsState } from "../../../types.ts";
 import { duration } from "../../parts/duration.ts";
 import { type Target, targets } from "./modes.ts";
 

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import type { ClockChange } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { ClockChange } from "../../api/shapes.ts";
 import { ticking } from "../../live/second.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Badge, Failure } from "../../parts/bits.tsx";

@@ -1,4 +1,4 @@
-import type { ClockView } from "../../api/shapes.ts";
+import type { ClockView } from "../../../types.ts";
 
 /** The clock as it was read, and when, in milliseconds by the browser's own clock. */
 export interface ReadClock {

@@ -1,4 +1,4 @@
-import type { FaultsChange } from "../../api/shapes.ts";
+import type { FaultsChange } from "../../../types.ts";
 import { type Mode, modes, type Target } from "./modes.ts";
 
 /** A fault as it is typed: fields of numbers are text, and empty where nothing is said. */

@@ -1,5 +1,5 @@
 import { useId, useState } from "preact/hooks";
-import type { FaultsChange, FaultsState } from "../../api/shapes.ts";
+import type { FaultsChange, FaultsState } from "../../../types.ts";
 import { Badge } from "../../parts/bits.tsx";
 import { NumberField, SelectField } from "../../parts/fields.tsx";
 import { Action, Form } from "../../parts/form.tsx";

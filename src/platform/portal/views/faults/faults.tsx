@@ -1,5 +1,5 @@
+import type { FaultsChange } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { FaultsChange } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { useShownApp } from "../../live/shown-app.tsx";
 import { useLive } from "../../live/use-live.ts";

@@ -1,4 +1,4 @@
-import type { LimitName, LimitsView, LimitView } from "../../api/shapes.ts";
+import type { LimitName, LimitsView, LimitView } from "../../../types.ts";
 
 interface LimitText {
   readonly label: string;

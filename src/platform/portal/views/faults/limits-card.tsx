@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
+import type { LimitName, LimitView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { LimitName, LimitView } from "../../api/shapes.ts";
 import { bot } from "../../live/settings.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Failure, Time } from "../../parts/bits.tsx";

@@ -1,4 +1,4 @@
-import type { FaultsChange } from "../../api/shapes.ts";
+import type { FaultsChange } from "../../../types.ts";
 
 /** The three kinds of faults. */
 export type Target = "webhook" | "api" | "events";

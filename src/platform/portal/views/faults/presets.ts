@@ -1,4 +1,4 @@
-import type { FaultsChange } from "../../api/shapes.ts";
+import type { FaultsChange } from "../../../types.ts";
 
 export interface Preset {
   readonly key: string;

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import type { ActInput } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { ActInput } from "../../api/shapes.ts";
 import type { Outcome } from "../../content/outcome.tsx";
 import { person } from "../../live/settings.ts";
 

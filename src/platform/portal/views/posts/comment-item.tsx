@@ -1,4 +1,4 @@
-import type { ControlComment } from "../../api/shapes.ts";
+import type { ControlComment } from "../../../types.ts";
 import { Composer } from "../../content/composer.tsx";
 import { person } from "../../live/settings.ts";
 import { Action } from "../../parts/form.tsx";

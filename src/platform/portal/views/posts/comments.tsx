@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import type { ControlPost, Profile } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { ControlPost, Profile } from "../../api/shapes.ts";
 import { Composer } from "../../content/composer.tsx";
 import { person } from "../../live/settings.ts";
 import { touches } from "../../live/touches.ts";

@@ -1,4 +1,4 @@
-import type { AuthorView, ImageView } from "../../api/shapes.ts";
+import type { AuthorView, ImageView } from "../../../types.ts";
 import { Author } from "../../content/author.tsx";
 import { Images } from "../../content/images.tsx";
 import { Time } from "../../parts/bits.tsx";

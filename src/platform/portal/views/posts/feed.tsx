@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import type { ControlPost, Profile } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { ControlPost, Profile } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { touches } from "../../live/touches.ts";
 import { useLive } from "../../live/use-live.ts";

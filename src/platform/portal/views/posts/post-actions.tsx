@@ -1,4 +1,4 @@
-import type { ControlPost, Profile } from "../../api/shapes.ts";
+import type { ControlPost, Profile } from "../../../types.ts";
 import { Action } from "../../parts/form.tsx";
 import type { Acts, Asked } from "./acts.ts";
 

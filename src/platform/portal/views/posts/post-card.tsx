@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from "preact/hooks";
-import type { ControlPost, Profile } from "../../api/shapes.ts";
+import type { ControlPost, Profile } from "../../../types.ts";
 import { Composer } from "../../content/composer.tsx";
 import { OutcomeLine } from "../../content/outcome.tsx";
 import { addressOf } from "../../live/route.ts";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Profile } from "../../api/shapes.ts";
+import type { Profile } from "../../../types.ts";
 import { Composer } from "../../content/composer.tsx";
 import { OutcomeLine } from "../../content/outcome.tsx";
 import { useKeys } from "../../keys/keys.ts";

@@ -1,5 +1,5 @@
+import type { ControlPost } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { ControlPost } from "../../api/shapes.ts";
 import { addressOf } from "../../live/route.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Failure } from "../../parts/bits.tsx";

@@ -1,4 +1,4 @@
-import type { ControlComment } from "../../api/shapes.ts";
+import type { ControlComment } from "../../../types.ts";
 
 /** Further in there is no room on a phone. */
 const MAX_DEPTH = 3;

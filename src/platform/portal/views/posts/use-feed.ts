@@ -1,5 +1,5 @@
+import type { ControlPost } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { ControlPost } from "../../api/shapes.ts";
 import { touches } from "../../live/touches.ts";
 import { type Pages, usePages } from "../../live/use-pages.ts";
 

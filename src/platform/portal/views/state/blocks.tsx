@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import type { AppView, Block, Profile } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { AppView, Block, Profile } from "../../api/shapes.ts";
 import { person } from "../../live/settings.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Failure } from "../../parts/bits.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import type { AppView, NewApp } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { AppView, NewApp } from "../../api/shapes.ts";
 import { lookAt } from "../../live/shown-app.tsx";
 import { Avatar, Badge } from "../../parts/bits.tsx";
 import { envLines } from "../../parts/env-lines.ts";

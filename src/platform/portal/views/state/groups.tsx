@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import type { Profile } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { Profile } from "../../api/shapes.ts";
 import { addressOf } from "../../live/route.ts";
 import { TextField } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";

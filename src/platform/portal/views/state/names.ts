@@ -1,4 +1,4 @@
-import type { AppView, Scope } from "../../api/shapes.ts";
+import type { AppView, Scope } from "../../../types.ts";
 
 /** The scopes (section 5), and what each lets a bot do. */
 const texts: Readonly<Record<Scope, string>> = {

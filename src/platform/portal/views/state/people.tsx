@@ -1,5 +1,5 @@
+import type { Profile } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { Profile } from "../../api/shapes.ts";
 import { person } from "../../live/settings.ts";
 import { Avatar, Badge, Empty } from "../../parts/bits.tsx";
 import { AccountForm } from "./account-form.tsx";

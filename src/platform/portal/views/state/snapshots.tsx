@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import type { SnapshotView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { SnapshotView } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Empty, Failure, save, Time } from "../../parts/bits.tsx";

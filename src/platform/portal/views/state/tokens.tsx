@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import type { AppView, IssuedToken, Scope, TokenView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { AppView, IssuedToken, Scope, TokenView } from "../../api/shapes.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Badge, Empty, Failure } from "../../parts/bits.tsx";
 import { Confirmed } from "../../parts/confirm.tsx";

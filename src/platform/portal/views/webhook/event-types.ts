@@ -1,4 +1,4 @@
-import type { EventType } from "../../api/shapes.ts";
+import type { EventType } from "../../../types.ts";
 
 /** When there is an event of each type (section 6). */
 const when: Readonly<Record<EventType, string>> = {

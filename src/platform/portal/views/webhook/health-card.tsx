@@ -1,5 +1,5 @@
+import type { AppView, NotificationView, WebhookChange } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { AppView, NotificationView, WebhookChange } from "../../api/shapes.ts";
 import { entries } from "../../live/stream.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Badge, Time } from "../../parts/bits.tsx";

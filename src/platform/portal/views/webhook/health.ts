@@ -1,4 +1,4 @@
-import type { EventType, NotificationView, TimelineEntry, WebhookView } from "../../api/shapes.ts";
+import type { EventType, NotificationView, TimelineEntry, WebhookView } from "../../../types.ts";
 
 /** How near a webhook is to being switched off (section 3). */
 export function failures({ consecutiveFailures, disableAfter }: WebhookView): string {

@@ -1,5 +1,5 @@
+import type { AppView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import type { AppView } from "../../api/shapes.ts";
 import { Badge } from "../../parts/bits.tsx";
 import { Confirmed } from "../../parts/confirm.tsx";
 

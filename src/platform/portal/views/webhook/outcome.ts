@@ -1,4 +1,4 @@
-import type { DeliveryEntry, TimelineEntry } from "../../api/shapes.ts";
+import type { DeliveryEntry, TimelineEntry } from "../../../types.ts";
 
 export interface Outcome {
   readonly tone: "good" | "bad" | "plain";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { AppView, EventType } from "../../api/shapes.ts";
+import type { AppView, EventType } from "../../../types.ts";
 import { addressOf } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
 import { entries } from "../../live/stream.ts";

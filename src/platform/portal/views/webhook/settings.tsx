@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { WebhookChange, WebhookView } from "../../api/shapes.ts";
+import type { WebhookChange, WebhookView } from "../../../types.ts";
 import { Badge } from "../../parts/bits.tsx";
 import { Check, Checks, TextField } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import type { DeliverResult } from "../../../../types.ts";
 import { control, type Delivery } from "../../../api/control.ts";
-import type { DeliverResult } from "../../../api/shapes.ts";
 import { useLive } from "../../../live/use-live.ts";
 import { Failure, pretty } from "../../../parts/bits.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";

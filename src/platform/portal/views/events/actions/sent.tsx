@@ -1,5 +1,5 @@
 import { statusWords } from "../../../../timeline/words.ts";
-import type { DeliverResult } from "../../../api/shapes.ts";
+import type { DeliverResult } from "../../../../types.ts";
 import { addressOf } from "../../../live/route.ts";
 import { Badge, Code } from "../../../parts/bits.tsx";
 import { useDelivery } from "../details/records.ts";

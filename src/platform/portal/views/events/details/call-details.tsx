@@ -1,4 +1,4 @@
-import type { CallRecord } from "../../../api/shapes.ts";
+import type { CallRecord } from "../../../../types.ts";
 import { Badge } from "../../../parts/bits.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { markOfCall } from "../lines.ts";

@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from "../../../api/shapes.ts";
+import type { DeliveryRecord } from "../../../../types.ts";
 import { Badge } from "../../../parts/bits.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { Actions } from "../actions/actions.tsx";

@@ -1,5 +1,5 @@
 import { wordsOf } from "../../../../timeline/words.ts";
-import type { TimelineEntry } from "../../../api/shapes.ts";
+import type { TimelineEntry } from "../../../../types.ts";
 import { addressOf, type View } from "../../../live/route.ts";
 import { entries } from "../../../live/stream.ts";
 import { Code, Failure } from "../../../parts/bits.tsx";

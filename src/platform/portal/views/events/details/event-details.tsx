@@ -1,6 +1,6 @@
 import { runWords } from "../../../../timeline/words.ts";
+import type { EventTrace, RunEntry, TimelineEntry } from "../../../../types.ts";
 import { control } from "../../../api/control.ts";
-import type { EventTrace, RunEntry, TimelineEntry } from "../../../api/shapes.ts";
 import { addressOf } from "../../../live/route.ts";
 import { useLive } from "../../../live/use-live.ts";
 import { Badge, Code } from "../../../parts/bits.tsx";

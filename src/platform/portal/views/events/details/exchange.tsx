@@ -1,4 +1,4 @@
-import type { RecordedResponse } from "../../../api/shapes.ts";
+import type { RecordedResponse } from "../../../../types.ts";
 import { Badge, Code } from "../../../parts/bits.tsx";
 
 type Headers = RecordedResponse["headers"];

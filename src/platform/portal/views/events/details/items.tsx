@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { statusWords } from "../../../../timeline/words.ts";
-import type { CallSummary, DeliverySummary } from "../../../api/shapes.ts";
+import type { CallSummary, DeliverySummary } from "../../../../types.ts";
 import { Badge, Time } from "../../../parts/bits.tsx";
 import { markOfCall, markOfDelivery } from "../lines.ts";
 import { CallExchange, Guessed } from "./call-details.tsx";

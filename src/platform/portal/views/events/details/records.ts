@@ -1,5 +1,5 @@
+import type { CallRecord, DeliveryRecord } from "../../../../types.ts";
 import { control } from "../../../api/control.ts";
-import type { CallRecord, DeliveryRecord } from "../../../api/shapes.ts";
 import { type Live, useLive } from "../../../live/use-live.ts";
 
 /** A record never changes: it is read again only where everything else is. */
