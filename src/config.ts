@@ -182,9 +182,9 @@ export const settings: {
 /** Variables of a bot, in the order of the table. */
 export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
 
-/** Variables that earlier versions read, with the remedy. */
+/** Variables that only earlier versions read, with the remedy. */
 const removed: Readonly<Record<string, string>> = {
-  LOG_SAMPLING: "remove it, because failures that repeat themselves are logged once",
+  LOG_SAMPLING: "Remove it: a failure that repeats itself is logged once.",
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -202,14 +202,17 @@ export function loadConfig(env: Environment, overrides: ConfigOverrides = {}): C
   const required = isPolling ? undefined : "webhookSecret";
   const { values, problems } = readSettings(all, env, overrides, required);
   const { webhookSecret = [], databaseUrl: database, ...rest } = values;
-  refuse([
-    ...problems,
-    ...misspelt(env, overrides),
-    ...Object.entries(removed)
-      .filter(([name]) => !isEmpty(env[name]))
-      .map(([name, remedy]) => `${name} is no longer read: ${remedy}`),
-  ]);
+  refuse([...problems, ...misspelt(env, overrides)]);
   return { ...rest, webhookSecrets: webhookSecret, database };
+}
+
+/** Returns the variables that are set and no longer read. They stop no bot, because an update would. */
+export function removedVariables(
+  env: Environment,
+): readonly { readonly variable: string; readonly remedy: string }[] {
+  return Object.entries(removed)
+    .filter(([variable]) => (env[variable] ?? "").trim() !== "")
+    .map(([variable, remedy]) => ({ variable, remedy }));
 }
 
 /**
@@ -277,10 +280,6 @@ function textOf(option: Option, env: Environment, overrides: ConfigOverrides): s
   return [overrides[option], env[settings[option].variable]]
     .map((value) => String(value ?? "").trim())
     .find((text) => text !== "");
-}
-
-function isEmpty(text: string | undefined): boolean {
-  return (text ?? "").trim() === "";
 }
 
 /** A misspelt variable would silently leave its default in place. */

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { type Config, type ConfigOverrides, loadConfig, loadDatabase } from "./faces/bot.ts";
+import {
+  type Config,
+  type ConfigOverrides,
+  loadConfig,
+  loadDatabase,
+  removedVariables,
+} from "./faces/bot.ts";
 import { ConfigError } from "./faces/errors.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -60,11 +66,12 @@ describe("a misspelt variable", () => {
   });
 });
 
-test("a variable that is no longer read is a problem, with its remedy", () => {
-  expect(problemsOf({ LOG_SAMPLING: "off" })).toEqual([
-    expect.stringMatching(/^LOG_SAMPLING is no longer read: remove it/),
+test.each(["on", "off"])("LOG_SAMPLING=%s, which is no longer read, stops no bot", (value) => {
+  expect(load({ LOG_SAMPLING: value })).toEqual(load());
+  expect(removedVariables({ LOG_SAMPLING: value })).toEqual([
+    { variable: "LOG_SAMPLING", remedy: expect.stringContaining("Remove it") },
   ]);
-  expect(load({ LOG_SAMPLING: " " })).toEqual(load());
+  expect(removedVariables({ LOG_SAMPLING: " " })).toEqual([]);
 });
 
 describe("defaults", () => {

@@ -1,5 +1,5 @@
 import { HANDLER_WAIT_MS, reserveOf } from "../client/request-limiter.ts";
-import type { Config } from "../config.ts";
+import { type Config, removedVariables } from "../config.ts";
 import { isSentInClear } from "../core/address-and-token.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Inbox } from "../inbox/inbox.ts";
@@ -19,6 +19,9 @@ export interface WarningSources {
 export function logWarnings({ config, options, router, inbox, log }: WarningSources): void {
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
+  }
+  for (const { variable, remedy } of removedVariables(options.env ?? process.env)) {
+    log.warn({ variable, remedy }, "a variable is set that is no longer read");
   }
   warnOfPlainHttp(config, log);
   warnOfTimeouts(options, router, config, log);

@@ -20,6 +20,7 @@ export interface ObserversOptions {
 export class Observers {
   readonly #options: ObserversOptions;
   readonly #ends: (() => void)[] = [];
+  /** `undefined` unless the platform is on this machine. */
   readonly #reporter: RunReporter | undefined;
   #metrics: Metrics | undefined;
   #server: Listening | undefined;
@@ -56,7 +57,9 @@ export class Observers {
     const { baseUrl, apiKey } = config;
     this.#options = options;
     this.#ends.push(logFacts(bot, log));
-    this.#reporter = RunReporter.for(bot, { baseUrl, apiKey, fetch });
+    const reporter = RunReporter.for(bot, { baseUrl, apiKey, fetch });
+    this.#reporter = reporter;
+    this.#ends.push(() => reporter?.end());
   }
 
   /** Shows these parts as gauges among the metrics. */

@@ -100,6 +100,11 @@ export class RunReporter {
     const cancel = systemClock.timer(CLOSE_TIMEOUT_MS, () => this.#closing.abort());
     while (this.#sending !== undefined) await this.#sending;
     cancel();
+    this.end();
+  }
+
+  /** Ends the subscription, and drops what is not sent. */
+  end(): void {
     this.#closing.abort();
     this.#turnOff();
   }

@@ -48,7 +48,10 @@ export interface RestoredStatus {
   readonly at: number;
   /** Events made later were not handled before the restore; `undefined` until the platform's time is known. */
   readonly until: number | undefined;
-  /** When the log was read to its end since, so that the events after the backup are back; undefined until then. */
+  /**
+   * When the log was read to its end since, so that the events after the backup are back; undefined until then. Pending
+   * events from before the restore may still be in doubt.
+   */
   readonly readAt: number | undefined;
 }
 

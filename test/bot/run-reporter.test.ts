@@ -1,11 +1,17 @@
 import { createServer } from "node:http";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { join } from "node:path";
+import { trace } from "@opentelemetry/api";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { Bot } from "../../src/index.ts";
 import { RUNS_PATH } from "../faces/core.ts";
 import { GiveUp, RetryLater } from "../faces/errors.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { channels, RunReporter } from "../faces/observe.ts";
 import { runMessage } from "../support/channels.ts";
 import { listenUntilEnd } from "../support/listen.ts";
+import { logSink } from "../support/log.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const dm = { type: "dm.message", from: "ada", text: "a text of Ada" } as const;
 
@@ -231,3 +237,36 @@ describe("another platform", () => {
     expect(aborted).toBe(true);
   });
 });
+
+test.each([
+  ["its inbox is held", "off"],
+  ["its spans cannot be made", "on"],
+] as const)(
+  "a bot that does not start because %s leaves no subscription",
+  async (_why, tracing) => {
+    const file = join(temporaryFolder(), "bot.db");
+    const held = new SqliteInbox({ file });
+    const failing = vi.spyOn(trace, "getTracer").mockImplementation(() => {
+      throw new Error("no tracer");
+    });
+    onTestFinished(async () => {
+      failing.mockRestore();
+      await held.close();
+    });
+    const requests: unknown[] = [];
+    const bot = new Bot({
+      ...{ env: {}, baseUrl: "http://127.0.0.1:1", apiKey: "key", delivery: "polling", tracing },
+      databaseUrl: `file:${file}`,
+      logger: logSink().log,
+      fetch: async (...request) => {
+        requests.push(request);
+        return new Response();
+      },
+    });
+    const expected = tracing === "on" ? "no tracer" : "stop";
+    await expect(bot.start({ standalone: false })).rejects.toThrow(expected);
+    // A reporter that has subscribed sends its first request at once.
+    channels.run.publish(runMessage(bot));
+    expect(requests).toEqual([]);
+  },
+);

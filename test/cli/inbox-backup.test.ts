@@ -87,6 +87,7 @@ describe("service-bot inbox backup and restore", () => {
   test.each([
     [["backup"], "Name the file of the backup"],
     [["restore"], "Name the file of the backup, or say --in-place"],
+    [["restore", "1.db", "--assume-absent"], "inbox retry --all --assume absent"],
     [["restore", "1.db", "--in-place"], "Name the file of the backup, or say --in-place"],
     [["restore", "--in-place", "--move-old"], "--in-place moves nothing"],
     [["restore", "1.db", "--ended", "yesterday"], "2026-03-01T09:30:00Z"],

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { type Bot, type BotOptions, GiveUp, RetryLater } from "../../src/index.ts";
 import type { InboxReport } from "../faces/inbox.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
-import { fillInbox } from "../inbox/copy/whole-inbox.ts";
+import { fillInbox, rowsOf } from "../inbox/copy/whole-inbox.ts";
 import { look } from "../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place, sessionAt } from "../support/postgres/open.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
@@ -52,11 +52,33 @@ describe("service-bot inbox on PostgreSQL", () => {
     await copied.close();
   });
 
-  test("makes nothing with --dry-run", async () => {
+  test("--dry-run counts, and changes nothing on either side", async () => {
     await putInbox(file);
-    expect((await copy("--dry-run")).code).toBe(0);
+    const before = rowsOf(file);
+    const { code, out } = await copy("--dry-run");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^event +8$/m);
     const made = await look(place, "SELECT 1 FROM pg_namespace WHERE nspname = $1", [place.schema]);
     expect(made).toEqual([]);
+    expect(rowsOf(file)).toEqual(before);
+    expect(JSON.parse((await copy("--dry-run", "--json")).out).rows).toMatchObject({ event: 8 });
+    await copy();
+    const again = await copy("--dry-run");
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining("was copied to") });
+  });
+
+  test("--json is one line, with the rows of each table", async () => {
+    await putInbox(file);
+    const { code, out } = await copy("--json");
+    expect(code).toBe(0);
+    expect(out.trim()).not.toContain("\n");
+    expect(JSON.parse(out)).toMatchObject({
+      from: expect.stringMatching(/^file:/),
+      to: expect.stringContaining(place.schema),
+      clockMovedMs: 0,
+      rows: { event: 8, cursor: 1 },
+      ms: expect.any(Number),
+    });
   });
 
   test("leaves backups to PostgreSQL's own tools, and marks what they have restored", async () => {

@@ -7,6 +7,7 @@ export {
   type ConfigOverrides,
   loadConfig,
   loadDatabase,
+  removedVariables,
   settings,
   variables,
 } from "../../src/config.ts";

@@ -172,6 +172,21 @@ describe("an event", () => {
     expect(await bot.inbox.show("2")).toMatchObject({ state: "done" });
   });
 
+  test("is in doubt by a mark that says --assume-absent, which is reported once", async () => {
+    await restored({ until: START, readAt: START, assumeAbsent: true }, "9");
+    platformLog.add("1", "dm.message", START - HOUR);
+    const bot = await start();
+    await pass();
+    const reports = () => consequences().filter(({ msg }) => /--assume absent/.test(String(msg)));
+    expect(reports()).toHaveLength(1);
+    expect(await bot.inbox.show("1")).toMatchObject({ state: "dead" });
+    await bot.stop();
+    expect(await marked()).toEqual({ at: START, until: START, readAt: START });
+    await start();
+    await pass();
+    expect(reports()).toHaveLength(1);
+  });
+
   test("stays in doubt over a restart: when the first bot began is remembered", async () => {
     await restored();
     const bot = await start();

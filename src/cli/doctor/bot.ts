@@ -187,7 +187,7 @@ function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] 
   return [
     note(
       `the inbox was restored from a backup${when}, and the event log since then is not read yet`,
-      "Handlers begin when it is read, and events of unknown outcome become dead letters: docs/backup.md.",
+      "Handlers begin when it is read. Pending events may be in doubt also after that, and become dead letters then: docs/backup.md.",
     ),
   ];
 }

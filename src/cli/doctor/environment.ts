@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { budgetProblems } from "../../bot/warnings.ts";
-import { type Config, loadConfig, variables } from "../../config.ts";
+import { type Config, loadConfig, removedVariables, variables } from "../../config.ts";
 import { isSentInClear } from "../../core/address-and-token.ts";
 import { showDatabase } from "../../core/database-address.ts";
 import { misspeltVariables } from "../../core/misspelt-variables.ts";
@@ -32,7 +32,14 @@ export function checkEnvironment(): Environment {
   const before = { ...process.env };
   const read = readFiles();
   if (!("values" in read)) return { findings: [read], config: undefined };
-  const findings = [...aboutFile(read.values), ...overruled(before, read.values), ...unknown()];
+  const findings = [
+    ...aboutFile(read.values),
+    ...overruled(before, read.values),
+    ...unknown(),
+    ...removedVariables(process.env).map(({ variable, remedy }) =>
+      note(`${variable} is no longer read`, remedy),
+    ),
+  ];
   try {
     const config = loadConfig(process.env);
     return { findings: [...findings, ...settings(config, read.values)], config };

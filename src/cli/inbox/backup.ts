@@ -58,6 +58,12 @@ type Restored = Omit<RestoreReport, "movedTo"> & { readonly movedTo?: string | u
 
 /** Puts a backup in the place of the inbox, or marks an inbox that other means have restored. */
 export const restore: Action = (args) => {
+  if (args.some((arg) => /^--assume-absent(=|$)/.test(arg))) {
+    throw new UsageError(
+      '"--assume-absent" was removed. Restore without it, and when the bot has handled what was pending: ' +
+        '"service-bot inbox retry --all --assume absent".',
+    );
+  }
   const { flags, words } = readArguments(args, restoreFlags, { max: 1 });
   const [file] = words;
   const inPlace = flags["in-place"] === true;

@@ -64,19 +64,21 @@ export type OnRows = (table: Table, done: number) => void;
 
 /**
  * Copies an inbox whole. Until the end the target has a mark, so that no bot starts on half a copy; from then on the
- * source has one, so that no bot starts there. A copy that ends halfway can be run again.
+ * source has one, so that no bot starts there. A copy that ends halfway can be run again, and one that is refused
+ * changes nothing on either side.
  *
  * @returns by how many ms all times were moved, because the two clocks differ
- * @throws {ServiceBotError} INBOX_DIFFERS, INBOX_IN_USE, INBOX_MOVED, INBOX_NOT_EMPTY, INBOX_UNFINISHED, STORE_UNAVAILABLE
+ * @throws {ServiceBotError} INBOX_DIFFERS, INBOX_IN_USE, INBOX_MOVED, INBOX_NOT_EMPTY, INBOX_TOO_NEW, INBOX_TOO_OLD,
+ *   INBOX_UNFINISHED, STORE_UNAVAILABLE
  */
 export async function copyInbox(
   source: CopySource,
   target: CopyTarget,
   onRows: OnRows = () => undefined,
 ): Promise<number> {
-  await requireNotMoved(source, target);
-  source.endRuns();
+  await check(source, target);
   await target.begin(source.place);
+  source.endRuns();
   const difference = (await target.now()) - Date.now();
   const byMs = Math.abs(difference) < SAME_CLOCK_MS ? 0 : difference;
   for (const table of tables) {
@@ -94,12 +96,13 @@ export async function copyInbox(
   return byMs;
 }
 
-async function requireNotMoved(source: CopySource, target: CopyTarget): Promise<void> {
+/** Makes sure that nothing is in the way of a copy. Changes nothing. */
+async function check(source: CopySource, target: CopyTarget): Promise<void> {
   const before = source.movedTo();
-  if (before === undefined) return;
   // A copy that ended just before its last step is finished by another one.
-  if (before === target.place && (await target.isUnfinished())) return;
-  throw moved(source.place, before);
+  const isResumed = before === target.place && (await target.isUnfinished());
+  if (before !== undefined && !isResumed) throw moved(source.place, before);
+  await target.check(source.place);
 }
 
 /** Keeps the rest of each wait, and the age of each step, on the other clock. */
@@ -152,8 +155,7 @@ async function showCounts(
   target: CopyTarget,
   { json }: Given,
 ): Promise<number> {
-  await requireNotMoved(source, target);
-  await target.check(source.place);
+  await check(source, target);
   const rows = countsOf(source);
   if (json) printJson({ from: source.place, to: target.place, rows });
   else {

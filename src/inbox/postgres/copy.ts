@@ -1,10 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { ServiceBotError } from "../../errors.ts";
-import { columnsOf, MARK, markError, type Row, type Table, tables } from "../copy.ts";
+import { columnsOf, MARK, type Mark, markError, type Row, type Table, tables } from "../copy.ts";
 import { clearMark, placeOf, readMark, setMark } from "./copy-mark.ts";
 import type { Database, Queries } from "./database.ts";
 import { countProcesses, requireInbox } from "./maintenance.ts";
-import { checkSchema, migrate, type OpenOptions, openDatabase, storedSchema } from "./open.ts";
+import {
+  checkSchema,
+  migrate,
+  type OpenOptions,
+  openDatabase,
+  refuseTooNew,
+  storedSchema,
+} from "./open.ts";
 import { ALIVE_MS } from "./shared.ts";
 
 /** In ms. A batch of long events, or the planner's statistics of a large table, takes its time. */
@@ -71,18 +78,23 @@ export class CopyTarget {
    * Makes sure that nothing is in the way of a copy. Changes nothing.
    *
    * @param from the place of the source, whose own unfinished copy may be replaced
-   * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_UNFINISHED, INBOX_MOVED, INBOX_TOO_OLD, INBOX_TOO_NEW
+   * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_IN_USE, INBOX_UNFINISHED, INBOX_MOVED, INBOX_TOO_OLD, INBOX_TOO_NEW
    */
   async check(from: string): Promise<void> {
-    if ((await storedSchema(this.#database)).version === 0) return;
+    const stored = await storedSchema(this.#database);
+    if (stored.version === 0) return;
+    // Its rows go anyway, and no bot can start there to bring an older schema up to date.
+    if (isCopyOf(from, await readMark(this.#database))) return refuseTooNew(stored);
     await checkSchema(this.#database);
+    await this.#refuseServed();
     await this.#requireRoom(this.#database, from);
   }
 
   /**
-   * Makes the schema, sets the mark and removes the rows of an earlier try.
+   * Makes the schema, sets the mark and removes the rows of an earlier try. Comes after {@link check}, and refuses what has
+   * come in between.
    *
-   * @throws {ServiceBotError} INBOX_IN_USE, and as {@link check} does
+   * @throws {ServiceBotError} as {@link check} does
    */
   async begin(from: string): Promise<void> {
     await migrate(this.#database);
@@ -133,7 +145,7 @@ export class CopyTarget {
 
   async #requireRoom(queries: Queries, from: string): Promise<void> {
     const mark = await readMark(queries);
-    if (mark?.role === "target" && mark.other === from) return;
+    if (isCopyOf(from, mark)) return;
     if (mark !== undefined) throw markError(mark, this.place);
     const [found] = await queries.rows<{ readonly filled: boolean }>(IS_FILLED);
     if (found?.filled === false) return;
@@ -153,6 +165,11 @@ export class CopyTarget {
         `counts for ${ALIVE_MS / 1_000} s.`,
     );
   }
+}
+
+/** Returns whether this is the mark of an unfinished copy from there. */
+function isCopyOf(from: string, mark: Mark | undefined): boolean {
+  return mark?.role === "target" && mark.other === from;
 }
 
 /**

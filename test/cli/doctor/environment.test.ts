@@ -47,6 +47,16 @@ test("every variable is reported with where it comes from, secrets without their
   expect(JSON.stringify(findings)).not.toMatch(/pa55|sbk_test|whsec_of/);
 });
 
+test("a variable that is no longer read is noted, with what to do", async () => {
+  const cwd = folderWith({ ...complete, LOG_SAMPLING: "on" });
+  expect(await troubleAt({}, cwd)).toEqual([
+    expect.objectContaining({
+      ...{ level: "note", what: "LOG_SAMPLING is no longer read" },
+      remedy: expect.stringContaining("Remove it"),
+    }),
+  ]);
+});
+
 test("what is missing or wrong is reported by variable, and what can be looked at still is", async () => {
   const examined = await examine({ PORT: "eighty", SERVICE_API_KEY: "x" });
   expect(examined.code).toBe(1);

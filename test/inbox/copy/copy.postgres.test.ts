@@ -233,11 +233,46 @@ describe("a copy is refused", () => {
     const inbox = await PostgresInbox.open(place);
     await inbox.put([], "poll", [{ name: "events", position: "1" }]);
     await inbox.close();
+    const before = rowsOf(file);
     await expect(copy()).rejects.toMatchObject({
       code: "INBOX_NOT_EMPTY",
       message: expect.stringMatching(/DATABASE_SCHEMA.*DROP SCHEMA "test_/),
     });
+    expect(rowsOf(file)).toEqual(before);
     await new SqliteInbox({ file }).close();
+    await (await PostgresInbox.open(place)).close();
+  });
+
+  test("where a bot runs, which goes on, and so does the one of the file", async () => {
+    await fillInbox(file);
+    await openAt(place);
+    const before = rowsOf(file);
+    await expect(copy()).rejects.toMatchObject({ code: "INBOX_IN_USE" });
+    expect(rowsOf(file)).toEqual(before);
+  });
+
+  test.each([
+    ["INBOX_TOO_OLD", "DELETE FROM {schema}.migration WHERE version = 3"],
+    ["INBOX_TOO_NEW", "INSERT INTO {schema}.migration (version, readable_from) VALUES (99, 99)"],
+  ])(
+    "with %s where another version is, and nothing is changed on either side",
+    async (code, sql) => {
+      await fillInbox(file);
+      await (await PostgresInbox.open(place)).close();
+      await look(place, sql.replace("{schema}", place.schema));
+      const version = `SELECT max(version) FROM ${place.schema}.migration`;
+      const before = [rowsOf(file), await look(place, version)];
+      await expect(copy()).rejects.toMatchObject({ code });
+      expect([rowsOf(file), await look(place, version)]).toEqual(before);
+    },
+  );
+
+  test("not where its own unfinished copy is, of an earlier version too", async () => {
+    await fillInbox(file);
+    await leaveUnfinished();
+    await look(place, `DELETE FROM ${place.schema}.migration WHERE version = 3`);
+    await look(place, `ALTER TABLE ${place.schema}.event DROP COLUMN trace`);
+    await copy();
     await (await PostgresInbox.open(place)).close();
   });
 

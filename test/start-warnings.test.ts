@@ -3,11 +3,15 @@ import { type LogRecord, logSink } from "./support/log.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";
 
 /** The warnings of a bot that has started, with the platform at `baseUrl`. */
-async function warnings(baseUrl: string): Promise<readonly LogRecord[]> {
+async function warnings(
+  baseUrl: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly LogRecord[]> {
   const platform = await runPlatform();
   const sink = logSink();
   await runBot(platform, (bot) => bot.on("follow", () => undefined), {
     baseUrl,
+    env,
     logger: sink.log,
     fetch: (url, init) => fetch(String(url).replace(baseUrl, platform.url), init),
   });
@@ -27,3 +31,9 @@ test.each(["https://platform.example", "http://127.0.0.1:4401", "http://localhos
     expect(await warnings(origin)).toEqual([]);
   },
 );
+
+test("a variable that is no longer read stops no bot, and is warned of once at its start", async () => {
+  expect(await warnings("https://platform.example", { LOG_SAMPLING: "on" })).toMatchObject([
+    { variable: "LOG_SAMPLING", remedy: expect.stringContaining("Remove it") },
+  ]);
+});
