@@ -25,7 +25,7 @@ export interface RestoreMark {
   readonly readAt?: number | undefined;
   /** Set by an earlier version, on which steps of unknown outcome then ran. No longer obeyed. */
   readonly assumeAbsent?: boolean | undefined;
-  /** When nothing was in doubt any more, as an earlier version has found. */
+  /** Set by an earlier version once no step was in doubt, in ms since 1970. */
   readonly overAt?: number | undefined;
 }
 

@@ -42,7 +42,7 @@ export class Apps {
    * Makes a bot with an app of its own.
    *
    * @returns its secrets, which are shown this once
-   * @throws {PlatformError} 400 VALIDATION, when somebody has that name already, too
+   * @throws {PlatformError} 400 VALIDATION, also if the name is taken
    */
   create({ username, name }: AccountInput): NewApp {
     const { store } = this.#options;

@@ -36,10 +36,10 @@ export class Contents {
     this.#views = views;
   }
 
-  /** Everybody's conversations, or those of somebody; the position is the latest message, as in the API. */
+  /** Lists all conversations, or those of one user. The position is the latest message, as in the API. */
   conversations({ of, ...input }: ConversationsInput): Page<ControlConversation> {
     const user = of === undefined ? undefined : this.#store.people.find(usernameIn(of, "of"));
-    // Whoever has done nothing yet is not there, and has none.
+    // A user without an act does not exist yet, and has no conversations.
     if (of !== undefined && user === undefined) return { items: [], nextCursor: null };
     return page(
       window(pageQuery(input), (cursor) => seqOf("m", cursor)),

@@ -78,8 +78,8 @@ export interface ControlOptions {
 /**
  * Operations that a bot does not have: those of people, of its owner, and faults. The control API serves them.
  *
- * What concerns one app takes the username of its bot, and means the first one without it. A name that
- * nobody has is 404 NOT_FOUND, that of a person 400 VALIDATION.
+ * A call about one app takes the username of its bot. Default: the first bot. An unknown name is 404 NOT_FOUND, and the
+ * name of a person 400 VALIDATION.
  */
 export class Control {
   /** The platform's time. */
@@ -125,7 +125,7 @@ export class Control {
   }
 
   /**
-   * Keeps an image for an act of somebody: its key goes into `imageKeys`, once, within an hour.
+   * Stores an image for one act. Its key goes into `imageKeys` of that act within an hour.
    *
    * @param input `from`: the username of who shows it, made on first use; `contentType`: what its bytes must be.
    * Default: any of the five kinds
@@ -135,7 +135,7 @@ export class Control {
     return await this.#world.uploads.acceptOf(bytes, input);
   }
 
-  /** The conversations of everybody, or of somebody, the latest message first. */
+  /** Lists all conversations, or those of one user. The latest message comes first. */
   conversations(input: ConversationsInput = {}): Page<ControlConversation> {
     return this.#world.contents.conversations(input);
   }
@@ -256,7 +256,7 @@ export class Control {
   }
 
   /**
-   * Lets somebody block somebody, or lift that.
+   * Makes one user block another, or lifts the block.
    *
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */

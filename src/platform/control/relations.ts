@@ -69,7 +69,7 @@ export function setBlock(store: Store, { by, whom, blocked = true }: BlockInput)
 /**
  * Makes a person.
  *
- * @throws {PlatformError} 400 VALIDATION, when somebody has that name already, too
+ * @throws {PlatformError} 400 VALIDATION, also if the name is taken
  */
 export function createPerson(store: Store, { username, name }: AccountInput): Profile {
   return profileOf(newAccount(store, { username, name }, "person"));

@@ -70,7 +70,7 @@ export interface MessagesPage {
 
 /** Which conversations. */
 export interface ConversationsInput extends PageInput {
-  /** Username of somebody who is in them. Default: everybody's. */
+  /** Username of a member. Default: the conversations of all users. */
   readonly of?: string | undefined;
 }
 
