@@ -20,12 +20,19 @@ export interface LogReaderOptions {
   readonly log: Logger;
   /** Beginning of a first start without a cursor: the present or the oldest event. */
   readonly startFrom: "now" | "oldest";
+  /** What a first start found, kept for the next reader of this process. */
+  readonly firstStart?: FirstStart | undefined;
   /** The platform's clock, in milliseconds since 1970. */
   readonly platformNow: () => number;
   /** The term in which the cursor is moved, where several instances share the inbox. */
   readonly term?: number | undefined;
   /** Sender of what is published on channels. */
   readonly bot?: object | undefined;
+}
+
+export interface FirstStart {
+  /** The end of the log. Asked for again after a store that failed, it would pass over events that came meanwhile. */
+  present?: string;
 }
 
 /** Name of the stored cursor. */
@@ -79,11 +86,13 @@ export class LogReader {
 
   /** Finds the position to begin at. Returns true if it continues from a stored cursor. */
   async open(signal: AbortSignal): Promise<boolean> {
-    const { inbox, client, startFrom } = this.#options;
+    const { inbox, client, startFrom, firstStart = {} } = this.#options;
     let position = await inbox.cursor(CURSOR);
     this.#resumed = position !== undefined;
     if (!this.#resumed && startFrom === "now") {
-      position = (await client.events({ since: "" }, { signal, purpose: this.#purpose() })).cursor;
+      const purpose = this.#purpose();
+      firstStart.present ??= (await client.events({ since: "" }, { signal, purpose })).cursor;
+      position = firstStart.present;
       await this.#put([], position);
     }
     // An empty log answers with the cursor that was sent, which is empty (rule 3). The present is then

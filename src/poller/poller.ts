@@ -2,7 +2,7 @@ import { sleep } from "../core/clock.ts";
 import { hasCode } from "../errors.ts";
 import { channels } from "../observe/channels.ts";
 import type { DeliveredEvents, Peers, SavedSnapshot, Term } from "./leader.ts";
-import { LogReader, type LogReaderOptions } from "./log-reader.ts";
+import { type FirstStart, LogReader, type LogReaderOptions } from "./log-reader.ts";
 import {
   type FoundEvent,
   initialMode,
@@ -14,7 +14,9 @@ import {
 } from "./mode.ts";
 import { type PollerStatus, PollRecord, type PollRecordOptions } from "./record.ts";
 
-export interface PollerOptions extends Omit<LogReaderOptions, "term">, PollRecordOptions {
+export interface PollerOptions
+  extends Omit<LogReaderOptions, "term" | "firstStart">,
+    PollRecordOptions {
   /** `auto` switches between auditing and polling; `polling` never audits. */
   readonly delivery: "auto" | "polling";
   /** Between two rounds while polling, in milliseconds. */
@@ -57,6 +59,7 @@ const DATE_STEP_MS = 1_000;
 export class Poller {
   readonly #options: PollerOptions;
   readonly #record: PollRecord;
+  readonly #firstStart: FirstStart = {};
   #startedAt: number;
   readonly #stopping = new AbortController();
   #state: ModeState;
@@ -143,7 +146,8 @@ export class Poller {
     knownUntil,
   }: Pick<Reading, "signal" | "knownUntil"> & { readonly term?: Term }): Promise<void> {
     const purpose = () => (this.mode === "polling" ? "poll" : "audit");
-    const reader = new LogReader({ ...this.#options, term: term?.number }, purpose);
+    const firstStart = this.#firstStart;
+    const reader = new LogReader({ ...this.#options, firstStart, term: term?.number }, purpose);
     const auditedAt = Number.NEGATIVE_INFINITY;
     const reading: Reading = { reader, signal, term, knownUntil, auditedAt };
     this.#reading = reading;

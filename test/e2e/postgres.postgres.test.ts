@@ -29,6 +29,8 @@ test("a bot on PostgreSQL says 503 while the database restarts, and answers ever
     platform.control.messages(conversation).filter(({ fromBot }) => fromBot);
   const answered = (conversation: string) =>
     platform.waitFor("api", ({ created }) => created?.conversationId === conversation);
+  // From here on the log brings what the webhook cannot.
+  await platform.waitFor("api", ({ path }) => path === "/events");
   await answered(ask("ada"));
 
   await server.end();

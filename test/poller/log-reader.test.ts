@@ -64,6 +64,17 @@ describe("the first start", () => {
     expect(await restarted.read("cursor", signal)).toMatchObject([{ id: "2" }]);
   });
 
+  test("from now keeps its place over a store that fails, so that no event made meanwhile is passed over", async () => {
+    log.add("1");
+    const firstStart = {};
+    const put = () => Promise.reject(new Error("the database restarts"));
+    const failing = { put, cursor: (name: string) => inbox.cursor(name) };
+    await expect(open({ startFrom: "now", firstStart, inbox: failing })).rejects.toThrow();
+    log.add("2");
+    const reader = await open({ startFrom: "now", firstStart });
+    expect(await reader.read("cursor", signal)).toMatchObject([{ id: "2" }]);
+  });
+
   test.each(["", "0"])(
     "from now on an empty log, which answers with the cursor %j, gets everything made since",
     async (emptyCursor) => {

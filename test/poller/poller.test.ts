@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ApiError, NetworkError } from "../faces/client.ts";
 import { sleep } from "../faces/core.ts";
 import { defaultLane } from "../faces/events.ts";
@@ -369,6 +369,17 @@ describe("failures", () => {
     log.add("1");
     await start();
     await clock.advance(POLL);
+    log.add("2");
+    await clock.advance(AUDIT);
+    expect(await pending()).toBe(1);
+  });
+
+  test("a first start whose position cannot be stored is tried again from the same position", async () => {
+    const put = inbox.put.bind(inbox);
+    const lost = Promise.reject(new Error("the database restarts"));
+    vi.spyOn(inbox, "put").mockReturnValueOnce(lost).mockImplementation(put);
+    log.add("1");
+    await start();
     log.add("2");
     await clock.advance(AUDIT);
     expect(await pending()).toBe(1);
