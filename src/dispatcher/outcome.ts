@@ -17,7 +17,6 @@ import { textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { channels } from "../observe/channels.ts";
-import { permanence } from "./permanence.ts";
 
 /** Fate of an event after a run of its handlers. All times in milliseconds. */
 export type Outcome =
@@ -31,6 +30,36 @@ export type Outcome =
   | { readonly kind: "skipped" }
   /** Another instance has the event: nothing may be written. */
   | { readonly kind: "lost" };
+
+/** Codes of errors that no further run mends, because the event, the handler or the platform's answer stays as it is. */
+export const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  // handlers
+  "REPLY_IMPOSSIBLE",
+  "STEP_DUPLICATE",
+  "STEP_UNCERTAIN",
+  "STEP_RESULT_INVALID",
+  "NEXT_CALLED_TWICE",
+  "INVALID_OPTION",
+  "INVALID_ID",
+  "UNKNOWN_EVENT_TYPE",
+  "REASON_MISSING",
+  "CURSOR_INVALID",
+  "ALREADY_STARTED",
+  "BODY_INVALID",
+  "GAVE_UP",
+  // the platform's content and access
+  "VALIDATION",
+  "EMPTY",
+  "TOO_LONG",
+  "GROUP_UNSUPPORTED",
+  "AGENT_SCOPE_MISSING",
+  "BLOCKED",
+  "NOT_FOUND",
+  // images; BLOCKED_HOST and NOT_IMAGE are not among them, because a remote server may answer with a page for a while
+  "TOO_LARGE",
+  "TOO_MANY_IMAGES",
+  "INVALID_IMAGE_KEY",
+]);
 
 export interface RetryPolicy {
   readonly maxAttempts: number;
@@ -69,14 +98,13 @@ export function decideOutcome(error: unknown, attempt: number, policy: RetryPoli
 
 function isPermanent(error: unknown): error is ServiceBotError {
   const code = codeOf(error);
-  return code !== undefined && permanence[code] === "permanent";
+  return code !== undefined && permanentCodes.has(code);
 }
 
 function causeWith(error: unknown, code: ErrorCode): Error | undefined {
   return findCause(error, (at): at is ServiceBotError => codeOf(at) === code);
 }
 
-/** A handler in JavaScript may construct an error with a code of its own, which no table has. */
 function codeOf(error: unknown): ErrorCode | undefined {
   return error instanceof ServiceBotError ? error.code : undefined;
 }
