@@ -12,8 +12,8 @@ import type { Incoming, Match } from "../http/routes.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../input-rules.ts";
 import type { CallRecords } from "../timeline/calls.ts";
 import type { ApiEntry } from "../timeline/entries.ts";
-import { type ApiParts, authenticate, findGrant, requireEnabled, requireScope } from "./call.ts";
-import { type Operation, operations } from "./operations.ts";
+import { type ApiParts, type Operation, operations } from "./operations.ts";
+import { authenticate, findGrant, requireEnabled, requireScope } from "./token.ts";
 
 /** Dependencies of the API. */
 export interface ApiContext extends ApiParts {

@@ -2,6 +2,8 @@ import type { Scope } from "../../core/scope.ts";
 import * as z from "../../core/zod.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
 import { type Content, targetOf } from "../events/content.ts";
+import type { Publisher } from "../events/publisher.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
 import { validate } from "../http/body.ts";
 import { badCursor, limit, type Page, page, text, window } from "../http/query.ts";
 import { type Route, Routes } from "../http/routes.ts";
@@ -22,9 +24,35 @@ import type { Window } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import type { Created } from "../timeline/entries.ts";
 import { readUploadBody } from "../uploads/upload-body.ts";
-import type { Call } from "./call.ts";
-import type { Quota } from "./limits.ts";
-import { isoTime, type PostView } from "./views.ts";
+import type { Uploads } from "../uploads/uploads.ts";
+import type { Limits, Quota } from "./limits.ts";
+import { isoTime, type PostView, type Views } from "./views.ts";
+
+/** The parts of the platform that operations work with. */
+export interface ApiParts {
+  readonly store: Store;
+  readonly publisher: Publisher;
+  readonly views: Views;
+  readonly limits: Limits;
+  readonly uploads: Uploads;
+  readonly shown: ShownEvents;
+}
+
+/** A request that has passed the token, the kill switch, the rate limit and the scope. */
+export interface Call extends ApiParts {
+  /** The bot whose app calls. */
+  readonly bot: User;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** The parameter of the path; empty if the path has none. */
+  readonly id: string;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+  /** The scopes of the token. */
+  readonly scopes: ReadonlySet<Scope>;
+  /** Aborts when the client goes away. */
+  readonly gone: AbortSignal;
+}
 
 /**
  * One operation of section 4. Synchronous, so that a call happens as a whole or not at all. An upload waits for its

@@ -12,7 +12,7 @@ import { readJson, validate } from "../http/body.ts";
 import { type Incoming, type Route, Routes } from "../http/routes.ts";
 import type { Store } from "../store/store.ts";
 import type { EntryOf, Timeline } from "../timeline/timeline.ts";
-import { authenticate } from "./call.ts";
+import { authenticate } from "./token.ts";
 
 /** Longest text of a report, in characters. */
 const MAX_LENGTH = 10_000;

@@ -1,39 +1,6 @@
 import type { Scope } from "../../core/scope.ts";
 import { PlatformError } from "../error.ts";
-import type { Publisher } from "../events/publisher.ts";
-import type { ShownEvents } from "../events/shown-events.ts";
 import type { AppStore, Grant, Tokens } from "../store/apps.ts";
-import type { User } from "../store/people.ts";
-import type { Store } from "../store/store.ts";
-import type { Uploads } from "../uploads/uploads.ts";
-import type { Limits } from "./limits.ts";
-import type { Views } from "./views.ts";
-
-/** The parts of the platform that operations work with. */
-export interface ApiParts {
-  readonly store: Store;
-  readonly publisher: Publisher;
-  readonly views: Views;
-  readonly limits: Limits;
-  readonly uploads: Uploads;
-  readonly shown: ShownEvents;
-}
-
-/** A request that has passed the token, the kill switch, the rate limit and the scope. */
-export interface Call extends ApiParts {
-  /** The bot whose app calls. */
-  readonly bot: User;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  /** The parameter of the path; empty if the path has none. */
-  readonly id: string;
-  readonly query: URLSearchParams;
-  readonly body: unknown;
-  /** The scopes of the token. */
-  readonly scopes: ReadonlySet<Scope>;
-  /** Aborts when the client goes away. */
-  readonly gone: AbortSignal;
-}
 
 /** Returns the grant of the bearer token. `undefined` for a missing or unknown token. */
 export function findGrant(tokens: Tokens, { headers }: Request): Grant | undefined {
