@@ -1,4 +1,4 @@
-import type { BackoffOptions } from "../core/backoff.ts";
+import type { BackoffOptions } from "../core/clock.ts";
 import type { Retention } from "../inbox/inbox.ts";
 
 /** In ms. Default of `handlerTimeoutMs`. */

@@ -1,9 +1,8 @@
 import { type Config, loadConfig } from "../config.ts";
 import { systemClock } from "../core/clock.ts";
 import { showDatabase } from "../core/database-address.ts";
-import { requireNode } from "../core/node-version.ts";
-import { processOwners, untilEnded } from "../core/process.ts";
-import { printableText } from "../core/terminal.ts";
+import { processOwners, requireNode, untilEnded } from "../core/process.ts";
+import { printableText } from "../core/safe-text.ts";
 import { ConfigError, ServiceBotError } from "../errors.ts";
 import type { BotOptions, StartOptions } from "../options.ts";
 import { toNodeListener } from "../receiver/adapters.ts";

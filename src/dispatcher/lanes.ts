@@ -1,5 +1,4 @@
-import type { BackoffOptions, Random } from "../core/backoff.ts";
-import type { Clock } from "../core/clock.ts";
+import type { BackoffOptions, Clock, Random } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import type { HandlerOptions } from "../core/handler-options.ts";
+import type { HandlerOptions } from "../core/option-checks.ts";
 import type { ClaimRooms } from "../inbox/inbox.ts";
 
 /** The event types that a bot handles. */

@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from "node:http";
+import { urlHost } from "../core/addresses.ts";
 import { bind } from "../core/bind.ts";
-import { urlHost } from "../core/url-host.ts";
 
 // An `import` of it reads every one of its exports, and WebSocket loads a client that a bot with DELIVERY=webhook may
 // never need: a tenth of its start, and 5 MB.

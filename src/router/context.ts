@@ -9,7 +9,7 @@ import type {
   SentPost,
   Upload,
 } from "../client/types.ts";
-import type { Jsonify } from "../core/jsonify.ts";
+import type { Jsonify } from "../core/json.ts";
 import type { Logger } from "../core/logger.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";

@@ -1,13 +1,12 @@
 import type { Client } from "../client/client.ts";
 import type { Clock } from "../core/clock.ts";
-import type { LoopGuardOptions } from "../core/handler-options.ts";
 import type { LaneOf } from "../events/lane.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Job } from "../steps/job.ts";
 import { PendingTasks } from "../steps/pending-tasks.ts";
 import type { StepEnd } from "../steps/step.ts";
 import { type Context, createContext } from "./context.ts";
-import { LoopGuard } from "./loop-guard.ts";
+import { LoopGuard, type LoopGuardOptions } from "./loop-guard.ts";
 import { OwnAccount } from "./own-account.ts";
 import type { Router } from "./router.ts";
 

@@ -1,8 +1,15 @@
-import type { LoopGuardOptions } from "../core/handler-options.ts";
 import { LoopHeld } from "../errors.ts";
 import { actorOf, defaultLane, foldUsername, type LaneOf } from "../events/lane.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Job } from "../steps/job.ts";
+
+/** The rate at which a bot answers one account in one conversation, or on one post, or with posts of its own. */
+export interface LoopGuardOptions {
+  /** Events of one account in one place that are answered within `perMs`, from 1 to 10,000. Default 30. */
+  readonly answers?: number;
+  /** In ms, up to 365 days. Default 60,000. */
+  readonly perMs?: number;
+}
 
 /** No person writes 30 messages a minute for long; two bots write thousands. */
 const LOOP_GUARD: Required<LoopGuardOptions> = { answers: 30, perMs: 60_000 };

@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.ts";
+import { persist, WRITE_ATTEMPTS } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox, StepStart } from "../inbox/inbox.ts";
 import { howToSettle, shownName } from "./certainty.ts";

@@ -1,8 +1,13 @@
 import type { Client } from "../client/client.ts";
 import type { ImageInput } from "../client/images/source.ts";
 import type { OutgoingMessage, Sent, SentComment, SentPost, Upload } from "../client/types.ts";
-import type { Jsonify } from "../core/jsonify.ts";
-import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
+import type { Jsonify } from "../core/json.ts";
+import {
+  checkOptions,
+  type OptionTable,
+  optionProblems,
+  refuseProblems,
+} from "../core/option-checks.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Job } from "./job.ts";
 import type { PendingTasks } from "./pending-tasks.ts";
@@ -32,8 +37,8 @@ export type WriteResult<T> = T & {
 
 type WriteKind = "reply" | "comment" | "post" | "upload";
 
-const WRITE_OPTIONS: OptionNames<WriteOptions> = { key: true };
-const STEP_OPTIONS: OptionNames<StepOptions> = { repeatable: true };
+const WRITE_OPTIONS: OptionTable<WriteOptions> = { key: true };
+const STEP_OPTIONS: OptionTable<StepOptions> = { repeatable: true };
 
 /** No control or invisible character, and no half of one. */
 const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
@@ -85,7 +90,7 @@ export class Writes {
   /** Runs a step of the handler's own. Every run gets the result as it is recorded. */
   step<R>(name: string, fn: () => Promise<R> | R, options: StepOptions = {}): Promise<Jsonify<R>> {
     return this.#tasks.start(async () => {
-      refuseProblems(unknownOptions(options, STEP_OPTIONS));
+      checkOptions(options, STEP_OPTIONS);
       const { result } = await this.#job.steps.run({
         name: `step/${name}`,
         run: async () => ({ result: (await fn()) as Jsonify<R> }),
@@ -137,5 +142,5 @@ function checkWriteOptions(options: WriteOptions): void {
   const problem = isValid
     ? undefined
     : "key must be a text of 1 to 100 characters without control characters";
-  refuseProblems([...unknownOptions(options, WRITE_OPTIONS), problem]);
+  refuseProblems([...optionProblems(options, WRITE_OPTIONS), problem]);
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { migrationsIn } from "../../core/migrate.ts";
+import { migrationsIn } from "../../core/database-files.ts";
 import { ServiceBotError } from "../../errors.ts";
 import { Database, type DatabaseOptions, type Queries } from "./database.ts";
 import { loadDriver } from "./driver.ts";

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, copyFileSync, existsSync, renameSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { BESIDE } from "../../core/private-file.ts";
+import { BESIDE } from "../../core/database-files.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { markError } from "../copy.ts";
 import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restore-mark.ts";
