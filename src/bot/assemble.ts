@@ -16,8 +16,7 @@ import { readStatus, type StatusSources, writeStatus } from "../observe/status.t
 import type { BotOptions } from "../options.ts";
 import type { Peers } from "../poller/leader.ts";
 import { Poller } from "../poller/poller.ts";
-import type { Endpoints } from "../receiver/adapters.ts";
-import type { HealthOptions } from "../receiver/health.ts";
+import type { Endpoints, HealthOptions } from "../receiver/adapters.ts";
 import { Receiver } from "../receiver/receive.ts";
 import { Handling } from "../router/handling.ts";
 import type { Router } from "../router/router.ts";

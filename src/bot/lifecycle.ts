@@ -1,12 +1,12 @@
 import { type Config, loadConfig } from "../config.ts";
 import { systemClock } from "../core/clock.ts";
 import { showDatabase } from "../core/database-address.ts";
+import { type Listening, listen } from "../core/listen.ts";
 import { processOwners, requireNode, untilEnded } from "../core/process.ts";
 import { printableText } from "../core/safe-text.ts";
 import { ConfigError, ServiceBotError } from "../errors.ts";
 import type { BotOptions, StartOptions } from "../options.ts";
 import { toNodeListener } from "../receiver/adapters.ts";
-import { type Listening, listen } from "../receiver/server.ts";
 import type { Router } from "../router/router.ts";
 import { assemble, type Parts } from "./assemble.ts";
 import { logWarnings } from "./warnings.ts";

@@ -2,7 +2,7 @@ import { Console } from "node:console";
 import { createServer } from "node:http";
 import { loadPlatform, loadPlatformAddress } from "../config.ts";
 import { isHostName, urlHost } from "../core/addresses.ts";
-import { bind } from "../core/bind.ts";
+import { bind } from "../core/listen.ts";
 import { createLogger } from "../core/logger.ts";
 import { allScopes, type Scope } from "../core/platform-contract.ts";
 import { MCP_PATH } from "../mcp/path.ts";

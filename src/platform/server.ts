@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import express, { type Express, type RequestHandler } from "express";
 import { hostCheck, isHostName } from "../core/addresses.ts";
-import { bind } from "../core/bind.ts";
 import { dropBody } from "../core/body.ts";
+import { bind } from "../core/listen.ts";
 import type { Logger } from "../core/logger.ts";
 import { sendWebResponse, toWebRequest } from "../core/web-adapter.ts";
 import { ConfigError } from "../errors.ts";

@@ -55,6 +55,7 @@ export function harness(
     handlerTimeoutMs: 60_000,
     backoff: { baseMs: 1_000, maxMs: 10_000, factor: 2 },
     random: half,
+    scrub: (text) => text,
     ...options,
   });
   dispatcher.start();

@@ -1,5 +1,4 @@
 export { isPublicAddress, isPublicHost } from "../../src/core/addresses.ts";
-export { bind } from "../../src/core/bind.ts";
 export { BodyBudget, type BodyBuffer, BodyError } from "../../src/core/body.ts";
 export {
   backoff,
@@ -25,6 +24,7 @@ export {
 } from "../../src/core/image-kind.ts";
 export type { Jsonify } from "../../src/core/json.ts";
 export { parseJson } from "../../src/core/json.ts";
+export { bind, type Listening, listen } from "../../src/core/listen.ts";
 export { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
 export { editsBetween, misspeltVariables, nearestName } from "../../src/core/names.ts";
 export type { HandlerOptions } from "../../src/core/option-checks.ts";

@@ -1,7 +1,6 @@
 import type { Advance, Claim } from "../inbox.ts";
 import type { AttemptRecord } from "../records.ts";
 import { MAX_HISTORY, SUSPECT_CRASHES } from "../sql/crashes.ts";
-import type { Endings } from "../sql/sql-inbox.ts";
 import { type ClaimRow, toClaim } from "./claims.ts";
 import type { Queries } from "./database.ts";
 import { Gather } from "./gather.ts";
@@ -141,7 +140,7 @@ export interface EndingsOptions {
 }
 
 /** Records the outcomes of runs, many by one statement. */
-export class PostgresEndings implements Endings {
+export class PostgresEndings {
   readonly #queries: Queries;
   readonly #owner: string;
   readonly #ledger: LeaseLedger;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/clock.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type {
+  Advance,
   Claim,
   ClaimRooms,
   CursorMove,
@@ -12,7 +13,7 @@ import type {
   Source,
 } from "../inbox.ts";
 import type { InboxMeasures } from "../records.ts";
-import { inboxFull, MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
+import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";
 import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
@@ -29,7 +30,6 @@ import {
 } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { PostgresShared } from "./shared.ts";
-import { PostgresSteps } from "./steps.ts";
 import { PostgresStore } from "./store.ts";
 import { WakeUps } from "./wake-ups.ts";
 
@@ -52,6 +52,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   readonly #backlog: Backlog;
   readonly #intake: Intake;
   readonly #claims: Claims;
+  readonly #endings: PostgresEndings;
   readonly #wakeUps: WakeUps;
   #claimsNoMore = false;
   /** True if the last answer to `nextReadyIn` was that a lane is ready. */
@@ -84,9 +85,9 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     super({
       store: new PostgresStore(database),
       sweepPhases: sweepPhases(),
-      endings: new PostgresEndings({ queries: database, owner: id, ledger, backlog, onLetGo }),
-      steps: new PostgresSteps(database, id),
+      owner: id,
     });
+    this.#endings = new PostgresEndings({ queries: database, owner: id, ledger, backlog, onLetGo });
     this.#database = database;
     this.#backlog = backlog;
     this.#intake = new Intake(database);
@@ -137,8 +138,24 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     return this.#claims.extend(claims, leaseMs);
   }
 
-  override async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    const released = await super.release(claim, delayMs, error);
+  complete(claim: Claim): Promise<boolean> {
+    return this.#endings.end(claim);
+  }
+
+  bury(claim: Claim, error: string): Promise<boolean> {
+    return this.#endings.end(claim, error);
+  }
+
+  advance(claim: Claim): Promise<Advance> {
+    return this.#endings.advance(claim);
+  }
+
+  retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
+    return this.#endings.retry(claim, delayMs, error);
+  }
+
+  async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
+    const released = await this.#endings.release(claim, delayMs, error);
     // Another instance can begin with the event at once, as at the end of this process.
     if (released && delayMs === 0) this.#announceToAll();
     return released;
@@ -174,11 +191,9 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     if (this.#claimsNoMore) this.#wakeUps.notify();
   }
 
-  /** Known events add nothing, and a refusal would only have them sent once more. */
   async #refuseWhenFull(events: readonly NewEvent[]): Promise<void> {
-    const pending = await this.#backlog.recount();
-    if (pending < this.#backlog.max || (await this.allKnown(events))) return;
-    throw inboxFull(pending, this.#backlog.max);
+    const [pending, { max }] = [await this.#backlog.recount(), this.#backlog];
+    if (pending >= max) await this.refuseUnlessKnown(events, pending, max);
   }
 
   #announceToAll(): void {

@@ -14,6 +14,7 @@ const done = (index: string) => `${index} AND event.state = 'done'`;
 /** The words of PostgreSQL, and the indexes of its schema. */
 export const dialect: Dialect = {
   locksRows: true,
+  lockText: "SELECT pg_advisory_xact_lock(1936876644, hashtext($1))",
   isAnyOf: (column, list) => `${column} = ANY (${list}::text[])`,
   position: (part, text) => `strpos(${text}, ${part})`,
   indexes: {
@@ -40,7 +41,11 @@ export class PostgresStore implements SqlStore {
     this.#database = database;
   }
 
-  rows<Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
+  rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+    return this.#database.rows<Row>(text, values);
+  }
+
+  write<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
     return this.#database.rows<Row>(text, values);
   }
 

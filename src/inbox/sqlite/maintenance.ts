@@ -46,7 +46,7 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
   }
   const group = new GroupCommit(db);
   const write = <T>(work: () => T) => group.write(work);
-  const store = new SqliteStore({ db, now: () => clock.now(), write });
+  const store = new SqliteStore({ db, now: () => clock.now(), write, writeWithLanes: write });
   return {
     admin: new SqlAdmin(store, () => undefined),
     served: async () => isLocked(lockOf(file)),

@@ -10,6 +10,7 @@ type Values = Readonly<Record<string, unknown>>;
 /** The words of SQLite, and the indexes of its schema. */
 export const dialect: Dialect = {
   locksRows: false,
+  lockText: undefined,
   isAnyOf: (column, list) => `${column} IN (SELECT value FROM json_each(${list}))`,
   position: (part, text) => `instr(${text}, ${part})`,
   indexes: {
@@ -35,6 +36,8 @@ export interface SqliteStoreOptions {
   readonly now: () => number;
   /** Runs work in a transaction, and resolves once that is committed. */
   readonly write: <T>(work: () => T) => Promise<T>;
+  /** The same, in a transaction in which the lanes of all committed events are written. */
+  readonly writeWithLanes: <T>(work: () => T) => Promise<T>;
 }
 
 /** The file of an inbox, as statements see it. */
@@ -47,17 +50,21 @@ export class SqliteStore implements SqlStore {
     this.#options = options;
   }
 
-  async rows<Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
-    return this.read(text, ...values);
+  async rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.read(text, values);
   }
 
   /** Runs one statement at once. */
-  read<Row>(text: string, ...values: readonly unknown[]): Row[] {
+  read<Row>(text: string, values: readonly unknown[] = []): Row[] {
     return readStore(() => this.#all(text, values) as Row[]);
   }
 
+  write<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.#options.write(() => this.#all(text, values) as Row[]);
+  }
+
   run<T>(script: () => Script<T>): Promise<T> {
-    return this.#options.write(() => {
+    return this.#options.writeWithLanes(() => {
       const running = script();
       let step = running.next([]);
       while (step.done !== true) step = running.next(this.#all(step.value.text, step.value.values));
