@@ -6,7 +6,7 @@ import { COUNT, type OptionTable, RETRY_OPTIONS, TIME_LIMIT, WAIT } from "./core
 import type { LaneOf } from "./events/lane.ts";
 import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
-import type { LoopGuardOptions } from "./router/loop-guard.ts";
+import type { LoopGuardOptions } from "./router/loops.ts";
 
 /** Options of a bot in code. They override the environment. Durations are milliseconds. */
 export interface BotOptions extends ConfigOverrides {
