@@ -13,10 +13,11 @@ import type {
   Source,
 } from "../inbox.ts";
 import type { InboxMeasures } from "../records.ts";
+import { refuseMarked } from "../sql/marks.ts";
 import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";
-import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
+import { sweepPhases } from "./dialect.ts";
 import { PostgresEndings } from "./endings.ts";
 import { Backlog, Intake } from "./intake.ts";
 import { LeaseLedger } from "./lease-ledger.ts";
@@ -25,12 +26,11 @@ import {
   type OpenOptions,
   openDatabase,
   openWith,
+  placeOf,
   refuseTooNew,
   storedSchema,
 } from "./open.ts";
-import { sweepPhases } from "./retention.ts";
 import { PostgresShared } from "./shared.ts";
-import { PostgresStore } from "./store.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 export interface PostgresInboxOptions extends OpenOptions {
@@ -68,7 +68,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     const database = await openDatabase(options);
     return await openWith(database, async () => {
       await migrate(database);
-      await refuseMarked(database, options.url);
+      await requireUsable(database, options.url);
       const inbox = new PostgresInbox(database, options);
       await inbox.#backlog.recount();
       inbox.#wakeUps.start();
@@ -83,7 +83,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     const backlog = new Backlog(maxBacklog, () => this.countPending());
     const onLetGo = () => this.#handOver();
     super({
-      store: new PostgresStore(database),
+      store: database,
       sweepPhases: sweepPhases(),
       owner: id,
     });
@@ -209,6 +209,8 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
 /** @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED */
 async function requireUsable(database: Database, url: string): Promise<void> {
-  refuseTooNew(await storedSchema(database));
-  await refuseMarked(database, url);
+  await database.run(function* () {
+    refuseTooNew(yield* storedSchema());
+    yield* refuseMarked(database.dialect, placeOf(url, database.schema));
+  });
 }

@@ -34,6 +34,8 @@ export interface Dialect {
   readonly locksRows: boolean;
   /** Locks a text, by its hash, until the end of the transaction. `undefined` unless `locksRows`. */
   readonly lockText: string | undefined;
+  /** A query that has a row if there is the table `$1`. */
+  readonly hasTable: string;
   /** A condition: the column is one of the texts in a list. */
   isAnyOf(column: string, list: string): string;
   /** The position of a text in another, from 1 up; 0 if it is not in it. */
