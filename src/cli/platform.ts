@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { createLogger } from "../core/logger.ts";
-import { version } from "../core/version.ts";
+import { version } from "../core/process.ts";
 import { PlatformError } from "../platform/error.ts";
 import type { ListenOptions, Platform } from "../platform/index.ts";
 import { type Command, ownCommand, readArguments, UsageError, untilSignal } from "./command.ts";

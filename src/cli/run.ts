@@ -1,5 +1,5 @@
-import { printable } from "../core/terminal.ts";
-import { version } from "../core/version.ts";
+import { version } from "../core/process.ts";
+import { printable } from "../core/safe-text.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import { type Command, CommandError, UsageError } from "./command.ts";
 import { dev } from "./dev/dev.ts";

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { ScopeAnswer } from "../client/scopes.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { allScopes, type Scope } from "../core/scope.ts";
+import { allScopes, type Scope } from "../core/platform-contract.ts";
 import type { Tool } from "./tool.ts";
 
 /** In ms. The owner of a token may change its scopes. */

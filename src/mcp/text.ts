@@ -9,7 +9,7 @@ import type {
   Post,
   SearchHit,
 } from "../client/types.ts";
-import { printable } from "../core/terminal.ts";
+import { printable } from "../core/safe-text.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 

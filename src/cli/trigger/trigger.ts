@@ -1,5 +1,5 @@
 import { nearestName } from "../../core/names.ts";
-import { printable } from "../../core/terminal.ts";
+import { printable } from "../../core/safe-text.ts";
 import { messageOf } from "../../errors.ts";
 import { eventTypes } from "../../events/parse.ts";
 import { type ActInput, MAX_COUNT, OWN_TYPE } from "../../platform/acts/input.ts";
