@@ -2,7 +2,6 @@ import { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
 import { BodyBudget } from "../core/body.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
-import { aboutEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { scrubber } from "../core/redact.ts";
@@ -10,7 +9,6 @@ import { SharedCall } from "../core/shared-call.ts";
 import { Dispatcher } from "../dispatcher/loop.ts";
 import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
-import { channels } from "../observe/channels.ts";
 import { Observers } from "../observe/observers.ts";
 import { readStatus, type StatusSources, writeStatus } from "../observe/status.ts";
 import type { BotOptions } from "../options.ts";
@@ -181,12 +179,9 @@ function createClient({ bot, config, options, clock }: Dependencies): Client {
       timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
       retries: options.requestRetries,
       clock,
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-      random: options.random ?? Math.random,
+      fetch: options.fetch,
+      random: options.random,
       maxRequestsPerMinute: config.maxRequestsPerMinute,
-      onHeldBack: (code) => channels["held-back"].publish({ bot, code }),
-      onBudget: (wait) => channels["budget-wait"].publish({ bot, ...wait, ...aboutEvent() }),
-      onBreaker: (change) => channels.circuit.publish({ bot, ...change, ...aboutEvent() }),
     },
     bot,
   );

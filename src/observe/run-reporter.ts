@@ -1,4 +1,4 @@
-import type { Fetch } from "../client/http-options.ts";
+import type { Fetch } from "../client/http.ts";
 import { systemClock } from "../core/clock.ts";
 import { isLoopback } from "../core/loopback.ts";
 import type { ShownError } from "../core/redact.ts";

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import type { LogPurpose } from "../client/request.ts";
-import type { EventPage } from "../client/types.ts";
+import type { EventPage } from "../client/resources.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";

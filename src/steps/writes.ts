@@ -1,6 +1,12 @@
 import type { Client } from "../client/client.ts";
-import type { ImageInput } from "../client/images/source.ts";
-import type { OutgoingMessage, Sent, SentComment, SentPost, Upload } from "../client/types.ts";
+import type {
+  ImageInput,
+  OutgoingMessage,
+  Sent,
+  SentComment,
+  SentPost,
+  Upload,
+} from "../client/resources.ts";
 import type { Jsonify } from "../core/jsonify.ts";
 import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
 import type { AnyEvent } from "../events/types.ts";

@@ -1,4 +1,4 @@
-import type { Fetch } from "../client/http-options.ts";
+import type { Fetch } from "../client/http.ts";
 import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
 import type { EventType, PayloadByType } from "../events/types.ts";
 import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";

@@ -1,5 +1,5 @@
 import type { Listing } from "../../client/listing.ts";
-import type { Image, Page, PageOptions } from "../../client/types.ts";
+import type { Image, Page, PageOptions } from "../../client/resources.ts";
 import { showWord } from "./text.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 

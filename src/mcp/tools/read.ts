@@ -1,3 +1,4 @@
+import type { Post } from "../../client/resources.ts";
 import {
   conversation,
   documentedPageOf,
@@ -6,8 +7,7 @@ import {
   post,
   profile,
   searchHit,
-} from "../../client/schemas.ts";
-import type { Post } from "../../client/types.ts";
+} from "../../client/resources.ts";
 import * as z from "../../core/zod.ts";
 import { parseEvent } from "../../events/parse.ts";
 import type { AnyEvent } from "../../events/types.ts";

@@ -1,5 +1,5 @@
-import { post } from "../../client/schemas.ts";
-import type { Conversation, Image, Message, Post, SearchHit } from "../../client/types.ts";
+import type { Conversation, Image, Message, Post, SearchHit } from "../../client/resources.ts";
+import { post } from "../../client/resources.ts";
 import { printable } from "../../core/terminal.ts";
 import type { AnyEvent } from "../../events/types.ts";
 
