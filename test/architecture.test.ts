@@ -70,7 +70,17 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   create: [],
   cli: [
     ...runtime,
-    ...["inbox/sqlite", "inbox/postgres", "bot", "index", "env", "testing", "platform", "mcp"],
+    ...[
+      "inbox/sql",
+      "inbox/sqlite",
+      "inbox/postgres",
+      "bot",
+      "index",
+      "env",
+      "testing",
+      "platform",
+      "mcp",
+    ],
   ],
 };
 

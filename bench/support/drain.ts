@@ -41,6 +41,9 @@ export async function drainInbox(inbox: Inbox, options: DrainOptions): Promise<v
     maxAttempts: 8,
     handlerTimeoutMs: 60_000,
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2 },
+    random: Math.random,
+    scrub: (text) => text,
+    types: { handledTypes: [], handlesOtherTypes: false, optionsFor: () => ({}) },
   });
   dispatcher.start();
   await Promise.race([dispatcher.idle(), enough.promise]);

@@ -1,8 +1,8 @@
 import { Console } from "node:console";
 import { createServer } from "node:http";
 import { loadPlatform, loadPlatformAddress } from "../config.ts";
-import { bind } from "../core/bind.ts";
 import { isHostName } from "../core/hosts.ts";
+import { bind } from "../core/listen.ts";
 import { createLogger } from "../core/logger.ts";
 import { allScopes, type Scope } from "../core/scope.ts";
 import { urlHost } from "../core/url-host.ts";

@@ -1,44 +1,33 @@
 import type { BackoffOptions, Random } from "../core/backoff.ts";
-import type { Clock } from "../core/clock.ts";
-import type { Logger } from "../core/logger.ts";
+import type { HandlerOptions } from "../core/handler-options.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { AnyEvent } from "../events/types.ts";
-import type { Claim, Inbox } from "../inbox/inbox.ts";
+import type { Claim, ClaimRooms } from "../inbox/inbox.ts";
 import { traced, type WorkMessages, works } from "../observe/channels.ts";
-import type { RestoreWindow } from "../steps/restore.ts";
-import { Steps } from "../steps/steps.ts";
-import { decideOutcome, type Outcome, OutcomeRecorder, stopping } from "./outcome.ts";
-import { Abort, type JobHandler, Run, type RunOptions } from "./run.ts";
-import { type HandledTypes, TypeLimits } from "./type-limits.ts";
+import { Steps, type StepsOptions } from "../steps/steps.ts";
+import {
+  decideOutcome,
+  type Outcome,
+  type OutcomeOptions,
+  recordOutcome,
+  stopping,
+} from "./outcome.ts";
+import { Abort, Run, type RunOptions } from "./run.ts";
 
-export interface LanesOptions {
-  readonly inbox: Inbox;
-  readonly handler: JobHandler;
-  /** The types that are handled, and their options. Default: every type alike. */
-  readonly types?: HandledTypes | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface LanesOptions
+  extends OutcomeOptions,
+    Omit<RunOptions, "steps">,
+    Omit<StepsOptions, keyof OutcomeOptions> {
+  readonly types: HandledTypes;
   /** Lanes that are handled at once. */
   readonly concurrency: number;
   /** After this many failed runs an event goes to the dead letters. */
   readonly maxAttempts: number;
-  /** Time of the handlers, in ms. */
-  readonly handlerTimeoutMs: number;
   readonly backoff: BackoffOptions;
-  readonly random?: Random;
+  readonly random: Random;
   /** How long a claim holds without a sign of life, in ms. */
   readonly leaseMs: number;
-  /** Aborts when a bot that stops waits for the store no longer. */
-  readonly deadline?: AbortSignal | undefined;
-  /** Sender of what is published on channels. */
-  readonly bot?: object | undefined;
-  /** The restore of the inbox. `undefined` if never restored. */
-  readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
-  /** Takes secrets out of what is stored and logged about a failure. */
-  readonly scrub?: (text: string) => string;
-  /** Aborts once the bot stops. */
-  readonly stopping: AbortSignal;
   /** Called whenever a lane has ended. */
   readonly onEnd: () => void;
 }
@@ -50,7 +39,6 @@ const MAX_TURN_MS = 250;
 export class Lanes {
   readonly limits: TypeLimits;
   readonly #options: LanesOptions;
-  readonly #outcomes: OutcomeRecorder;
   /** Options of a run whose type has none of its own. */
   readonly #runOptions: RunOptions;
   readonly #running = new Set<LaneRun>();
@@ -59,20 +47,13 @@ export class Lanes {
   #isAbandoned = false;
 
   constructor(options: LanesOptions) {
-    const { scrub = (text) => text } = options;
     this.#options = options;
-    this.#outcomes = new OutcomeRecorder({ ...options, scrub });
     this.limits = new TypeLimits(options.concurrency, options.types);
     this.#runOptions = { ...options, steps: new Steps(options) };
   }
 
   get size(): number {
     return this.#running.size;
-  }
-
-  /** The type of each event that is handled now. */
-  get types(): readonly string[] {
-    return [...this.#running].map(({ claim }) => claim.type);
   }
 
   /** Aborts every run, also of what is claimed meanwhile, because another inbox has the events. No outcome counts. */
@@ -98,7 +79,13 @@ export class Lanes {
   begin(claim: Claim, since: number): void {
     const older = this.#lanes.get(claim.lane);
     older?.abort.abort(leaseLost(claim));
-    const run: LaneRun = { claim, abort: this.#abortFor(claim), since, done: Promise.resolve() };
+    const run: LaneRun = {
+      claim,
+      abort: this.#abortFor(claim),
+      hasPlace: this.limits.enter(claim.type),
+      since,
+      done: Promise.resolve(),
+    };
     this.#running.add(run);
     this.#lanes.set(claim.lane, run);
     run.done = this.#advanceLane(run, older?.done).finally(() => {
@@ -124,6 +111,8 @@ export class Lanes {
         if (next === undefined) return;
         run.claim = next;
         run.abort = this.#abortFor(next);
+        // An event of another type is handed back if that type has no place left.
+        run.hasPlace = this.limits.enter(next.type);
         // It was claimed before the stop began; its handlers have not begun.
         if (this.#options.stopping.aborted) run.abort.abort(stopping);
         // The lane was handed out anew meanwhile, to a run that waits for this one.
@@ -145,16 +134,14 @@ export class Lanes {
     return await traced(works.run, message, async (work) => {
       const { clock } = this.#options;
       const started = clock.now();
-      // A lane that goes on with an event of another type hands it back if that type has no place left.
-      const hasPlace = this.limits.enter(claim.type);
       try {
-        const { outcome, event } = hasPlace ? await this.#run(run) : skipped;
+        const { outcome, event } = run.hasPlace ? await this.#run(run) : skipped;
         if (work !== undefined) completeWork(work, outcome);
         const ms = clock.now() - started;
         const mayContinue = () => this.#mayContinueLane(run);
-        return await this.#outcomes.record({ claim, event, outcome, ms, mayContinue });
+        return await recordOutcome({ claim, event, outcome, ms, mayContinue }, this.#options);
       } finally {
-        if (hasPlace) this.limits.leave(claim.type);
+        if (run.hasPlace) this.limits.leave(claim.type);
       }
     });
   }
@@ -171,7 +158,7 @@ export class Lanes {
   }
 
   async #run({ claim, abort }: LaneRun): Promise<HandledEvent> {
-    const own = this.#options.types?.optionsFor(claim.type) ?? {};
+    const own = this.#options.types.optionsFor(claim.type);
     const { maxAttempts = this.#options.maxAttempts, timeoutMs } = own;
     // The attempt was counted before the handlers ran. One beyond the limit means that the process ended while they ran,
     // every time.
@@ -191,7 +178,7 @@ export class Lanes {
       await run.execute();
       return { outcome: { kind: "done" }, event: run.event };
     } catch (error) {
-      const { backoff, random = Math.random } = this.#options;
+      const { backoff, random } = this.#options;
       const policy = { maxAttempts, backoff: { ...backoff, ...own.retry }, random };
       return { outcome: decideOutcome(error, claim.attempt, policy), event: run?.event };
     }
@@ -217,6 +204,8 @@ interface LaneRun {
   claim: Claim;
   /** Ends the run of that event. */
   abort: Abort;
+  /** Whether the event has one of its type's places. */
+  hasPlace: boolean;
   /** When the lane was claimed, on the dispatcher's clock. */
   readonly since: number;
   done: Promise<void>;
@@ -231,7 +220,7 @@ interface HandledEvent {
 const skipped: HandledEvent = { outcome: { kind: "skipped" } };
 
 function completeWork(work: WorkMessages["run"], outcome: Outcome): void {
-  work.outcome = outcome.kind === "skipped" ? "unbegun" : outcome.kind;
+  work.outcome = outcome.kind;
   // An event that is put off was not at fault.
   if (outcome.kind === "retry" || outcome.kind === "dead") work.error = outcome.error;
 }
@@ -249,4 +238,87 @@ function crashed({ attempt, crashes }: Claim, maxAttempts: number): ServiceBotEr
     `The event has had ${attempt - 1} runs, and ${maxAttempts} are permitted. The process ended during ` +
       `${crashes} of them; "service-bot inbox show" tells what became of the others.`,
   );
+}
+
+/** The event types that a bot handles. */
+export interface HandledTypes {
+  /** Types that have a handler. */
+  readonly handledTypes: readonly string[];
+  /** True if types without a handler of their own are handled, too. */
+  readonly handlesOtherTypes: boolean;
+  /** Options of the handlers of a type. */
+  optionsFor(type: string): HandlerOptions;
+}
+
+/** The part of the places that stays free for other types. */
+const RESERVED_SHARE = 1 / 4;
+
+/** Bounds how many events of one type are handled at once, so that one slow type leaves places to others. */
+export class TypeLimits {
+  readonly #concurrency: number;
+  readonly #types: HandledTypes;
+  readonly #taken = new Map<string, number>();
+
+  /** @param concurrency the places of all types together, 1 or more */
+  constructor(concurrency: number, types: HandledTypes) {
+    this.#concurrency = concurrency;
+    this.#types = types;
+  }
+
+  /** The rooms of a claim for `free` lanes; `undefined` if every type has room for all of them. */
+  roomsFor(free: number): ClaimRooms | undefined {
+    const types = new Set([...this.#limitedTypes(), ...this.#taken.keys()]);
+    const byType = new Map(
+      [...types].map((type) => [type, this.limitOf(type) - this.#takenOf(type)]),
+    );
+    const others = this.#usualLimit();
+    return Math.min(others, ...byType.values()) < free ? { byType, others } : undefined;
+  }
+
+  /** How many events of a type are handled at once, at the most. */
+  limitOf(type: string): number {
+    const own = this.#types.optionsFor(type).concurrency;
+    return own === undefined ? this.#usualLimit() : Math.min(own, this.#concurrency);
+  }
+
+  /** Takes a place for an event; false if its type has none free. */
+  enter(type: string): boolean {
+    if (this.isFull(type)) return false;
+    this.#taken.set(type, this.#takenOf(type) + 1);
+    return true;
+  }
+
+  /** Frees the place of an event. */
+  leave(type: string): void {
+    const left = this.#takenOf(type) - 1;
+    if (left > 0) this.#taken.set(type, left);
+    else this.#taken.delete(type);
+  }
+
+  /** True when events of the type may be waiting for one that ends. */
+  isFull(type: string): boolean {
+    return this.#takenOf(type) >= this.limitOf(type);
+  }
+
+  #takenOf(type: string): number {
+    return this.#taken.get(type) ?? 0;
+  }
+
+  #limitedTypes(): readonly string[] {
+    const { handledTypes } = this.#types;
+    return handledTypes.filter((type) => this.#types.optionsFor(type).concurrency !== undefined);
+  }
+
+  /** A bot with one type has nothing to keep places for. */
+  #usualLimit(): number {
+    const { handledTypes, handlesOtherTypes } = this.#types;
+    const hasOneType = handledTypes.length < 2 && !handlesOtherTypes;
+    if (hasOneType || this.#concurrency === 1) return this.#concurrency;
+    return this.#concurrency - Math.max(1, Math.floor(this.#concurrency * RESERVED_SHARE));
+  }
+}
+
+/** True when lanes whose first event is of some type are passed over. */
+export function passesOver({ byType }: ClaimRooms): boolean {
+  return [...byType.values()].some((room) => room <= 0);
 }

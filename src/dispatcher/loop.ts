@@ -1,7 +1,6 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import type { ClaimRooms, Retention } from "../inbox/inbox.ts";
-import { Lanes, type LanesOptions } from "./lanes.ts";
-import { passesOver } from "./type-limits.ts";
+import { Lanes, type LanesOptions, passesOver } from "./lanes.ts";
 import { every, keepUp } from "./upkeep.ts";
 
 export interface DispatcherOptions extends Omit<LanesOptions, "leaseMs" | "stopping" | "onEnd"> {
@@ -109,7 +108,7 @@ export class Dispatcher {
     while (!this.#draining.signal.aborted) {
       const free = this.#options.concurrency - this.#lanes.size;
       const { limits } = this.#lanes;
-      const rooms = free <= 0 ? undefined : limits.roomsFor(this.#lanes.types, free);
+      const rooms = free <= 0 ? undefined : limits.roomsFor(free);
       const isFull = rooms !== undefined && passesOver(rooms);
       const early = isFull ? this.#passOverAt - this.#options.clock.now() : 0;
       if (early > 0) {

@@ -17,7 +17,6 @@ import { textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { channels } from "../observe/channels.ts";
-import { permanence } from "./permanence.ts";
 
 /** Fate of an event after a run of its handlers. All times in milliseconds. */
 export type Outcome =
@@ -31,6 +30,36 @@ export type Outcome =
   | { readonly kind: "skipped" }
   /** Another instance has the event: nothing may be written. */
   | { readonly kind: "lost" };
+
+/** Codes of errors that no further run mends, because the event, the handler or the platform's answer stays as it is. */
+export const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  // handlers
+  "REPLY_IMPOSSIBLE",
+  "STEP_DUPLICATE",
+  "STEP_UNCERTAIN",
+  "STEP_RESULT_INVALID",
+  "NEXT_CALLED_TWICE",
+  "INVALID_OPTION",
+  "INVALID_ID",
+  "UNKNOWN_EVENT_TYPE",
+  "REASON_MISSING",
+  "CURSOR_INVALID",
+  "ALREADY_STARTED",
+  "BODY_INVALID",
+  "GAVE_UP",
+  // the platform's content and access
+  "VALIDATION",
+  "EMPTY",
+  "TOO_LONG",
+  "GROUP_UNSUPPORTED",
+  "AGENT_SCOPE_MISSING",
+  "BLOCKED",
+  "NOT_FOUND",
+  // images; BLOCKED_HOST and NOT_IMAGE are not among them, because a remote server may answer with a page for a while
+  "TOO_LARGE",
+  "TOO_MANY_IMAGES",
+  "INVALID_IMAGE_KEY",
+]);
 
 export interface RetryPolicy {
   readonly maxAttempts: number;
@@ -47,7 +76,7 @@ export const stopping: ServiceBotError = new ServiceBotError(
 /** Decides what a failed run means. `attempt` is its number, from 1 up. */
 export function decideOutcome(error: unknown, attempt: number, policy: RetryPolicy): Outcome {
   if (error === stopping) return { kind: "release", delayMs: 0, error };
-  if (codeOf(error) === "LEASE_LOST") return { kind: "lost" };
+  if (isOurs(error, "LEASE_LOST")) return { kind: "lost" };
   // Only a person can say whether it may be repeated, even if an outage was the reason.
   if (causeWith(error, "STEP_UNCERTAIN") !== undefined) return { kind: "dead", error };
   if (findCause(error, (at) => at instanceof GiveUp)) return { kind: "dead", error };
@@ -68,20 +97,19 @@ export function decideOutcome(error: unknown, attempt: number, policy: RetryPoli
 }
 
 function isPermanent(error: unknown): error is ServiceBotError {
-  const code = codeOf(error);
-  return code !== undefined && permanence[code] === "permanent";
+  return error instanceof ServiceBotError && permanentCodes.has(error.code);
 }
 
 function causeWith(error: unknown, code: ErrorCode): Error | undefined {
-  return findCause(error, (at): at is ServiceBotError => codeOf(at) === code);
+  return findCause(error, (at) => isOurs(at, code));
 }
 
-/** A handler in JavaScript may construct an error with a code of its own, which no table has. */
-function codeOf(error: unknown): ErrorCode | undefined {
-  return error instanceof ServiceBotError ? error.code : undefined;
+/** Errors of others may have codes of the same name. */
+function isOurs(error: unknown, code: ErrorCode): error is ServiceBotError {
+  return error instanceof ServiceBotError && error.code === code;
 }
 
-export interface OutcomeRecorderOptions {
+export interface OutcomeOptions {
   readonly inbox: Inbox;
   readonly clock: Clock;
   readonly log: Logger;
@@ -116,92 +144,96 @@ const MAX_WRITE_ATTEMPTS_AT_THE_END = 5;
 /** The form of our codes, the platform's and Node's. A handler's own may be anything. */
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
-/** Records the outcomes of runs, and publishes them. */
-export class OutcomeRecorder {
-  readonly #options: OutcomeRecorderOptions;
+/** Records the outcome of a run, and publishes it. Returns the claim of the lane's next event if the lane goes on. */
+export async function recordOutcome(
+  run: EndedRun,
+  options: OutcomeOptions,
+): Promise<Claim | undefined> {
+  const { outcome } = run;
+  const error = "error" in outcome ? shown(outcome.error, run.event, options.scrub) : undefined;
+  const { held, next } = await write(run, error, options);
+  publish(run, held, error, options.bot);
+  return next;
+}
 
-  constructor(options: OutcomeRecorderOptions) {
-    this.#options = options;
-  }
-
-  /** Returns the claim of the lane's next event; `undefined` if the lane does not go on. */
-  async record(run: EndedRun): Promise<Claim | undefined> {
-    const { outcome } = run;
-    const error = "error" in outcome ? this.#show(outcome.error, run.event) : undefined;
-    const { held, next } = await this.#write(run, error);
-    this.#publish(run, held, error);
-    return next;
-  }
-
-  /**
-   * Writes with patience. After the last try the lease is left to run out: then the event is handled again, and its lane
-   * stands still until then. Its steps are recorded and not repeated.
-   */
-  async #write(run: EndedRun, error: ShownError | undefined): Promise<Advance> {
-    const { inbox, clock, log, stopping, deadline } = this.#options;
-    const { claim, outcome, mayContinue } = run;
-    if (outcome.kind === "lost") return { held: false };
-    const text = "error" in outcome && error ? errorText(outcome.error, error) : "";
-    return await persist(
-      async () => {
-        if (outcome.kind === "done" && mayContinue()) return await inbox.advance(claim);
-        return { held: await this.#end(claim, outcome, text) };
+/**
+ * Writes with patience. After the last try the lease is left to run out: then the event is handled again, and its lane
+ * stands still until then. Its steps are recorded and not repeated.
+ */
+async function write(
+  { claim, outcome, mayContinue }: EndedRun,
+  error: ShownError | undefined,
+  { inbox, clock, log, stopping, deadline }: OutcomeOptions,
+): Promise<Advance> {
+  if (outcome.kind === "lost") return { held: false };
+  const text = "error" in outcome && error ? errorText(outcome.error, error) : "";
+  return await persist(
+    async () => {
+      if (outcome.kind === "done" && mayContinue()) return await inbox.advance(claim);
+      return { held: await end(inbox, claim, outcome, text) };
+    },
+    {
+      clock,
+      signal: deadline,
+      tries: () => (stopping.aborted ? MAX_WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
+      failed: (err) => {
+        log.error(
+          { err, event: claim.id, trace: traceIdOf(claim.trace) },
+          "the outcome of a run cannot be written",
+        );
       },
-      {
-        clock,
-        signal: deadline,
-        tries: () => (stopping.aborted ? MAX_WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
-        failed: (err) => {
-          log.error(
-            { err, event: claim.id, trace: traceIdOf(claim.trace) },
-            "the outcome of a run cannot be written",
-          );
-        },
-      },
-    );
-  }
+    },
+  );
+}
 
-  #end(
-    claim: Claim,
-    outcome: Exclude<Outcome, { readonly kind: "lost" }>,
-    error: string,
-  ): Promise<boolean> {
-    const { inbox } = this.#options;
-    switch (outcome.kind) {
-      case "done":
-        return inbox.complete(claim);
-      case "retry":
-        return inbox.retry(claim, outcome.delayMs, error);
-      case "skipped":
-        return inbox.release(claim, 0);
-      case "release":
-        return inbox.release(claim, outcome.delayMs, error);
-      case "dead":
-        return inbox.bury(claim, error);
-    }
+function end(
+  inbox: Inbox,
+  claim: Claim,
+  outcome: Exclude<Outcome, { readonly kind: "lost" }>,
+  error: string,
+): Promise<boolean> {
+  switch (outcome.kind) {
+    case "done":
+      return inbox.complete(claim);
+    case "retry":
+      return inbox.retry(claim, outcome.delayMs, error);
+    case "skipped":
+      return inbox.release(claim, 0);
+    case "release":
+      return inbox.release(claim, outcome.delayMs, error);
+    case "dead":
+      return inbox.bury(claim, error);
   }
+}
 
-  #publish({ claim, outcome, ms }: EndedRun, held: boolean, error: ShownError | undefined): void {
-    const { bot } = this.#options;
-    const { id: event, type, lane, attempt } = claim;
-    channels.run.publish({
-      bot,
-      ...{ event, type, lane, attempt, trace: traceIdOf(claim.trace) },
-      outcome: !held ? "lost" : outcome.kind === "skipped" ? "unbegun" : outcome.kind,
-      ms,
-      retryInMs: "delayMs" in outcome ? outcome.delayMs : undefined,
-      error,
-      isLoopHeld: "error" in outcome && outcome.error instanceof LoopHeld,
-    });
-    if (held) return;
-    channels["lease-lost"].publish({ bot, what: outcome.kind === "lost" ? "run" : "result" });
-  }
+function publish(
+  { claim, outcome, ms }: EndedRun,
+  held: boolean,
+  error: ShownError | undefined,
+  bot: object | undefined,
+): void {
+  const { id: event, type, lane, attempt } = claim;
+  channels.run.publish({
+    bot,
+    ...{ event, type, lane, attempt, trace: traceIdOf(claim.trace) },
+    outcome: held ? outcome.kind : "lost",
+    ms,
+    retryInMs: "delayMs" in outcome ? outcome.delayMs : undefined,
+    error,
+    isLoopHeld: "error" in outcome && outcome.error instanceof LoopHeld,
+  });
+  if (held) return;
+  channels["lease-lost"].publish({ bot, what: outcome.kind === "lost" ? "run" : "result" });
+}
 
-  /** Errors of handlers quote what people wrote, which neither a log nor a dead letter may show. */
-  #show(error: unknown, event: AnyEvent | undefined): ShownError {
-    const hide = scrubber(event === undefined ? [] : textsOf(event));
-    return showError(error, (text) => hide(this.#options.scrub(text)));
-  }
+/** Errors of handlers quote what people wrote, which neither a log nor a dead letter may show. */
+function shown(
+  error: unknown,
+  event: AnyEvent | undefined,
+  scrub: OutcomeOptions["scrub"],
+): ShownError {
+  const hide = scrubber(event === undefined ? [] : textsOf(event));
+  return showError(error, (text) => hide(scrub(text)));
 }
 
 /** The text of a dead letter. `service-bot inbox` finds events that died of one cause by its class and code. */

@@ -1,5 +1,4 @@
 import { parseJson } from "../core/json.ts";
-import * as z from "../core/zod.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "./id.ts";
 import type {
@@ -26,104 +25,69 @@ export type ParsedEvent =
       readonly reason: string;
     };
 
-const required = z.string().min(1);
-
-const LONE_SURROGATE = "holds half a character (a lone surrogate)";
-
-const envelope = z.looseObject({
-  // The store keeps UTF-8, in which all halves of characters are the same: events would pass for others.
-  id: z.preprocess(
-    (value) => idText(value) ?? value,
-    required.refine((text) => text.isWellFormed(), LONE_SURROGATE),
-  ),
-  type: required,
-  payload: z.looseObject({}),
-  createdAt: z.string().catch(""),
-});
-
 /**
- * Checks one event as it came over the wire (sections 2 and 6 of the platform document). New fields pass through, new
- * types come out as unknown events; it never throws.
+ * Checks one event, as it came over the wire or as the inbox keeps it (sections 2 and 6 of the platform document). New
+ * fields pass through, new types come out as unknown events; it never throws.
  */
 export function parseEvent(raw: unknown): ParsedEvent {
-  const head = envelope.safeParse(raw);
-  if (!head.success) return unusable(raw, reasonOf(head.error));
-  const payload = readPayload(head.data.type, head.data.payload);
-  if (payload instanceof PayloadProblem) return unusable(raw, payload.text);
+  // A copy has own fields alone.
+  const fields = isFields(raw) ? { ...raw } : undefined;
+  const id = readId(fields?.["id"]);
+  const type = readType(fields?.["type"]);
+  const refuse = (reason: string): ParsedEvent => ({ ok: false, id, type, reason });
+  if (fields === undefined) return refuse("the event must be an object");
+  const { payload, createdAt } = fields;
+  if (id === undefined || type === undefined || !isFields(payload)) {
+    const problems = [
+      id === undefined && `id: ${NO_ID}`,
+      type === undefined && "type: must be a text that is not empty",
+      !isFields(payload) && "payload: must be an object",
+    ];
+    return refuse(problems.filter((problem) => problem !== false).join("; "));
+  }
+  const read = isEventType(type) ? payloadReaders[type](payload) : payload;
+  if (read instanceof PayloadProblem) return refuse(read.text);
+  const date = typeof createdAt === "string" ? createdAt : "";
   // The table of readers pairs each type with its payload; the compiler cannot follow the lookup.
-  return { ok: true, event: { ...head.data, payload } as AnyEvent };
+  return { ok: true, event: { ...fields, id, type, payload: read, createdAt: date } as AnyEvent };
 }
 
 /**
- * Reads an event from the text that the inbox keeps. Its shape was checked when it came in, so only its payload is read
- * again: an older version may have stored it, which knew fewer types.
+ * Reads an event from the text that the inbox keeps. It is checked again, because an older version may have stored it,
+ * which knew fewer types.
  *
  * @throws {ServiceBotError} BODY_INVALID for a text that never was an event, or whose payload lacks what this version needs
  */
 export function readStoredEvent(text: string): AnyEvent {
-  const raw = jsonOf(text);
-  return eventIn(raw) ?? refuse(raw);
+  const parsed = parseEvent(jsonOf(text));
+  if (parsed.ok) return parsed.event;
+  throw new ServiceBotError("BODY_INVALID", `The event cannot be read: ${parsed.reason}`);
 }
-
-/** The event of a stored value; `undefined` if it is none. */
-function eventIn(raw: unknown): AnyEvent | undefined {
-  if (!isFields(raw)) return undefined;
-  const { type, payload, createdAt } = raw;
-  const id = idText(raw["id"]);
-  if (!id?.isWellFormed() || typeof type !== "string" || type === "") return undefined;
-  const read = isFields(payload) ? readPayload(type, payload) : undefined;
-  if (read === undefined || read instanceof PayloadProblem) return undefined;
-  const date = typeof createdAt === "string" ? createdAt : "";
-  return { ...raw, id, type, payload: read, createdAt: date } as AnyEvent;
-}
-
-function refuse(raw: unknown): never {
-  const parsed = parseEvent(raw);
-  const reason = raw === NO_JSON || parsed.ok ? "it is not JSON" : parsed.reason;
-  throw new ServiceBotError("BODY_INVALID", `The event cannot be read: ${reason}`);
-}
-
-const NO_JSON = Symbol("text that is not JSON");
 
 function jsonOf(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    return NO_JSON;
+    throw new ServiceBotError("BODY_INVALID", "The event cannot be read: it is not JSON");
   }
 }
 
-/** Reads a payload as its type has it; that of a type newer than this version stays as it is. */
-function readPayload(type: string, payload: Fields): AnyEvent["payload"] | PayloadProblem {
-  return isEventType(type) ? payloadReaders[type](payload) : payload;
+const NO_ID = "must be a whole number, or a text that is not empty and holds no lone surrogate";
+
+/** The store keeps UTF-8, in which all halves of characters are the same: events would pass for others. */
+function readId(value: unknown): string | undefined {
+  const id = idText(value);
+  return id?.isWellFormed() ? id : undefined;
+}
+
+function readType(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /** Lists the texts that people wrote in an event: no log, error or dead letter may show them. */
 export function textsOf(event: AnyEvent): string[] {
   const excerpt = "excerpt" in event.payload ? event.payload.excerpt : undefined;
   return typeof excerpt === "string" ? [excerpt] : [];
-}
-
-function reasonOf(error: z.ZodError): string {
-  const issues = error.issues.map(({ path, message }) =>
-    path.length === 0 ? "the event must be an object" : `${path.join(".")}: ${message}`,
-  );
-  return issues.join("; ");
-}
-
-function unusable(raw: unknown, reason: string): ParsedEvent {
-  const id = idText(own(raw, "id"));
-  const type = own(raw, "type");
-  return {
-    ok: false,
-    id: id?.isWellFormed() ? id : undefined,
-    type: typeof type === "string" && type !== "" ? type : undefined,
-    reason,
-  };
-}
-
-function own(raw: unknown, key: string): unknown {
-  return isFields(raw) && Object.hasOwn(raw, key) ? raw[key] : undefined;
 }
 
 // Section 6 names the fields of a payload and shows no types. So a payload needs only what no handler can do without.

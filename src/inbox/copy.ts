@@ -1,6 +1,4 @@
-import { ServiceBotError } from "../errors.ts";
-
-// A copy of an inbox from a file into PostgreSQL: its tables, and the mark that both stores understand.
+/** The tables that a copy of an inbox takes from a file into PostgreSQL. */
 
 /** A value of a row. */
 export type Cell = string | number | null;
@@ -71,44 +69,4 @@ export const tables: readonly Table[] = [
 /** The columns of a table, as a statement lists them. */
 export function columnsOf({ columns }: Table): string {
   return columns.map(({ name }) => name).join(", ");
-}
-
-/**
- * The mark of an inbox that takes part in a copy. No bot takes half a copy for the whole, and none handles again what
- * the copy handles. An inbox that was never copied has no such table. Earlier versions copied in other directions, too.
- */
-export interface Mark {
-  /** `target`: the copy into this inbox is unfinished. `source`: this inbox was copied, or is being copied. */
-  readonly role: "source" | "target";
-  /** The place of the other inbox. */
-  readonly other: string;
-  /** Names the run of the copy. A later run takes over. */
-  readonly run: string;
-}
-
-/** The table of the mark. */
-export const MARK = "copy_mark";
-
-/** The error of a bot that opens an inbox with this mark. */
-export function markError({ role, other }: Mark, place: string): ServiceBotError {
-  return role === "source" ? moved(place, other) : unfinished(place, other);
-}
-
-function unfinished(place: string, other: string): ServiceBotError {
-  const again = other.startsWith("file:")
-    ? 'Run the same "service-bot inbox copy" again, which begins anew; or let'
-    : "Let";
-  return new ServiceBotError(
-    "INBOX_UNFINISHED",
-    `${place} is an unfinished copy of ${other}. ${again} the bot go on there: nothing is missing.`,
-  );
-}
-
-export function moved(place: string, other: string): ServiceBotError {
-  return new ServiceBotError(
-    "INBOX_MOVED",
-    `${place} was copied to ${other}, and a bot here would handle events a second time. Set DATABASE_URL to ` +
-      'the copy. If no bot has used the copy yet, "service-bot inbox copy --reopen --from" with this place ' +
-      "takes it back.",
-  );
 }

@@ -198,7 +198,10 @@ export interface Inbox {
   /** Records the intent of a step unless there is one. `undefined` if the lease was lost. */
   beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined>;
 
-  /** Renews the intent of a step before its effect is tried again, and forgets an earlier result. */
+  /**
+   * Renews the intent of a step before its effect is tried again, and forgets an earlier result. False if the lease was
+   * lost or the step has no intent, as with all that follow.
+   */
   restartStep(claim: Claim, name: string, request: string): Promise<boolean>;
 
   /** Records the result of a step. `ref` is the platform's id of what the step made, if it has one. */

@@ -10,8 +10,8 @@ export interface BotMessage {
   readonly bot: object | undefined;
 }
 
-export const runOutcomes = ["done", "retry", "release", "dead", "lost", "unbegun"] as const;
-/** Outcomes of a run. `lost`: another instance has the event. `unbegun`: handed back before it began. */
+export const runOutcomes = ["done", "retry", "release", "dead", "lost", "skipped"] as const;
+/** Outcomes of a run. `lost`: another instance has the event. `skipped`: handed back before it began. */
 export type RunOutcome = (typeof runOutcomes)[number];
 
 export const leaseLosses = ["run", "result", "log"] as const;

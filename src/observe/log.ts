@@ -82,7 +82,7 @@ function logRun(log: Logger, run: ChannelMessages["run"]): void {
   const { event, type, lane, attempt, ms, trace, outcome, retryInMs, error: err } = run;
   const about = { event, type, lane, attempt, ms, trace };
   if (outcome === "done") log.info(about, "handled");
-  else if (outcome === "unbegun") log.info(about, "handed back before it began");
+  else if (outcome === "skipped") log.info(about, "handed back before it began");
   else if (outcome === "lost") log.warn(about, "lease lost: the result of this run is dropped");
   else if (outcome === "dead") log.error({ ...about, err }, "dead letter");
   else if (outcome === "retry") log.warn({ ...about, retryInMs, err }, "attempt failed");

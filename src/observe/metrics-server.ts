@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { dropBody } from "../core/body.ts";
 import { hostCheck, isLoopbackAddress, loopbackNames } from "../core/hosts.ts";
-import { type Listening, listen } from "../receiver/server.ts";
+import { type Listening, listen } from "../core/listen.ts";
 import { CONTENT_TYPE, type Metrics } from "./metrics.ts";
 
 interface Page {

@@ -151,7 +151,7 @@ function countRuns(registry: Registry) {
     run({ type, outcome, ms }) {
       const label = typeLabel(type);
       attempts.inc({ type: label, outcome });
-      if (outcome !== "unbegun") seconds.observe({ type: label }, ms / 1000);
+      if (outcome !== "skipped") seconds.observe({ type: label }, ms / 1000);
     },
     "lease-lost": ({ what }) => leasesLost.inc({ what }),
   } satisfies Listeners;

@@ -1,7 +1,7 @@
 import type { Fetch } from "../client/http.ts";
 import type { Config } from "../config.ts";
+import type { Listening } from "../core/listen.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Listening } from "../receiver/server.ts";
 import type { GaugeSources } from "./gauges.ts";
 import { logFacts } from "./log.ts";
 import type { Metrics } from "./metrics.ts";

@@ -202,7 +202,7 @@ export const spanOutcomes: Readonly<Record<RunOutcome, string>> = {
   retry: "failed",
   release: "released",
   dead: "dead",
-  unbegun: "unbegun",
+  skipped: "skipped",
   lost: "lost",
 };
 
@@ -222,7 +222,7 @@ const runSpan: SpanShape<WorkMessages["run"]> = {
     "service_bot.trace": spanIn(trace) === undefined ? traceIdOf(trace) : undefined,
   }),
   atEnd: ({ outcome }) => ({ "service_bot.outcome": outcome && spanOutcomes[outcome] }),
-  isDropped: ({ outcome }) => outcome === "unbegun",
+  isDropped: ({ outcome }) => outcome === "skipped",
 };
 
 const stepSpan: SpanShape<WorkMessages["step"]> = {

@@ -12,7 +12,7 @@ import {
   type RefusedSignature,
   readSignature,
   SIGNATURE_HEADER,
-  verify,
+  verifyBody,
 } from "../signature/signature.ts";
 import {
   type Answer,
@@ -110,9 +110,8 @@ export class Receiver {
 
   async #receive(incoming: Incoming): Promise<Answer> {
     const { clock, secrets, maxBodyBytes: limit, budget, timeoutMs } = this.#options;
-    const signature = incoming.headers[SIGNATURE_HEADER];
     // Before the body: strangers must not make the bot read one.
-    const head = readSignature(signature, clock.now());
+    const head = readSignature(incoming.headers[SIGNATURE_HEADER], clock.now());
     if (!head.ok) {
       incoming.drop();
       return await this.#trace(undefined, async () => this.#refuseSignature(head));
@@ -125,7 +124,7 @@ export class Receiver {
       return this.#refuse(bodyFailure(error.problem, limit));
     }
     const started = clock.now();
-    const verdict = verify(body, signature, { secrets, now: started });
+    const verdict = verifyBody(body, head, secrets);
     if (!verdict.ok)
       return await this.#trace(undefined, async () => this.#refuseSignature(verdict));
     this.#noteSecret(verdict.secretIndex, started);

@@ -59,8 +59,16 @@ export function verify(
   options: VerifyOptions,
 ): Verdict {
   const head = readSignature(header, options.now);
-  if (!head.ok) return head;
-  const secretIndex = findSecret(body, head, options.secrets);
+  return head.ok ? verifyBody(body, head, options.secrets) : head;
+}
+
+/** Compares the body with a header that was read before the body came. */
+export function verifyBody(
+  body: Uint8Array,
+  head: SignatureHead,
+  secrets: readonly string[],
+): Verdict {
+  const secretIndex = findSecret(body, head, secrets);
   if (secretIndex < 0) {
     return refuse(401, "SIGNATURE_MISMATCH", "The signature does not match the body.");
   }
@@ -68,8 +76,7 @@ export function verify(
 }
 
 /**
- * Reads the header and checks its timestamp (section 5, rule 7), before the body is there. A header that is refused here
- * is refused by {@link verify} for the same reason, with any body.
+ * Reads the header and checks its timestamp (section 5, rule 7), before the body is there.
  *
  * @param now the receiver's clock, in milliseconds since 1970
  */
@@ -101,11 +108,8 @@ export function readSignature(
 }
 
 /** A signature header that is well-formed and fresh. The body is not compared yet. */
-export interface SignatureHead extends ParsedHeader {
+export interface SignatureHead {
   readonly ok: true;
-}
-
-interface ParsedHeader {
   readonly t: string;
   readonly signatures: readonly Buffer[];
 }
@@ -117,7 +121,7 @@ const MAX_HEADER_LENGTH = 1024;
  * One `t`, one or more `v1`. Elements with other names are passed over, so that the platform can add
  * schemes; a second `t`, a `v1` of the wrong length or anything but lowercase hex is malformed.
  */
-function parseHeader(header: string): ParsedHeader | undefined {
+function parseHeader(header: string): Omit<SignatureHead, "ok"> | undefined {
   if (header.length > MAX_HEADER_LENGTH) return undefined;
   let t: string | undefined;
   const signatures: Buffer[] = [];
@@ -136,12 +140,12 @@ function parseHeader(header: string): ParsedHeader | undefined {
 }
 
 /** The index of the first secret that one of the signatures was made with, -1 when there is none. */
-function findSecret(body: Uint8Array, header: ParsedHeader, secrets: readonly string[]): number {
+function findSecret(body: Uint8Array, head: SignatureHead, secrets: readonly string[]): number {
   let found = 0;
   for (const [index, secret] of secrets.entries()) {
-    const expected = mac(header.t, body, secret);
+    const expected = mac(head.t, body, secret);
     let equal = 0;
-    for (const signature of header.signatures) {
+    for (const signature of head.signatures) {
       equal |= Number(timingSafeEqual(expected, signature));
     }
     // No early exit and no branch: the time taken does not tell which secret or which signature matched.

@@ -1,5 +1,4 @@
 export { backoff } from "../../src/core/backoff.ts";
-export { bind } from "../../src/core/bind.ts";
 export { BodyBudget, type BodyBuffer, BodyError } from "../../src/core/body.ts";
 export {
   type Clock,
@@ -21,6 +20,7 @@ export {
 } from "../../src/core/image-kind.ts";
 export { parseJson } from "../../src/core/json.ts";
 export type { Jsonify } from "../../src/core/jsonify.ts";
+export { bind, type Listening, listen } from "../../src/core/listen.ts";
 export { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
 export { migrate } from "../../src/core/migrate.ts";
 export { misspeltVariables } from "../../src/core/misspelt-variables.ts";

@@ -1,6 +1,6 @@
 export { CopyTarget, reopenDatabase } from "../../src/inbox/postgres/copy.ts";
-export { readMark } from "../../src/inbox/postgres/copy-mark.ts";
 export { Database } from "../../src/inbox/postgres/database.ts";
+export { dialect } from "../../src/inbox/postgres/dialect.ts";
 export {
   type Client,
   type Driver,
@@ -16,7 +16,7 @@ export {
   PostgresInbox,
   type PostgresInboxOptions,
 } from "../../src/inbox/postgres/postgres-inbox.ts";
-export { dialect } from "../../src/inbox/postgres/store.ts";
 export { Listener, PROCESSES } from "../../src/inbox/postgres/wake-ups.ts";
 export { Decisions } from "../../src/inbox/sql/decisions.ts";
-export type { SqlStore } from "../../src/inbox/sql/store.ts";
+export { readMark } from "../../src/inbox/sql/marks.ts";
+export { query, type SqlStore } from "../../src/inbox/sql/store.ts";

@@ -1,7 +1,8 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Bot } from "../../src/index.ts";
-import { listen, toNodeListener } from "../faces/receiver.ts";
+import { listen } from "../faces/core.ts";
+import { toNodeListener } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";

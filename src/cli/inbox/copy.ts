@@ -6,8 +6,9 @@ import {
   showDatabase,
 } from "../../core/database-address.ts";
 import { ServiceBotError } from "../../errors.ts";
-import { moved, type Row, type Table, tables } from "../../inbox/copy.ts";
+import { type Row, type Table, tables } from "../../inbox/copy.ts";
 import type { CopyTarget } from "../../inbox/postgres/copy.ts";
+import { moved } from "../../inbox/sql/marks.ts";
 import type { CopySource } from "../../inbox/sqlite/copy.ts";
 import { variable } from "../environment.ts";
 import { grouped, print, printJson, progressOn, table } from "../output.ts";

@@ -1,14 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { ServiceBotError } from "../../errors.ts";
-import { columnsOf, MARK, type Mark, markError, type Row, type Table, tables } from "../copy.ts";
-import { clearMark, placeOf, readMark, setMark } from "./copy-mark.ts";
-import type { Database, Queries } from "./database.ts";
+import { columnsOf, type Row, type Table, tables } from "../copy.ts";
+import { clearMark, MARK, type Mark, markError, readMark, setMark } from "../sql/marks.ts";
+import { query, type Script } from "../sql/store.ts";
+import type { Database } from "./database.ts";
+import { dialect } from "./dialect.ts";
 import { countProcesses, requireInbox } from "./maintenance.ts";
 import {
   checkSchema,
   migrate,
   type OpenOptions,
   openDatabase,
+  placeOf,
   refuseTooNew,
   storedSchema,
 } from "./open.ts";
@@ -28,6 +31,9 @@ const names = tables.map(({ name }) => `{schema}.${name}`);
 const ANALYZE = `ANALYZE ${names.join(", ")}`;
 
 const IS_FILLED = `SELECT ${names.map((name) => `EXISTS (SELECT FROM ${name})`).join(" OR ")} AS filled`;
+
+/** The constraint of an earlier version on what it copied from PostgreSQL. */
+const FENCE = "inbox_was_copied";
 
 const IS_MINE = `SELECT run FROM {schema}.${MARK} WHERE run = $1`;
 
@@ -71,7 +77,7 @@ export class CopyTarget {
   }
 
   async isUnfinished(): Promise<boolean> {
-    return (await readMark(this.#database))?.role === "target";
+    return (await this.#readMark())?.role === "target";
   }
 
   /**
@@ -81,13 +87,13 @@ export class CopyTarget {
    * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_IN_USE, INBOX_UNFINISHED, INBOX_MOVED, INBOX_TOO_OLD, INBOX_TOO_NEW
    */
   async check(from: string): Promise<void> {
-    const stored = await storedSchema(this.#database);
+    const stored = await this.#database.run(storedSchema);
     if (stored.version === 0) return;
     // Its rows go anyway, and no bot can start there to bring an older schema up to date.
-    if (isCopyOf(from, await readMark(this.#database))) return refuseTooNew(stored);
+    if (isCopyOf(from, await this.#readMark())) return refuseTooNew(stored);
     await checkSchema(this.#database);
     await this.#refuseServed();
-    await this.#requireRoom(this.#database, from);
+    await this.#database.run(() => this.#requireRoom(from));
   }
 
   /**
@@ -100,16 +106,12 @@ export class CopyTarget {
     await migrate(this.#database);
     // A running bot that sees the mark would stop.
     await this.#refuseServed();
-    await this.#database.transaction(async (queries) => {
-      await this.#requireRoom(queries, from);
-      await setMark(queries, { role: "target", other: from, run: this.#run });
-      await queries.rows(`TRUNCATE ${names.join(", ")}`);
-    });
+    await this.#database.run(() => this.#take(from));
     // Again, because a bot that starts in between is seen, or sees the mark.
     try {
       await this.#refuseServed();
     } catch (error) {
-      await this.#database.transaction(clearMark);
+      await this.#database.run(clearMark);
       throw error;
     }
   }
@@ -132,10 +134,11 @@ export class CopyTarget {
   async finish(): Promise<void> {
     await this.#database.rows(CONTINUE_SEQ);
     await this.#database.rows(ANALYZE);
-    await this.#database.transaction(async (queries) => {
-      const mine = await queries.rows(`${IS_MINE} FOR UPDATE`, [this.#run]);
-      if (mine.length === 0) throw overtaken(this.place);
-      await clearMark(queries);
+    const [run, place] = [this.#run, this.place];
+    await this.#database.run(function* () {
+      const mine = yield* query(`${IS_MINE} FOR UPDATE`, run);
+      if (mine.length === 0) throw overtaken(place);
+      yield* clearMark();
     });
   }
 
@@ -143,11 +146,23 @@ export class CopyTarget {
     await this.#database.close();
   }
 
-  async #requireRoom(queries: Queries, from: string): Promise<void> {
-    const mark = await readMark(queries);
+  #readMark(): Promise<Mark | undefined> {
+    return this.#database.run(() => readMark(dialect));
+  }
+
+  *#take(from: string): Script<void> {
+    yield* this.#requireRoom(from);
+    yield* setMark({ role: "target", other: from, run: this.#run });
+    // The bot's role may be another one, and has to see the mark.
+    yield* query(`GRANT SELECT ON {schema}.${MARK} TO PUBLIC`);
+    yield* query(`TRUNCATE ${names.join(", ")}`);
+  }
+
+  *#requireRoom(from: string): Script<void> {
+    const mark = yield* readMark(dialect);
     if (isCopyOf(from, mark)) return;
     if (mark !== undefined) throw markError(mark, this.place);
-    const [found] = await queries.rows<{ readonly filled: boolean }>(IS_FILLED);
+    const [found] = yield* query<{ readonly filled: boolean }>(IS_FILLED);
     if (found?.filled === false) return;
     throw new ServiceBotError(
       "INBOX_NOT_EMPTY",
@@ -182,9 +197,14 @@ export async function reopenDatabase(options: OpenOptions): Promise<boolean> {
   const database = await openDatabase({ timeoutMs: TIMEOUT_MS, ...options });
   await requireInbox(database, options.url);
   try {
-    if ((await readMark(database)) === undefined) return false;
-    await database.transaction(clearMark);
-    return true;
+    return await database.run(function* () {
+      if ((yield* readMark(dialect)) === undefined) return false;
+      yield* clearMark();
+      for (const table of ["event", "lane"]) {
+        yield* query(`ALTER TABLE {schema}.${table} DROP CONSTRAINT IF EXISTS ${FENCE}`);
+      }
+      return true;
+    });
   } finally {
     await database.close();
   }

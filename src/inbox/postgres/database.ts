@@ -1,17 +1,23 @@
 import type { Socket } from "node:net";
 import { hasCode, ServiceBotError } from "../../errors.ts";
 import { channels } from "../../observe/channels.ts";
+import type { StorageReport } from "../records.ts";
+import type { Dialect, Script, SqlStore } from "../sql/store.ts";
+import { dialect } from "./dialect.ts";
 import {
+  asStoreError,
   type Client,
   type ClientSettings,
   type Connection,
   type Driver,
+  failureOf,
+  isOfTheServer,
   numbersFor,
   type Pool,
+  packValues,
   Sockets,
+  unpackRow,
 } from "./driver.ts";
-import { asStoreError, failureOf, isOfTheServer } from "./store-error.ts";
-import { packValues, unpackRow } from "./texts.ts";
 
 export interface DatabaseOptions {
   readonly driver: Driver;
@@ -36,13 +42,8 @@ export interface DatabaseOptions {
   readonly bot?: object | undefined;
 }
 
-/**
- * Runs statements. In their texts `{schema}` is the schema, because a search path would be state of a session, and `{now}`
- * is the time on the database's clock, in milliseconds since 1970.
- */
-export interface Queries {
-  rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-}
+/** The part of a database that runs single statements. */
+export type Queries = Pick<SqlStore, "rows">;
 
 const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
@@ -68,8 +69,16 @@ const NOW = "(SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bi
  */
 const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000";
 
-/** The connections to a database, and the statements that run on them. */
-export class Database implements Queries {
+const BYTES = `
+SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint AS bytes FROM pg_class
+WHERE relnamespace = to_regnamespace('{schema}') AND relkind = 'r'`;
+
+/**
+ * The connections to a database, and the statements that run on them. `{schema}` stands in their texts because a search
+ * path would be state of a session.
+ */
+export class Database implements SqlStore {
+  readonly dialect: Dialect = dialect;
   readonly #options: DatabaseOptions;
   readonly #settings: ClientSettings;
   readonly #pool: Pool;
@@ -136,7 +145,6 @@ export class Database implements Queries {
     return () => clearTimeout(cut);
   }
 
-  /** Runs one statement, in a transaction of its own. */
   rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.#connected((connection) =>
       undisturbed(() => this.#run<Row>(connection, text, values)),
@@ -158,15 +166,20 @@ export class Database implements Queries {
     }
   }
 
-  /**
-   * Runs statements in one transaction. Each sees what other transactions have committed before it.
-   *
-   * @param work may run several times, and must change nothing but the database
-   */
-  transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+  write<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.rows(text, values);
+  }
+
+  /** Each statement sees what other transactions have committed before it. */
+  run<T>(script: () => Script<T>): Promise<T> {
     return this.#connected((connection) =>
-      undisturbed(() => this.#inTransaction(connection, work)),
+      undisturbed(() => this.#inTransaction(connection, script())),
     );
+  }
+
+  async storage(): Promise<StorageReport> {
+    const [size] = await this.rows<{ readonly bytes: number }>(BYTES);
+    return { bytes: size?.bytes ?? 0, walBytes: undefined };
   }
 
   async close(): Promise<void> {
@@ -213,17 +226,16 @@ export class Database implements Queries {
     throw new ServiceBotError("STORE_UNAVAILABLE", message);
   }
 
-  async #inTransaction<T>(
-    connection: Connection,
-    work: (queries: Queries) => Promise<T>,
-  ): Promise<T> {
+  async #inTransaction<T>(connection: Connection, script: Script<T>): Promise<T> {
     await this.#run(connection, BEGIN);
     try {
-      const result = await work({
-        rows: (text, values) => this.#run(connection, text, values),
-      });
+      let step = script.next([]);
+      while (step.done !== true) {
+        const { text, values } = step.value;
+        step = script.next(await this.#run(connection, text, values));
+      }
       await this.#run(connection, "COMMIT");
-      return result;
+      return step.value;
     } catch (error) {
       await this.#run(connection, "ROLLBACK");
       throw error;

@@ -1,8 +1,13 @@
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { hasCode, ServiceBotError } from "../../errors.ts";
+import { codeOf, hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+import type { StoreFailure } from "../../observe/channels.ts";
 
-/** The parts of `pg` in use. */
+/**
+ * The package `pg`: the parts in use, the texts that a server can store, and its errors.
+ */
+
+/** A connection. */
 export interface Connection {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: Row[] }>;
   on(event: "error" | "end" | "notification", listener: (what: unknown) => void): unknown;
@@ -112,4 +117,103 @@ export class Sockets {
     this.#cut = true;
     for (const socket of this.#open) socket.destroy();
   }
+}
+
+/**
+ * PostgreSQL refuses the character NUL, and UTF-8 has no halves of characters (lone surrogates). One of them in the name of
+ * a lane would fail its whole batch for ever. Both are stored as an escape, which begins with a control character that
+ * texts hardly have, and that is doubled if they have it.
+ */
+const ESCAPE = "\u001a";
+
+/** Characters that cannot be stored. With the flag "u" a pair of surrogates is one character, and stays. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const UNSTORABLE = /[\0\u001a\ud800-\udfff]/gu;
+
+function toStored(text: string): string {
+  // Nearly all texts can be stored, and this search is cheaper.
+  if (text.isWellFormed() && !text.includes("\0") && !text.includes(ESCAPE)) return text;
+  return text.replace(UNSTORABLE, (character) =>
+    character === ESCAPE
+      ? ESCAPE + ESCAPE
+      : `${ESCAPE}${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function fromStored(text: string): string {
+  if (!text.includes(ESCAPE)) return text;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for.
+  return text.replace(/\u001a(\u001a|[0-9a-f]{4})/g, (_, rest: string) =>
+    rest === ESCAPE ? ESCAPE : String.fromCharCode(Number.parseInt(rest, 16)),
+  );
+}
+
+/** Values of a statement: texts and lists of texts are escaped, and the others pass through. */
+export function packValues(values: readonly unknown[]): unknown[] {
+  return values.map((value) => (Array.isArray(value) ? value.map(pack) : pack(value)));
+}
+
+function pack(value: unknown): unknown {
+  return typeof value === "string" ? toStored(value) : value;
+}
+
+/** Changes the row in place, because the driver has made it for this call alone. */
+export function unpackRow(row: Record<string, unknown>): Record<string, unknown> {
+  for (const name in row) {
+    const value = row[name];
+    if (typeof value === "string") row[name] = fromStored(value);
+  }
+  return row;
+}
+
+/** True for an error that the server reports and after which the connection goes on. Its code has five characters. */
+export function isOfTheServer(error: unknown): boolean {
+  if (error instanceof ServiceBotError) return true;
+  const code = codeOf(error);
+  // 57P01 to 57P03: the server stops or starts, and takes the connection with it. Class 08: a pooler has lost its own.
+  return /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08)/.test(code);
+}
+
+/** The kind of a failure that the driver throws. */
+export function failureOf(error: unknown): StoreFailure {
+  if (codeOf(error) === DISK_FULL) return "disk_full";
+  return isOfTheServer(error) ? "broken" : "away";
+}
+
+/**
+ * Makes STORE_UNAVAILABLE of everything that the driver throws; the project's own errors stay as they are. The cause is
+ * left out, because the server quotes in it what was to be stored.
+ */
+export function asStoreError(error: unknown): ServiceBotError {
+  if (error instanceof ServiceBotError) return error;
+  const code = codeOf(error);
+  const why = messageOf(error) || code;
+  return new ServiceBotError(
+    "STORE_UNAVAILABLE",
+    `The inbox in PostgreSQL cannot be used: ${why}${code === "" || why === code ? "" : ` (${code})`}.${remedyOf(error)}`,
+  );
+}
+
+const CORRECT = "or correct DATABASE_URL.";
+const DISK_FULL = "53100";
+const NO_HOST = "The name of the host is not known: correct DATABASE_URL.";
+
+/** Remedies for the usual errors, by the codes of Node and of PostgreSQL. */
+const remedies: Readonly<Record<string, string>> = {
+  ECONNREFUSED: `Nothing listens there: start PostgreSQL, ${CORRECT}`,
+  ENOTFOUND: NO_HOST,
+  EAI_AGAIN: NO_HOST,
+  "28P01": "Correct the password, in DATABASE_URL or PGPASSWORD.",
+  "28000": `Let the server's pg_hba.conf admit the bot, ${CORRECT}`,
+  "3D000": `Make the database (createdb), ${CORRECT}`,
+  [DISK_FULL]: "Free some space on the database's disk.",
+};
+
+function remedyOf(error: unknown): string {
+  // The driver has no code for a server that asks for a password when there is none.
+  const asked = messageOf(error).startsWith("SASL");
+  const remedy = asked
+    ? "Set the password, in DATABASE_URL or PGPASSWORD."
+    : remedies[codeOf(error)];
+  return remedy === undefined ? "" : ` ${remedy}`;
 }

@@ -1,12 +1,9 @@
 import type { Advance, Claim } from "../inbox.ts";
 import type { AttemptRecord } from "../records.ts";
 import { MAX_HISTORY, SUSPECT_CRASHES } from "../sql/crashes.ts";
-import type { Endings } from "../sql/sql-inbox.ts";
-import { type ClaimRow, toClaim } from "./claims.ts";
+import { type ClaimRow, HELD, is, lockHeld, rowsOf, SORTED, toClaim } from "./claims.ts";
 import type { Queries } from "./database.ts";
-import { Gather } from "./gather.ts";
 import type { Backlog } from "./intake.ts";
-import { HELD, is, lockHeld, rowsOf, SORTED } from "./lane-statements.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
 
 /**
@@ -141,7 +138,7 @@ export interface EndingsOptions {
 }
 
 /** Records the outcomes of runs, many by one statement. */
-export class PostgresEndings implements Endings {
+export class PostgresEndings {
   readonly #queries: Queries;
   readonly #owner: string;
   readonly #ledger: LeaseLedger;
@@ -168,7 +165,6 @@ export class PostgresEndings implements Endings {
     return this.#gather.add({ claim, error: undefined, advances: true });
   }
 
-  /** The ledger and the backlog are updated for all of them here: a promise for each event would cost more. */
   /** Leaves the event for later, and closes its lane for that long. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
     return this.#close(claim, RETRY, delayMs, claim.id, claim.attempt, error);
@@ -189,6 +185,7 @@ export class PostgresEndings implements Endings {
     return held;
   }
 
+  /** Updates the ledger and the backlog for all of them: a promise for each event would cost more. */
   async #write(endings: readonly Ending[]): Promise<Advance[]> {
     await this.#ledger.settled();
     for (const { claim } of endings) this.#ledger.beginAdvance(claim);
@@ -249,4 +246,66 @@ export class PostgresEndings implements Endings {
 
 function next({ claim: { lane, fence } }: Ending, row: NextRow): Claim {
   return toClaim({ key: lane, fence: fence + 1, ...row });
+}
+
+interface Waiting<In, Out> {
+  readonly input: In;
+  readonly resolve: (output: Out) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One round is at work in the database, while this process works on the outcomes of another. */
+const ROUNDS = 2;
+
+/**
+ * Gathers the calls of one turn of the event loop, and those made while earlier rounds are under way, so that many share
+ * one statement and one commit.
+ */
+class Gather<In, Out> {
+  readonly #run: (inputs: readonly In[]) => Promise<readonly Out[]>;
+  readonly #max: number;
+  #waiting: Waiting<In, Out>[] = [];
+  #running = 0;
+  #scheduled = false;
+
+  /**
+   * @param run returns one output for each input, in their order
+   * @param max the inputs of a round
+   */
+  constructor(run: (inputs: readonly In[]) => Promise<readonly Out[]>, max: number) {
+    this.#run = run;
+    this.#max = max;
+  }
+
+  add(input: In): Promise<Out> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ input, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#running >= ROUNDS) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#round();
+    });
+  }
+
+  async #round(): Promise<void> {
+    const round = this.#waiting.splice(0, this.#max);
+    if (round.length === 0) return;
+    this.#running += 1;
+    if (this.#waiting.length > 0) this.#schedule();
+    try {
+      const outputs = await this.#run(round.map(({ input }) => input));
+      for (const [index, { resolve }] of round.entries()) resolve(outputs[index] as Out);
+    } catch (error) {
+      for (const { reject } of round) reject(error);
+    } finally {
+      this.#running -= 1;
+      if (this.#waiting.length > 0) this.#schedule();
+    }
+  }
 }

@@ -1,8 +1,8 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox, InboxProbe, ServerHealth } from "../maintenance.ts";
-import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restore-mark.ts";
+import type { RestoreMark } from "../restore-mark.ts";
 import { SqlAdmin } from "../sql/admin.ts";
-import { placeOf, refuseMarked } from "./copy-mark.ts";
+import { countContents, type InboxContents, markRestored, refuseMarked } from "../sql/marks.ts";
 import type { Database } from "./database.ts";
 import {
   checkSchema,
@@ -10,10 +10,10 @@ import {
   type OpenOptions,
   openDatabase,
   openWith,
+  placeOf,
   storedSchema,
 } from "./open.ts";
 import { ALIVE, ALIVE_MS, readSharedReport } from "./shared.ts";
-import { PostgresStore } from "./store.ts";
 import { notifyAll, PROCESSES } from "./wake-ups.ts";
 
 /**
@@ -46,16 +46,6 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND xact_start < clock_timestamp() - interval '${LONG_OPEN_SECONDS} seconds'
 ORDER BY xact_start LIMIT 5`;
 
-const CONTENTS = `
-SELECT count(*)::integer AS events, (count(*) FILTER (WHERE state = 'pending'))::integer AS pending
-FROM {schema}.event`;
-
-const MARK_RESTORED = `
-INSERT INTO {schema}.cursor (name, position) VALUES ('${RESTORED}', $1)
-ON CONFLICT (name) DO UPDATE SET position = excluded.position`;
-
-const FORGET = `DELETE FROM {schema}.step WHERE ${FORGET_ABSENT}`;
-
 /** In ms. Large tables take a while to be counted. */
 const COUNT_TIMEOUT_MS = 120_000;
 
@@ -73,7 +63,7 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
     notified = notifyAll(database, "admin");
   };
   return {
-    admin: new SqlAdmin(new PostgresStore(database), onDecided),
+    admin: new SqlAdmin(database, onDecided),
     served: async () => (await countProcesses(database)) > 0,
     together: () => readSharedReport(database),
     async close() {
@@ -98,7 +88,8 @@ export async function countProcesses(database: Database): Promise<number> {
 export async function requireInbox(database: Database, url: string): Promise<void> {
   await openWith(database, async () => {
     await checkSchema(database);
-    await refuseMarked(database, url, ["target"]);
+    const place = placeOf(url, database.schema);
+    await database.run(() => refuseMarked(database.dialect, place, ["target"]));
   });
 }
 
@@ -111,12 +102,12 @@ export async function requireInbox(database: Database, url: string): Promise<voi
 export async function probePostgres(options: OpenOptions): Promise<InboxProbe> {
   return await usingDatabase(options, async (database) => {
     const { schema } = database;
-    if ((await storedSchema(database)).version === 0) {
+    if ((await database.run(storedSchema)).version === 0) {
       if (await may(database, MAY_CREATE)) return { exists: false, served: false };
       throw forbidden(`The role may not make the schema ${schema} in this database.`);
     }
     await checkSchema(database);
-    await refuseMarked(database, options.url);
+    await database.run(() => refuseMarked(database.dialect, placeOf(options.url, schema)));
     if (await may(database, MAY_WRITE, [schema])) {
       return { exists: true, served: (await countProcesses(database)) > 0 };
     }
@@ -146,23 +137,19 @@ export async function healthOfServer(options: OpenOptions): Promise<ServerHealth
 export async function markDatabase(
   options: OpenOptions,
   mark: RestoreMark,
-): Promise<{ readonly place: string; readonly events: number; readonly pending: number }> {
+): Promise<InboxContents & { readonly place: string }> {
   const place = placeOf(options.url, options.schema);
   return await usingDatabase({ timeoutMs: COUNT_TIMEOUT_MS, ...options }, async (database) => {
-    if ((await storedSchema(database)).version === 0) {
+    if ((await database.run(storedSchema)).version === 0) {
       const message = `There is no inbox in ${place}; are DATABASE_URL and DATABASE_SCHEMA the bot's?`;
       throw new ServiceBotError("INBOX_MISSING", message);
     }
     // A bot does so at its start, which must come after the mark.
     await migrate(database);
-    await refuseMarked(database, options.url);
+    await database.run(() => refuseMarked(database.dialect, place));
     if ((await countProcesses(database)) > 0) throw inUse(place);
-    await database.transaction(async (queries) => {
-      await queries.rows(MARK_RESTORED, [writeRestoreMark(mark)]);
-      await queries.rows(FORGET);
-    });
-    const [contents] = await database.rows<{ events: number; pending: number }>(CONTENTS);
-    return { place, ...(contents ?? { events: 0, pending: 0 }) };
+    await database.run(() => markRestored(mark));
+    return { place, ...(await database.run(countContents)) };
   });
 }
 

@@ -1,8 +1,16 @@
 import { readFileSync } from "node:fs";
+import { showDatabase } from "../../core/database-address.ts";
 import { migrationsIn } from "../../core/migrate.ts";
 import { ServiceBotError } from "../../errors.ts";
-import { Database, type DatabaseOptions, type Queries } from "./database.ts";
+import { query, type Script } from "../sql/store.ts";
+import { Database, type DatabaseOptions } from "./database.ts";
+import { dialect } from "./dialect.ts";
 import { loadDriver } from "./driver.ts";
+
+/** The address of an inbox in PostgreSQL, without user and password. */
+export function placeOf(url: string, schema: string): string {
+  return `${showDatabase({ kind: "postgres", url })} (schema ${schema})`;
+}
 
 export type OpenOptions = Omit<DatabaseOptions, "driver">;
 
@@ -92,12 +100,9 @@ export interface StoredSchema {
 
 const NO_SCHEMA: StoredSchema = { version: 0, readableFrom: 0 };
 
-export async function storedSchema(queries: Queries): Promise<StoredSchema> {
-  const [found] = await queries.rows<{ readonly there: boolean }>(
-    `SELECT to_regclass('{schema}.migration') IS NOT NULL AS there`,
-  );
-  if (found?.there !== true) return NO_SCHEMA;
-  const [row] = await queries.rows<StoredSchema>(
+export function* storedSchema(): Script<StoredSchema> {
+  if ((yield* query(dialect.hasTable, "migration")).length === 0) return NO_SCHEMA;
+  const [row] = yield* query<StoredSchema>(
     `SELECT coalesce(max(version), 0) AS version, coalesce(max(readable_from), 0) AS "readableFrom"
      FROM {schema}.migration`,
   );
@@ -113,13 +118,13 @@ export async function storedSchema(queries: Queries): Promise<StoredSchema> {
  */
 export async function migrate(database: Database): Promise<void> {
   // Before the lock, because a role that may not make tables can still use them.
-  if (await isCurrent(database)) return;
-  await database.transaction(async (queries) => {
-    await queries.rows(LOCK, [database.schema]);
-    if (await isCurrent(queries)) return;
-    await queries.rows("CREATE SCHEMA IF NOT EXISTS {schema}");
-    await queries.rows("SET LOCAL search_path TO {schema}");
-    await queries.rows(
+  if (await database.run(isCurrent)) return;
+  await database.run(function* () {
+    yield* query(LOCK, database.schema);
+    if (yield* isCurrent()) return;
+    yield* query("CREATE SCHEMA IF NOT EXISTS {schema}");
+    yield* query("SET LOCAL search_path TO {schema}");
+    yield* query(
       `CREATE TABLE IF NOT EXISTS {schema}.migration (
          version integer PRIMARY KEY,
          readable_from integer NOT NULL,
@@ -127,21 +132,19 @@ export async function migrate(database: Database): Promise<void> {
        )`,
     );
     // Again: the session may have looked up names before it waited, and sees for certain only now what another made.
-    const { version: stored } = await storedSchema(queries);
+    const { version: stored } = yield* storedSchema();
     for (const [index, name] of migrationsIn(MIGRATIONS).entries()) {
       if (index < stored) continue;
       const sql = readFileSync(new URL(name, MIGRATIONS), "utf8");
-      await queries.rows(sql);
-      await queries.rows(
-        "INSERT INTO {schema}.migration (version, readable_from) VALUES ($1, $2)",
-        [index + 1, readableFrom(sql, name)],
-      );
+      yield* query(sql);
+      const record = "INSERT INTO {schema}.migration (version, readable_from) VALUES ($1, $2)";
+      yield* query(record, index + 1, readableFrom(sql, name));
     }
   });
 }
 
-async function isCurrent(queries: Queries): Promise<boolean> {
-  const stored = await storedSchema(queries);
+function* isCurrent(): Script<boolean> {
+  const stored = yield* storedSchema();
   refuseTooNew(stored);
   return stored.version >= schemaVersion();
 }
@@ -169,7 +172,7 @@ export function refuseTooNew({ version, readableFrom: oldest }: StoredSchema): v
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW
  */
 export async function checkSchema(database: Database): Promise<void> {
-  const stored = await storedSchema(database);
+  const stored = await database.run(storedSchema);
   const { schema } = database;
   if (stored.version === 0) {
     throw new ServiceBotError(

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/backoff.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type {
+  Advance,
   Claim,
   ClaimRooms,
   CursorMove,
@@ -12,10 +13,11 @@ import type {
   Source,
 } from "../inbox.ts";
 import type { InboxMeasures } from "../records.ts";
-import { inboxFull, MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
+import { refuseMarked } from "../sql/marks.ts";
+import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";
-import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
+import { sweepPhases } from "./dialect.ts";
 import { PostgresEndings } from "./endings.ts";
 import { Backlog, Intake } from "./intake.ts";
 import { LeaseLedger } from "./lease-ledger.ts";
@@ -24,13 +26,11 @@ import {
   type OpenOptions,
   openDatabase,
   openWith,
+  placeOf,
   refuseTooNew,
   storedSchema,
 } from "./open.ts";
-import { sweepPhases } from "./retention.ts";
 import { PostgresShared } from "./shared.ts";
-import { PostgresSteps } from "./steps.ts";
-import { PostgresStore } from "./store.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 export interface PostgresInboxOptions extends OpenOptions {
@@ -52,6 +52,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   readonly #backlog: Backlog;
   readonly #intake: Intake;
   readonly #claims: Claims;
+  readonly #endings: PostgresEndings;
   readonly #wakeUps: WakeUps;
   #claimsNoMore = false;
   /** True if the last answer to `nextReadyIn` was that a lane is ready. */
@@ -67,7 +68,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     const database = await openDatabase(options);
     return await openWith(database, async () => {
       await migrate(database);
-      await refuseMarked(database, options.url);
+      await requireUsable(database, options.url);
       const inbox = new PostgresInbox(database, options);
       await inbox.#backlog.recount();
       inbox.#wakeUps.start();
@@ -82,11 +83,11 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     const backlog = new Backlog(maxBacklog, () => this.countPending());
     const onLetGo = () => this.#handOver();
     super({
-      store: new PostgresStore(database),
+      store: database,
       sweepPhases: sweepPhases(),
-      endings: new PostgresEndings({ queries: database, owner: id, ledger, backlog, onLetGo }),
-      steps: new PostgresSteps(database, id),
+      owner: id,
     });
+    this.#endings = new PostgresEndings({ queries: database, owner: id, ledger, backlog, onLetGo });
     this.#database = database;
     this.#backlog = backlog;
     this.#intake = new Intake(database);
@@ -137,8 +138,24 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     return this.#claims.extend(claims, leaseMs);
   }
 
-  override async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    const released = await super.release(claim, delayMs, error);
+  complete(claim: Claim): Promise<boolean> {
+    return this.#endings.end(claim);
+  }
+
+  bury(claim: Claim, error: string): Promise<boolean> {
+    return this.#endings.end(claim, error);
+  }
+
+  advance(claim: Claim): Promise<Advance> {
+    return this.#endings.advance(claim);
+  }
+
+  retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
+    return this.#endings.retry(claim, delayMs, error);
+  }
+
+  async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
+    const released = await this.#endings.release(claim, delayMs, error);
     // Another instance can begin with the event at once, as at the end of this process.
     if (released && delayMs === 0) this.#announceToAll();
     return released;
@@ -174,11 +191,9 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     if (this.#claimsNoMore) this.#wakeUps.notify();
   }
 
-  /** Known events add nothing, and a refusal would only have them sent once more. */
   async #refuseWhenFull(events: readonly NewEvent[]): Promise<void> {
-    const pending = await this.#backlog.recount();
-    if (pending < this.#backlog.max || (await this.allKnown(events))) return;
-    throw inboxFull(pending, this.#backlog.max);
+    const [pending, { max }] = [await this.#backlog.recount(), this.#backlog];
+    if (pending >= max) await this.refuseUnlessKnown(events, pending, max);
   }
 
   #announceToAll(): void {
@@ -194,6 +209,8 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
 /** @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED */
 async function requireUsable(database: Database, url: string): Promise<void> {
-  refuseTooNew(await storedSchema(database));
-  await refuseMarked(database, url);
+  await database.run(function* () {
+    refuseTooNew(yield* storedSchema());
+    yield* refuseMarked(database.dialect, placeOf(url, database.schema));
+  });
 }

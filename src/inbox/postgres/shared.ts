@@ -11,7 +11,7 @@ import type {
   Topic,
 } from "../shared.ts";
 import type { Queries } from "./database.ts";
-import { dialect } from "./store.ts";
+import { dialect } from "./dialect.ts";
 
 /** In ms. An instance counts as gone after this time without a sign of life. */
 export const ALIVE_MS = 15_000;

@@ -1,4 +1,5 @@
 import { SUSPECT_WAIT_MS } from "../sql/crashes.ts";
+import { query, type Script } from "../sql/store.ts";
 import type { Database } from "./database.ts";
 
 /** The row is locked by the instance that decides. Another instance tries again a little later. */
@@ -64,14 +65,13 @@ export class Suspects {
   }
 
   #admit<S extends Suspect>(suspect: S, leaseMs: number): Promise<S | undefined> {
-    return this.#database.transaction(async (queries) => {
-      const [gate] = await queries.rows<{ lane: string | null; fence: number | null }>(GATE);
+    const { key, fence, id } = suspect;
+    const values = [key, fence, this.#owner, leaseMs, id];
+    return this.#database.run(function* (): Script<S | undefined> {
+      const [gate] = yield* query<{ lane: string | null; fence: number | null }>(GATE);
       if (gate === undefined) return undefined;
-      const running = await queries.rows(RUNS, [gate.lane, gate.fence]);
-      if (running.length > 0) return undefined;
-      const { key, fence, id } = suspect;
-      const values = [key, fence, this.#owner, leaseMs, id];
-      const [counted] = await queries.rows<{ readonly attempts: number }>(ADMIT, values);
+      if ((yield* query(RUNS, gate.lane, gate.fence)).length > 0) return undefined;
+      const [counted] = yield* query<{ readonly attempts: number }>(ADMIT, ...values);
       return counted && { ...suspect, attempts: counted.attempts };
     });
   }

@@ -134,7 +134,7 @@ export class Decisions {
     const { since, until } = timesOf(filter);
     const values = [...fieldsOf(filter), since, until, Math.trunc(limit)];
     const text = this.#statements.targets[state];
-    const rows = await this.#store.rows<{ readonly id: string }>(text, ...values);
+    const rows = await this.#store.rows<{ readonly id: string }>(text, values);
     return rows.map(({ id }) => id);
   }
 
@@ -166,7 +166,7 @@ export class Decisions {
       const decided = await this.#store.run(() => this.#decideOnce(ids, judge, carryOut));
       if ("outcomes" in decided) return decided.outcomes;
       // A lane that did not come into being is missing.
-      await this.#store.rows(this.#statements.remakeLanes, decided.unlocked);
+      await this.#store.write(this.#statements.remakeLanes, [decided.unlocked]);
     }
     throw new ServiceBotError(
       "STORE_UNAVAILABLE",

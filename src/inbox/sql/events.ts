@@ -120,7 +120,7 @@ export class Events {
     const [at, seq] = startOf(after, until);
     // One more than asked for shows whether there are more.
     const values = [...fieldsOf(filter), since, at, seq, size + 1];
-    const rows = await this.#store.rows<PageRow>(pageOf(state, this.#store.dialect), ...values);
+    const rows = await this.#store.rows<PageRow>(pageOf(state, this.#store.dialect), values);
     const last = rows.length > size ? rows[size - 1] : undefined;
     return {
       events: rows.slice(0, size).map(toSummary),
@@ -129,10 +129,10 @@ export class Events {
   }
 
   async show(id: string): Promise<EventDetails | undefined> {
-    const [row] = await this.#store.rows<WholeRow>(ONE, id);
+    const [row] = await this.#store.rows<WholeRow>(ONE, [id]);
     if (row === undefined) return undefined;
-    const history = await this.#store.rows<AttemptRow>(HISTORY, id);
-    const steps = await this.#store.rows<StepRow>(STEPS, id);
+    const history = await this.#store.rows<AttemptRow>(HISTORY, [id]);
+    const steps = await this.#store.rows<StepRow>(STEPS, [id]);
     return {
       ...toSummary(row),
       body: row.body ?? undefined,

@@ -1,65 +1,90 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin } from "../admin.ts";
-import type { Advance, Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
+import type { Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
 import type { InboxStats } from "../records.ts";
+import { ABSENT } from "../restore-mark.ts";
 import { SqlAdmin } from "./admin.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper, type SweepPhase } from "./retention.ts";
-import type { SqlStore } from "./store.ts";
+import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
 /** Pending events from which on more are refused, unless the options say otherwise. */
 export const MAX_BACKLOG = 100_000;
 
-const CURSOR = "SELECT position FROM {schema}.cursor WHERE name = $1";
-const WEBHOOK_TYPES = "SELECT type FROM {schema}.webhook_type";
-const BACKLOG = "SELECT count(*) AS n FROM {schema}.event WHERE state = 'pending'";
+const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
+  // Locks the lane until the write is committed, so that its lease cannot be taken over in between.
+  const held = `FROM {schema}.lane WHERE key = $1 AND owner = $2 AND fence = $3`;
+  const heldAndLocked = `${held} ${locksRows ? "FOR NO KEY UPDATE" : ""}`;
+  const change = (assignments: string) => `
+    WITH held AS MATERIALIZED (SELECT key ${heldAndLocked})
+    UPDATE {schema}.step SET ${assignments}
+    FROM held WHERE step.event_id = $4 AND step.name = $5 RETURNING step.name`;
+  return {
+    beginStep: `
+      INSERT INTO {schema}.step (event_id, name, state, request, fence, started_at)
+      SELECT CAST($4 AS text), CAST($5 AS text), 'open', CAST($6 AS text), fence, {now} ${heldAndLocked}
+      ON CONFLICT (event_id, name) DO NOTHING RETURNING name`,
+    findStep: `
+      SELECT state, request, result, {now} - started_at AS age,
+        CASE WHEN fence = ${ABSENT} THEN 1 ELSE 0 END AS absent
+      FROM {schema}.step WHERE event_id = $4 AND name = $5 AND EXISTS (SELECT 1 ${held})`,
+    restartStep: change(
+      "state = 'open', result = NULL, ref = NULL, request = $6, fence = $3, started_at = {now}",
+    ),
+    finishStep: change("state = 'done', result = $6, ref = $7"),
+    // A deleted row would prove nothing after a restore.
+    dropStep: change(`fence = CASE WHEN step.state = 'open' THEN ${ABSENT} ELSE step.fence END`),
+    hasOther:
+      "SELECT 1 FROM {schema}.step WHERE ref = $1 AND NOT (event_id = $2 AND name = $3) LIMIT 1",
+    // A process whose lease ran out may still be at the step: its lane has an owner until it is claimed anew.
+    underWay: `
+      SELECT step.request FROM {schema}.lane
+        JOIN {schema}.event ON event.lane = lane.key AND event.state = 'pending' AND event.seq = lane.claimed
+        JOIN {schema}.step ON step.event_id = event.id
+      WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND lane.key <> $1
+        AND step.state = 'open' AND step.fence <> ${ABSENT} AND {now} - step.started_at < $2`,
+    claimedRefs: `SELECT ref FROM {schema}.step WHERE ${isAnyOf("ref", "$1")}`,
+    cursor: "SELECT position FROM {schema}.cursor WHERE name = $1",
+    webhookTypes: "SELECT type FROM {schema}.webhook_type",
+    backlog: "SELECT count(*) AS n FROM {schema}.event WHERE state = 'pending'",
+    known: `SELECT count(*) AS n FROM {schema}.event WHERE ${isAnyOf("id", "$1")}`,
+  };
+};
 
-/** Records the outcomes of runs. False if the lease was lost. */
-export interface Endings {
-  /** Ends the event as done, or as a dead letter if there is an error. */
-  end(claim: Claim, error?: string): Promise<boolean>;
-  advance(claim: Claim): Promise<Advance>;
-  retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;
-  release(claim: Claim, delayMs: number, error?: string): Promise<boolean>;
+interface StepRow {
+  readonly state: "open" | "done";
+  readonly request: string;
+  readonly result: string | null;
+  readonly age: number;
+  readonly absent: 0 | 1;
 }
 
-/** Records the intents and results of steps, while the claim of their event holds. */
-export interface Steps {
-  begin(claim: Claim, name: string, request: string): Promise<StepStart | undefined>;
-  restart(claim: Claim, name: string, request: string): Promise<boolean>;
-  finish(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
-  adopt(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult>;
-  drop(claim: Claim, name: string): Promise<boolean>;
-  underWay(claim: Claim, withinMs: number): Promise<readonly string[]>;
-}
-
-export interface SqlInboxParts {
+export interface SqlInboxOptions {
   readonly store: SqlStore;
+  /** Names this process in the lanes that it has leased. */
+  readonly owner: string;
   readonly sweepPhases: readonly SweepPhase[];
-  readonly endings: Endings;
-  readonly steps: Steps;
 }
 
-/** The part of an inbox that is the same in every database. */
+/**
+ * The part of an inbox that is the same in every database: steps, cursors, retention and what people see. Intake, claims
+ * and endings differ by more than words. One process on a file does each in some prepared statements that share a
+ * commit; several processes on a server need one statement, which is one round trip and locks rows.
+ */
 export abstract class SqlInbox {
   readonly admin: InboxAdmin;
   protected readonly reports: Reports;
   readonly #store: SqlStore;
+  readonly #owner: string;
   readonly #sweeper: Sweeper;
-  readonly #endings: Endings;
-  readonly #steps: Steps;
-  readonly #claimedRefs: string;
-  readonly #known: string;
+  readonly #statements: ReturnType<typeof statementsIn>;
   readonly #listeners = new Set<() => void>();
 
-  protected constructor({ store, sweepPhases, endings, steps }: SqlInboxParts) {
+  protected constructor({ store, owner, sweepPhases }: SqlInboxOptions) {
     this.#store = store;
-    this.#endings = endings;
-    this.#steps = steps;
+    this.#owner = owner;
     this.#sweeper = new Sweeper(store, sweepPhases);
-    const { isAnyOf } = store.dialect;
-    this.#claimedRefs = `SELECT ref FROM {schema}.step WHERE ${isAnyOf("ref", "$1")}`;
-    this.#known = `SELECT count(*) AS n FROM {schema}.event WHERE ${isAnyOf("id", "$1")}`;
+    this.#statements = statementsIn(store.dialect);
     this.reports = new Reports(store);
     this.admin = new SqlAdmin(store, (pending) => this.onDecided(pending));
   }
@@ -67,63 +92,71 @@ export abstract class SqlInbox {
   /** Called after a decision, with the number of events by which the backlog has grown. */
   protected abstract onDecided(pending: number): void;
 
-  complete(claim: Claim): Promise<boolean> {
-    return this.#endings.end(claim);
-  }
-
-  advance(claim: Claim): Promise<Advance> {
-    return this.#endings.advance(claim);
-  }
-
-  bury(claim: Claim, error: string): Promise<boolean> {
-    return this.#endings.end(claim, error);
-  }
-
-  retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#endings.retry(claim, delayMs, error);
-  }
-
-  release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    return this.#endings.release(claim, delayMs, error);
-  }
-
-  beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
-    return this.#steps.begin(claim, name, request);
+  async beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
+    const { beginStep, findStep } = this.#statements;
+    const key = this.#keyOf(claim, name);
+    if ((await this.#store.write(beginStep, [...key, request])).length > 0) return { state: "new" };
+    const [row] = await this.#store.rows<StepRow>(findStep, key);
+    if (row === undefined) return undefined;
+    if (row.state === "open" && row.absent) {
+      return (await this.restartStep(claim, name, request)) ? { state: "absent" } : undefined;
+    }
+    const { state, request: before, result, age: ageMs } = row;
+    if (state === "done") return { state, request: before, result: result ?? undefined, ageMs };
+    return { state, request: before, ageMs };
   }
 
   restartStep(claim: Claim, name: string, request: string): Promise<boolean> {
-    return this.#steps.restart(claim, name, request);
+    return this.#changeStep(this.#statements.restartStep, claim, name, request);
   }
 
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
-    return this.#steps.finish(claim, name, result, ref);
-  }
-
-  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
-    return this.#steps.adopt(claim, name, result, ref);
+    return this.#changeStep(this.#statements.finishStep, claim, name, result, ref ?? null);
   }
 
   dropStep(claim: Claim, name: string): Promise<boolean> {
-    return this.#steps.drop(claim, name);
+    return this.#changeStep(this.#statements.dropStep, claim, name);
   }
 
-  requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]> {
-    return this.#steps.underWay(claim, withinMs);
+  /** If two steps have found the same effect, one waits until the other has recorded it. */
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
+    const { hasOther, finishStep } = this.#statements;
+    const { lockText } = this.#store.dialect;
+    const key = this.#keyOf(claim, name);
+    return this.#store.run(function* (): Script<ReconcileResult> {
+      if (lockText !== undefined) yield* query(lockText, ref);
+      if ((yield* query(hasOther, ref, claim.id, name)).length > 0) return "taken";
+      return (yield* query(finishStep, ...key, result, ref)).length > 0 ? "adopted" : "lost";
+    });
+  }
+
+  async requestsUnderWay({ lane }: Claim, withinMs: number): Promise<readonly string[]> {
+    // One process alone knows its own steps.
+    if (!this.#store.dialect.locksRows) return [];
+    const values = [lane, withinMs];
+    const rows = await this.#store.rows<{ readonly request: string }>(
+      this.#statements.underWay,
+      values,
+    );
+    return rows.map(({ request }) => request);
+  }
+
+  async claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
+    const { claimedRefs } = this.#statements;
+    const rows = await this.#store.rows<{ readonly ref: string }>(claimedRefs, [refs]);
+    return new Set(rows.map(({ ref }) => ref));
   }
 
   async cursor(name: string): Promise<string | undefined> {
-    const [row] = await this.#store.rows<{ readonly position: string }>(CURSOR, name);
+    const { cursor } = this.#statements;
+    const [row] = await this.#store.rows<{ readonly position: string }>(cursor, [name]);
     return row?.position;
   }
 
   async webhookTypes(): Promise<ReadonlySet<string>> {
-    const rows = await this.#store.rows<{ readonly type: string }>(WEBHOOK_TYPES);
+    const { webhookTypes } = this.#statements;
+    const rows = await this.#store.rows<{ readonly type: string }>(webhookTypes);
     return new Set(rows.map(({ type }) => type));
-  }
-
-  async claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.#store.rows<{ readonly ref: string }>(this.#claimedRefs, refs);
-    return new Set(rows.map(({ ref }) => ref));
   }
 
   stats(): Promise<InboxStats> {
@@ -148,19 +181,35 @@ export abstract class SqlInbox {
   }
 
   protected async countPending(): Promise<number> {
-    const [row] = await this.#store.rows<{ readonly n: number }>(BACKLOG);
+    const [row] = await this.#store.rows<{ readonly n: number }>(this.#statements.backlog);
     return row?.n ?? 0;
   }
 
-  /** True when storing these events would add nothing. */
-  protected async allKnown(events: readonly NewEvent[]): Promise<boolean> {
+  /** Known events add nothing, and a refusal would only have them sent once more. */
+  protected async refuseUnlessKnown(
+    events: readonly NewEvent[],
+    pending: number,
+    max: number,
+  ): Promise<void> {
     const ids = [...new Set(events.map(({ id }) => id))];
-    const [row] = await this.#store.rows<{ readonly n: number }>(this.#known, ids);
-    return row?.n === ids.length;
+    const [row] = await this.#store.rows<{ readonly n: number }>(this.#statements.known, [ids]);
+    if (row?.n === ids.length) return;
+    const message = `${pending} events wait to be handled, and the limit is ${max}.`;
+    throw new ServiceBotError("INBOX_FULL", message);
   }
-}
 
-export function inboxFull(pending: number, max: number): ServiceBotError {
-  const message = `${pending} events wait to be handled, and the limit is ${max}.`;
-  return new ServiceBotError("INBOX_FULL", message);
+  /** False if the lease was lost. */
+  async #changeStep(
+    statement: string,
+    claim: Claim,
+    name: string,
+    ...more: readonly (string | null)[]
+  ): Promise<boolean> {
+    const values = [...this.#keyOf(claim, name), ...more];
+    return (await this.#store.write(statement, values)).length > 0;
+  }
+
+  #keyOf({ lane, fence, id }: Claim, name: string): readonly unknown[] {
+    return [lane, this.#owner, fence, id, name];
+  }
 }

@@ -32,6 +32,10 @@ export interface Dialect {
    * store to itself.
    */
   readonly locksRows: boolean;
+  /** Locks a text, by its hash, until the end of the transaction. `undefined` unless `locksRows`. */
+  readonly lockText: string | undefined;
+  /** A query that has a row if there is the table `$1`. */
+  readonly hasTable: string;
   /** A condition: the column is one of the texts in a list. */
   isAnyOf(column: string, list: string): string;
   /** The position of a text in another, from 1 up; 0 if it is not in it. */
@@ -45,8 +49,10 @@ export interface Dialect {
 /** A database with an inbox in it. Promises reject with a `ServiceBotError` STORE_UNAVAILABLE if it cannot answer. */
 export interface SqlStore {
   readonly dialect: Dialect;
-  /** Runs one statement, in a transaction of its own. */
-  rows<Row>(text: string, ...values: readonly unknown[]): Promise<Row[]>;
+  /** Runs one statement that reads. */
+  rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Runs one statement that writes, and resolves once that is committed. */
+  write<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
   /**
    * Runs a script in one transaction, and resolves once that is committed.
    *

@@ -2,24 +2,18 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { messageOf, ServiceBotError } from "../../errors.ts";
-import { markError } from "../copy.ts";
-import { readMark } from "./copy-mark.ts";
+import { countContents, type InboxContents, refuseMarked } from "../sql/marks.ts";
 import { asStoreError } from "./group-commit.ts";
 import { openExisting, requireInbox } from "./open.ts";
 import { placeFile, refuseToReplace } from "./place-file.ts";
+import { dialect, execute } from "./store.ts";
 
 export interface BackupProgress {
   readonly pages: number;
   readonly of: number;
 }
 
-/** Counts of what a backup has. */
-export interface BackupContents {
-  readonly events: number;
-  readonly pending: number;
-}
-
-export interface BackupReport extends BackupContents {
+export interface BackupReport extends InboxContents {
   /** The inbox. */
   readonly from: string;
   /** The backup. */
@@ -50,8 +44,7 @@ export async function backUpFile(
 ): Promise<BackupReport> {
   const db = openExisting(from);
   try {
-    const mark = readMark(db);
-    if (mark?.role === "target") throw markError(mark, from);
+    execute(db, refuseMarked(dialect, from, ["target"]));
     const file = resolve(to);
     refuseToReplace(file);
     const { takenAt, ...contents } = await placeFile(file, async (draft) => {
@@ -98,7 +91,7 @@ export function settle(
   draft: string,
   name: string,
   change: (db: Database) => void = () => undefined,
-): BackupContents {
+): InboxContents {
   let db: Database | undefined;
   try {
     db = new Sqlite(draft, { fileMustExist: true });
@@ -116,14 +109,11 @@ export function settle(
 }
 
 /** Makes sure that a file is a whole inbox. */
-export function examine(db: Database, name: string): BackupContents {
+export function examine(db: Database, name: string): InboxContents {
   const [problem] = db.pragma("integrity_check") as { readonly integrity_check: string }[];
   if (problem?.integrity_check !== "ok") throw damaged(name, String(problem?.integrity_check));
   requireInbox(db, name);
-  const count = db.prepare<[], BackupContents>(
-    "SELECT count(*) AS events, count(*) FILTER (WHERE state = 'pending') AS pending FROM event",
-  );
-  return count.get() ?? { events: 0, pending: 0 };
+  return execute(db, countContents());
 }
 
 function damaged(name: string, problem: string, cause?: unknown): ServiceBotError {

@@ -138,11 +138,6 @@ export class Claims {
     return claims.filter((claim) => this.#sql.extend.run(until, ...this.#key(claim)).changes > 0);
   }
 
-  /** True while no other claim has taken the lane. */
-  holds(claim: Claim): boolean {
-    return this.#sql.held.get(...this.#key(claim)) !== undefined;
-  }
-
   nextReadyAt(): number | undefined {
     return this.#sql.nextReady.get()?.ready_at ?? undefined;
   }
@@ -196,9 +191,14 @@ export class Claims {
    */
   #mustWait(claim: Claim): boolean {
     if (claim.crashes < SUSPECT_CRASHES) return false;
-    if (this.#runningSuspect !== undefined && this.holds(this.#runningSuspect)) return true;
+    if (this.#runningSuspect !== undefined && this.#holds(this.#runningSuspect)) return true;
     this.#runningSuspect = claim;
     return false;
+  }
+
+  /** True while no other claim has taken the lane. */
+  #holds(claim: Claim): boolean {
+    return this.#sql.held.get(...this.#key(claim)) !== undefined;
   }
 
   /** The values of {@link HELD}. */

@@ -2,13 +2,14 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { columnsOf, type Row, type Table } from "../copy.ts";
+import { clearMark, readMark, setMark } from "../sql/marks.ts";
 import { Claims } from "./claims.ts";
-import { clearMark, readMark, setMark } from "./copy-mark.ts";
 import { readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { canonical, takeLock } from "./lock.ts";
 import { openExisting } from "./open.ts";
 import { EVERY_LANE } from "./retention.ts";
+import { dialect, execute } from "./store.ts";
 
 /** Rows per batch. */
 const BATCH = 1_000;
@@ -47,7 +48,7 @@ export class CopySource {
 
   /** The place of an earlier copy; `undefined` if there is none. */
   movedTo(): string | undefined {
-    const mark = readStore(() => readMark(this.#db));
+    const mark = readStore(() => execute(this.#db, readMark(dialect)));
     return mark?.role === "source" ? mark.other : undefined;
   }
 
@@ -75,13 +76,13 @@ export class CopySource {
   /** Marks the file as copied. */
   leave(to: string): void {
     const mark = { role: "source", other: to, run: randomUUID() } as const;
-    this.#write(() => setMark(this.#db, mark));
+    this.#write(() => execute(this.#db, setMark(mark)));
   }
 
   /** Removes the mark: bots may use the file again. Returns false if there was none. */
   reopen(): boolean {
     if (this.movedTo() === undefined) return false;
-    this.#write(() => clearMark(this.#db));
+    this.#write(() => execute(this.#db, clearMark()));
     return true;
   }
 

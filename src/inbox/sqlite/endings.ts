@@ -1,7 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { Advance, Claim } from "../inbox.ts";
 import { SUSPECT_CRASHES } from "../sql/crashes.ts";
-import type { Endings } from "../sql/sql-inbox.ts";
 import { HEAD, HELD, type HeadRow, isLate, toClaim, type Values } from "./claims.ts";
 import type { History } from "./history.ts";
 import type { Writer } from "./intake.ts";
@@ -51,7 +50,7 @@ export interface EndingsOptions {
 }
 
 /** Records the outcomes of runs, and lets their lanes go or go on. */
-export class SqliteEndings implements Endings {
+export class SqliteEndings {
   readonly #owner: string;
   readonly #history: History;
   readonly #writer: Writer;

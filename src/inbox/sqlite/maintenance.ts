@@ -3,15 +3,14 @@ import { dirname, join, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
-import { markError } from "../copy.ts";
 import type { AttachedInbox, FileHealth, InboxProbe } from "../maintenance.ts";
 import { SqlAdmin } from "../sql/admin.ts";
-import { readMark } from "./copy-mark.ts";
+import { refuseMarked } from "../sql/marks.ts";
 import { DiskGuard, MIN_FREE_BYTES } from "./disk.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { isLocked, lockOf } from "./lock.ts";
 import { openExisting } from "./open.ts";
-import { SqliteStore } from "./store.ts";
+import { dialect, execute, SqliteStore } from "./store.ts";
 
 /** In bytes. To look through a larger file would take more than some seconds. */
 const MAX_CHECKED_BYTES = 1024 ** 3;
@@ -38,15 +37,16 @@ const networks: Readonly<Record<number, string>> = {
  */
 export function attachInbox(file: string, clock: Clock = systemClock): AttachedInbox {
   const db = openExisting(file);
-  const mark = readMark(db);
-  // A copied inbox can still be looked at; nothing can be decided in an unfinished copy.
-  if (mark?.role === "target") {
+  try {
+    // A copied inbox can still be looked at; nothing can be decided in an unfinished copy.
+    execute(db, refuseMarked(dialect, file, ["target"]));
+  } catch (error) {
     db.close();
-    throw markError(mark, file);
+    throw error;
   }
   const group = new GroupCommit(db);
   const write = <T>(work: () => T) => group.write(work);
-  const store = new SqliteStore({ db, now: () => clock.now(), write });
+  const store = new SqliteStore({ db, now: () => clock.now(), write, writeWithLanes: write });
   return {
     admin: new SqlAdmin(store, () => undefined),
     served: async () => isLocked(lockOf(file)),
@@ -81,8 +81,7 @@ export function probeFile(file: string): InboxProbe {
 function probeExisting(file: string): void {
   const db = openExisting(file);
   try {
-    const mark = readMark(db);
-    if (mark !== undefined) throw markError(mark, file);
+    execute(db, refuseMarked(dialect, file));
     probeWrite(db, file);
   } finally {
     db.close();

@@ -4,9 +4,9 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { migrate, migrationsIn } from "../../core/migrate.ts";
 import { makePrivateFile } from "../../core/private-file.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
-import { markError } from "../copy.ts";
-import { readMark } from "./copy-mark.ts";
+import { refuseMarked } from "../sql/marks.ts";
 import { takeLock } from "./lock.ts";
+import { dialect, execute } from "./store.ts";
 
 /** SQLite's name for a database that lives in memory alone. */
 export const MEMORY = ":memory:";
@@ -46,8 +46,7 @@ export function openFile(file: string): OpenFile {
     db = new Sqlite(file);
     configure(db, file);
     migrate(db, MIGRATIONS, (versions) => tooNew(file, versions));
-    const mark = readMark(db);
-    if (mark !== undefined) throw markError(mark, file);
+    execute(db, refuseMarked(dialect, file));
   } catch (error) {
     db?.close();
     lock?.close();

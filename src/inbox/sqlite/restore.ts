@@ -3,15 +3,15 @@ import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { BESIDE } from "../../core/private-file.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
-import { markError } from "../copy.ts";
-import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restore-mark.ts";
-import { type BackupContents, examine, settle } from "./backup.ts";
-import { readMark } from "./copy-mark.ts";
+import type { RestoreMark } from "../restore-mark.ts";
+import { type InboxContents, markRestored, refuseMarked } from "../sql/marks.ts";
+import { examine, settle } from "./backup.ts";
 import { canonical, isLocked, lockOf, takeLock } from "./lock.ts";
 import { asUnusable, prepareConnection } from "./open.ts";
 import { type PutBack, placeFile, refuseToReplace } from "./place-file.ts";
+import { dialect, execute } from "./store.ts";
 
-export interface RestoreReport extends BackupContents {
+export interface RestoreReport extends InboxContents {
   readonly place: string;
   /** The new place of the files that were in the way. */
   readonly movedTo: string | undefined;
@@ -93,7 +93,7 @@ function refuseBackup(backup: string, file: string): void {
   );
 }
 
-function take(backup: string, draft: string, mark: RestoreMark): BackupContents {
+function take(backup: string, draft: string, mark: RestoreMark): InboxContents {
   // One that was copied by hand may have its last commits beside it.
   for (const suffix of ["", "-wal", "-journal"]) {
     if (!existsSync(`${backup}${suffix}`)) continue;
@@ -117,16 +117,8 @@ function giveToOwnerOfFolder(...files: readonly string[]): void {
 }
 
 function setMark(db: Database, name: string, mark: RestoreMark): void {
-  const copied = readMark(db);
-  if (copied !== undefined) throw markError(copied, name);
-  const write = () => {
-    db.prepare(
-      `INSERT INTO cursor (name, position) VALUES ('${RESTORED}', ?)
-       ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
-    ).run(writeRestoreMark(mark));
-    db.exec(`DELETE FROM step WHERE ${FORGET_ABSENT}`);
-  };
-  db.transaction(write).immediate();
+  execute(db, refuseMarked(dialect, name));
+  db.transaction(() => execute(db, markRestored(mark))).immediate();
 }
 
 /** The files of an inbox. A WAL without its database may have acknowledged events, too. */

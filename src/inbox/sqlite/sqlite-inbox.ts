@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type {
+  Advance,
   Claim,
   ClaimRooms,
   CursorMove,
@@ -12,7 +13,7 @@ import type {
   Source,
 } from "../inbox.ts";
 import type { DiskMeasures, InboxMeasures } from "../records.ts";
-import { inboxFull, MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
+import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";
 import { DiskGuard, MIN_FREE_BYTES, sizesOf } from "./disk.ts";
 import { SqliteEndings } from "./endings.ts";
@@ -21,7 +22,6 @@ import { History } from "./history.ts";
 import { Intake } from "./intake.ts";
 import { MEMORY, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
-import { SqliteSteps } from "./steps.ts";
 import { SqliteStore, watchOthers } from "./store.ts";
 
 export interface SqliteInboxOptions {
@@ -49,6 +49,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #group: GroupCommit;
   readonly #intake: Intake;
   readonly #claims: Claims;
+  readonly #endings: SqliteEndings;
   /** Absent for an inbox in memory. */
   readonly #disk: DiskGuard | undefined;
   readonly #unwatch: () => void;
@@ -63,20 +64,26 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const clock = options.clock ?? systemClock;
     const group = new GroupCommit(db, options.bot);
     const intake = new Intake(db, group, clock);
-    const write = <T>(work: () => T) => intake.writeWithLanes(work);
-    const store = new SqliteStore({ db, now: () => clock.now(), write });
+    const store = new SqliteStore({
+      db,
+      now: () => clock.now(),
+      write: (work) => intake.write(work),
+      writeWithLanes: (work) => intake.writeWithLanes(work),
+    });
     const claims = new Claims(db, owner, history);
     super({
       store,
       sweepPhases: sweepPhases(db),
-      endings: new SqliteEndings({
-        db,
-        owner,
-        history,
-        writer: intake,
-        onEnded: () => this.#countEnded(),
-      }),
-      steps: new SqliteSteps(db, intake, (claim) => claims.holds(claim)),
+      owner,
+    });
+    this.#endings = new SqliteEndings({
+      db,
+      owner,
+      history,
+      writer: intake,
+      onEnded: () => {
+        this.#pending -= 1;
+      },
     });
     this.#path = options.file;
     this.#file = file;
@@ -101,12 +108,13 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     cursors: readonly CursorMove[] = [],
     trace?: string,
   ): Promise<PutResult> {
-    if (this.#pending >= this.#maxBacklog) await this.#refuseUnlessKnown(events);
+    const [pending, max] = [this.#pending, this.#maxBacklog];
+    if (pending >= max) await this.refuseUnlessKnown(events, pending, max);
     this.#disk?.refuseWhenLow();
     const result = await this.#intake.put({ events, source, cursors, trace });
-    const pending = result.stored.length - result.unusable;
-    this.#pending += pending;
-    if (pending > 0) this.announce();
+    const added = result.stored.length - result.unusable;
+    this.#pending += added;
+    if (added > 0) this.announce();
     return result;
   }
 
@@ -119,6 +127,26 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
     return this.#intake.write((now) => this.#claims.extend(claims, leaseMs, now));
+  }
+
+  complete(claim: Claim): Promise<boolean> {
+    return this.#endings.end(claim);
+  }
+
+  bury(claim: Claim, error: string): Promise<boolean> {
+    return this.#endings.end(claim, error);
+  }
+
+  advance(claim: Claim): Promise<Advance> {
+    return this.#endings.advance(claim);
+  }
+
+  retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
+    return this.#endings.retry(claim, delayMs, error);
+  }
+
+  release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
+    return this.#endings.release(claim, delayMs, error);
   }
 
   async nextReadyIn(): Promise<number | undefined> {
@@ -152,19 +180,10 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.announce();
   }
 
-  #countEnded(): void {
-    this.#pending -= 1;
-  }
-
   #measureDisk(): DiskMeasures | undefined {
     if (this.#disk === undefined) return undefined;
     const { free, minFree } = this.#disk;
     return { ...sizesOf(this.#path), free, minFree };
-  }
-
-  /** Known events add nothing, and a refusal would only have them sent once more. */
-  async #refuseUnlessKnown(events: readonly NewEvent[]): Promise<void> {
-    if (!(await this.allKnown(events))) throw inboxFull(this.#pending, this.#maxBacklog);
   }
 }
 

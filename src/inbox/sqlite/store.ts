@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import type { Database, Statement } from "better-sqlite3";
 import type { Clock } from "../../core/clock.ts";
 import type { StorageReport } from "../records.ts";
-import type { Dialect, Script, SqlStore } from "../sql/store.ts";
+import type { Dialect, Query, Script, SqlStore } from "../sql/store.ts";
 import { readStore } from "./group-commit.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -10,6 +10,8 @@ type Values = Readonly<Record<string, unknown>>;
 /** The words of SQLite, and the indexes of its schema. */
 export const dialect: Dialect = {
   locksRows: false,
+  lockText: undefined,
+  hasTable: "SELECT 1 FROM sqlite_schema WHERE name = $1",
   isAnyOf: (column, list) => `${column} IN (SELECT value FROM json_each(${list}))`,
   position: (part, text) => `instr(${text}, ${part})`,
   indexes: {
@@ -35,6 +37,8 @@ export interface SqliteStoreOptions {
   readonly now: () => number;
   /** Runs work in a transaction, and resolves once that is committed. */
   readonly write: <T>(work: () => T) => Promise<T>;
+  /** The same, in a transaction in which the lanes of all committed events are written. */
+  readonly writeWithLanes: <T>(work: () => T) => Promise<T>;
 }
 
 /** The file of an inbox, as statements see it. */
@@ -47,22 +51,23 @@ export class SqliteStore implements SqlStore {
     this.#options = options;
   }
 
-  async rows<Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
-    return this.read(text, ...values);
+  async rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.read(text, values);
   }
 
   /** Runs one statement at once. */
-  read<Row>(text: string, ...values: readonly unknown[]): Row[] {
+  read<Row>(text: string, values: readonly unknown[] = []): Row[] {
     return readStore(() => this.#all(text, values) as Row[]);
   }
 
+  write<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.#options.write(() => this.#all(text, values) as Row[]);
+  }
+
   run<T>(script: () => Script<T>): Promise<T> {
-    return this.#options.write(() => {
-      const running = script();
-      let step = running.next([]);
-      while (step.done !== true) step = running.next(this.#all(step.value.text, step.value.values));
-      return step.value;
-    });
+    return this.#options.writeWithLanes(() =>
+      drive(script(), ({ text, values }) => this.#all(text, values)),
+    );
   }
 
   /** How many events are pending. */
@@ -78,22 +83,39 @@ export class SqliteStore implements SqlStore {
   }
 
   #all(text: string, values: readonly unknown[]): unknown[] {
-    const statement = this.#statementOf(text);
-    const given = { ...["", ...values].map(pack), now: this.#options.now() };
-    if (statement.reader) return statement.all(given);
-    statement.run(given);
-    return [];
+    let statement = this.#statements.get(text);
+    if (statement === undefined) {
+      statement = prepare(this.#options.db, text);
+      this.#statements.set(text, statement);
+    }
+    return answer(statement, values, this.#options.now());
   }
+}
 
-  #statementOf(text: string): Statement<[Values], unknown> {
-    const known = this.#statements.get(text);
-    if (known !== undefined) return known;
-    const made = this.#options.db.prepare<[Values], unknown>(
-      text.replaceAll("{schema}.", "").replaceAll("{now}", "$now"),
-    );
-    this.#statements.set(text, made);
-    return made;
-  }
+/** Runs a script at once, on a connection that nothing else uses meanwhile. */
+export function execute<T>(db: Database, script: Script<T>): T {
+  return drive(script, ({ text, values }) => answer(prepare(db, text), values, Date.now()));
+}
+
+function drive<T>(script: Script<T>, run: (query: Query) => unknown[]): T {
+  let step = script.next([]);
+  while (step.done !== true) step = script.next(run(step.value));
+  return step.value;
+}
+
+function prepare(db: Database, text: string): Statement<[Values], unknown> {
+  return db.prepare(text.replaceAll("{schema}.", "").replaceAll("{now}", "$now"));
+}
+
+function answer(
+  statement: Statement<[Values], unknown>,
+  values: readonly unknown[],
+  now: number,
+): unknown[] {
+  const given = { ...["", ...values].map(pack), now };
+  if (statement.reader) return statement.all(given);
+  statement.run(given);
+  return [];
 }
 
 /** Lists are given as JSON, which has no halves of characters (lone surrogates): neither has a stored text. */

@@ -212,25 +212,31 @@ export class InboxModel {
   }
 
   restartStep(claim: number, name: string, request: string): boolean {
-    return this.#whileHeld(claim, (_lane, { steps }) => {
-      const step = steps.get(name);
-      const open = { state: "open", request, result: "", ref: undefined, startedAt: this.now };
-      if (step !== undefined) Object.assign(step, open);
-    });
+    const open = { state: "open", request, result: "", ref: undefined, startedAt: this.now };
+    return this.#changeStep(claim, name, (step) => Object.assign(step, open));
   }
 
   finishStep(claim: number, name: string, result: string, ref: string | undefined): boolean {
-    return this.#whileHeld(claim, (_lane, { steps }) => {
-      const step = steps.get(name);
-      if (step !== undefined) Object.assign(step, { state: "done", result, ref });
-    });
+    const done = { state: "done", result, ref };
+    return this.#changeStep(claim, name, (step) => Object.assign(step, done));
   }
 
   dropStep(claim: number, name: string): boolean {
-    return this.#whileHeld(claim, (_lane, { steps }) => {
-      const step = steps.get(name);
-      if (step?.state === "open") step.state = "absent";
+    return this.#changeStep(claim, name, (step) => {
+      if (step.state === "open") step.state = "absent";
     });
+  }
+
+  /** False if the lease was lost, or there is no such step. */
+  #changeStep(claim: number, name: string, change: (step: ModelStep) => void): boolean {
+    let changed = false;
+    this.#whileHeld(claim, (_lane, { steps }) => {
+      const step = steps.get(name);
+      if (step === undefined) return;
+      change(step);
+      changed = true;
+    });
+    return changed;
   }
 
   /** The process died. Where there is no other one, nobody holds anything, and what was held is ready. */

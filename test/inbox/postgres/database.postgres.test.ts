@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Database, type Driver, loadDriver, type Pool } from "../../faces/inbox-postgres.ts";
+import { Database, type Driver, loadDriver, type Pool, query } from "../../faces/inbox-postgres.ts";
 import { hold } from "../../support/postgres/hold.ts";
 import { emptyPlace, through } from "../../support/postgres/open.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
@@ -58,9 +58,9 @@ test.each(["23505", "40P01", "53100"])("a connection is used again after %j", as
 test("a transaction begins anew that the server ended because it and another one waited for each other", async () => {
   const { database, dropped } = failing("40P01", 1);
   const worked: number[] = [];
-  const result = await database.transaction(async (queries) => {
+  const result = await database.run(function* () {
     worked.push(worked.length);
-    await queries.rows("SELECT 1");
+    yield* query("SELECT 1");
     return "done";
   });
   expect(result).toBe("done");
@@ -101,7 +101,7 @@ test("when the time is over, what is under way fails, what is asked for later to
   // The second one waits for the connection of the first, and the third makes one of its own.
   const under = [
     database.rows("SELECT 1"),
-    database.transaction((queries) => queries.rows("SELECT 1")),
+    database.run(() => query("SELECT 1")),
     database.rowsWithin(600_000, "SELECT 1"),
   ];
   const failed = Promise.allSettled(under);

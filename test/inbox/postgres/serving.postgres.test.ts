@@ -139,7 +139,10 @@ test("a mark is seen by a role that is not the one that copies", async () => {
   url.username = role;
   const database = await openDatabase({ ...place, url: url.href });
   onTestFinished(() => database.close());
-  expect(await readMark(database)).toMatchObject({ role: "target", other: "file:/a" });
+  expect(await database.run(() => readMark(database.dialect))).toMatchObject({
+    role: "target",
+    other: "file:/a",
+  });
 });
 
 test("an inbox that an earlier version has copied elsewhere is refused, until it is opened again", async () => {

@@ -3,8 +3,8 @@ import { Agent, get, type RequestListener, type ServerResponse } from "node:http
 import { connect, type Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { type Listening, listen } from "../faces/core.ts";
 import { ServiceBotError } from "../faces/errors.ts";
-import { type Listening, listen } from "../faces/receiver.ts";
 
 async function open(listener: RequestListener, host = "127.0.0.1", port = 0): Promise<Listening> {
   const server = await listen(listener, host, port);

@@ -1,0 +1,100 @@
+import { ServiceBotError } from "../../errors.ts";
+import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restore-mark.ts";
+import { type Dialect, query, type Script } from "./store.ts";
+
+/** Counts of what an inbox has. */
+export interface InboxContents {
+  readonly events: number;
+  readonly pending: number;
+}
+
+/** Marks an inbox that came from a backup, and forgets what the backup cannot know. */
+export function* markRestored(mark: RestoreMark): Script<void> {
+  const write = `INSERT INTO {schema}.cursor (name, position) VALUES ($1, $2)
+    ON CONFLICT (name) DO UPDATE SET position = excluded.position`;
+  yield* query(write, RESTORED, writeRestoreMark(mark));
+  yield* query(`DELETE FROM {schema}.step WHERE ${FORGET_ABSENT}`);
+}
+
+export function* countContents(): Script<InboxContents> {
+  const [contents] = yield* query<InboxContents>(
+    `SELECT count(*) AS events, count(*) FILTER (WHERE state = 'pending') AS pending FROM {schema}.event`,
+  );
+  return contents ?? { events: 0, pending: 0 };
+}
+
+/**
+ * The mark of an inbox that takes part in a copy. No bot takes half a copy for the whole, and none handles again what
+ * the copy handles. An inbox that was never copied has no such table. Earlier versions copied in other directions, too.
+ */
+export interface Mark {
+  /** `target`: the copy into this inbox is unfinished. `source`: this inbox was copied, or is being copied. */
+  readonly role: "source" | "target";
+  /** The place of the other inbox. */
+  readonly other: string;
+  /** Names the run of the copy. A later run takes over. */
+  readonly run: string;
+}
+
+/** The table of the mark. */
+export const MARK = "copy_mark";
+
+export function* readMark({ hasTable }: Dialect): Script<Mark | undefined> {
+  if ((yield* query(hasTable, MARK)).length === 0) return undefined;
+  const [mark] = yield* query<Mark>(`SELECT role, other, run FROM {schema}.${MARK}`);
+  return mark;
+}
+
+/** Waits for readers of the mark that is there. */
+export function* setMark({ role, other, run }: Mark): Script<void> {
+  yield* clearMark();
+  yield* query(
+    `CREATE TABLE {schema}.${MARK} (role text NOT NULL, other text NOT NULL, run text NOT NULL)`,
+  );
+  const insert = `INSERT INTO {schema}.${MARK} (role, other, run) VALUES ($1, $2, $3)`;
+  yield* query(insert, role, other, run);
+}
+
+export function* clearMark(): Script<void> {
+  yield* query(`DROP TABLE IF EXISTS {schema}.${MARK}`);
+}
+
+/**
+ * Refuses an inbox that takes part in a copy.
+ *
+ * @param place of the inbox, for the error
+ * @param roles which ones are refused; both by default
+ * @throws {ServiceBotError} INBOX_UNFINISHED, INBOX_MOVED
+ */
+export function* refuseMarked(
+  dialect: Dialect,
+  place: string,
+  roles: readonly Mark["role"][] = ["source", "target"],
+): Script<void> {
+  const mark = yield* readMark(dialect);
+  if (mark !== undefined && roles.includes(mark.role)) throw markError(mark, place);
+}
+
+/** The error of a bot that opens an inbox with this mark. */
+export function markError({ role, other }: Mark, place: string): ServiceBotError {
+  return role === "source" ? moved(place, other) : unfinished(place, other);
+}
+
+function unfinished(place: string, other: string): ServiceBotError {
+  const again = other.startsWith("file:")
+    ? 'Run the same "service-bot inbox copy" again, which begins anew; or let'
+    : "Let";
+  return new ServiceBotError(
+    "INBOX_UNFINISHED",
+    `${place} is an unfinished copy of ${other}. ${again} the bot go on there: nothing is missing.`,
+  );
+}
+
+export function moved(place: string, other: string): ServiceBotError {
+  return new ServiceBotError(
+    "INBOX_MOVED",
+    `${place} was copied to ${other}, and a bot here would handle events a second time. Set DATABASE_URL to ` +
+      'the copy. If no bot has used the copy yet, "service-bot inbox copy --reopen --from" with this place ' +
+      "takes it back.",
+  );
+}
