@@ -1,6 +1,5 @@
-import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
-import type { Clock } from "../core/clock.ts";
-import { aboutEvent } from "../core/current-event.ts";
+import { type BackoffOptions, backoff, type Clock, type Random } from "../core/clock.ts";
+import { aboutEvent } from "../core/trace.ts";
 import { type ChannelMessages, channels } from "../observe/channels.ts";
 import { ApiError, apiErrorOf, isUnexplained, NetworkError, outageOf } from "./errors.ts";
 

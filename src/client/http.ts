@@ -1,10 +1,13 @@
-import { addressProblem, normalizeAddress, tokenProblem } from "../core/address-and-token.ts";
-import type { Random } from "../core/backoff.ts";
-import { type Clock, sleep, systemClock } from "../core/clock.ts";
-import { aboutEvent, headerOfEvent } from "../core/current-event.ts";
-import { isLoopback } from "../core/loopback.ts";
-import { type OptionTable, optionProblems, refuseProblems, TIME_LIMIT } from "../core/ranges.ts";
-import { scrubber } from "../core/redact.ts";
+import { addressProblem, isLoopback, normalizeAddress, tokenProblem } from "../core/addresses.ts";
+import { type Clock, type Random, sleep, systemClock } from "../core/clock.ts";
+import {
+  type OptionTable,
+  optionProblems,
+  refuseProblems,
+  TIME_LIMIT,
+} from "../core/option-checks.ts";
+import { scrubber } from "../core/safe-text.ts";
+import { aboutEvent, headerOfEvent } from "../core/trace.ts";
 import type * as z from "../core/zod.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
@@ -48,7 +51,7 @@ const OPTIONS: OptionTable<ClientOptions> = {
   fetch: true,
   clock: true,
   random: true,
-  maxRequestsPerMinute: { min: 1, whole: true },
+  maxRequestsPerMinute: COUNT,
 };
 
 /** A checked answer. */

@@ -1,8 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { isAnyArrayBuffer } from "node:util/types";
-import { asBuffer } from "../core/bytes.ts";
-import { type ImageKind, imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
+import { asBuffer, type ImageKind, imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
 import { hasCode, messageOf, type PlatformCode, ServiceBotError } from "../errors.ts";
 import { apiErrorOf } from "./errors.ts";
 import { eitherOf, type Http } from "./http.ts";

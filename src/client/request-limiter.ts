@@ -1,6 +1,5 @@
-import type { Random } from "../core/backoff.ts";
-import type { Clock } from "../core/clock.ts";
-import { aboutEvent } from "../core/current-event.ts";
+import type { Clock, Random } from "../core/clock.ts";
+import { aboutEvent } from "../core/trace.ts";
 import { channels } from "../observe/channels.ts";
 import { NetworkError } from "./errors.ts";
 

@@ -1,5 +1,5 @@
-import { EVENT_HEADER } from "../core/current-event.ts";
-import { outOfRange, refuseProblems } from "../core/ranges.ts";
+import { outOfRange, refuseProblems } from "../core/option-checks.ts";
+import { EVENT_HEADER } from "../core/platform-contract.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { RequestKind } from "./request-limiter.ts";
 

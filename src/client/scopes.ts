@@ -1,5 +1,4 @@
-import { DOCTOR_AGENT } from "../core/doctor-agent.ts";
-import type { Scope } from "../core/scope.ts";
+import { DOCTOR_AGENT, type Scope } from "../core/platform-contract.ts";
 import * as z from "../core/zod.ts";
 import { ApiError } from "./errors.ts";
 import { type Fetch, Http } from "./http.ts";
