@@ -1,6 +1,7 @@
 import { addressProblem, isLoopback, normalizeAddress, tokenProblem } from "../core/addresses.ts";
 import { type Clock, type Random, sleep, systemClock } from "../core/clock.ts";
 import {
+  COUNT,
   type OptionTable,
   optionProblems,
   refuseProblems,
