@@ -33,7 +33,6 @@ export type { EventDetails, EventState, EventSummary } from "./inbox/records.ts"
 export type { ChannelMessages, WorkMessages } from "./observe/channels.ts";
 export type { BotStatus } from "./observe/status.ts";
 export type { BotOptions, StartOptions } from "./options.ts";
-export type { Context, EventFor } from "./router/context.ts";
+export type { Context, EventFor, StepOptions, WriteOptions } from "./router/context.ts";
 export type { ErrorObserver, Handler, Middleware } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
-export type { StepOptions, WriteOptions } from "./steps/writes.ts";

@@ -67,6 +67,19 @@ export interface BotOptions extends ConfigOverrides {
   readonly random?: Random;
 }
 
+const DAY_MS = 86_400_000;
+
+/** Defaults of the options that several parts read, or that have parts of their own. */
+export const defaults: Required<Pick<BotOptions, "handlerTimeoutMs" | "requestTimeoutMs">> & {
+  readonly retry: BackoffOptions;
+  readonly retention: Retention;
+} = {
+  handlerTimeoutMs: 60_000,
+  requestTimeoutMs: 10_000,
+  retry: { baseMs: 1_000, maxMs: 300_000, factor: 2 },
+  retention: { bodiesMs: 7 * DAY_MS, idsMs: 30 * DAY_MS, deadLettersMs: 90 * DAY_MS },
+};
+
 /** How a bot is started. */
 export interface StartOptions {
   /** Listen on HOST and PORT. Default true; false inside an existing server. */

@@ -6,9 +6,8 @@ import { ServiceBotError } from "../errors.ts";
 import { readStoredEvent } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim } from "../inbox/inbox.ts";
-import type { Job } from "../steps/job.ts";
-import type { StepEnd, StepRunner } from "../steps/step.ts";
-import type { StepRun, Steps } from "../steps/steps.ts";
+import type { Job, StepRunner } from "../steps/step.ts";
+import type { Steps } from "../steps/steps.ts";
 import { stopping } from "./outcome.ts";
 
 /** In ms. An aborted handler may still end within this. */
@@ -17,11 +16,9 @@ const ABORTED_GRACE_MS = 1_000;
 /** In ms. After this the event goes on without the observers of its failure. */
 const OBSERVER_TIMEOUT_MS = 1_000;
 
-export type EventJob = Job<AnyEvent>;
-
 /** Runs handlers. */
 export interface JobHandler {
-  begin(job: EventJob): HandlerRun;
+  begin(job: Job): HandlerRun;
 }
 
 /** One run of the handlers for one job. */
@@ -31,8 +28,6 @@ export interface HandlerRun {
   run(): Promise<void>;
   /** Called with the error of the run, whether the handler threw it or ran out of time. */
   failed(error: unknown): Promise<void>;
-  /** Called with each step that has ended well. */
-  stepEnded?(step: string, end: StepEnd<unknown>): void;
 }
 
 export interface RunOptions {
@@ -47,7 +42,7 @@ export interface RunOptions {
  * One run of a claimed event. Most runs need neither a logger, nor a signal, nor steps, so each is made when it is used
  * first: they cost more than everything else here.
  */
-export class Run implements EventJob, StepRun {
+export class Run implements Job {
   readonly event: AnyEvent;
   readonly claim: Claim;
   readonly #abort: Abort;
@@ -66,34 +61,19 @@ export class Run implements EventJob, StepRun {
     this.#handlers = options.handler.begin(this);
   }
 
-  get attempt(): number {
-    return this.claim.attempt;
-  }
-
-  get source(): Claim["source"] {
-    return this.claim.source;
-  }
-
-  get late(): boolean {
-    return this.claim.late;
-  }
-
-  get trace(): string | undefined {
-    return traceIdOf(this.claim.trace);
-  }
-
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
   get log(): Logger {
-    const { id, type, lane, attempt } = this.claim;
-    this.#log ??= this.#options.log.child({ event: id, type, lane, attempt, trace: this.trace });
+    const { id, type, lane, attempt, trace } = this.claim;
+    const fields = { event: id, type, lane, attempt, trace: traceIdOf(trace) };
+    this.#log ??= this.#options.log.child(fields);
     return this.#log;
   }
 
   get steps(): StepRunner {
-    this.#steps ??= this.#options.steps.forRun(this);
+    this.#steps ??= this.#options.steps.forJob(this);
     return this.#steps;
   }
 
@@ -104,7 +84,7 @@ export class Run implements EventJob, StepRun {
    * @throws the error of the handlers, or the reason of the abort
    */
   async execute(): Promise<void> {
-    const current = { id: this.event.id, trace: this.trace };
+    const current = { id: this.event.id, trace: traceIdOf(this.claim.trace) };
     // Requests carry the event: the log shows it, and a platform on this machine receives it.
     const running = duringEvent(current, () => this.#runHandlers());
     try {
@@ -159,10 +139,6 @@ export class Run implements EventJob, StepRun {
     const over = new AbortController();
     const late = sleep(this.#options.clock, ms, over.signal).then(() => false);
     return await Promise.race([promise, late]).finally(() => over.abort());
-  }
-
-  stepEnded(step: string, end: StepEnd<unknown>): void {
-    this.#handlers.stepEnded?.(step, end);
   }
 }
 

@@ -14,7 +14,7 @@ export type LaneOf = (event: AnyEvent) => string;
 export function defaultLane(event: AnyEvent): string {
   // Read by field rather than by type, so that types newer than this version find their place too.
   const payload: Readonly<Record<string, unknown>> = { ...event.payload };
-  const conversation = idText(payload["conversationId"]);
+  const conversation = conversationOf(event);
   if (conversation !== undefined) return `dm:${conversation}`;
   const { username }: { username?: unknown } = Object(payload["actor"]);
   const user = event.type === "follow" ? idText(username) : undefined;
@@ -34,6 +34,12 @@ export function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
       return defaultLane(event);
     }
   };
+}
+
+/** Returns the id of the conversation that an event belongs to; `undefined` if it belongs to none. */
+export function conversationOf(event: AnyEvent): string | undefined {
+  const { conversationId }: Readonly<Record<string, unknown>> = { ...event.payload };
+  return idText(conversationId);
 }
 
 /** Returns the username of the account that caused an event; `undefined` where the payload names none (section 6). */

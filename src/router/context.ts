@@ -11,16 +11,38 @@ import type {
 } from "../client/types.ts";
 import type { Jsonify } from "../core/jsonify.ts";
 import type { Logger } from "../core/logger.ts";
+import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
+import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
-import { idText } from "../events/id.ts";
+import { conversationOf } from "../events/lane.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
-import { findPeer } from "../steps/find.ts";
-import type { Job } from "../steps/job.ts";
-import { PendingTasks } from "../steps/pending-tasks.ts";
-import { type StepOptions, type WriteOptions, type WriteResult, Writes } from "../steps/writes.ts";
+import type { Job, Step } from "../steps/step.ts";
+import { commentStep, postStep, replyStep, uploadStep, type WriteScope } from "../steps/writes.ts";
+import { PendingTasks } from "./pending-tasks.ts";
 
 /** The event that a handler of type `T` gets; any event where the type is not known beforehand. */
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
+
+/** Options of `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
+export interface WriteOptions {
+  /**
+   * Names the write, in the place of its number. A write with another key than in an earlier run is made in any case.
+   * 1 to 100 characters, without control characters. It appears in the log and in `service-bot inbox show`.
+   */
+  readonly key?: string | undefined;
+}
+
+/** How `ctx.step` treats a step of which it is not known whether it took effect. */
+export interface StepOptions {
+  /** True when doing it twice does no harm: it is then run again instead of parking the event. */
+  readonly repeatable?: boolean;
+}
+
+/** The result of a write that is not repeated when the handler is retried. */
+export type WriteResult<T> = T & {
+  /** True when an earlier run of the handler made the write, and this run sent nothing. */
+  readonly repeated: boolean;
+};
 
 /** Input of a handler. `Context<"dm.message">` has the payload of that type. */
 export interface Context<T extends string = string> {
@@ -102,28 +124,35 @@ export interface Context<T extends string = string> {
   step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<Jsonify<R>>;
 }
 
-/** Makes the context of one run of the handlers. What they begin through it is added to `tasks`. */
+/** A message, comment or post that was made, in this run or, found afterwards, in an earlier one. */
+export interface WriteEnd {
+  readonly kind: WriteKind;
+  readonly result: unknown;
+}
+
+/**
+ * Makes the context of one run of the handlers. What they begin through it is added to `tasks`.
+ *
+ * @param onWrite called with each message, comment and post that was made
+ */
 export function createContext(
-  job: Job<AnyEvent>,
+  job: Job,
   client: Client,
   tasks: PendingTasks = new PendingTasks(),
+  onWrite?: (write: WriteEnd) => void,
 ): Context {
-  // Its log, its signal and its steps are asked for when they are needed: most runs need none, and they are dear.
-  const { event, attempt, source, late, trace } = job;
-  const messages = async ({ limit = 50 }: { readonly limit?: number } = {}) => {
-    const page = await client.dms.messages(conversationOf(event), { limit, signal: job.signal });
-    return page.items;
-  };
-  const writes = new Writes(job, client, tasks);
+  const { event, claim } = job;
+  const { reply, comment, post, upload, step } = new Writes(job, client, tasks, onWrite);
   let log: Logger | undefined;
   let peer: ReturnType<Context["peer"]> | undefined;
   return {
     event,
     payload: event.payload,
-    attempt,
-    source,
-    late,
-    trace,
+    attempt: claim.attempt,
+    source: claim.source,
+    late: claim.late,
+    trace: traceIdOf(claim.trace),
+    // Made when asked for: most runs need none, and they are dear.
     get log() {
       log ??= job.log;
       return log;
@@ -132,25 +161,144 @@ export function createContext(
       return job.signal;
     },
     client,
-    reply: (message, options) => writes.reply(message, options),
-    comment: (postId, message, options) => writes.comment(postId, message, options),
-    post: (message, options) => writes.post(message, options),
-    upload: (image, options) => writes.upload(image, options),
-    messages,
+    ...{ reply, comment, post, upload, step },
+    messages: async ({ limit = 50 } = {}) => {
+      const conversationId = conversationOf(event) ?? refuseMessages(event);
+      const options = { limit, signal: job.signal };
+      return (await client.dms.messages(conversationId, options)).items;
+    },
     peer: () => {
       peer ??= findPeer(client, event, job.signal);
       return peer;
     },
-    step: (name, fn, options) => writes.step(name, fn, options),
   };
 }
 
-function conversationOf(event: AnyEvent): string {
-  const { conversationId }: Readonly<Record<string, unknown>> = { ...event.payload };
-  const id = idText(conversationId);
-  if (id !== undefined) return id;
-  throw new ServiceBotError(
-    "REPLY_IMPOSSIBLE",
-    `A ${event.type} event belongs to no conversation.`,
-  );
+function refuseMessages({ type }: AnyEvent): never {
+  throw new ServiceBotError("REPLY_IMPOSSIBLE", `A ${type} event belongs to no conversation.`);
+}
+
+/** Pages of 50 conversations, newest first. The conversation of a new message is on the first one. */
+const MAX_PEER_PAGES = 5;
+
+/** Looks up the other side of the event's conversation in `GET /dm/conversations` (section 2). */
+async function findPeer(
+  client: Client,
+  event: AnyEvent,
+  signal: AbortSignal,
+): Promise<Conversation["peer"] | undefined> {
+  const conversationId = conversationOf(event);
+  if (conversationId === undefined) return undefined;
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PEER_PAGES; page++) {
+    const { items, nextCursor } = await client.dms.conversations({ limit: 50, cursor, signal });
+    const found = items.find(({ id }) => id === conversationId);
+    if (found !== undefined || nextCursor === null) return found?.peer;
+    cursor = nextCursor;
+  }
+  return undefined;
+}
+
+type WriteKind = "reply" | "comment" | "post" | "upload";
+
+/** The writes and steps of one run. Each belongs to the run, and errors of its options reject. */
+class Writes {
+  readonly #job: Job;
+  readonly #client: Client;
+  readonly #tasks: PendingTasks;
+  readonly #onWrite: ((write: WriteEnd) => void) | undefined;
+  readonly #counts = { reply: 0, comment: 0, post: 0, upload: 0 };
+
+  constructor(
+    job: Job,
+    client: Client,
+    tasks: PendingTasks,
+    onWrite: ((write: WriteEnd) => void) | undefined,
+  ) {
+    this.#job = job;
+    this.#client = client;
+    this.#tasks = tasks;
+    this.#onWrite = onWrite;
+  }
+
+  readonly reply: Context["reply"] = (message, options) =>
+    this.#write("reply", options, (name) => {
+      return replyStep(name, this.#job.event, outgoingOf(message), this.#scope);
+    });
+
+  readonly comment: Context["comment"] = (postId, message, options) =>
+    this.#write("comment", options, (name) => {
+      return commentStep(name, postId, outgoingOf(message), this.#scope);
+    });
+
+  readonly post: Context["post"] = (message, options) =>
+    this.#write("post", options, (name) => postStep(name, outgoingOf(message), this.#scope));
+
+  readonly upload: Context["upload"] = (image, options) =>
+    this.#write("upload", options, (name) => uploadStep(name, image, this.#scope));
+
+  readonly step: Context["step"] = <R>(
+    name: string,
+    fn: () => Promise<R> | R,
+    options: StepOptions = {},
+  ) =>
+    this.#tasks.start(async () => {
+      refuseProblems(unknownOptions(options, STEP_OPTIONS));
+      const { result } = await this.#job.steps.run({
+        name: `step/${name}`,
+        run: async () => ({ result: (await fn()) as Jsonify<R> }),
+        repeatable: options.repeatable ?? false,
+      });
+      return result;
+    });
+
+  get #scope(): WriteScope {
+    return { client: this.#client, signal: this.#job.signal };
+  }
+
+  #write<R>(
+    kind: WriteKind,
+    options: WriteOptions = {},
+    describe: (name: string) => Step<R>,
+  ): Promise<WriteResult<R>> {
+    const name = this.#nextName(kind, options);
+    return this.#tasks.start(async () => {
+      checkWriteOptions(options);
+      const step = describe(name);
+      // Dates the intent by the platform's clock. By the bot's, a search after a crash would go back for minutes.
+      const isShown = step.search !== undefined;
+      if (isShown) await this.#client.syncClock();
+      const { result, outcome } = await this.#job.steps.run(step);
+      if (isShown && (outcome === "made" || outcome === "found")) this.#onWrite?.({ kind, result });
+      return { ...result, repeated: outcome !== "made" };
+    });
+  }
+
+  /** `reply/1`, or `reply/key:sorry` with the key `sorry`. Numbered calls keep two replies with one text apart. */
+  #nextName(kind: WriteKind, { key }: WriteOptions): string {
+    if (key !== undefined) return `${kind}/key:${key}`;
+    this.#counts[kind] += 1;
+    return `${kind}/${this.#counts[kind]}`;
+  }
+}
+
+/** A text alone is a message without images. */
+function outgoingOf(message: string | OutgoingMessage): OutgoingMessage {
+  return typeof message === "string" ? { text: message } : message;
+}
+
+const WRITE_OPTIONS: OptionNames<WriteOptions> = { key: true };
+const STEP_OPTIONS: OptionNames<StepOptions> = { repeatable: true };
+
+/** No control or invisible character, and no half of one. */
+const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
+
+/** @throws {ServiceBotError} INVALID_OPTION */
+function checkWriteOptions(options: WriteOptions): void {
+  const { key } = options;
+  const isValid = key === undefined || (typeof key === "string" && KEY.test(key));
+  const problem = isValid
+    ? undefined
+    : "key must be a text of 1 to 100 characters without control characters";
+  refuseProblems([...unknownOptions(options, WRITE_OPTIONS), problem]);
 }

@@ -2,13 +2,10 @@ import type { Client } from "../client/client.ts";
 import type { Clock } from "../core/clock.ts";
 import type { LoopGuardOptions } from "../core/handler-options.ts";
 import type { LaneOf } from "../events/lane.ts";
-import type { AnyEvent } from "../events/types.ts";
-import type { Job } from "../steps/job.ts";
-import { PendingTasks } from "../steps/pending-tasks.ts";
-import type { StepEnd } from "../steps/step.ts";
-import { type Context, createContext } from "./context.ts";
-import { LoopGuard } from "./loop-guard.ts";
-import { OwnAccount } from "./own-account.ts";
+import type { Job } from "../steps/step.ts";
+import { type Context, createContext, type WriteEnd } from "./context.ts";
+import { LoopGuard, OwnAccount } from "./loops.ts";
+import { PendingTasks } from "./pending-tasks.ts";
 import type { Router } from "./router.ts";
 
 export interface HandlingOptions {
@@ -19,52 +16,42 @@ export interface HandlingOptions {
   readonly loopGuard?: LoopGuardOptions | false | undefined;
 }
 
-/** Parts of a bot that each run uses. */
-interface Parts {
+/** Runs the handlers of a bot, except for events that it caused itself or that the loop guard holds back. */
+export class Handling {
   readonly router: Router;
   readonly client: Client;
   readonly account: OwnAccount;
   readonly guard: LoopGuard | undefined;
-}
-
-/** Runs the handlers of a bot, except for events that it caused itself or that the loop guard holds back. */
-export class Handling {
-  readonly #parts: Parts;
 
   constructor({ router, client, clock, laneOf, loopGuard = {} }: HandlingOptions) {
     const now = () => client.platformNow() ?? clock.now();
-    this.#parts = {
-      router,
-      client,
-      account: new OwnAccount(client, clock),
-      guard: loopGuard === false ? undefined : new LoopGuard(loopGuard, { now, laneOf }),
-    };
+    this.router = router;
+    this.client = client;
+    this.account = new OwnAccount(client, clock);
+    this.guard = loopGuard === false ? undefined : new LoopGuard(loopGuard, { now, laneOf });
   }
 
   /** Begins the run of one job. */
-  begin(job: Job<AnyEvent>): HandlerRun {
-    return new HandlerRun(job, this.#parts);
+  begin(job: Job): HandlerRun {
+    return new HandlerRun(job, this);
   }
 }
 
-/** Steps of the framework's own writes. Steps of `ctx.step` are named `step/…`. */
-const WRITE = /^(reply|comment|post)\//;
-
 /** One run of the handlers for one event. */
 export class HandlerRun {
-  readonly #job: Job<AnyEvent>;
-  readonly #parts: Parts;
+  readonly #job: Job;
+  readonly #handling: Handling;
   /** `undefined` until a handler may have it. */
   #context: Context | undefined;
 
-  constructor(job: Job<AnyEvent>, parts: Parts) {
+  constructor(job: Job, handling: Handling) {
     this.#job = job;
-    this.#parts = parts;
+    this.#handling = handling;
   }
 
   /** Finds out who the bot is, within 2 s; `undefined` if the event need not wait. */
   prepare(): Promise<void> | undefined {
-    return this.#parts.account.learn(this.#job);
+    return this.#handling.account.learn(this.#job);
   }
 
   /**
@@ -72,28 +59,26 @@ export class HandlerRun {
    * ends when they do, and fails when one does.
    */
   async run(): Promise<void> {
-    const { router, client, account, guard } = this.#parts;
+    const { router, client, account, guard } = this.#handling;
     if (account.hasCaused(this.#job.event)) {
       this.#job.log.debug("caused by the bot itself: no handler runs");
       return;
     }
     guard?.check(this.#job);
     const tasks = new PendingTasks();
-    const context = createContext(this.#job, client, tasks);
+    const context = createContext(this.#job, client, tasks, (write) => this.#noteWrite(write));
     this.#context = context;
     await tasks.run(() => router.run(context));
   }
 
   /** Notifies the observers of the error that ended the run. */
   async failed(error: unknown): Promise<void> {
-    if (this.#context !== undefined) await this.#parts.router.observe(error, this.#context);
+    if (this.#context !== undefined) await this.#handling.router.observe(error, this.#context);
   }
 
   /** Counts an answer, and learns who the bot is from what it wrote. */
-  stepEnded(name: string, { outcome, result }: StepEnd<unknown>): void {
-    const kind = WRITE.exec(name)?.[1];
-    if (kind === undefined || (outcome !== "made" && outcome !== "found")) return;
-    const { account, guard } = this.#parts;
+  #noteWrite({ kind, result }: WriteEnd): void {
+    const { account, guard } = this.#handling;
     account.noteWrite(result);
     if (kind === "post") guard?.notePost(this.#job.event);
     else guard?.noteAnswer(this.#job.event);

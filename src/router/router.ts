@@ -12,8 +12,8 @@ import { scrubber, showError } from "../core/redact.ts";
 import { ServiceBotError } from "../errors.ts";
 import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
 import type { EventType } from "../events/types.ts";
-import { PendingTasks } from "../steps/pending-tasks.ts";
 import type { Context } from "./context.ts";
+import { PendingTasks } from "./pending-tasks.ts";
 
 /** Handles one event. When it throws, the event is tried again later. */
 export type Handler<T extends string = string> = (context: Context<T>) => unknown;

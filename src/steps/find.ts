@@ -1,11 +1,9 @@
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
-import type { Comment, Conversation, Message, Page, Post } from "../client/types.ts";
+import type { Comment, Message, Page, Post } from "../client/types.ts";
 import { ServiceBotError } from "../errors.ts";
-import { idText } from "../events/id.ts";
-import type { AnyEvent } from "../events/types.ts";
-import { howToSettle } from "./certainty.ts";
 import { hasContentOf, readFingerprint, refOf } from "./fingerprint.ts";
+import { stepUncertain } from "./reconcile.ts";
 import type { Candidates, Intent } from "./step.ts";
 
 /** Reads the platform's pages for what an earlier run may have said. Decides nothing. */
@@ -24,9 +22,6 @@ const WHOLE_SECOND_MS = 1_000;
 
 /** Pages of 50 that are read before the search gives up. */
 const MAX_PAGES = 20;
-
-/** Pages of 50 conversations, newest first. The conversation of a new message is on the first one. */
-const MAX_PEER_PAGES = 5;
 
 /** Finds the bot's messages in a conversation since the intent. */
 export async function findMessages(
@@ -47,13 +42,14 @@ export async function findMessages(
   return candidates("dm", own, intent);
 }
 
-/** Finds the bot's comments on a post since the intent. */
+/** Finds the bot's comments since the intent, on the recorded post: an earlier run may have meant another one. */
 export async function findComments(
   client: Client,
-  postId: string,
+  present: string,
   intent: Intent,
   signal: AbortSignal,
 ): Promise<Candidates<Comment>> {
+  const { postId = present } = readFingerprint(intent.request) ?? {};
   const recent: Comment[] = [];
   const pages = readPages((cursor) => client.posts.comments(postId, { limit: 50, cursor, signal }));
   for await (const comment of pages) {
@@ -67,10 +63,8 @@ export async function findComments(
   // The author of a comment is not documented either. Without it, the same text proves nothing.
   const isUnknown = username === undefined || same.some(({ author }) => author === undefined);
   if (same.length > 0 && isUnknown) {
-    throw new ServiceBotError(
-      "STEP_UNCERTAIN",
-      `Post ${postId} has a comment with the text of this reply, and the platform does not say whose it is. ` +
-        howToSettle(),
+    throw stepUncertain(
+      `Post ${postId} has a comment with the text of this reply, and the platform does not say whose it is.`,
     );
   }
   const own = matters.filter(({ author }) => author !== undefined && author.username === username);
@@ -100,25 +94,6 @@ export async function findPosts(
     if (!isRefused && !isEndless) throw error;
   }
   return { ...candidates("post", own, intent), isComplete: false };
-}
-
-/** Looks up the other side of the event's conversation in `GET /dm/conversations` (section 2). */
-export async function findPeer(
-  client: Client,
-  event: AnyEvent,
-  signal: AbortSignal,
-): Promise<Conversation["peer"] | undefined> {
-  const payload: Readonly<Record<string, unknown>> = { ...event.payload };
-  const conversationId = idText(payload.conversationId);
-  if (conversationId === undefined) return undefined;
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PEER_PAGES; page++) {
-    const { items, nextCursor } = await client.dms.conversations({ limit: 50, cursor, signal });
-    const found = items.find(({ id }) => id === conversationId);
-    if (found !== undefined || nextCursor === null) return found?.peer;
-    cursor = nextCursor;
-  }
-  return undefined;
 }
 
 type Shown = Pick<Post, "id" | "text" | "images" | "createdAt">;
@@ -173,8 +148,7 @@ async function* readPages<T>(
     if (nextCursor === null) return;
     cursor = nextCursor;
   }
-  throw new ServiceBotError(
-    "STEP_UNCERTAIN",
-    `The newest ${MAX_PAGES * 50} entries do not show whether this reply was sent. ${howToSettle()}`,
+  throw stepUncertain(
+    `The newest ${MAX_PAGES * 50} entries do not show whether this reply was sent.`,
   );
 }

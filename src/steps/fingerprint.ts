@@ -24,6 +24,11 @@ export function refOf(kind: "dm" | "comment" | "post", id: string): string {
   return `${kind}:${id}`;
 }
 
+/** Names the place of a recorded request. `undefined` for a post. */
+export function placeOf(request: string): string | undefined {
+  return placeName(readFingerprint(request) ?? {});
+}
+
 /**
  * True if both have the same text and number of images. A message of images alone has no text, and neither has a
  * deleted one (section 2).
@@ -43,7 +48,7 @@ export function mayBeAlike(one: string, other: string): boolean {
   const [a, b] = [readFingerprint(one), readFingerprint(other)];
   if (a === undefined || b === undefined) return one === other;
   if (a.text !== b.text || a.imageCount !== b.imageCount) return false;
-  const [here, there] = [placeOf(a), placeOf(b)];
+  const [here, there] = [placeName(a), placeName(b)];
   return here === undefined || there === undefined || here === there;
 }
 
@@ -55,11 +60,10 @@ export function differs(recorded: string, now: string): boolean {
   const [a, b] = [readFingerprint(recorded), readFingerprint(now)];
   if (a === undefined || b === undefined) return false;
   if (a.text !== b.text || a.imageCount !== b.imageCount) return true;
-  const place = placeOf(a);
-  return place !== undefined && place !== placeOf(b);
+  const place = placeName(a);
+  return place !== undefined && place !== placeName(b);
 }
 
-/** Names a place. `undefined` for a post. */
-export function placeOf({ conversationId, postId }: Place): string | undefined {
+function placeName({ conversationId, postId }: Place): string | undefined {
   return conversationId === undefined ? postId && `post:${postId}` : `dm:${conversationId}`;
 }

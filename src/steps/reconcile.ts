@@ -1,8 +1,10 @@
-import { RetryLater, ServiceBotError } from "../errors.ts";
+import { ApiError, NetworkError } from "../client/errors.ts";
+import { codeOf, findCause, RetryLater, ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
-import { howToSettle } from "./certainty.ts";
 import { mayBeAlike } from "./fingerprint.ts";
 import type { Intent, Search, ShownEffect } from "./step.ts";
+
+/** Decides what became of an effect that may have happened: none, one that the platform shows, or a question to a person. */
 
 /** In ms. Pause before the next look while another process is sending the same. */
 const OTHER_SENDER_MS = 1_000;
@@ -27,28 +29,28 @@ export async function reconcile<T>(
   intent: Intent,
   options: ReconcileOptions,
 ): Promise<ShownEffect<T> | undefined> {
+  const { inbox, claim } = options;
   const { same, others, isComplete } = await search.find(intent);
   if (same.length > 0) {
-    await refuseWhileOthersSend(search, intent, options);
-    const taken = await options.inbox.claimedRefs(same.map(({ ref }) => ref));
+    const underWay = await inbox.requestsUnderWay(claim, search.inFlightMs);
+    // A candidate may be a message that another process has sent a moment ago and not recorded yet.
+    if (underWay.some((other) => mayBeAlike(intent.request, other))) {
+      const reason =
+        "Another event is sending the same text there. The next look tells them apart.";
+      throw new RetryLater(OTHER_SENDER_MS, reason, { counts: false });
+    }
+    const taken = await inbox.claimedRefs(same.map(({ ref }) => ref));
     const own = same.find(({ ref }) => !taken.has(ref));
     if (own !== undefined) return own;
   }
-  if (!isComplete) throw notShown();
+  if (!isComplete) {
+    throw stepUncertain(
+      "It is unknown whether this post was made: it is not in the feed, which need not show it. Look at the bot's posts.",
+      claim.id,
+    );
+  }
   if (intent.lostRun !== undefined) await refuseOtherWords(others, intent, options);
   return undefined;
-}
-
-/** A candidate may be a message that another process has sent a moment ago and not recorded yet. */
-async function refuseWhileOthersSend(
-  { inFlightMs }: Search<unknown>,
-  { request }: Intent,
-  { inbox, claim }: ReconcileOptions,
-): Promise<void> {
-  const underWay = await inbox.requestsUnderWay(claim, inFlightMs);
-  if (!underWay.some((other) => mayBeAlike(request, other))) return;
-  const reason = "Another event is sending the same text there. The next look tells them apart.";
-  throw new RetryLater(OTHER_SENDER_MS, reason, { counts: false });
 }
 
 /**
@@ -58,7 +60,7 @@ async function refuseWhileOthersSend(
 async function refuseOtherWords(
   others: readonly string[],
   { ageMs }: Intent,
-  { inbox }: ReconcileOptions,
+  { inbox, claim }: ReconcileOptions,
 ): Promise<void> {
   if (others.length === 0) return;
   const taken = await inbox.claimedRefs(others);
@@ -68,17 +70,73 @@ async function refuseOtherWords(
     const reason = "A message of the bot may belong to another event, which adopts it in a moment.";
     throw new RetryLater(OTHER_LANES_MS - ageMs, reason, { counts: false });
   }
-  throw new ServiceBotError(
-    "STEP_UNCERTAIN",
+  throw stepUncertain(
     "The inbox was restored from a backup, and this event may have been answered before. The bot has said something " +
-      `there since, in other words than it would now (${unclaimed.slice(0, 3).join(", ")}). ${howToSettle()}`,
+      `there since, in other words than it would now (${unclaimed.slice(0, 3).join(", ")}).`,
+    claim.id,
   );
 }
 
-function notShown(): ServiceBotError {
-  return new ServiceBotError(
-    "STEP_UNCERTAIN",
-    "It is unknown whether this post was made: it is not in the feed, which need not show it. " +
-      `Look at the bot's posts. ${howToSettle()}`,
+/** How certain it is, after an error, that an effect did not happen. */
+export type EffectCertainty =
+  /** Nothing can have happened. */
+  | "absent"
+  /** The effect may have happened, and its request may still be under way. */
+  | "in flight"
+  /** The effect may have happened, and its request is over. */
+  | "ended";
+
+/** A gateway answers even if the platform behind it is still at work. */
+const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** Reads from an error whether an effect took place. The least certain of its causes decides. */
+export function effectCertainty(error: unknown): EffectCertainty {
+  const telling = findCause(error, isTelling);
+  if (telling === undefined) return "absent";
+  const own = certaintyOf(telling);
+  const below = telling.cause === undefined ? "absent" : effectCertainty(telling.cause);
+  return own === "in flight" || below === "absent" ? own : below;
+}
+
+function certaintyOf(error: Error): EffectCertainty {
+  if (error instanceof NetworkError) return error.sent ? "in flight" : "absent";
+  if (isBrokenOff(error)) return "in flight";
+  if (!(error instanceof ApiError)) return "ended";
+  if (error.saysNothingHappened) return "absent";
+  return GATEWAY_STATUSES.has(error.status) ? "in flight" : "ended";
+}
+
+function isTelling(error: Error): error is Error {
+  if (error instanceof NetworkError || error instanceof ApiError || isBrokenOff(error)) return true;
+  return error instanceof ServiceBotError && error.code === "API_INVALID_RESPONSE";
+}
+
+/** An abort, or a code of Node and its `fetch` for an open connection that broke, whatever the handler was calling. */
+function isBrokenOff(error: Error): boolean {
+  return (
+    /^(Abort|Timeout)Error$/.test(error.name) ||
+    /^(ECONNRESET|EPIPE|ETIMEDOUT|UND_ERR_(SOCKET|ABORTED|HEADERS_TIMEOUT|BODY_TIMEOUT))$/.test(
+      codeOf(error),
+    )
+  );
+}
+
+/** The error of a step that can neither be looked for nor repeated. It parks the event for a person. */
+export function stepUncertain(reason: string, event?: string): ServiceBotError {
+  return new ServiceBotError("STEP_UNCERTAIN", `${reason} ${howToSettle(event)}`);
+}
+
+/** The same for a step of the handler's own, which may be made repeatable. */
+export function ownStepUncertain(reason: string, event: string, cause?: unknown): ServiceBotError {
+  const message = `${reason} ${howToSettle(event)} Mark the step as repeatable if doing it twice does no harm.`;
+  return new ServiceBotError("STEP_UNCERTAIN", message, { cause });
+}
+
+/** The remedy for an event that was parked because of a step. */
+export function howToSettle(event = "ID"): string {
+  const retry = `service-bot inbox retry ${event} --assume`;
+  return (
+    `Look for the effect, then settle it: "${retry} done" if it took place, "${retry} absent" if it did not, ` +
+    `or discard the event. "service-bot inbox show ${event}" has the details.`
   );
 }

@@ -1,17 +1,14 @@
 import type { Clock } from "../core/clock.ts";
-import type { Logger } from "../core/logger.ts";
 import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
 import { ServiceBotError } from "../errors.ts";
-import type { Claim, Inbox, StepStart } from "../inbox/inbox.ts";
-import { howToSettle, shownName } from "./certainty.ts";
-import { copyAsJson } from "./json-value.ts";
-import type { Effect, ShownEffect } from "./step.ts";
+import type { Inbox, StepStart } from "../inbox/inbox.ts";
+import { howToSettle } from "./reconcile.ts";
+import type { Effect, Job, ShownEffect } from "./step.ts";
 
 export interface StepRecordsOptions {
   readonly inbox: Inbox;
   readonly clock: Clock;
-  /** The run that the steps belong to. */
-  readonly run: { readonly claim: Claim; readonly log: Logger; readonly signal: AbortSignal };
+  readonly job: Pick<Job, "claim" | "log" | "signal">;
 }
 
 /** Intents and results of the steps of one run, in the inbox. Every write throws LEASE_LOST without the lease. */
@@ -24,28 +21,26 @@ export class StepRecords {
 
   /** Records the intent, unless there is one. Returns the state of the step before. */
   async begin(step: string, request: string): Promise<StepStart> {
-    const { inbox, run } = this.#options;
-    return (await inbox.beginStep(run.claim, step, request)) ?? leaseLost(step);
+    const { inbox, job } = this.#options;
+    return (await inbox.beginStep(job.claim, step, request)) ?? leaseLost(step);
   }
 
   /** Records the intent anew. A result is forgotten. */
   async renew(step: string, request: string): Promise<void> {
-    const { inbox, run } = this.#options;
-    if (!(await inbox.restartStep(run.claim, step, request))) leaseLost(step);
+    const { inbox, job } = this.#options;
+    if (!(await inbox.restartStep(job.claim, step, request))) leaseLost(step);
   }
 
   /** Forgets a result, and remembers that its effect did not happen. */
   async forget(step: string): Promise<void> {
-    const { inbox, run } = this.#options;
-    const restart = () => inbox.restartStep(run.claim, step, "");
-    if (!(await this.#persist(step, restart))) leaseLost(step);
+    await this.#persist(step, () => this.renew(step, ""));
     await this.markAbsent(step);
   }
 
   /** Remembers that the effect of an open step did not happen. */
   async markAbsent(step: string): Promise<void> {
-    const { inbox, run } = this.#options;
-    await this.#persist(step, () => inbox.dropStep(run.claim, step));
+    const { inbox, job } = this.#options;
+    await this.#persist(step, () => inbox.dropStep(job.claim, step));
   }
 
   /**
@@ -55,47 +50,30 @@ export class StepRecords {
    * @throws {ServiceBotError} STEP_RESULT_INVALID, LEASE_LOST
    */
   async finish<T>(step: string, { result, ref }: Effect<T>): Promise<T> {
-    const { inbox, run } = this.#options;
-    const text = this.#pack(step, result);
-    const write = () => inbox.finishStep(run.claim, step, text, ref);
+    const { inbox, job } = this.#options;
+    const text = packResult(result, step, job.claim.id);
+    const write = () => inbox.finishStep(job.claim, step, text, ref);
     if (!(await this.#persist(step, write))) leaseLost(step);
-    return unpack(text);
+    return unpackResult(text);
   }
 
   /** Records an effect that was found. False if another step has it by now. */
   async adopt(step: string, { result, ref }: ShownEffect<unknown>): Promise<boolean> {
-    const { inbox, run } = this.#options;
-    const text = this.#pack(step, result);
-    const adopted = await this.#persist(step, () => inbox.adoptStep(run.claim, step, text, ref));
+    const { inbox, job } = this.#options;
+    const text = packResult(result, step, job.claim.id);
+    const adopted = await this.#persist(step, () => inbox.adoptStep(job.claim, step, text, ref));
     return adopted === "lost" ? leaseLost(step) : adopted === "adopted";
   }
 
-  /** Wraps the result, so that a step without one has none again. */
-  #pack(step: string, result: unknown): string {
-    const copy = copyAsJson(result);
-    if (copy.ok) return JSON.stringify({ value: copy.value });
-    throw new ServiceBotError(
-      "STEP_RESULT_INVALID",
-      `The step "${shownName(step)}" ran, but its result cannot be recorded: ${copy.path} ${copy.problem}. ` +
-        `Return a value that JSON keeps. The step is not run again by itself. ${howToSettle(this.#options.run.claim.id)}`,
-    );
-  }
-
   #persist<T>(step: string, write: () => Promise<T>): Promise<T> {
-    const { clock, run } = this.#options;
+    const { clock, job } = this.#options;
     return persist(write, {
       clock,
-      signal: run.signal,
-      tries: () => (run.signal.aborted ? 1 : WRITE_ATTEMPTS),
-      failed: (err) => run.log.error({ err, step }, "the outcome of a step cannot be written"),
+      signal: job.signal,
+      tries: () => (job.signal.aborted ? 1 : WRITE_ATTEMPTS),
+      failed: (err) => job.log.error({ err, step }, "the outcome of a step cannot be written"),
     });
   }
-}
-
-/** Reads a recorded result. A step that a person has settled has none. */
-export function unpack<T>(text: string | undefined): T {
-  const { value }: { value: T } = JSON.parse(text ?? "{}");
-  return value;
 }
 
 function leaseLost(step: string): never {
@@ -103,4 +81,100 @@ function leaseLost(step: string): never {
     "LEASE_LOST",
     `The event was taken over while the step "${step}" ran; this run ends here.`,
   );
+}
+
+/** The name of a step as the handler gave it. */
+export function shownName(step: string): string {
+  return step.replace(/^step\//, "");
+}
+
+/** Reads a recorded result. A step that a person has settled has none. */
+export function unpackResult<T>(text: string | undefined): T {
+  const { value }: { value: T } = JSON.parse(text ?? "{}");
+  return value;
+}
+
+/** Wraps the result, so that a step without one has none again. */
+function packResult(result: unknown, step: string, event: string): string {
+  try {
+    const text = JSON.stringify(result, refuseLosses());
+    return text === undefined ? "{}" : `{"value":${text}}`;
+  } catch (error) {
+    if (!(error instanceof JsonLoss)) throw error;
+    throw new ServiceBotError(
+      "STEP_RESULT_INVALID",
+      `The step "${shownName(step)}" ran, but its result cannot be recorded: ${error.message}. ` +
+        `Return a value that JSON keeps. The step is not run again by itself. ${howToSettle(event)}`,
+    );
+  }
+}
+
+/** A part of a value that JSON would drop or change. The message begins with its path from `$`, the value itself. */
+class JsonLoss extends Error {
+  constructor(path: string, problem: string) {
+    super(`${path} ${problem}`);
+  }
+}
+
+/** Levels. Far from where recursion ends, which is at some thousands. */
+const MAX_DEPTH = 500;
+
+/**
+ * A replacer for one call of `JSON.stringify` that throws a {@link JsonLoss} instead of a loss in silence. Properties
+ * that are `undefined` are left out all the same, and `undefined` in an array becomes null.
+ */
+function refuseLosses() {
+  const places = new WeakMap<object, { readonly path: string; readonly parent: object }>();
+  return function refuseLoss(this: object, key: string, part: unknown): unknown {
+    const place = places.get(this);
+    const path = place === undefined ? "$" : place.path + accessOf(this, key);
+    const problem = lossOf(this, key, part);
+    if (problem !== undefined) throw new JsonLoss(path, problem);
+    if (typeof part !== "object" || part === null) return part;
+    let depth = 0;
+    for (let above = place && this; above !== undefined; above = places.get(above)?.parent) {
+      if (above === part) throw new JsonLoss(path, "contains itself");
+      depth += 1;
+      if (depth >= MAX_DEPTH) throw new JsonLoss(path, "is nested too deeply");
+    }
+    places.set(part, { path, parent: this });
+    return part;
+  };
+}
+
+/** The problem with a part, after the path of the part. `undefined` if JSON keeps it. */
+function lossOf(parent: object, key: string, part: unknown): string | undefined {
+  switch (typeof part) {
+    case "undefined":
+      return Array.isArray(parent) && !(key in parent) ? "is a hole" : undefined;
+    case "number":
+      return Number.isFinite(part) ? undefined : `is ${part}`;
+    case "bigint":
+    case "function":
+    case "symbol":
+      return `is a ${typeof part}`;
+    case "object":
+      if (part === null) {
+        return Reflect.get(parent, key) instanceof Date ? "is an invalid Date" : undefined;
+      }
+      return Array.isArray(part) || isPlain(part) ? undefined : `is a ${classOf(part)}`;
+    default:
+      return undefined;
+  }
+}
+
+/** Objects of another realm have a root prototype of their own. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function classOf(value: object): string {
+  // An object without a constructor has a prototype of its own making.
+  return value.constructor?.name || "class instance";
+}
+
+function accessOf(parent: object, key: string): string {
+  if (Array.isArray(parent)) return `[${key}]`;
+  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }

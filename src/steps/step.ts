@@ -1,17 +1,23 @@
 /** The words of the folder: a step, its effect, and what is known of an effect that an earlier run may have made. */
 
+import type { Logger } from "../core/logger.ts";
+import type { AnyEvent } from "../events/types.ts";
+import type { Claim } from "../inbox/inbox.ts";
 import type { StepOutcome } from "../observe/channels.ts";
 
-/** An effect on the outside world. */
-export interface Effect<T> {
-  readonly result: T;
-  /** Unique name of the effect, made from the platform's id. `undefined` if the platform gave no id. */
-  readonly ref?: string | undefined;
+/** One run of the handlers for one event. */
+export interface Job {
+  readonly event: AnyEvent;
+  readonly claim: Claim;
+  readonly log: Logger;
+  /** Aborts at the handler timeout, when the lease is lost, and when the bot stops. */
+  readonly signal: AbortSignal;
+  readonly steps: StepRunner;
 }
 
-/** An effect that the platform shows. */
-export interface ShownEffect<T> extends Effect<T> {
-  readonly ref: string;
+/** Runs the steps of one job. */
+export interface StepRunner {
+  run<T>(step: Step<T>): Promise<StepEnd<T>>;
 }
 
 /** An effect that happens once per event, however often the handler runs. */
@@ -30,14 +36,27 @@ export interface Step<T> {
   readonly subject?: Subject | undefined;
 }
 
+/** An effect on the outside world. */
+export interface Effect<T> {
+  readonly result: T;
+  /** Unique name of the effect, made from the platform's id. `undefined` if the platform gave no id. */
+  readonly ref?: string | undefined;
+}
+
+/** An effect that the platform shows. */
+export interface ShownEffect<T> extends Effect<T> {
+  readonly ref: string;
+}
+
+/** The end of a step. `result` is `undefined` if a person has settled the step. */
+export interface StepEnd<T> extends Effect<T> {
+  readonly outcome: StepOutcome;
+}
+
 /** Recognises an effect that an earlier run may have made. */
 export interface Search<T> {
-  /** Describes the effect as text, recorded before it is made. It may contain the time, so each attempt has its own. */
+  /** The fingerprint of the effect as text, recorded before each attempt. It may contain the time. */
   request(): string;
-  /** Place where the effect of a request appears. One step at a time looks or sends there, across all events. */
-  place(request: string): string;
-  /** True if the request that an earlier run recorded has another content or place than this step. */
-  differs(recorded: string): boolean;
   /** Reads what the platform shows of the intent's effect. */
   find(intent: Intent): Promise<Candidates<T>>;
   /** In ms after the intent. Until then the request may be under way. */
@@ -46,7 +65,7 @@ export interface Search<T> {
 
 /** An effect that an earlier run may have made, without a result in the inbox. */
 export interface Intent {
-  /** The recorded description of the effect. */
+  /** The recorded fingerprint of the effect. */
   readonly request: string;
   /** When the intent was recorded, in ms since 1970 on the bot's clock. */
   readonly startedAt: number;
@@ -80,14 +99,4 @@ export interface Subject {
   readonly ref: string;
   /** The same among events of one type. An event that finds it taken has another subject with the same `ref`. */
   readonly kindRef: string;
-}
-
-/** The end of a step. `result` is `undefined` if a person has settled the step. */
-export interface StepEnd<T> extends Effect<T> {
-  readonly outcome: StepOutcome;
-}
-
-/** Runs the steps of one run of a handler. */
-export interface StepRunner {
-  run<T>(step: Step<T>): Promise<StepEnd<T>>;
 }

@@ -1,30 +1,5 @@
-import { createHash } from "node:crypto";
-import { idText } from "../events/id.ts";
-import { actorOf } from "../events/lane.ts";
-import type { AnyEvent } from "../events/types.ts";
 import type { StepRecords } from "./records.ts";
 import type { Subject } from "./step.ts";
-
-/** Types that one comment can have at once (section 6). */
-const COMMENT_TYPES: ReadonlySet<string> = new Set(["mention", "comment", "reply"]);
-
-/**
- * Names the comment that an event is about, so that one of several events of a comment is answered. `undefined` if the
- * event names no comment. The document does not say whether the `commentId` of a `reply` is the new comment or the one
- * above. In the second case, two replies of one person have one name. They also have one type, and a comment makes only
- * one event of each type.
- */
-export function subjectOf(event: AnyEvent): Subject | undefined {
-  if (!COMMENT_TYPES.has(event.type)) return undefined;
-  const { commentId, entityType, entityId }: Readonly<Record<string, unknown>> = {
-    ...event.payload,
-  };
-  const id = idText(commentId) ?? (entityType === "comment" ? idText(entityId) : undefined);
-  if (id === undefined) return undefined;
-  const content = JSON.stringify([id, actorOf(event)]);
-  const ref = `content:${createHash("sha256").update(content).digest("base64url")}`;
-  return { ref, kindRef: `${ref}:${event.type}` };
-}
 
 /** Names of the steps that record the subject of an event. */
 const STEPS = { ref: "sole", kindRef: "sole/kind" } as const;

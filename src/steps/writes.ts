@@ -1,141 +1,174 @@
+import { createHash } from "node:crypto";
 import type { Client } from "../client/client.ts";
 import type { ImageInput } from "../client/images/source.ts";
-import type { OutgoingMessage, Sent, SentComment, SentPost, Upload } from "../client/types.ts";
-import type { Jsonify } from "../core/jsonify.ts";
-import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
+import type {
+  OutgoingMessage,
+  Sent,
+  SentComment,
+  SentMessage,
+  SentPost,
+  Upload,
+} from "../client/types.ts";
+import { ServiceBotError } from "../errors.ts";
+import { idText } from "../events/id.ts";
+import { actorOf, conversationOf } from "../events/lane.ts";
 import type { AnyEvent } from "../events/types.ts";
-import type { Job } from "./job.ts";
-import type { PendingTasks } from "./pending-tasks.ts";
-import type { Step } from "./step.ts";
-import { commentStep, postStep, replyStep, uploadStep, type WriteScope } from "./write-steps.ts";
+import { findComments, findMessages, findPosts } from "./find.ts";
+import { type Place, refOf, type WriteFingerprint } from "./fingerprint.ts";
+import type { Search, Step, Subject } from "./step.ts";
 
-/** Options of `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
-export interface WriteOptions {
-  /**
-   * Names the write, in the place of its number. A write with another key than in an earlier run is made in any case.
-   * 1 to 100 characters, without control characters. It appears in the log and in `service-bot inbox show`.
-   */
-  readonly key?: string | undefined;
+/** The writes of the API as steps: how to make each, and how to find it again after a crash. */
+
+export interface WriteScope {
+  readonly client: Client;
+  readonly signal: AbortSignal;
 }
 
-/** How `ctx.step` treats a step of which it is not known whether it took effect. */
-export interface StepOptions {
-  /** True when doing it twice does no harm: it is then run again instead of parking the event. */
-  readonly repeatable?: boolean;
+/** In ms. The API finishes what it began when the deadline passed. */
+const SETTLE_MS = 1_000;
+
+/** In ms. An unattached upload is gone after an hour (section 3), and the retry that uses it needs some of that. */
+const UPLOAD_VALID_MS = 45 * 60_000;
+
+/**
+ * A reply to an event: a message to a message, a comment to activity on a post.
+ *
+ * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
+ */
+export function replyStep(
+  name: string,
+  event: AnyEvent,
+  message: OutgoingMessage,
+  scope: WriteScope,
+): Step<Sent> {
+  const conversationId = conversationOf(event);
+  if (conversationId !== undefined) return messageStep(name, conversationId, message, scope);
+  const payload: Readonly<Record<string, unknown>> = { ...event.payload };
+  // The values of entityType are not documented; "post" is the type that posts carry (section 2).
+  const ofPost = payload["entityType"] === "post" ? payload["entityId"] : undefined;
+  const postId = idText(payload["postId"]) ?? idText(ofPost);
+  if (postId !== undefined) {
+    return { ...commentStep(name, postId, message, scope), subject: subjectOf(event) };
+  }
+  throw new ServiceBotError(
+    "REPLY_IMPOSSIBLE",
+    `A ${event.type} event that names neither a conversation nor a post cannot be replied to. ` +
+      "Use ctx.comment() or ctx.client with the address you want to answer at.",
+  );
 }
 
-/** The result of a write that is not repeated when the handler is retried. */
-export type WriteResult<T> = T & {
-  /** True when an earlier run of the handler made the write, and this run sent nothing. */
-  readonly repeated: boolean;
-};
-
-type WriteKind = "reply" | "comment" | "post" | "upload";
-
-const WRITE_OPTIONS: OptionNames<WriteOptions> = { key: true };
-const STEP_OPTIONS: OptionNames<StepOptions> = { repeatable: true };
-
-/** No control or invisible character, and no half of one. */
-const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
-
-/** Writes and steps of one run of a handler. Every one belongs to the run, and errors of its options reject. */
-export class Writes {
-  readonly #job: Job<AnyEvent>;
-  readonly #client: Client;
-  readonly #tasks: PendingTasks;
-  readonly #counts = { reply: 0, comment: 0, post: 0, upload: 0 };
-
-  constructor(job: Job<AnyEvent>, client: Client, tasks: PendingTasks) {
-    this.#job = job;
-    this.#client = client;
-    this.#tasks = tasks;
-  }
-
-  reply(message: string | OutgoingMessage, options: WriteOptions = {}): Promise<WriteResult<Sent>> {
-    const name = this.#nextName("reply", options);
-    const { event } = this.#job;
-    return this.#write(options, (scope) => replyStep(name, event, outgoingOf(message), scope));
-  }
-
-  comment(
-    postId: string,
-    message: string | OutgoingMessage,
-    options: WriteOptions = {},
-  ): Promise<WriteResult<SentComment>> {
-    const name = this.#nextName("comment", options);
-    return this.#write(options, (scope) => commentStep(name, postId, outgoingOf(message), scope));
-  }
-
-  post(
-    message: string | OutgoingMessage,
-    options: WriteOptions = {},
-  ): Promise<WriteResult<SentPost>> {
-    const name = this.#nextName("post", options);
-    return this.#write(options, (scope) => postStep(name, outgoingOf(message), scope));
-  }
-
-  upload(image: ImageInput, options: WriteOptions = {}): Promise<WriteResult<Upload>> {
-    const name = this.#nextName("upload", options);
-    return this.#tasks.start(async () => {
-      checkWriteOptions(options);
-      return await this.#run(uploadStep(name, image, this.#scope()));
-    });
-  }
-
-  /** Runs a step of the handler's own. Every run gets the result as it is recorded. */
-  step<R>(name: string, fn: () => Promise<R> | R, options: StepOptions = {}): Promise<Jsonify<R>> {
-    return this.#tasks.start(async () => {
-      refuseProblems(unknownOptions(options, STEP_OPTIONS));
-      const { result } = await this.#job.steps.run({
-        name: `step/${name}`,
-        run: async () => ({ result: (await fn()) as Jsonify<R> }),
-        repeatable: options.repeatable ?? false,
-      });
-      return result;
-    });
-  }
-
-  #write<R extends { readonly id?: string | undefined }>(
-    options: WriteOptions,
-    describe: (scope: WriteScope) => Step<R>,
-  ): Promise<WriteResult<R>> {
-    return this.#tasks.start(async () => {
-      checkWriteOptions(options);
-      const step = describe(this.#scope());
-      // Dates the intent by the platform's clock. By the bot's, a search after a crash would go back for minutes.
-      await this.#client.syncClock();
-      return await this.#run(step);
-    });
-  }
-
-  async #run<R>(step: Step<R>): Promise<WriteResult<R>> {
-    const { result, outcome } = await this.#job.steps.run(step);
-    return { ...result, repeated: outcome !== "made" };
-  }
-
-  #scope(): WriteScope {
-    return { client: this.#client, signal: this.#job.signal };
-  }
-
-  /** `reply/1`, or `reply/key:sorry` with the key `sorry`. Numbered calls keep two replies with one text apart. */
-  #nextName(kind: WriteKind, { key }: WriteOptions): string {
-    if (key !== undefined) return `${kind}/key:${key}`;
-    this.#counts[kind] += 1;
-    return `${kind}/${this.#counts[kind]}`;
-  }
+/** A direct message in a conversation. */
+export function messageStep(
+  name: string,
+  conversationId: string,
+  message: OutgoingMessage,
+  { client, signal }: WriteScope,
+): Step<SentMessage> {
+  return writeStep(name, message, client, {
+    kind: "dm",
+    place: { conversationId },
+    send: () => client.dms.send(conversationId, message, { signal }),
+    find: (intent) => findMessages(client, conversationId, intent, signal),
+  });
 }
 
-/** A text alone is a message without images. */
-function outgoingOf(message: string | OutgoingMessage): OutgoingMessage {
-  return typeof message === "string" ? { text: message } : message;
+/** A comment on a post. */
+export function commentStep(
+  name: string,
+  postId: string,
+  message: OutgoingMessage,
+  { client, signal }: WriteScope,
+): Step<SentComment> {
+  return writeStep(name, message, client, {
+    kind: "comment",
+    place: { postId },
+    send: () => client.posts.comment(postId, message, { signal }),
+    find: (intent) => findComments(client, postId, intent, signal),
+  });
 }
 
-/** @throws {ServiceBotError} INVALID_OPTION */
-function checkWriteOptions(options: WriteOptions): void {
-  const { key } = options;
-  const isValid = key === undefined || (typeof key === "string" && KEY.test(key));
-  const problem = isValid
-    ? undefined
-    : "key must be a text of 1 to 100 characters without control characters";
-  refuseProblems([...unknownOptions(options, WRITE_OPTIONS), problem]);
+/** A post. */
+export function postStep(
+  name: string,
+  message: OutgoingMessage,
+  { client, signal }: WriteScope,
+): Step<SentPost> {
+  return writeStep(name, message, client, {
+    kind: "post",
+    place: {},
+    send: () => client.posts.create(message, { signal }),
+    find: (intent) => findPosts(client, intent, signal),
+  });
+}
+
+/** An upload. It is repeated rather than looked for, because an unused one costs nothing. */
+export function uploadStep(
+  name: string,
+  image: ImageInput,
+  { client, signal }: WriteScope,
+): Step<Upload> {
+  return {
+    name,
+    run: async () => ({ result: await client.upload(image, { signal }) }),
+    repeatable: true,
+    validForMs: UPLOAD_VALID_MS,
+  };
+}
+
+/** Differences between the kinds of writes. */
+interface Write<T> extends Pick<Search<T>, "find"> {
+  readonly kind: "dm" | "comment" | "post";
+  readonly place: Place;
+  send(): Promise<T>;
+}
+
+function writeStep<T extends { readonly id?: string | undefined }>(
+  name: string,
+  { text, images = [], imageKeys = [] }: OutgoingMessage,
+  client: Client,
+  { kind, place, send, find }: Write<T>,
+): Step<T> {
+  // The platform's time of the intent. The bot's own of that moment is lost once its clock has been set.
+  const request = () => {
+    const imageCount = images.length + imageKeys.length;
+    return JSON.stringify({
+      ...{ text, imageCount, ...place, at: client.platformNow() },
+    } satisfies WriteFingerprint);
+  };
+  // Images are uploaded and attached, and both once more if a key has expired.
+  const calls = images.length === 0 ? 1 : 4;
+  return {
+    name,
+    repeatable: false,
+    run: async () => {
+      const result = await send();
+      return { result, ref: result.id && refOf(kind, result.id) };
+    },
+    search: {
+      request,
+      find,
+      inFlightMs: calls * client.longestCallMs + SETTLE_MS,
+    },
+  };
+}
+
+/** Types that one comment can have at once (section 6). */
+const COMMENT_TYPES: ReadonlySet<string> = new Set(["mention", "comment", "reply"]);
+
+/**
+ * Names the comment that an event is about, so that one of several events of a comment is answered. `undefined` if the
+ * event names no comment. The document does not say whether the `commentId` of a `reply` is the new comment or the one
+ * above. In the second case, two replies of one person have one name. They also have one type, and a comment makes only
+ * one event of each type.
+ */
+export function subjectOf(event: AnyEvent): Subject | undefined {
+  if (!COMMENT_TYPES.has(event.type)) return undefined;
+  const { commentId, entityType, entityId }: Readonly<Record<string, unknown>> = {
+    ...event.payload,
+  };
+  const id = idText(commentId) ?? (entityType === "comment" ? idText(entityId) : undefined);
+  if (id === undefined) return undefined;
+  const content = JSON.stringify([id, actorOf(event)]);
+  const ref = `content:${createHash("sha256").update(content).digest("base64url")}`;
+  return { ref, kindRef: `${ref}:${event.type}` };
 }

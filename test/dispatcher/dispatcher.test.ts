@@ -21,7 +21,7 @@ describe("handling", () => {
 
   test("the handler gets the event with its attempt, door and lateness", async () => {
     const seen: unknown[] = [];
-    const { inbox, dispatcher } = harness(({ event, attempt, source, late }) =>
+    const { inbox, dispatcher } = harness(({ event, claim: { attempt, source, late } }) =>
       seen.push({ id: event.id, type: event.type, attempt, source, late }),
     );
     await inbox.put(messages("5"), "webhook");
@@ -87,8 +87,8 @@ describe("failures", () => {
   test("a failed event is tried again after a growing wait, and then it is done", async () => {
     const attempts: number[] = [];
     const { inbox, dispatcher, clock, failures } = harness((job) => {
-      attempts.push(job.attempt);
-      if (job.attempt < 3) throw new Error("boom");
+      attempts.push(job.claim.attempt);
+      if (job.claim.attempt < 3) throw new Error("boom");
     });
     await inbox.put(messages("1"), "webhook");
     await dispatcher.idle();
@@ -193,7 +193,7 @@ describe("outages", () => {
       const attempts: number[] = [];
       let down = true;
       const { inbox, dispatcher, clock } = harness((job) => {
-        attempts.push(job.attempt);
+        attempts.push(job.claim.attempt);
         if (down) throw error;
       });
       await inbox.put(messages("1"), "webhook");
@@ -258,7 +258,7 @@ describe("handlers that know better", () => {
   test("RetryLater sets the wait, and the attempt counts", async () => {
     const attempts: number[] = [];
     const { inbox, dispatcher, clock } = harness((job) => {
-      attempts.push(job.attempt);
+      attempts.push(job.claim.attempt);
       throw new RetryLater(90_000);
     });
     await inbox.put(messages("1"), "webhook");
@@ -279,7 +279,7 @@ describe("handlers that know better", () => {
   test("RetryLater that does not count never ends in the dead letters", async () => {
     const attempts: number[] = [];
     const { inbox, dispatcher, clock } = harness((job) => {
-      attempts.push(job.attempt);
+      attempts.push(job.claim.attempt);
       if (attempts.length < 10) throw new RetryLater(1_000, "not yet", { counts: false });
     });
     await inbox.put(messages("1"), "webhook");
@@ -322,8 +322,8 @@ describe("handlers that know better", () => {
     const hanging = gate();
     const { inbox, dispatcher, clock } = harness(
       (job) => {
-        attempts.push(job.attempt);
-        if (job.attempt === 2) return hanging.pass();
+        attempts.push(job.claim.attempt);
+        if (job.claim.attempt === 2) return hanging.pass();
         throw new Error("boom");
       },
       {
@@ -351,7 +351,7 @@ describe("time", () => {
     const signals: AbortSignal[] = [];
     const { inbox, dispatcher, clock, failures } = harness(async (job) => {
       signals.push(job.signal);
-      if (job.attempt === 1) await hanging.pass();
+      if (job.claim.attempt === 1) await hanging.pass();
     });
     await inbox.put(messages("1"), "webhook");
     await hanging.entered;
@@ -407,9 +407,9 @@ test("a lane that is claimed anew while its handler still runs: the older run en
   const hanging = gate();
   const order: string[] = [];
   const { inbox, dispatcher, clock } = harness(async (job) => {
-    order.push(`begin ${job.attempt}`);
-    job.signal.addEventListener("abort", () => order.push(`abort ${job.attempt}`));
-    if (job.attempt === 1) await hanging.pass();
+    order.push(`begin ${job.claim.attempt}`);
+    job.signal.addEventListener("abort", () => order.push(`abort ${job.claim.attempt}`));
+    if (job.claim.attempt === 1) await hanging.pass();
   });
   await inbox.put(messages("1"), "webhook");
   await hanging.entered;

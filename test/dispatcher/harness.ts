@@ -2,16 +2,16 @@ import { onTestFinished } from "vitest";
 import {
   Dispatcher,
   type DispatcherOptions,
-  type EventJob,
   type HandledTypes,
   type HandlerRun,
 } from "../faces/dispatcher.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import type { Job } from "../faces/steps.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { loggedSender } from "../support/channels.ts";
 import { logSink } from "../support/log.ts";
 
-export type Handle = (job: EventJob) => Promise<unknown> | unknown;
+export type Handle = (job: Job) => Promise<unknown> | unknown;
 
 /** A dispatcher on an inbox in memory, with a clock that stands still. */
 export interface Harness {

@@ -39,7 +39,7 @@ describe("an error that no further run mends", () => {
     "$code makes a dead letter of the first run, and the lane goes on at once",
     async ({ error }) => {
       const runs: string[] = [];
-      const { inbox, dispatcher } = harness(({ event, attempt }) => {
+      const { inbox, dispatcher } = harness(({ event, claim: { attempt } }) => {
         runs.push(`${event.id}#${attempt}`);
         if (event.id === "1") throw error;
       });
@@ -70,7 +70,7 @@ describe("an error that no further run mends", () => {
 
   test("is tried again where the handler asks for it with RetryLater", async () => {
     const attempts: number[] = [];
-    const { inbox, dispatcher, clock } = harness(({ attempt }) => {
+    const { inbox, dispatcher, clock } = harness(({ claim: { attempt } }) => {
       attempts.push(attempt);
       if (attempt === 1) throw new RetryLater(5_000, "soon", { cause: refusal("NOT_FOUND", 404) });
     });
@@ -96,7 +96,7 @@ describe("an error that no further run mends", () => {
 describe("an error that a further run may mend", () => {
   test.each(named(transient))("$code is tried again", async ({ error }) => {
     const attempts: number[] = [];
-    const { inbox, dispatcher, clock } = harness(({ attempt }) => {
+    const { inbox, dispatcher, clock } = harness(({ claim: { attempt } }) => {
       attempts.push(attempt);
       if (attempt === 1) throw error;
     });

@@ -15,8 +15,6 @@ test("an event whose call may still be under way keeps no other one waiting, and
     repeatable: false,
     search: {
       request: () => "hi",
-      place: () => "dm:a",
-      differs: () => false,
       find: async () => {
         await searched.pass();
         return { same: [{ result: "m_1", ref: "m_1" }], others: [], isComplete: true };
@@ -27,7 +25,7 @@ test("an event whose call may still be under way keeps no other one waiting, and
   const attempts: number[] = [];
   const healthy = gate();
   const { inbox, clock, dispatcher, failures } = harness(
-    async ({ event, attempt, steps }) => {
+    async ({ event, claim: { attempt }, steps }) => {
       if (event.id !== "1") return void healthy.pass();
       attempts.push(attempt);
       await steps.run(step);

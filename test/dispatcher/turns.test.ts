@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { EventJob } from "../faces/dispatcher.ts";
 import { ServiceBotError } from "../faces/errors.ts";
 import type { Advance } from "../faces/inbox.ts";
 import type { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import type { Job } from "../faces/steps.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 
@@ -10,7 +10,7 @@ import { gate, harness } from "./harness.ts";
 function gated(events: number, options: Parameters<typeof harness>[1] = {}) {
   const gates = Array.from({ length: events + 1 }, gate);
   const seen: string[] = [];
-  const jobs: EventJob[] = [];
+  const jobs: Job[] = [];
   const made = harness(async (job) => {
     seen.push(job.event.id);
     jobs.push(job);
@@ -139,7 +139,10 @@ describe("a lane goes on by itself", () => {
     await dispatcher.idle();
     expect(ends).toEqual(["complete", "advance"]);
     expect(claimed).toEqual(["1", "2"]);
-    expect(jobs.map(({ event, attempt }) => `${event.id}#${attempt}`)).toEqual(["1#1", "2#1"]);
+    expect(jobs.map(({ event, claim: { attempt } }) => `${event.id}#${attempt}`)).toEqual([
+      "1#1",
+      "2#1",
+    ]);
     expect(await inbox.stats()).toMatchObject({ pending: 0, done: 2 });
   });
 
@@ -258,7 +261,7 @@ describe("in the moment in which a lane goes on", () => {
     expect(seen).toEqual(["1"]);
     held.open();
     await entered(2);
-    expect(made.jobs[1]).toMatchObject({ attempt: 2 });
+    expect(made.jobs[1]).toMatchObject({ claim: { attempt: 2 } });
     open(2);
     await dispatcher.idle();
     expect(seen).toEqual(["1", "2"]);

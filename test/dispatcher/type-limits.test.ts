@@ -151,7 +151,7 @@ describe("the concurrency of a type", () => {
     const hanging = gate();
     const seen: string[] = [];
     const { inbox, dispatcher } = harness(
-      async ({ event, attempt }) => {
+      async ({ event, claim: { attempt } }) => {
         seen.push(`${event.id}#${attempt}`);
         if (event.id === "1m") await hanging.pass();
       },

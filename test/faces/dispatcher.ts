@@ -1,4 +1,4 @@
 export { type HandledTypes, TypeLimits } from "../../src/dispatcher/lanes.ts";
 export { Dispatcher, type DispatcherOptions } from "../../src/dispatcher/loop.ts";
 export { permanentCodes } from "../../src/dispatcher/outcome.ts";
-export type { EventJob, HandlerRun } from "../../src/dispatcher/run.ts";
+export type { HandlerRun } from "../../src/dispatcher/run.ts";

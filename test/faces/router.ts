@@ -1,5 +1,5 @@
-export { type Context, createContext } from "../../src/router/context.ts";
+export { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
 export { type HandlerRun, Handling } from "../../src/router/handling.ts";
-export { LoopGuard } from "../../src/router/loop-guard.ts";
-export { OwnAccount } from "../../src/router/own-account.ts";
+export { LoopGuard, OwnAccount } from "../../src/router/loops.ts";
+export { PendingTasks } from "../../src/router/pending-tasks.ts";
 export { type Handler, type Middleware, Router } from "../../src/router/router.ts";

@@ -1,14 +1,11 @@
-export { refOf } from "../../src/steps/fingerprint.ts";
-export { CallsInFlight } from "../../src/steps/in-flight.ts";
-export type { Job } from "../../src/steps/job.ts";
-export { copyAsJson } from "../../src/steps/json-value.ts";
-export { PendingTasks } from "../../src/steps/pending-tasks.ts";
+export { placeOf, refOf } from "../../src/steps/fingerprint.ts";
 export { reconcile } from "../../src/steps/reconcile.ts";
 export { RestoreWindow } from "../../src/steps/restore.ts";
 export type {
   Candidates,
   Effect,
   Intent,
+  Job,
   LostRun,
   Search,
   Step,
@@ -16,6 +13,4 @@ export type {
   StepRunner,
 } from "../../src/steps/step.ts";
 export { Steps, type StepsOptions } from "../../src/steps/steps.ts";
-export { subjectOf } from "../../src/steps/subject.ts";
-export { commentStep, messageStep, postStep } from "../../src/steps/write-steps.ts";
-export type { WriteResult } from "../../src/steps/writes.ts";
+export { commentStep, messageStep, postStep, subjectOf } from "../../src/steps/writes.ts";

@@ -1,7 +1,8 @@
 import { payloads, wireEvent } from "../events/samples.ts";
 import { Client, type ClientOptions } from "../faces/client.ts";
 import { type Clock, createLogger, systemClock } from "../faces/core.ts";
-import { type AnyEvent, parseEvent } from "../faces/events.ts";
+import { parseEvent } from "../faces/events.ts";
+import type { Claim } from "../faces/inbox.ts";
 import { type HandlerRun, Handling, type Router } from "../faces/router.ts";
 import type { Job, Step, StepEnd, StepRunner } from "../faces/steps.ts";
 import { ManualClock, TestPlatform } from "../faces/testing.ts";
@@ -16,7 +17,7 @@ export class FakeSteps implements StepRunner {
   }
 }
 
-export interface TestJob extends Job<AnyEvent> {
+export interface TestJob extends Job {
   readonly steps: FakeSteps;
   /** The lines that were logged. */
   readonly lines: string[];
@@ -26,7 +27,8 @@ export interface TestJob extends Job<AnyEvent> {
 export function jobFor(
   type: string,
   more: Readonly<Record<string, unknown>> = {},
-  rest: Partial<Job<AnyEvent>> = {},
+  rest: Partial<Job> = {},
+  claim: Partial<Claim> = {},
 ): TestJob {
   const base = (payloads as Readonly<Record<string, object>>)[type] ?? {};
   const parsed = parseEvent(wireEvent(type, { ...base, ...more }));
@@ -35,10 +37,10 @@ export function jobFor(
   const destination = { write: (line: string) => void lines.push(line) };
   return {
     event: parsed.event,
-    attempt: 1,
-    source: "webhook",
-    late: false,
-    trace: undefined,
+    claim: {
+      ...{ id: parsed.event.id, type, lane: "lane", fence: 1, body: "", receivedAt: 0, crashes: 0 },
+      ...{ attempt: 1, source: "webhook", late: false, trace: undefined, ...claim },
+    },
     log: createLogger({ level: "trace", secrets: [], destination }),
     signal: new AbortController().signal,
     ...rest,
@@ -82,12 +84,12 @@ export function fakeClient(options: Partial<ClientOptions> = {}): {
 }
 
 /** Begins the run of a job, without a loop guard. */
-export function begin(router: Router, job: Job<AnyEvent>, client: Client): HandlerRun {
+export function begin(router: Router, job: Job, client: Client): HandlerRun {
   const clock = new ManualClock();
   return new Handling({ router, client, clock, loopGuard: false }).begin(job);
 }
 
 /** Runs the handlers of a router for a job. */
-export async function run(router: Router, job: Job<AnyEvent>, client: Client): Promise<void> {
+export async function run(router: Router, job: Job, client: Client): Promise<void> {
   await begin(router, job, client).run();
 }

@@ -356,7 +356,7 @@ describe.each(ways)("what was said before a restore, as $kind", ({ kind, find })
     const later = lost({ lookedForMs: 5_000 });
     await expect(find(client, later)).rejects.toMatchObject({
       code: "STEP_UNCERTAIN",
-      message: expect.stringMatching(/restored from a backup.*x_1.*inbox retry ID --assume done/),
+      message: expect.stringMatching(/restored from a backup.*x_1.*inbox retry 1 --assume done/),
     });
   });
 

@@ -12,15 +12,20 @@ beforeEach(() => {
 });
 
 /** Two lanes with an intent each that an earlier process has left. */
-async function twoOpen(): Promise<readonly Claim[]> {
+async function twoOpen(request = "welcome"): Promise<readonly Claim[]> {
   await world.put("a", "b");
   for (const claim of await world.inbox.claim(2, LEASE)) {
-    await world.inbox.beginStep(claim, "comment/1", "welcome");
+    await world.inbox.beginStep(claim, "comment/1", request);
     await world.inbox.release(claim, 0);
   }
   await world.clock.advance(IN_FLIGHT);
   return await world.inbox.claim(2, LEASE);
 }
+
+/** The request of a comment on another post than the others. */
+const onPost = (postId: string) => ({
+  request: () => JSON.stringify({ text: "welcome", imageCount: 0, postId }),
+});
 
 /** As long as a round trip: others get their turns between what is read and what is done about it. */
 async function slowFind(intent: Intent): ReturnType<StepWorld["find"]> {
@@ -74,18 +79,18 @@ describe("two events with one text for one post", () => {
   });
 
   test("a search is alone where the run before it has sent, wherever this one would", async () => {
-    const [mine, other] = await twoOpen();
+    const [mine, other] = await twoOpen(onPost("p_1").request());
     if (mine === undefined || other === undefined) throw new Error("two lanes were wanted");
     const sending = gate();
-    const place = (request: string) => `post:${request}`;
     const run = async () => {
       const sent = world.send("welcome");
       await sending.pass();
       return sent;
     };
-    const first = world.runOf(mine).run(world.reply("comment/2", "welcome", { place, run }));
+    const sends = { ...onPost("p_1"), run };
+    const first = world.runOf(mine).run(world.reply("comment/2", "welcome", sends));
     await sending.entered;
-    const second = world.runOf(other).run(world.reply("comment/1", "other words", { place }));
+    const second = world.runOf(other).run(world.reply("comment/1", "welcome", onPost("p_2")));
     await world.underWay();
     sending.open();
     expect(await Promise.all([first, second])).toEqual(["m_1", "m_2"]);
@@ -101,8 +106,7 @@ describe("two events with one text for one post", () => {
     };
     const slow = world.runOf(mine).run(world.reply("comment/2", "welcome", { run }));
     await sending.entered;
-    const elsewhere = { place: () => "post:p_2" };
-    const quick = world.runOf(other).run(world.reply("comment/2", "welcome", elsewhere));
+    const quick = world.runOf(other).run(world.reply("comment/2", "welcome", onPost("p_2")));
     expect(await quick).toBe("m_1");
     sending.open();
     expect(await slow).toBe("m_2");
@@ -154,4 +158,28 @@ test("a run that was aborted before its turn does nothing", async () => {
   await first;
   expect(world.platform.size).toBe(1);
   expect(await world.inbox.beginStep(other, "comment/1", "")).toEqual({ state: "new" });
+});
+
+test("of 10,001 calls the one remembered first is forgotten, so that they do not pile up", () => {
+  const { process: calls } = world;
+  for (let i = 0; i <= 10_000; i++) calls.rememberEnd(String(i), "reply/1", i);
+  expect(calls.endOf("0", "reply/1")).toBe(Number.POSITIVE_INFINITY);
+  expect(calls.endOf("1", "reply/1")).toBe(1);
+  expect(calls.endOf("10000", "reply/1")).toBe(10_000);
+});
+
+test("a place is free again after a failure, and turns come in order", async () => {
+  const { process: calls } = world;
+  const order: number[] = [];
+  const turns = [1, 2, 3].map((turn) =>
+    calls.alone("post:p_1", async () => {
+      order.push(turn);
+      await Promise.resolve();
+      order.push(turn);
+      if (turn === 1) throw new Error("failed");
+    }),
+  );
+  const settled = await Promise.allSettled(turns);
+  expect(settled.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+  expect(order).toEqual([1, 1, 2, 2, 3, 3]);
 });

@@ -59,7 +59,7 @@ export class StepWorld {
   #claim: Claim | undefined;
 
   newProcess(more: Partial<StepsOptions> = {}): Steps {
-    return new Steps({ inbox: this.inbox, clock: this.clock, log: this.log.log, ...more });
+    return new Steps({ inbox: this.inbox, clock: this.clock, ...more });
   }
 
   /** An event on each of these lanes; without any, one. */
@@ -110,7 +110,7 @@ export class StepWorld {
     const event: AnyEvent = {
       ...{ id: claim.id, type: claim.type, createdAt: "", payload: {} },
     };
-    return new Run(process.forRun({ event, claim, signal, log: this.log.log }));
+    return new Run(process.forJob({ event, claim, signal, log: this.log.log }));
   }
 
   readonly send = (text: string): Effect<string> => {
@@ -120,7 +120,10 @@ export class StepWorld {
   };
 
   readonly find = async ({ request }: Intent): Promise<Candidates<string>> => {
-    const same = [...this.platform].filter(([, text]) => text === request);
+    const { text: sought }: { text: string } = request.startsWith("{")
+      ? JSON.parse(request)
+      : { text: request };
+    const same = [...this.platform].filter(([, text]) => text === sought);
     return { ...nothing, same: same.map(([id]) => ({ result: id, ref: id })) };
   };
 
@@ -132,8 +135,6 @@ export class StepWorld {
   ): Step<string> {
     const search: Search<string> = {
       request: () => text,
-      place: () => "dm:c_1",
-      differs: () => false,
       find: this.find,
       inFlightMs: IN_FLIGHT,
       ...parts,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PendingTasks } from "../faces/steps.ts";
+import { PendingTasks } from "../faces/router.ts";
 
 const boom = new Error("boom");
 const fails = async () => {
