@@ -1,13 +1,13 @@
 import { printable } from "../../core/terminal.ts";
 import { messageOf } from "../../errors.ts";
 import type {
+  AttachedInbox,
+  EventDetails,
   InboxAdmin,
   InboxChange,
   InboxDecisionOptions,
   InboxDiscardFilter,
 } from "../../inbox/admin.ts";
-import type { AttachedInbox } from "../../inbox/maintenance.ts";
-import type { EventDetails } from "../../inbox/records.ts";
 import { grouped, print, printError, printJson, progressOn } from "../output.ts";
 import { untilSignal } from "../until-signal.ts";
 import { type Arguments, oneOf, readArguments, UsageError, wholeNumber } from "../usage.ts";

@@ -1,13 +1,14 @@
 import { printable } from "../../core/terminal.ts";
 import { hasCode } from "../../errors.ts";
-import type { InboxAdmin, InboxListOptions } from "../../inbox/admin.ts";
 import {
   type EventDetails,
   type EventState,
   type EventSummary,
   eventStates,
+  type InboxAdmin,
+  type InboxListOptions,
   type InboxReport,
-} from "../../inbox/records.ts";
+} from "../../inbox/admin.ts";
 import { age, cut, grouped, print, printJson, quoted, table } from "../output.ts";
 import { oneOf, readArguments, wholeNumber } from "../usage.ts";
 import { type Action, withInbox } from "./attach.ts";

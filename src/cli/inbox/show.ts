@@ -1,5 +1,5 @@
 import { printable } from "../../core/terminal.ts";
-import type { EventDetails, StepRecord } from "../../inbox/records.ts";
+import type { EventDetails, StepRecord } from "../../inbox/admin.ts";
 import {
   age,
   count,

@@ -1,5 +1,5 @@
 import { printable } from "../../core/terminal.ts";
-import type { InboxReport } from "../../inbox/records.ts";
+import type { InboxReport } from "../../inbox/admin.ts";
 import type { InstanceReport, SharedReport } from "../../inbox/shared.ts";
 import { age, bytes, count, cut, grouped, print, printJson, table } from "../output.ts";
 import { readArguments } from "../usage.ts";

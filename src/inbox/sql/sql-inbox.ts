@@ -1,7 +1,6 @@
 import { ServiceBotError } from "../../errors.ts";
-import type { InboxAdmin } from "../admin.ts";
+import type { InboxAdmin, InboxStats } from "../admin.ts";
 import type { Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
-import type { InboxStats } from "../records.ts";
 import { ABSENT } from "../restore-mark.ts";
 import { SqlAdmin } from "./admin.ts";
 import { Reports } from "./reports.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import type { AttemptRecord } from "../records.ts";
+import type { AttemptRecord } from "../admin.ts";
 import { MAX_HISTORY } from "../sql/sql-inbox.ts";
 
 type Named = [Readonly<Record<string, unknown>>];

@@ -3,8 +3,8 @@ import type { Database, Statement } from "better-sqlite3";
 import type { Clock } from "../../core/clock.ts";
 import { ServiceBotError } from "../../errors.ts";
 import { channels } from "../../observe/channels.ts";
+import type { DiskMeasures } from "../admin.ts";
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
-import type { DiskMeasures } from "../records.ts";
 import type { GroupCommit } from "./store.ts";
 
 /** Lanes that may wait to be written. More would hold up a claim for over 30 ms. */

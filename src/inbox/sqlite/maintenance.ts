@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
-import type { AttachedInbox, FileHealth, InboxProbe } from "../maintenance.ts";
+import type { AttachedInbox, FileHealth, InboxProbe } from "../admin.ts";
 import { SqlAdmin } from "../sql/admin.ts";
 import { refuseMarked } from "../sql/marks.ts";
 import { DiskGuard, MIN_FREE_BYTES } from "./intake.ts";

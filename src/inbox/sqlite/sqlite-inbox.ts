@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
+import type { DiskMeasures, InboxMeasures } from "../admin.ts";
 import type {
   Advance,
   Claim,
@@ -12,7 +13,6 @@ import type {
   PutResult,
   Source,
 } from "../inbox.ts";
-import type { DiskMeasures, InboxMeasures } from "../records.ts";
 import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";

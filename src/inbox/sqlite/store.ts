@@ -3,7 +3,7 @@ import type { Database, Statement } from "better-sqlite3";
 import type { Clock } from "../../core/clock.ts";
 import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 import { channels, type StoreFailure } from "../../observe/channels.ts";
-import type { StorageReport } from "../records.ts";
+import type { StorageReport } from "../admin.ts";
 import type { Dialect, Query, Script, SqlStore } from "../sql/store.ts";
 
 type Values = Readonly<Record<string, unknown>>;
