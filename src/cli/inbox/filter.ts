@@ -1,4 +1,4 @@
-import { printable } from "../../core/terminal.ts";
+import { printable } from "../../core/safe-text.ts";
 import type { EventState, InboxFilter } from "../../inbox/admin.ts";
 import { quoted } from "../output.ts";
 import { type Flags, oneOf, UsageError } from "../usage.ts";

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { BESIDE } from "../../core/private-file.ts";
+import { BESIDE } from "../../core/database-files.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import { countContents, type InboxContents, refuseMarked } from "../sql/marks.ts";
 import { syncFolder } from "./lock.ts";
