@@ -1,5 +1,4 @@
-import type { Clock } from "../core/clock.ts";
-import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
+import { type Clock, persist, WRITE_ATTEMPTS } from "../core/clock.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { howToSettle } from "./reconcile.ts";

@@ -1,25 +1,9 @@
 import { hostname } from "node:os";
 import { type Clock, every } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { version } from "../core/version.ts";
+import { version } from "../core/process.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import type { Shared } from "../inbox/shared.ts";
-import { type Peers, SharedPeers } from "../poller/leader.ts";
-
-/** The instances of a bot on one inbox, as one of them sees them. */
-export interface Cluster {
-  /** Undefined if only one process can use the inbox. */
-  readonly peers: Peers | undefined;
-  /**
-   * Registers this instance. Resolves once the other instances can see it, and the inbox is known to be usable.
-   *
-   * @param onUnusable called once when this instance must no longer use the inbox
-   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED; STORE_UNAVAILABLE if neither is known
-   */
-  start(onUnusable: (error: ServiceBotError) => void): Promise<void>;
-  /** Deregisters this instance. */
-  stop(): Promise<void>;
-}
 
 export interface MembershipOptions {
   readonly shared: Pick<Shared, "beat" | "leave" | "requireUsable">;
@@ -29,14 +13,6 @@ export interface MembershipOptions {
   readonly lastDeliveryAt: () => number | undefined;
   /** Called with the number of live instances, this one included, when it changes. */
   readonly onSize: (instances: number) => void;
-}
-
-export interface ClusterOptions extends MembershipOptions {
-  readonly shared: Shared;
-  /** How long a leader is trusted without a sign of life, in ms. */
-  readonly pollerLeaseMs?: number | undefined;
-  /** Sender of what is published on channels. */
-  readonly bot?: object | undefined;
 }
 
 /** In ms. Interval between two signs of life. */
@@ -49,28 +25,7 @@ const UNUSABLE: ReadonlySet<ErrorCode> = new Set([
   "INBOX_MOVED",
 ]);
 
-/** Cluster of a bot that is one process. */
-const single: Cluster = {
-  peers: undefined,
-  start: () => Promise.resolve(),
-  stop: () => Promise.resolve(),
-};
-
-/** @param options `shared` is undefined if only one process can use the inbox */
-export function createCluster(
-  options: Omit<ClusterOptions, "shared"> & { readonly shared: Shared | undefined },
-): Cluster {
-  const { shared, pollerLeaseMs: leaseMs } = options;
-  if (shared === undefined) return single;
-  const membership = new Membership({ ...options, shared });
-  return {
-    peers: new SharedPeers({ ...options, shared, leaseMs }),
-    start: (onUnusable) => membership.start(onUnusable),
-    stop: () => membership.stop(),
-  };
-}
-
-/** Gives signs of life to the other instances, and notices when this one must not go on. */
+/** Sends signs of life to the other instances of a bot on one inbox, and notices when this one must not go on. */
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #details = { host: hostname(), pid: process.pid, version: version() };
@@ -83,6 +38,12 @@ export class Membership {
     this.#options = options;
   }
 
+  /**
+   * Registers this instance. Resolves once the other instances can see it, and the inbox is known to be usable.
+   *
+   * @param onUnusable called once when this instance must no longer use the inbox
+   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED; STORE_UNAVAILABLE if neither is known
+   */
   async start(onUnusable: (error: ServiceBotError) => void): Promise<void> {
     await this.#beat();
     const { clock } = this.#options;
@@ -90,6 +51,7 @@ export class Membership {
     this.#loop = every(clock, HEARTBEAT_INTERVAL_MS, beat, this.#stopping.signal);
   }
 
+  /** Deregisters this instance. */
   async stop(): Promise<void> {
     const { shared, log } = this.#options;
     this.#stopping.abort();
