@@ -16,8 +16,8 @@ export {
 } from "./client/errors.ts";
 export type { ImageInput } from "./client/images/source.ts";
 export type { OutgoingMessage } from "./client/types.ts";
-export type { HandlerOptions } from "./core/handler-options.ts";
 export type { Logger } from "./core/logger.ts";
+export type { HandlerOptions } from "./core/option-checks.ts";
 export { ConfigError, type ErrorCode, GiveUp, RetryLater, ServiceBotError } from "./errors.ts";
 export { eventTypes } from "./events/parse.ts";
 export type {

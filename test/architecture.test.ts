@@ -58,7 +58,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   // Takes the least budget from the client.
   config: [...ground, "client"],
   env: ground,
-  options: [...words, "client", "config", "poller", "inbox"],
+  options: [...words, "client", "config", "poller", "inbox", "router"],
   bot: [...runtime, "inbox/sqlite", "inbox/postgres"],
   index: [...runtime, "bot"],
   // A bot under test talks to the platform in its process.

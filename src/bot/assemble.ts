@@ -1,13 +1,13 @@
 import { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
-import type { Random } from "../core/backoff.ts";
 import { BodyBudget } from "../core/body.ts";
+import type { Random } from "../core/clock.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
-import { aboutEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
-import { scrubber } from "../core/redact.ts";
+import { scrubber } from "../core/safe-text.ts";
 import { SharedCall } from "../core/shared-call.ts";
+import { aboutEvent } from "../core/trace.ts";
 import { Dispatcher } from "../dispatcher/loop.ts";
 import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";

@@ -1,6 +1,6 @@
 import { HANDLER_WAIT_MS, reserveOf } from "../client/request-limiter.ts";
 import { type Config, removedVariables } from "../config.ts";
-import { isSentInClear } from "../core/address-and-token.ts";
+import { isSentInClear } from "../core/addresses.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import { type BotOptions, defaults } from "../options.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isLoopback } from "../core/loopback.ts";
-import { makePrivateFolderOf, PRIVATE_FOLDER } from "../core/private-file.ts";
-import { printable } from "../core/terminal.ts";
+import { isLoopback } from "../core/addresses.ts";
+import { makePrivateFolderOf, PRIVATE_FOLDER } from "../core/database-files.ts";
+import { printable } from "../core/safe-text.ts";
 import { messageOf } from "../errors.ts";
 import type { ActInput, Platform, TimelineEntry } from "../platform/index.ts";
 import type {

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
-import { isLoopback } from "../core/loopback.ts";
-import { urlHost } from "../core/url-host.ts";
+import { isLoopback, urlHost } from "../core/addresses.ts";
 
 /** The port of the local platform by default. */
 export const PLATFORM_PORT = 4400;

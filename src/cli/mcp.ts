@@ -1,11 +1,10 @@
 import { Console } from "node:console";
 import { createServer } from "node:http";
 import { loadPlatform, loadPlatformAddress } from "../config.ts";
-import { isHostName } from "../core/hosts.ts";
+import { isHostName, urlHost } from "../core/addresses.ts";
 import { bind } from "../core/listen.ts";
 import { createLogger } from "../core/logger.ts";
-import { allScopes, type Scope } from "../core/scope.ts";
-import { urlHost } from "../core/url-host.ts";
+import { allScopes, type Scope } from "../core/platform-contract.ts";
 import { MCP_PATH } from "../mcp/path.ts";
 import { readDotEnv } from "./environment.ts";
 import { print } from "./output.ts";

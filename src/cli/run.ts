@@ -1,5 +1,5 @@
-import { printable } from "../core/terminal.ts";
-import { version } from "../core/version.ts";
+import { version } from "../core/process.ts";
+import { printable } from "../core/safe-text.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import { dev } from "./dev/dev.ts";
 import { doctor } from "./doctor/doctor.ts";

@@ -1,5 +1,5 @@
-import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
+import { type BackoffOptions, backoff, type Random } from "../core/clock.ts";
 import { Circuit, type Pass } from "./circuit.ts";
 import { ApiError, apiErrorOf, isUnexplained, NetworkError, outageOf } from "./errors.ts";
 

@@ -1,13 +1,13 @@
-import { addressProblem, normalizeAddress, tokenProblem } from "../core/address-and-token.ts";
-import type { Random } from "../core/backoff.ts";
+import { addressProblem, normalizeAddress, tokenProblem } from "../core/addresses.ts";
+import type { Random } from "../core/clock.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import {
-  type OptionNames,
-  outOfRange,
+  COUNT,
+  type OptionTable,
+  optionProblems,
   refuseProblems,
   TIME_LIMIT,
-  unknownOptions,
-} from "../core/ranges.ts";
+} from "../core/option-checks.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { BreakerChange } from "./breaker.ts";
 import type { BudgetWait } from "./request-limiter.ts";
@@ -43,16 +43,16 @@ export interface HttpOptions {
   readonly onBreaker?: (change: BreakerChange) => void;
 }
 
-const OPTIONS: OptionNames<HttpOptions> = {
+const OPTIONS: OptionTable<HttpOptions> = {
   baseUrl: true,
   apiKey: true,
-  timeoutMs: true,
-  retries: true,
+  timeoutMs: TIME_LIMIT,
+  retries: { max: 10, whole: true },
   fetch: true,
   clock: true,
   random: true,
   onRequest: true,
-  maxRequestsPerMinute: true,
+  maxRequestsPerMinute: COUNT,
   onHeldBack: true,
   onBudget: true,
   onBreaker: true,
@@ -81,12 +81,9 @@ export type ResolvedOptions = HttpOptions &
 export function resolveOptions(options: HttpOptions): ResolvedOptions {
   const { baseUrl, apiKey, timeoutMs = 10_000, retries = 2 } = options;
   refuseProblems([
-    ...unknownOptions(options, OPTIONS),
+    ...optionProblems(options, OPTIONS),
     problem("baseUrl", addressProblem(baseUrl)),
     problem("apiKey", tokenProblem(apiKey)),
-    outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
-    outOfRange("retries", retries, { max: 10, whole: true }),
-    outOfRange("maxRequestsPerMinute", options.maxRequestsPerMinute, { min: 1, whole: true }),
   ]);
   return {
     ...options,

@@ -1,7 +1,7 @@
+import { isLoopback } from "../core/addresses.ts";
 import { sleep } from "../core/clock.ts";
-import { aboutEvent, headerOfEvent } from "../core/current-event.ts";
-import { isLoopback } from "../core/loopback.ts";
-import { scrubber } from "../core/redact.ts";
+import { scrubber } from "../core/safe-text.ts";
+import { aboutEvent, headerOfEvent } from "../core/trace.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
 import { Breaker } from "./breaker.ts";

@@ -1,4 +1,4 @@
-import { outOfRange, refuseProblems } from "../core/ranges.ts";
+import { outOfRange, refuseProblems } from "../core/option-checks.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Page, PageOptions } from "./types.ts";
 

@@ -1,5 +1,4 @@
-import type { Random } from "../core/backoff.ts";
-import type { Clock } from "../core/clock.ts";
+import type { Clock, Random } from "../core/clock.ts";
 import { NetworkError } from "./errors.ts";
 
 /** Senders of requests, the most important first: a handler that writes or reads, the audit, the polling. */

@@ -1,4 +1,4 @@
-import { EVENT_HEADER } from "../core/current-event.ts";
+import { EVENT_HEADER } from "../core/platform-contract.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { RequestKind } from "./request-limiter.ts";
 

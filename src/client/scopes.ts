@@ -1,5 +1,5 @@
-import { DOCTOR_AGENT } from "../core/doctor-agent.ts";
-import type { Scope } from "../core/scope.ts";
+import type { Scope } from "../core/platform-contract.ts";
+import { DOCTOR_AGENT } from "../core/platform-contract.ts";
 import { ApiError } from "./errors.ts";
 import { Http } from "./http.ts";
 import type { Fetch } from "./http-options.ts";

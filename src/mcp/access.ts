@@ -1,6 +1,6 @@
 import type { ScopeAnswer } from "../client/scopes.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { allScopes, type Scope } from "../core/scope.ts";
+import { allScopes, type Scope } from "../core/platform-contract.ts";
 import type { Tool } from "./tools/tool.ts";
 
 /** In ms. Someone may give the token another scope. */

@@ -1,5 +1,5 @@
 import { ApiError, LimitError, NetworkError } from "../client/errors.ts";
-import { printable } from "../core/terminal.ts";
+import { printable } from "../core/safe-text.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";
 import type { Tool } from "./tools/tool.ts";

@@ -2,12 +2,11 @@ import type { RequestListener } from "node:http";
 import { Client } from "../client/client.ts";
 import type { Fetch } from "../client/http-options.ts";
 import { probeScope, probeScopes } from "../client/scopes.ts";
-import { tokenProblem } from "../core/address-and-token.ts";
+import { hostCheck, isLoopback, normalHost, tokenProblem } from "../core/addresses.ts";
 import { BodyBudget, BodyError, receiveWebBody } from "../core/body.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { hostCheck, loopbackNames, normalHost } from "../core/hosts.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Scope } from "../core/scope.ts";
+import type { Scope } from "../core/platform-contract.ts";
 import { toNodeListener } from "../core/web-adapter.ts";
 import { Access } from "./access.ts";
 import { MCP_PATH } from "./path.ts";
@@ -216,7 +215,7 @@ function isFromOwnPage({ headers, url }: Request): boolean {
   const origin = headers.get("origin");
   if (origin === null) return true;
   const name = normalHost(URL.parse(origin)?.hostname ?? "");
-  return name !== "" && (loopbackNames.has(name) || name === normalHost(new URL(url).hostname));
+  return name !== "" && (isLoopback(name) || name === normalHost(new URL(url).hostname));
 }
 
 /** Extracts the token of a request. Returns `undefined` for none, or an impossible one. */

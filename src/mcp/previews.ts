@@ -1,7 +1,7 @@
 import type { Fetch } from "../client/http-options.ts";
 import type { Image } from "../client/types.ts";
+import { isPublicHost } from "../core/addresses.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
-import { isPublicHost } from "../core/public-host.ts";
 import { messageOf } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";
 import { quote } from "./tools/text.ts";

@@ -3,7 +3,7 @@ import { ApiError } from "../client/errors.ts";
 import type { Fetch } from "../client/http-options.ts";
 import { isScopeMissing } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
-import { version } from "../core/version.ts";
+import { version } from "../core/process.ts";
 import * as z from "../core/zod.ts";
 import { type Access, type Probe, TokenRefused } from "./access.ts";
 import { type Failure, failedResult, failureOf } from "./failure.ts";

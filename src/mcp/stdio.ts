@@ -3,7 +3,7 @@ import { Client } from "../client/client.ts";
 import type { Fetch } from "../client/http-options.ts";
 import { probeScopes } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Scope } from "../core/scope.ts";
+import type { Scope } from "../core/platform-contract.ts";
 import { Access } from "./access.ts";
 import { type Server, StdioServerTransport, serveStdio } from "./sdk.ts";
 import { createMcpServer } from "./server.ts";

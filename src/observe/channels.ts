@@ -3,7 +3,7 @@
  * the report to a local platform subscribe to them, and so may an application. A channel without subscribers costs nothing.
  */
 import { channel, type TracingChannel, tracingChannel } from "node:diagnostics_channel";
-import type { ShownError } from "../core/redact.ts";
+import type { ShownError } from "../core/safe-text.ts";
 
 /** In each message: the `Bot` that it is about. `undefined` for a part that belongs to no bot. */
 export interface BotMessage {

@@ -1,4 +1,4 @@
-import { scrubber } from "../core/redact.ts";
+import { scrubber } from "../core/safe-text.ts";
 import { Bounded, type Bounds, firstBytes, MAX_RECORDS } from "./bounded.ts";
 import type { WrittenAnswer } from "./http/answer.ts";
 import { idOf, seqOf } from "./store/ids.ts";

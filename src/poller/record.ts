@@ -1,6 +1,6 @@
 import { ApiError, outageOf } from "../client/errors.ts";
-import { backoff, type Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
+import { backoff, type Random } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import type { Mode } from "./mode.ts";

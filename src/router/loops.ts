@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Client } from "../client/client.ts";
 import { ApiError, isUnexplained } from "../client/errors.ts";
 import { type Clock, sleep } from "../core/clock.ts";
-import type { LoopGuardOptions } from "../core/handler-options.ts";
 import { LoopHeld } from "../errors.ts";
 import { actorOf, conversationOf, defaultLane, foldUsername, type LaneOf } from "../events/lane.ts";
 import type { AnyEvent } from "../events/types.ts";
@@ -137,6 +136,14 @@ export class OwnAccount {
 /** Returns true when the platform refuses this request. The kill switch refuses the app instead, for a while. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403 && !error.refusesToken;
+}
+
+/** The rate at which a bot answers one account in one conversation, or on one post, or with posts of its own. */
+export interface LoopGuardOptions {
+  /** Events of one account in one place that are answered within `perMs`, from 1 to 10,000. Default 30. */
+  readonly answers?: number;
+  /** In ms, up to 365 days. Default 60,000. */
+  readonly perMs?: number;
 }
 
 /** No person writes 30 messages a minute for long; two bots write thousands. */

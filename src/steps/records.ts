@@ -1,5 +1,5 @@
 import type { Clock } from "../core/clock.ts";
-import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
+import { persist, WRITE_ATTEMPTS } from "../core/clock.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { howToSettle } from "./reconcile.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/clock.ts";
-import { scrubber } from "../core/redact.ts";
+import { scrubber } from "../core/safe-text.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { messageOf, RetryLater, ServiceBotError } from "../errors.ts";
 import { textsOf } from "../events/parse.ts";

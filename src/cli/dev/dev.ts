@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { version } from "../../core/version.ts";
+import { version } from "../../core/process.ts";
 import type { Platform } from "../../platform/index.ts";
 import { writeControlFile } from "../control.ts";
 import { readDotEnv, usualPlatformUrl } from "../environment.ts";

@@ -1,4 +1,4 @@
-import { OLDEST_NODE } from "../../core/node-version.ts";
+import { OLDEST_NODE } from "../../core/process.ts";
 import { printJson, printLine } from "../output.ts";
 import { type Command, readArguments, UsageError } from "../usage.ts";
 import { checkBot } from "./bot.ts";

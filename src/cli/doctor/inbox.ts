@@ -1,6 +1,6 @@
 import { loadDatabase } from "../../config.ts";
 import { type DatabaseAddress, showDatabase } from "../../core/database-address.ts";
-import { printable } from "../../core/terminal.ts";
+import { printable } from "../../core/safe-text.ts";
 import { ConfigError, codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 import type {
   AttachedInbox,

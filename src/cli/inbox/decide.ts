@@ -1,4 +1,4 @@
-import { printable } from "../../core/terminal.ts";
+import { printable } from "../../core/safe-text.ts";
 import { messageOf } from "../../errors.ts";
 import type {
   InboxAdmin,

@@ -1,4 +1,4 @@
-import { printable } from "../../core/terminal.ts";
+import { printable } from "../../core/safe-text.ts";
 import type { InboxFilter } from "../../inbox/admin.ts";
 import type { EventState } from "../../inbox/records.ts";
 import { quoted } from "../output.ts";

@@ -1,4 +1,4 @@
-import { printable } from "../../core/terminal.ts";
+import { printable } from "../../core/safe-text.ts";
 import type { EventDetails, StepRecord } from "../../inbox/records.ts";
 import {
   age,

@@ -1,4 +1,4 @@
-import { printable } from "../../core/terminal.ts";
+import { printable } from "../../core/safe-text.ts";
 import type { InboxReport } from "../../inbox/records.ts";
 import type { InstanceReport, SharedReport } from "../../inbox/shared.ts";
 import { age, bytes, count, cut, grouped, print, printJson, table } from "../output.ts";

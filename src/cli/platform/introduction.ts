@@ -1,5 +1,5 @@
 import { networkInterfaces } from "node:os";
-import { version } from "../../core/version.ts";
+import { version } from "../../core/process.ts";
 import { MCP_PATH } from "../../mcp/path.ts";
 import type { ListenOptions, Platform } from "../../platform/index.ts";
 import { localWebhookUrl, namesRealPlatform, ownSecret, usualPlatformUrl } from "../environment.ts";

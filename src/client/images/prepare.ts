@@ -1,5 +1,4 @@
-import { asBuffer } from "../../core/bytes.ts";
-import { type ImageKind, mediaTypeOf } from "../../core/image-kind.ts";
+import { asBuffer, type ImageKind, mediaTypeOf } from "../../core/image-kind.ts";
 import { readBytes, readImageFile } from "./read.ts";
 import { checkImage } from "./rules.ts";
 import { type ImageInput, sourceOf } from "./source.ts";

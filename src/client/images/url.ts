@@ -1,4 +1,4 @@
-import { isPublicHost } from "../../core/public-host.ts";
+import { isPublicHost } from "../../core/addresses.ts";
 import { refuse } from "./rules.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Random } from "../../core/backoff.ts";
+import type { Random } from "../../core/clock.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type {
   Advance,

@@ -9,7 +9,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { BESIDE } from "../../core/private-file.ts";
+import { BESIDE } from "../../core/database-files.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import { syncFolder } from "./lock.ts";
 

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, copyFileSync, existsSync, renameSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { BESIDE } from "../../core/private-file.ts";
+import { BESIDE } from "../../core/database-files.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import type { RestoreMark } from "../restore-mark.ts";
 import { type InboxContents, markRestored, refuseMarked } from "../sql/marks.ts";

@@ -1,6 +1,6 @@
 import { post } from "../../client/schemas.ts";
 import type { Conversation, Image, Message, Post, SearchHit } from "../../client/types.ts";
-import { printable } from "../../core/terminal.ts";
+import { printable } from "../../core/safe-text.ts";
 import type { AnyEvent } from "../../events/types.ts";
 
 // Texts of people stand in quotation marks on one line, so that none can pass for a part of the answer.

@@ -1,6 +1,6 @@
 import type { Client } from "../../client/client.ts";
 import type { Image } from "../../client/types.ts";
-import type { Scope } from "../../core/scope.ts";
+import type { Scope } from "../../core/platform-contract.ts";
 import * as z from "../../core/zod.ts";
 
 /** The client and the signal of a call. */

@@ -1,4 +1,4 @@
-import type { Scope } from "../../core/scope.ts";
+import type { Scope } from "../../core/platform-contract.ts";
 import type { Publisher } from "../events/publisher.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import type { Route } from "../http/routes.ts";

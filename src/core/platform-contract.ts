@@ -1,3 +1,15 @@
+/** The scopes of a token (section 5, rule 2 of the platform document). */
+export const allScopes = ["read", "posts:write", "comments:write", "dm"] as const;
+
+/** Scopes of a token (section 1 of the platform document). */
+export type Scope = (typeof allScopes)[number];
+
+/** Header with the id of the event because of which a bot calls, for a local platform that shows what came of it. */
+export const EVENT_HEADER = "x-service-event";
+
+/** `User-Agent` of the requests of `service-bot doctor`, because they are not the bot's. */
+export const DOCTOR_AGENT = "service-bot-doctor";
+
 /**
  * Path of a local platform to which bots report their runs. It lies outside of `/api/v1`, because the platform document
  * has no such endpoint.
