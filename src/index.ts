@@ -27,8 +27,13 @@ export type {
   PayloadByType,
   UnknownEvent,
 } from "./events/types.ts";
-export type { InboxAdmin, InboxFilter } from "./inbox/admin.ts";
-export type { EventDetails, EventState, EventSummary } from "./inbox/records.ts";
+export type {
+  EventDetails,
+  EventState,
+  EventSummary,
+  InboxAdmin,
+  InboxFilter,
+} from "./inbox/admin.ts";
 export type { ChannelMessages, WorkMessages } from "./observe/channels.ts";
 export type { BotStatus } from "./observe/status.ts";
 export type { BotOptions, StartOptions } from "./options.ts";

@@ -17,9 +17,9 @@ import type {
   WebhookChange,
   WebhookView,
 } from "../platform/types.ts";
+import { CommandError, ownCommand } from "./command.ts";
 import { CONTROL_TOKEN_VARIABLE, PLATFORM_PORT, variable } from "./environment.ts";
 import { printError } from "./output.ts";
-import { CommandError, ownCommand } from "./usage.ts";
 
 /** In ms, for an answer. */
 const TIMEOUT_MS = 30_000;

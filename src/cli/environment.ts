@@ -8,6 +8,9 @@ export const PLATFORM_PORT = 4400;
 /** The port of a bot by default. */
 export const BOT_PORT = 3000;
 
+/** The path of the MCP server over HTTP, on its own port and on a local platform. */
+export const MCP_PATH = "/mcp";
+
 /** The variable with a control token: a platform uses it, the other commands send it. */
 export const CONTROL_TOKEN_VARIABLE = "SERVICE_CONTROL_TOKEN";
 

@@ -4,7 +4,7 @@ import { isPublicHost } from "../core/addresses.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
 import { messageOf } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";
-import { quote } from "./tools/text.ts";
+import { quote } from "./text.ts";
 
 type Content = CallToolResult["content"][number];
 

@@ -8,7 +8,7 @@ import { idText } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { textOf } from "../events/parse.ts";
 import { EVENT_LOG, type Inbox, type NewEvent, type PutResult } from "../inbox/inbox.ts";
-import { batchMessage, readBatch } from "../inbox/intake.ts";
+import { batchMessage, readBatch } from "../inbox/read-batch.ts";
 import { channels, traced, works } from "../observe/channels.ts";
 import type { FoundEvent } from "./mode.ts";
 import { mayRefusePosition, RefusedPosition } from "./refused-position.ts";

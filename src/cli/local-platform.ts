@@ -1,19 +1,19 @@
-import { createLogger } from "../../core/logger.ts";
-import { ConfigError, hasCode } from "../../errors.ts";
-import { MCP_PATH } from "../../mcp/path.ts";
-import type { ListenOptions, Platform } from "../../platform/index.ts";
-import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../../platform/limits/settings.ts";
-import type { Extension } from "../../platform/server.ts";
-import { ControlClient } from "../control.ts";
+import { createLogger } from "../core/logger.ts";
+import { ConfigError, hasCode } from "../errors.ts";
+import type { ListenOptions, Platform } from "../platform/index.ts";
+import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../platform/limits/settings.ts";
+import type { Extension } from "../platform/server.ts";
+import { CommandError, type Flags, ownCommand, UsageError, wholeNumber } from "./command.ts";
+import { ControlClient } from "./control.ts";
 import {
   CONTROL_TOKEN_VARIABLE,
   localBaseUrl,
   localPlatformUrl,
+  MCP_PATH,
   ownSecret,
   PLATFORM_PORT,
   variable,
-} from "../environment.ts";
-import { CommandError, type Flags, ownCommand, UsageError, wholeNumber } from "../usage.ts";
+} from "./environment.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -103,7 +103,7 @@ export async function startLocalPlatform(
   options: ListenOptions & { readonly port: number },
 ): Promise<Platform> {
   // Loaded late: loading takes longer than most commands, which have no use for it.
-  const { startPlatform } = await import("../../platform/server.ts");
+  const { startPlatform } = await import("../platform/server.ts");
   try {
     const extensions = [hostedMcp()];
     return await startPlatform({ ...options, extensions });
@@ -157,7 +157,7 @@ export function hostedMcp(): Extension {
   return {
     path: MCP_PATH,
     open: async (baseUrl) => {
-      const { McpHttp } = await import("../../mcp/http.ts");
+      const { McpHttp } = await import("../mcp/http.ts");
       const logger = createLogger({ level: "error", secrets: [], destination: process.stderr });
       const mcp = new McpHttp({ baseUrl, logger });
       return { fetch: mcp.fetch, close: () => mcp.close() };

@@ -1,5 +1,6 @@
 import { isAbsolute, relative, sep } from "node:path";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import type { ProcessLike } from "../core/process.ts";
 import { quoted } from "./output.ts";
 
 /** The command was called in a way that it does not understand: exit code 2, nothing was done. */
@@ -120,4 +121,28 @@ export function ownCommand(script: string = process.argv[1] ?? ""): string {
   if (parts.at(-1) === "service-bot") return "service-bot";
   const path = relative(process.cwd(), script);
   return `node ${quoted(path.startsWith("..") || isAbsolute(path) ? script : path)}`;
+}
+
+/** In ms. npm passes on the Ctrl+C that the terminal has sent already; so soon after it is the same one. */
+const SAME_MS = 100;
+
+/**
+ * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once.
+ *
+ * @param target receives the signals, and is ended
+ * @param elapsed the time since some fixed moment, in ms
+ */
+export function untilSignal(
+  target: ProcessLike = process,
+  elapsed: () => number = () => performance.now(),
+): Promise<void> {
+  return new Promise((resolve) => {
+    let first: number | undefined;
+    const onSignal = () => {
+      first ??= elapsed();
+      if (elapsed() - first > SAME_MS) target.exit(1);
+      resolve();
+    };
+    for (const signal of ["SIGTERM", "SIGINT"] as const) target.on(signal, onSignal);
+  });
 }

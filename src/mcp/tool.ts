@@ -1,7 +1,7 @@
-import type { Client } from "../../client/client.ts";
-import type { Image } from "../../client/resources.ts";
-import type { Scope } from "../../core/platform-contract.ts";
-import * as z from "../../core/zod.ts";
+import type { Client } from "../client/client.ts";
+import type { Image } from "../client/resources.ts";
+import type { Scope } from "../core/platform-contract.ts";
+import * as z from "../core/zod.ts";
 
 /** The client and the signal of a call. */
 export interface ToolContext {
@@ -28,8 +28,8 @@ interface ToolFacts {
   readonly scopes: readonly Scope[];
   /** True if the document does not name the scope, so that a successful call proves none. */
   readonly scopeAssumed?: boolean;
-  /** Whether it changes something. */
-  readonly writes: boolean;
+  /** True for a tool that acts in the bot's name. */
+  readonly writes?: boolean;
 }
 
 interface ToolDefinition<Input, Output> extends ToolFacts {

@@ -1,19 +1,27 @@
-import type { Post } from "../../client/resources.ts";
 import {
   conversation,
   documentedPageOf,
+  type ImageInput,
   message,
+  type Post,
   pageOf,
   post,
   profile,
   searchHit,
-} from "../../client/resources.ts";
-import * as z from "../../core/zod.ts";
-import { parseEvent } from "../../events/parse.ts";
-import type { AnyEvent } from "../../events/types.ts";
-import { countItems, fitting, type Items, readPage } from "./page.ts";
+  sentMessage,
+  sentPost,
+  upload,
+} from "../client/resources.ts";
+import * as z from "../core/zod.ts";
+import { ServiceBotError } from "../errors.ts";
+import { parseEvent } from "../events/parse.ts";
+import type { AnyEvent } from "../events/types.ts";
 import {
+  countItems,
+  fitting,
+  type Items,
   postIn,
+  readPage,
   showConversation,
   showEvent,
   showFields,
@@ -22,10 +30,18 @@ import {
   showPost,
   showWord,
 } from "./text.ts";
-import { id, limit, paging, previews, type Tool, text, tool, username } from "./tool.ts";
-
-const reading = { scopes: ["read"], writes: false } as const;
-const readingDms = { scopes: ["dm"], writes: false } as const;
+import {
+  id,
+  limit,
+  paging,
+  previews,
+  type Tool,
+  type ToolResult,
+  text,
+  tool,
+  username,
+  word,
+} from "./tool.ts";
 
 const postId = id("the post");
 
@@ -48,10 +64,36 @@ const eventPage = z.object({
   unreadable: z.array(z.string()).optional(),
 });
 
-/** The tools that change nothing, one for each operation of section 4. */
-export const readingTools: readonly Tool[] = [
+/** The content of a write (section 4, "Attaching images"). The client checks that it is not empty. */
+const content = {
+  text: text().optional().describe("The text. Needed unless there are imageKeys."),
+  imageKeys: z
+    .array(word())
+    .max(4)
+    .optional()
+    .describe(
+      "Keys from service_upload_image, at most 4, each good for one use. With or without text.",
+    ),
+};
+
+const image = z.strictObject({
+  url: word()
+    .optional()
+    .describe("The https address of an image on the public internet; the platform fetches it."),
+  dataBase64: z.string().min(1).optional().describe("The image itself, as base64; 5 MB at most."),
+  contentType: z
+    .enum(["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"])
+    .optional()
+    .describe("Goes with dataBase64. Where it differs from what the bytes are, the bytes count."),
+});
+
+/**
+ * The thirteen tools (section 1 of the platform document), in the order in which they are listed: one for each operation
+ * of section 4.
+ */
+export const allTools: readonly Tool[] = [
   tool({
-    ...reading,
+    scopes: ["read"],
     name: "service_get_me",
     scopeAssumed: true,
     title: "Get this bot's profile",
@@ -64,7 +106,7 @@ export const readingTools: readonly Tool[] = [
     },
   }),
   tool({
-    ...reading,
+    scopes: ["read"],
     name: "service_get_feed",
     title: "Read the feed",
     description: "A page of the feed: posts with their texts and images.",
@@ -73,7 +115,7 @@ export const readingTools: readonly Tool[] = [
     run: (input, context) => readPage((page) => context.client.feed(page), input, context, posts),
   }),
   tool({
-    ...reading,
+    scopes: ["read"],
     name: "service_get_post",
     title: "Read a post",
     description: "One post with its text and images. Its comments are in service_list_comments.",
@@ -85,7 +127,7 @@ export const readingTools: readonly Tool[] = [
     },
   }),
   tool({
-    ...reading,
+    scopes: ["read"],
     name: "service_list_comments",
     title: "List the comments on a post",
     description: "A page of the comments on a post, with their texts and images.",
@@ -98,7 +140,7 @@ export const readingTools: readonly Tool[] = [
       }),
   }),
   tool({
-    ...reading,
+    scopes: ["read"],
     name: "service_get_user",
     title: "Look up an account",
     description: "The profile of a person or a bot, by user name.",
@@ -110,7 +152,7 @@ export const readingTools: readonly Tool[] = [
     },
   }),
   tool({
-    ...reading,
+    scopes: ["read"],
     name: "service_search",
     title: "Search",
     description: "A page of what the platform finds for a text.",
@@ -128,7 +170,7 @@ export const readingTools: readonly Tool[] = [
       }),
   }),
   tool({
-    ...readingDms,
+    scopes: ["dm"],
     name: "service_list_conversations",
     title: "List the conversations",
     description: "A page of the bot's conversations that have received messages, newest first.",
@@ -141,7 +183,7 @@ export const readingTools: readonly Tool[] = [
       }),
   }),
   tool({
-    ...readingDms,
+    scopes: ["dm"],
     name: "service_list_messages",
     title: "Read a conversation",
     description: "A page of the messages of a conversation, newest first, with their images.",
@@ -161,7 +203,6 @@ export const readingTools: readonly Tool[] = [
       "What happened around the bot, oldest first: messages, mentions, comments, replies, follows, likes, reposts, quotes. " +
       "Reading takes nothing away. Direct messages need the scope dm, all else read.",
     scopes: ["read", "dm"],
-    writes: false,
     input: z.strictObject({
       since: text(z.string().max(8_192))
         .optional()
@@ -173,6 +214,55 @@ export const readingTools: readonly Tool[] = [
     output: eventPage,
     run: async (input, { client, signal }) =>
       describeEvents(await client.events(input, { signal })),
+  }),
+  tool({
+    name: "service_create_post",
+    title: "Make a post",
+    description:
+      "Makes a post of the bot: text, images (imageKeys), or both. Everybody can read it, and a second call makes a second post.",
+    scopes: ["posts:write"],
+    writes: true,
+    input: z.strictObject({ ...content }),
+    output: sentPost,
+    run: async (input, { client, signal }) =>
+      written("The post was made.", await client.posts.create(input, { signal })),
+  }),
+  tool({
+    name: "service_create_comment",
+    title: "Comment on a post",
+    description:
+      "Comments on a post as the bot: text, images (imageKeys), or both. Everybody can read it, and a second call makes a second comment.",
+    scopes: ["comments:write"],
+    writes: true,
+    input: z.strictObject({ postId: id("the post"), ...content }),
+    output: sentPost,
+    run: async ({ postId, ...input }, { client, signal }) =>
+      written("The comment was made.", await client.posts.comment(postId, input, { signal })),
+  }),
+  tool({
+    name: "service_send_message",
+    title: "Answer in a conversation",
+    description:
+      "Sends a direct message of the bot: text, images (imageKeys), or both. Only into a conversation that somebody has begun with the bot; a second call sends a second message.",
+    scopes: ["dm"],
+    writes: true,
+    input: z.strictObject({ conversationId: id("the conversation"), ...content }),
+    output: sentMessage,
+    run: async ({ conversationId, ...input }, { client, signal }) =>
+      written("The message was sent.", await client.dms.send(conversationId, input, { signal })),
+  }),
+  tool({
+    name: "service_upload_image",
+    title: "Upload an image",
+    description:
+      "Uploads an image, from an address (url) or as it is (dataBase64 with contentType). " +
+      "Its key goes into imageKeys of a post, a comment or a message, once, within an hour.",
+    scopes: ["posts:write", "comments:write", "dm"],
+    writes: true,
+    input: image,
+    output: upload,
+    run: async (input, { client, signal }) =>
+      written("The image was uploaded.", await client.upload(imageIn(input), { signal })),
   }),
 ];
 
@@ -195,4 +285,27 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
   ];
   const value = { events, cursor, ...(unreadable.length > 0 && { unreadable }) };
   return { value, text: lines.join("\n") };
+}
+
+/** Describes a write. Its answer is documented in part, so its plain fields are shown. */
+function written<T extends object>(done: string, value: T): ToolResult<T> {
+  return { value, text: `${done}\n${showFields(value)}`.trimEnd() };
+}
+
+/**
+ * Returns the image to upload. An address stays one, so that no text can name a file of this machine.
+ *
+ * @throws {ServiceBotError} INVALID_OPTION
+ */
+function imageIn({ url, dataBase64 }: z.output<typeof image>): ImageInput {
+  if (url !== undefined && dataBase64 === undefined) return { url };
+  if (url !== undefined || dataBase64 === undefined) {
+    throw new ServiceBotError("INVALID_OPTION", "Give either url or dataBase64.");
+  }
+  // Base64 is often broken into lines, and may come as a data: URL.
+  const base64 = dataBase64.replace(/^data:[^,]{0,200};base64,/i, "").replace(/\s+/g, "");
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
+    throw new ServiceBotError("INVALID_OPTION", "dataBase64 holds characters that are not base64.");
+  }
+  return Buffer.from(base64, "base64");
 }
