@@ -7,11 +7,9 @@ import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { scrubber } from "../core/safe-text.ts";
 import { SharedCall } from "../core/shared-call.ts";
-import { aboutEvent } from "../core/trace.ts";
 import { Dispatcher } from "../dispatcher/loop.ts";
 import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
-import { channels } from "../observe/channels.ts";
 import { Observers } from "../observe/observers.ts";
 import { readStatus, type StatusSources, writeStatus } from "../observe/status.ts";
 import { type BotOptions, defaults } from "../options.ts";
@@ -174,12 +172,8 @@ function createClient({ bot, config, options, clock, random }: Common): Client {
       apiKey: config.apiKey,
       timeoutMs: options.requestTimeoutMs ?? defaults.requestTimeoutMs,
       retries: options.requestRetries,
-      ...{ clock, random },
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+      ...{ clock, random, fetch: options.fetch },
       maxRequestsPerMinute: config.maxRequestsPerMinute,
-      onHeldBack: (code) => channels["held-back"].publish({ bot, code }),
-      onBudget: (wait) => channels["budget-wait"].publish({ bot, ...wait, ...aboutEvent() }),
-      onBreaker: (change) => channels.circuit.publish({ bot, ...change, ...aboutEvent() }),
     },
     bot,
   );

@@ -5,7 +5,7 @@
 import { channel, type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 import type { ShownError } from "../core/safe-text.ts";
 
-/** In each message: the `Bot` that it is about. `undefined` for a part that belongs to no bot. */
+/** In each message: the `Bot` that it is about, or a `Client` of its own. `undefined` for a part that belongs to neither. */
 export interface BotMessage {
   readonly bot: object | undefined;
 }
@@ -122,7 +122,7 @@ export interface ChannelMessages {
   /** One request to the platform ended. */
   readonly request: RequestMessage & {
     readonly method: string;
-    /** Below `/api/v1`, with the query. */
+    /** Below `/api/v1`, without the query. */
     readonly path: string;
     /** Method and template of the path, such as `POST /posts/{id}/comments`. */
     readonly operation: string;

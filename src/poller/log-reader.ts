@@ -1,7 +1,7 @@
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
 import type { LogPurpose } from "../client/request.ts";
-import type { EventPage } from "../client/types.ts";
+import type { EventPage } from "../client/resources.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
@@ -9,7 +9,7 @@ import { idFamily, idText, orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { textOf } from "../events/parse.ts";
 import { EVENT_LOG, type Inbox, type NewEvent, type PutResult } from "../inbox/inbox.ts";
-import { batchMessage, readBatch } from "../inbox/intake.ts";
+import { batchMessage, readBatch } from "../inbox/read-batch.ts";
 import { channels, traced, works } from "../observe/channels.ts";
 import type { FoundEvent } from "./mode.ts";
 
