@@ -1,9 +1,9 @@
 import { Lifecycle } from "./bot/lifecycle.ts";
-import type { HandlerOptions } from "./core/handler-options.ts";
+import { checkOptions, type HandlerOptions } from "./core/option-checks.ts";
 import type { EventType } from "./events/types.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
 import { type BotStatus, readStatus } from "./observe/status.ts";
-import { type BotOptions, checkOptions, checkStartOptions, type StartOptions } from "./options.ts";
+import { BOT_OPTIONS, type BotOptions, START_OPTIONS, type StartOptions } from "./options.ts";
 import type { Mode } from "./poller/mode.ts";
 import { toExpress, toFetch, type WebhookMiddleware } from "./receiver/adapters.ts";
 import { beforeStart } from "./receiver/receive.ts";
@@ -16,7 +16,7 @@ export class Bot {
 
   /** @throws {ServiceBotError} INVALID_OPTION */
   constructor(options: BotOptions = {}) {
-    checkOptions(options);
+    checkOptions(options, BOT_OPTIONS);
     this.#lifecycle = new Lifecycle(this, options, this.#router);
   }
 
@@ -73,7 +73,7 @@ export class Bot {
    *   owns the process
    */
   async start(options: StartOptions = {}): Promise<void> {
-    checkStartOptions(options);
+    checkOptions(options, START_OPTIONS);
     await this.#lifecycle.start(options);
   }
 

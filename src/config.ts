@@ -1,8 +1,8 @@
 import { MIN_PER_MINUTE } from "./client/request-limiter.ts";
-import { addressProblem, normalizeAddress, tokenProblem } from "./core/address-and-token.ts";
+import { addressProblem, normalizeAddress, tokenProblem } from "./core/addresses.ts";
 import { type DatabaseAddress, databaseProblem, readDatabase } from "./core/database-address.ts";
 import { type LogLevel, logLevels } from "./core/logger.ts";
-import { misspeltVariables } from "./core/misspelt-variables.ts";
+import { misspeltVariables } from "./core/names.ts";
 import * as z from "./core/zod.ts";
 import { ConfigError } from "./errors.ts";
 

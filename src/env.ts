@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
-import { requireNode } from "./core/node-version.ts";
+import { requireNode } from "./core/process.ts";
 import { messageOf } from "./errors.ts";
 
 const file = ".env";

@@ -1,20 +1,12 @@
-import type { Fetch } from "./client/http-options.ts";
+import type { Fetch } from "./client/http.ts";
 import { type ConfigOverrides, settings } from "./config.ts";
-import type { BackoffOptions, Random } from "./core/backoff.ts";
-import type { Clock } from "./core/clock.ts";
-import type { LoopGuardOptions } from "./core/handler-options.ts";
+import type { BackoffOptions, Clock, Random } from "./core/clock.ts";
 import type { Logger } from "./core/logger.ts";
-import {
-  type OptionTable,
-  optionProblems,
-  refuseProblems,
-  retryProblems,
-  TIME_LIMIT,
-  WAIT,
-} from "./core/ranges.ts";
+import { COUNT, type OptionTable, RETRY_OPTIONS, TIME_LIMIT, WAIT } from "./core/option-checks.ts";
 import type { LaneOf } from "./events/lane.ts";
 import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
+import type { LoopGuardOptions } from "./router/loops.ts";
 
 /** Options of a bot in code. They override the environment. Durations are milliseconds. */
 export interface BotOptions extends ConfigOverrides {
@@ -67,6 +59,19 @@ export interface BotOptions extends ConfigOverrides {
   readonly random?: Random;
 }
 
+const DAY_MS = 86_400_000;
+
+/** Defaults of the options that several parts read, or that have parts of their own. */
+export const defaults: Required<Pick<BotOptions, "handlerTimeoutMs" | "requestTimeoutMs">> & {
+  readonly retry: BackoffOptions;
+  readonly retention: Retention;
+} = {
+  handlerTimeoutMs: 60_000,
+  requestTimeoutMs: 10_000,
+  retry: { baseMs: 1_000, maxMs: 300_000, factor: 2 },
+  retention: { bodiesMs: 7 * DAY_MS, idsMs: 30 * DAY_MS, deadLettersMs: 90 * DAY_MS },
+};
+
 /** How a bot is started. */
 export interface StartOptions {
   /** Listen on HOST and PORT. Default true; false inside an existing server. */
@@ -79,35 +84,6 @@ export interface StartOptions {
   readonly standalone?: boolean;
 }
 
-/** Options that are set in code alone, with the range of each number. */
-const codeOptions: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
-  env: true,
-  logger: true,
-  handlerTimeoutMs: TIME_LIMIT,
-  retry: true,
-  lane: true,
-  requestTimeoutMs: TIME_LIMIT,
-  requestRetries: { max: 10, whole: true },
-  leaseMs: { ...WAIT, min: 1_000, whole: true },
-  shutdownGraceMs: WAIT,
-  maxBacklog: { min: 1, whole: true },
-  minFreeBytes: {},
-  retention: true,
-  loopGuard: true,
-  onSwitch: true,
-  fetch: true,
-  clock: true,
-  random: true,
-};
-
-/** Options with a variable are checked with the environment, when the bot starts. */
-const BOT_OPTIONS: OptionTable<object> = {
-  ...codeOptions,
-  ...Object.fromEntries(Object.keys(settings).map((name) => [name, true])),
-};
-
-const START_OPTIONS: OptionTable<StartOptions> = { listen: true, standalone: true };
-
 const RETENTION_OPTIONS: OptionTable<Retention> = { bodiesMs: {}, idsMs: {}, deadLettersMs: {} };
 
 const LOOP_GUARD_OPTIONS: OptionTable<LoopGuardOptions> = {
@@ -115,17 +91,31 @@ const LOOP_GUARD_OPTIONS: OptionTable<LoopGuardOptions> = {
   perMs: TIME_LIMIT,
 };
 
-/** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
-export function checkStartOptions(options: StartOptions): void {
-  refuseProblems(optionProblems(options, START_OPTIONS));
-}
+/** Options that are set in code alone, with the range of each number. */
+const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
+  env: true,
+  logger: true,
+  handlerTimeoutMs: TIME_LIMIT,
+  retry: { options: RETRY_OPTIONS },
+  lane: true,
+  requestTimeoutMs: TIME_LIMIT,
+  requestRetries: { max: 10, whole: true },
+  leaseMs: { ...WAIT, min: 1_000, whole: true },
+  shutdownGraceMs: WAIT,
+  maxBacklog: COUNT,
+  minFreeBytes: {},
+  retention: { options: RETENTION_OPTIONS },
+  loopGuard: { options: LOOP_GUARD_OPTIONS },
+  onSwitch: true,
+  fetch: true,
+  clock: true,
+  random: true,
+};
 
-/** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
-export function checkOptions(options: BotOptions): void {
-  refuseProblems([
-    ...optionProblems(options, BOT_OPTIONS),
-    ...optionProblems(options.retention ?? {}, RETENTION_OPTIONS, "retention."),
-    ...optionProblems(options.loopGuard || {}, LOOP_GUARD_OPTIONS, "loopGuard."),
-    ...retryProblems(options.retry),
-  ]);
-}
+/** Options with a variable are checked with the environment, when the bot starts. */
+export const BOT_OPTIONS: OptionTable<object> = {
+  ...CODE_OPTIONS,
+  ...Object.fromEntries(Object.keys(settings).map((name) => [name, true])),
+};
+
+export const START_OPTIONS: OptionTable<StartOptions> = { listen: true, standalone: true };

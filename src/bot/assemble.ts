@@ -1,35 +1,32 @@
 import { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
 import { BodyBudget } from "../core/body.ts";
+import type { Random } from "../core/clock.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
-import { aboutEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
-import { scrubber } from "../core/redact.ts";
+import { scrubber } from "../core/safe-text.ts";
 import { SharedCall } from "../core/shared-call.ts";
 import { Dispatcher } from "../dispatcher/loop.ts";
 import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
-import { channels } from "../observe/channels.ts";
 import { Observers } from "../observe/observers.ts";
 import { readStatus, type StatusSources, writeStatus } from "../observe/status.ts";
-import type { BotOptions } from "../options.ts";
-import type { Peers } from "../poller/leader.ts";
+import { type BotOptions, defaults } from "../options.ts";
+import { SharedPeers } from "../poller/leader.ts";
 import { Poller } from "../poller/poller.ts";
 import type { Endpoints, HealthOptions } from "../receiver/adapters.ts";
 import { Receiver } from "../receiver/receive.ts";
 import { Handling } from "../router/handling.ts";
 import type { Router } from "../router/router.ts";
 import { RestoreWindow } from "../steps/restore.ts";
-import { type Cluster, createCluster } from "./cluster.ts";
-import {
-  HANDLER_TIMEOUT_MS,
-  MIN_BODIES_BYTES,
-  REPORT_KEPT_MS,
-  REQUEST_TIMEOUT_MS,
-  RETENTION,
-  RETRY,
-} from "./defaults.ts";
+import { Membership } from "./membership.ts";
+
+/** Bytes. Bodies under way may take this much, or twice `MAX_BODY_BYTES` if that is more. */
+const MIN_BODIES_BYTES = 32 * 1024 * 1024;
+
+/** In ms. Requests to `/readyz?verbose` within this time share one look at the store. */
+const REPORT_KEPT_MS = 1_000;
 
 /** The parts of a bot that runs. */
 export interface Parts extends Endpoints {
@@ -43,44 +40,49 @@ export interface Parts extends Endpoints {
   readonly poller: Poller | undefined;
   /** The restore of the inbox. `undefined` if never restored. */
   readonly restore: RestoreWindow | undefined;
-  /** The other instances. */
-  readonly cluster: Cluster;
+  /** `undefined` if only one process can use the inbox. */
+  readonly membership: Membership | undefined;
   readonly status: StatusSources;
 }
 
-/** Dependencies of every part. */
-interface Dependencies {
+/** What a bot is made of: everything that its user has set. */
+interface Setup {
   /** Sender of what is published on channels. */
   readonly bot: object;
   readonly config: Config;
   readonly options: BotOptions;
   readonly router: Router;
-  readonly isReady: () => boolean;
+  /** True from the start until the stop. */
+  readonly isStarted: () => boolean;
   /** Aborts when a bot that stops waits for the store no more. */
   readonly deadline: AbortSignal;
-  /** Hides these wherever something is told. */
-  readonly secrets: readonly string[];
+}
+
+/** Dependencies of most parts. */
+interface Common extends Setup {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly random: Random;
   readonly observers: Observers;
+  readonly inbox: Inbox;
+  /** Takes the secrets out of a text. */
+  readonly scrub: (text: string) => string;
 }
 
 /** Wires the parts together. Nothing runs yet. */
-export async function assemble(
-  given: Pick<Dependencies, "bot" | "config" | "options" | "router" | "isReady" | "deadline">,
-): Promise<Parts> {
-  const { bot, config, options } = given;
-  const clock = options.clock ?? steadyClock();
+export async function assemble(setup: Setup): Promise<Parts> {
+  const { bot, config, options } = setup;
+  const { clock = steadyClock(), random = Math.random, fetch = globalThis.fetch } = options;
   // The driver looks for its password there, whatever `env` the bot was given.
   const ofDatabase = secretsOf(config.database, process.env);
   const secrets = [config.apiKey, ...config.webhookSecrets, ...ofDatabase];
   const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
-  const { fetch = globalThis.fetch } = options;
   const observers = await Observers.create(bot, { config, fetch, log });
   try {
-    const inbox = await openInbox(given, clock);
+    const inbox = await openInbox(setup, clock);
     try {
-      return await wire({ ...given, secrets, clock, log, observers }, inbox);
+      const scrub = scrubber(secrets);
+      return await wire({ ...setup, clock, log, random, observers, inbox, scrub });
     } catch (error) {
       await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
       throw error;
@@ -91,66 +93,57 @@ export async function assemble(
   }
 }
 
-async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
-  const { bot, config, options, clock, log, observers } = dependencies;
+async function wire(common: Common): Promise<Parts> {
+  const { bot, config, options, router, clock, log, observers, inbox, isStarted } = common;
+  const { shared } = inbox;
   const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
-  const client = createClient(dependencies);
-  const cluster = createCluster({
-    shared: inbox.shared,
-    clock,
-    log,
-    lastDeliveryAt: () => receiver.lastDeliveryAt,
-    onSize: (instances) => client.divideBudget(instances),
-    // The others should read the log before they have what its last reader left.
-    pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
-    bot,
-  });
-  const { peers } = cluster;
+  const client = createClient(common);
+  // The others should read the log before they have what its last reader left.
+  const leaseMs = options.leaseMs && options.leaseMs / 2;
+  const peers = shared && new SharedPeers({ shared, clock, log, bot, leaseMs });
   const restore = await RestoreWindow.open({ inbox, client, clock, log });
-  const isCatchingUp = () => restore?.isReadingLog === true;
-  const reading = { inbox, client, laneOf, clock, log, peers, bot, isCatchingUp };
-  const poller = await makePoller(config, options, reading);
-  const dispatcher = makeDispatcher(dependencies, { inbox, client, laneOf, restore });
+  const poller = await createPoller(common, { client, laneOf, peers, restore });
+  const dispatcher = new Dispatcher({
+    ...{ ...common, laneOf, restore, types: router },
+    handler: new Handling({ router, client, clock, laneOf, loopGuard: options.loopGuard }),
+    concurrency: config.concurrency,
+    maxAttempts: config.maxAttempts,
+    handlerTimeoutMs: options.handlerTimeoutMs ?? defaults.handlerTimeoutMs,
+    leaseMs: options.leaseMs,
+    backoff: { ...defaults.retry, ...options.retry },
+    retention: { ...defaults.retention, ...options.retention },
+  });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
-  const receiver: Receiver = new Receiver({
-    inbox,
+  const receiver = new Receiver({
+    ...{ bot, inbox, laneOf, log },
+    ...{ clock: wall, steady: clock, fallback: poller },
     secrets: config.webhookSecrets,
-    laneOf,
-    clock: wall,
-    steady: clock,
-    log,
-    fallback: poller,
     path: config.webhookPath,
     maxBodyBytes: config.maxBodyBytes,
     budget: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
-    bot,
   });
+  const membership =
+    shared &&
+    new Membership({
+      ...{ shared, clock, log },
+      lastDeliveryAt: () => receiver.lastDeliveryAt,
+      onSize: (instances) => client.divideBudget(instances),
+    });
   const ping = new SharedCall(() => answers(inbox));
-  const status: StatusSources = {
-    clock,
-    startedAt: clock.now(),
-    isReady: async () => dependencies.isReady() && (await ping.get()),
-    receiver,
-    poller,
-    inbox,
-    client,
-    restored: restore,
-  };
-  const health = makeHealth(config, status);
-  const webhook = config.delivery === "polling" ? undefined : receiver;
-  const { isReady: isStarted } = dependencies;
+  const isReady = async () => isStarted() && (await ping.get());
+  const startedAt = clock.now();
+  const status = { clock, startedAt, isReady, receiver, poller, inbox, client, restored: restore };
   const settings = { ...config, store: config.database.kind };
-  observers.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  const parts = { inbox, dispatcher, receiver, poller, restore, cluster, status };
-  return { log, observers, webhook, health, ...parts };
+  observers.watch({ ...status, wall, isStarted, dispatcher, settings });
+  const webhook = config.delivery === "polling" ? undefined : receiver;
+  const health = createHealth(config, status);
+  const endpoints = { webhook, health, receiver };
+  return { ...endpoints, log, observers, inbox, dispatcher, poller, restore, membership, status };
 }
 
 /** Opens the inbox that the configuration names. */
-async function openInbox(
-  { bot, config, options, deadline }: Pick<Dependencies, "bot" | "config" | "options" | "deadline">,
-  clock: Clock,
-): Promise<Inbox> {
+async function openInbox({ bot, config, options, deadline }: Setup, clock: Clock): Promise<Inbox> {
   const { database, databaseSchema: schema } = config;
   if (database.kind === "postgres") {
     const { PostgresInbox } = await import("../inbox/postgres/postgres-inbox.ts");
@@ -172,26 +165,44 @@ async function openInbox(
   });
 }
 
-function createClient({ bot, config, options, clock }: Dependencies): Client {
+function createClient({ bot, config, options, clock, random }: Common): Client {
   return new Client(
     {
       baseUrl: config.baseUrl,
       apiKey: config.apiKey,
-      timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      timeoutMs: options.requestTimeoutMs ?? defaults.requestTimeoutMs,
       retries: options.requestRetries,
-      clock,
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-      random: options.random ?? Math.random,
+      ...{ clock, random, fetch: options.fetch },
       maxRequestsPerMinute: config.maxRequestsPerMinute,
-      onHeldBack: (code) => channels["held-back"].publish({ bot, code }),
-      onBudget: (wait) => channels["budget-wait"].publish({ bot, ...wait, ...aboutEvent() }),
-      onBreaker: (change) => channels.circuit.publish({ bot, ...change, ...aboutEvent() }),
     },
     bot,
   );
 }
 
-function makeHealth(config: Config, status: StatusSources): HealthOptions {
+interface PollerParts {
+  readonly client: Client;
+  readonly laneOf: LaneOf;
+  readonly peers: SharedPeers | undefined;
+  readonly restore: RestoreWindow | undefined;
+}
+
+/** `undefined` with DELIVERY=webhook. */
+async function createPoller(
+  { bot, config, options, clock, log, random, inbox }: Common,
+  { client, laneOf, peers, restore }: PollerParts,
+): Promise<Poller | undefined> {
+  const { delivery } = config;
+  if (delivery === "webhook") return undefined;
+  return new Poller({
+    ...{ ...config, delivery, bot, inbox, client, laneOf, peers, clock, log, random },
+    webhookTypes: await inbox.webhookTypes(),
+    isCatchingUp: () => restore?.isReadingLog === true,
+    platformNow: () => client.platformNow() ?? clock.now(),
+    onSwitch: options.onSwitch ?? (() => undefined),
+  });
+}
+
+function createHealth(config: Config, status: StatusSources): HealthOptions {
   const { clock, isReady } = status;
   const report = new SharedCall(async () => writeStatus(await readStatus(status)), {
     keepMs: REPORT_KEPT_MS,
@@ -205,70 +216,8 @@ function makeHealth(config: Config, status: StatusSources): HealthOptions {
   };
 }
 
-interface DispatcherParts {
-  readonly inbox: Inbox;
-  readonly client: Client;
-  readonly laneOf: LaneOf;
-  readonly restore: RestoreWindow | undefined;
-}
-
-function makeDispatcher(
-  dependencies: Dependencies,
-  { inbox, client, laneOf, restore }: DispatcherParts,
-): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log, bot } = dependencies;
-  return new Dispatcher({
-    inbox,
-    clock,
-    log,
-    deadline,
-    bot,
-    handler: new Handling({ router, client, clock, laneOf, loopGuard: options.loopGuard }),
-    types: router,
-    concurrency: config.concurrency,
-    maxAttempts: config.maxAttempts,
-    handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
-    leaseMs: options.leaseMs,
-    backoff: { ...RETRY, ...options.retry },
-    random: options.random ?? Math.random,
-    retention: { ...RETENTION, ...options.retention },
-    restore,
-    scrub: scrubber(secrets),
-  });
-}
-
-interface PollerParts {
-  readonly inbox: Inbox;
-  readonly client: Client;
-  readonly laneOf: LaneOf;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly peers: Peers | undefined;
-  readonly bot: object;
-  readonly isCatchingUp: () => boolean;
-}
-
-async function makePoller(
-  config: Config,
-  options: BotOptions,
-  parts: PollerParts,
-): Promise<Poller | undefined> {
-  const { delivery } = config;
-  if (delivery === "webhook") return undefined;
-  const { inbox, client, clock } = parts;
-  return new Poller({
-    ...config,
-    ...parts,
-    delivery,
-    webhookTypes: await inbox.webhookTypes(),
-    platformNow: () => client.platformNow() ?? clock.now(),
-    onSwitch: options.onSwitch ?? (() => undefined),
-    random: options.random ?? Math.random,
-  });
-}
-
-async function answers(inbox: Inbox): Promise<boolean> {
-  return await inbox.ping().then(
+function answers(inbox: Inbox): Promise<boolean> {
+  return inbox.ping().then(
     () => true,
     () => false,
   );

@@ -2,9 +2,8 @@ import { type Config, loadConfig } from "../config.ts";
 import { systemClock } from "../core/clock.ts";
 import { showDatabase } from "../core/database-address.ts";
 import { type Listening, listen } from "../core/listen.ts";
-import { requireNode } from "../core/node-version.ts";
-import { processOwners, untilEnded } from "../core/process.ts";
-import { printableText } from "../core/terminal.ts";
+import { processOwners, requireNode, untilEnded } from "../core/process.ts";
+import { printableText } from "../core/safe-text.ts";
 import { ConfigError, ServiceBotError } from "../errors.ts";
 import type { BotOptions, StartOptions } from "../options.ts";
 import { toNodeListener } from "../receiver/adapters.ts";
@@ -25,7 +24,7 @@ export class Lifecycle {
   #server: Listening | undefined;
   #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
-  #isReady = false;
+  #isStarted = false;
   /** Aborts when the store is waited for no longer. */
   readonly #deadline = new AbortController();
 
@@ -90,13 +89,13 @@ export class Lifecycle {
       config,
       options: this.#options,
       router: this.#router,
-      isReady: () => this.#isReady,
+      isStarted: () => this.#isStarted,
       deadline: this.#deadline.signal,
     });
     logWarnings({ config, options: this.#options, router: this.#router, ...parts });
     try {
       // First, because the inbox may belong to another version: nothing is taken before.
-      await parts.cluster.start((error) => this.#giveUp(error, parts, standalone));
+      await parts.membership?.start((error) => this.#giveUp(error, parts, standalone));
       await parts.observers.serve();
       if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
     } catch (error) {
@@ -106,7 +105,7 @@ export class Lifecycle {
     this.#parts = parts;
     this.#startHandlers(parts);
     parts.poller?.start();
-    this.#isReady = true;
+    this.#isStarted = true;
     parts.observers.announce();
     const metrics = parts.observers.metricsUrl;
     parts.log.info({ ...readyLine(config, this.url), metrics }, "ready");
@@ -124,8 +123,8 @@ export class Lifecycle {
     );
   }
 
-  async #closeUnstarted({ cluster, inbox, log, observers }: Parts): Promise<void> {
-    const stages = [[() => cluster.stop(), () => observers.close()], [() => inbox.close()]];
+  async #closeUnstarted({ membership, inbox, log, observers }: Parts): Promise<void> {
+    const stages = [[() => membership?.stop(), () => observers.close()], [() => inbox.close()]];
     await this.#withDeadline(STORE_TIMEOUT_MS, () => inStages(stages)).catch((err: unknown) =>
       log.error({ err }, "the bot cannot be closed"),
     );
@@ -147,16 +146,16 @@ export class Lifecycle {
   async #stop(graceMs: number): Promise<void> {
     // Half a bot cannot be stopped. Its failure is the one of start().
     await this.#starting?.catch(() => undefined);
-    this.#isReady = false;
+    this.#isStarted = false;
     if (this.#parts === undefined) return;
-    const { log, observers, poller, dispatcher, restore, cluster, inbox } = this.#parts;
+    const { log, observers, poller, dispatcher, restore, membership, inbox } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
       [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restore?.stop()],
       // The metrics are served to the last, because a stop is watched, too.
       [() => this.#server?.close(), () => observers.close()],
-      [() => cluster.stop()],
+      [() => membership?.stop()],
       [() => inbox.close()],
     ]);
     observers.end();

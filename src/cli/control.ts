@@ -1,8 +1,8 @@
 import { readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isLoopback } from "../core/loopback.ts";
-import { makePrivateFolderOf, PRIVATE_FOLDER } from "../core/private-file.ts";
-import { printable } from "../core/terminal.ts";
+import { isLoopback } from "../core/addresses.ts";
+import { makePrivateFolderOf, PRIVATE_FOLDER } from "../core/database-files.ts";
+import { printable } from "../core/safe-text.ts";
 import { messageOf } from "../errors.ts";
 import type { ActInput, Platform, TimelineEntry } from "../platform/index.ts";
 import type {
@@ -17,9 +17,9 @@ import type {
   WebhookChange,
   WebhookView,
 } from "../platform/types.ts";
+import { CommandError, ownCommand } from "./command.ts";
 import { CONTROL_TOKEN_VARIABLE, PLATFORM_PORT, variable } from "./environment.ts";
 import { printError } from "./output.ts";
-import { CommandError, ownCommand } from "./usage.ts";
 
 /** In ms, for an answer. */
 const TIMEOUT_MS = 30_000;

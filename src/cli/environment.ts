@@ -1,13 +1,15 @@
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
-import { isLoopback } from "../core/loopback.ts";
-import { urlHost } from "../core/url-host.ts";
+import { isLoopback, urlHost } from "../core/addresses.ts";
 
 /** The port of the local platform by default. */
 export const PLATFORM_PORT = 4400;
 
 /** The port of a bot by default. */
 export const BOT_PORT = 3000;
+
+/** The path of the MCP server over HTTP, on its own port and on a local platform. */
+export const MCP_PATH = "/mcp";
 
 /** The variable with a control token: a platform uses it, the other commands send it. */
 export const CONTROL_TOKEN_VARIABLE = "SERVICE_CONTROL_TOKEN";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { requireNode } from "../core/node-version.ts";
-import { printableText } from "../core/terminal.ts";
+import { requireNode } from "../core/process.ts";
+import { printableText } from "../core/safe-text.ts";
 import { messageOf } from "../errors.ts";
 
 try {

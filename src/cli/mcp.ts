@@ -1,16 +1,20 @@
 import { Console } from "node:console";
 import { createServer } from "node:http";
 import { loadPlatform, loadPlatformAddress } from "../config.ts";
-import { isHostName } from "../core/hosts.ts";
+import { isHostName, urlHost } from "../core/addresses.ts";
 import { bind } from "../core/listen.ts";
 import { createLogger } from "../core/logger.ts";
-import { allScopes, type Scope } from "../core/scope.ts";
-import { urlHost } from "../core/url-host.ts";
-import { MCP_PATH } from "../mcp/path.ts";
-import { readDotEnv } from "./environment.ts";
+import { allScopes, type Scope } from "../core/platform-contract.ts";
+import {
+  type Command,
+  ownCommand,
+  readArguments,
+  UsageError,
+  untilSignal,
+  wholeNumber,
+} from "./command.ts";
+import { MCP_PATH, readDotEnv } from "./environment.ts";
 import { print } from "./output.ts";
-import { untilSignal } from "./until-signal.ts";
-import { type Command, ownCommand, readArguments, UsageError, wholeNumber } from "./usage.ts";
 
 export const mcp: Command = {
   summary: "the MCP server: the platform's API as 13 tools for an assistant, over stdio or HTTP",
@@ -98,7 +102,7 @@ async function serveHttp(settings: HttpSettings): Promise<number> {
   const logger = createLogger({ level: logLevel, secrets: [], destination: process.stderr });
   const { McpHttp } = await import("../mcp/http.ts");
   const mcp = new McpHttp({ baseUrl, scopes, logger });
-  const server = createServer(mcp.listener([host, ...allowHosts]));
+  const server = createServer(mcp.listener(MCP_PATH, [host, ...allowHosts]));
   const remedy = `Choose another: ${ownCommand()} mcp --http ${port < 65_535 ? port + 1 : 0}`;
   const address = await bind(server, host, port, { names: "--host, --http", remedy });
   const stopped = untilSignal();

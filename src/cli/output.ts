@@ -1,4 +1,4 @@
-import { printable, printableStyled, printableText } from "../core/terminal.ts";
+import { printable, printableStyled, printableText } from "../core/safe-text.ts";
 
 // The command line writes here alone, so no control character of a text from outside reaches the terminal.
 

@@ -1,14 +1,14 @@
-import { printable } from "../core/terminal.ts";
-import { version } from "../core/version.ts";
+import { version } from "../core/process.ts";
+import { printable } from "../core/safe-text.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
+import { type Command, CommandError, UsageError } from "./command.ts";
 import { dev } from "./dev/dev.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { inbox } from "./inbox/inbox.ts";
 import { mcp } from "./mcp.ts";
 import { print, printError } from "./output.ts";
-import { platform } from "./platform/platform.ts";
+import { platform } from "./platform.ts";
 import { trigger } from "./trigger/trigger.ts";
-import { type Command, CommandError, UsageError } from "./usage.ts";
 
 /** Every command by its name. */
 export const commands: Readonly<Record<string, Command>> = {

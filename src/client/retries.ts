@@ -1,4 +1,4 @@
-import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
+import { type BackoffOptions, backoff, type Random } from "../core/clock.ts";
 import { ApiError, NetworkError } from "./errors.ts";
 import type { Method } from "./request.ts";
 

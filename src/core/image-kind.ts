@@ -1,5 +1,3 @@
-import { asBuffer } from "./bytes.ts";
-
 /** The kinds of image that the platform takes (section 4 of the platform document, "POST /uploads"). */
 export type ImageKind = "png" | "jpeg" | "webp" | "gif" | "avif";
 
@@ -9,13 +7,13 @@ export const KIND_PREFIX_BYTES = 128;
 const PNG = "\x89PNG\r\n\x1a\n";
 
 /**
- * Finds the kind of an image by its first bytes, whatever its name or its sender says; undefined if it is none of the five. The
- * rest of the bytes is not checked.
+ * Finds the kind of an image by its first bytes alone; `undefined` if it is none of the five.
  *
  * @param bytes the whole image, or its first 128 bytes
  */
 export function imageKindOf(bytes: Uint8Array): ImageKind | undefined {
-  const head = asciiOf(bytes.subarray(0, KIND_PREFIX_BYTES));
+  // One character for each byte, because signatures are easier to read as text.
+  const head = asBuffer(bytes.subarray(0, KIND_PREFIX_BYTES)).toString("latin1");
   if (head.startsWith(PNG)) return "png";
   if (head.startsWith("\xff\xd8\xff")) return "jpeg";
   if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "gif";
@@ -43,7 +41,7 @@ function brandsOf(head: string): string[] {
   return box.length < 12 ? [] : [box.slice(8, 12), ...compatible];
 }
 
-/** Returns the bytes as a string of one character each, because signatures are easier to read as text. */
-function asciiOf(bytes: Uint8Array): string {
-  return asBuffer(bytes).toString("latin1");
+/** Views bytes as a Buffer, without a copy. */
+export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { ConfigError, hasCode, messageOf, ServiceBotError } from "../errors.ts";
-import { urlHost } from "./url-host.ts";
+import { urlHost } from "./addresses.ts";
 
 // An `import` of it reads every one of its exports, and WebSocket loads a client that a bot with DELIVERY=webhook may
 // never need: a tenth of its start, and 5 MB.

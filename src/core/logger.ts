@@ -1,13 +1,12 @@
 import { type DestinationStream, type Logger as PinoLogger, pino, stdSerializers } from "pino";
-import { isShown, redaction, scrubber, showError } from "./redact.ts";
-import { printableText } from "./terminal.ts";
+import { isShown, printableText, REDACTED, scrubber, showError } from "./safe-text.ts";
 
 /** A pino logger. */
 export type Logger = PinoLogger;
 
 /** pino's levels, from loud to quiet. */
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-/** How much is logged: this level and what is louder. */
+/** Lines of this level and louder ones are logged. */
 export type LogLevel = (typeof logLevels)[number];
 
 export interface LoggerOptions {
@@ -17,6 +16,30 @@ export interface LoggerOptions {
   /** Destination of the lines. Default: standard output. */
   readonly destination?: DestinationStream | undefined;
 }
+
+/** Fields with texts of people or secrets, at the top of a log record and one level down. */
+const fields = [
+  "ctx",
+  "payload",
+  "messages",
+  "items",
+  "text",
+  "excerpt",
+  "body",
+  "apiKey",
+  "secret",
+  "secrets",
+  "webhookSecret",
+  "webhookSecrets",
+  "authorization",
+  "signature",
+];
+
+/** Keeps `log.info({ event })` in a handler from showing a message. */
+const redaction = {
+  paths: [...fields, ...fields.map((field) => `*.${field}`), 'headers["x-service-signature"]'],
+  censor: REDACTED,
+};
 
 /**
  * One JSON object a line. Texts of people are redacted by field, secrets wherever they stand. Control characters are

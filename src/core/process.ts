@@ -1,4 +1,42 @@
+import { readFileSync } from "node:fs";
+import { ServiceBotError } from "../errors.ts";
 import { MAX_TIMER_MS } from "./clock.ts";
+
+/** The oldest Node that strips types by itself and loads the SQLite binding without a crash. */
+export const OLDEST_NODE = "22.18.0";
+
+/**
+ * Refuses a Node that is too old before anything native is loaded, because the SQLite binding crashes the process on
+ * Node 20 without a message.
+ *
+ * @throws {ServiceBotError} NODE_TOO_OLD
+ */
+export function requireNode(version: string = process.versions.node): void {
+  if (isAtLeast(version, OLDEST_NODE)) return;
+  throw new ServiceBotError(
+    "NODE_TOO_OLD",
+    `service-bot needs Node ${OLDEST_NODE} or newer; this is Node ${version}. ` +
+      "Install a newer Node, or keep this one and run: npm install --save-dev node@24 " +
+      "(npm scripts then use that Node).",
+  );
+}
+
+function isAtLeast(version: string, oldest: string): boolean {
+  const actual = version.split(".").map(Number);
+  for (const [index, wanted] of oldest.split(".").map(Number).entries()) {
+    const part = actual[index] ?? 0;
+    if (part !== wanted) return part > wanted;
+  }
+  return true;
+}
+
+/** Returns the version of this package. */
+export function version(): string {
+  // Two folders up from here, both in the source tree and in the packed one.
+  const file = new URL("../../package.json", import.meta.url);
+  const manifest: { version: string } = JSON.parse(readFileSync(file, "utf8"));
+  return manifest.version;
+}
 
 /** The used part of `process`, so that tests can replace it. */
 export interface ProcessLike {
@@ -6,7 +44,7 @@ export interface ProcessLike {
   exit(code: number): void;
 }
 
-/** Keeps the process alive until this has ended: connections to a database do not. */
+/** Keeps the process alive until `work` has ended, because connections to a database do not. */
 export function untilEnded<T>(work: Promise<T>): Promise<T> {
   const timer = setInterval(() => undefined, MAX_TIMER_MS);
   return work.finally(() => clearInterval(timer));

@@ -1,9 +1,8 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { CreateError, hasCode, inWords, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
-import { exists, isInside } from "./paths.ts";
 
 type Place = Pick<Io, "cwd" | "platform">;
 
@@ -243,4 +242,24 @@ function whyNotInside(
     throw error;
   }
   return isInside(target, directory) ? undefined : "leads out of the directory";
+}
+
+// Synchronous calls, because the files of a bot are few and small: a promise of node:fs takes longer than the work.
+
+/** Returns whether anything is at a path, even a link that leads nowhere. */
+export function exists(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR")) return false;
+    throw error;
+  }
+}
+
+/** Returns whether `path`, all links followed, is `directory` or inside of it. Both must exist. */
+export function isInside(directory: string, path: string): boolean {
+  const way = relative(realpathSync.native(directory), realpathSync.native(path));
+  // On Windows the way to another drive is an absolute path.
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

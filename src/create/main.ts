@@ -1,10 +1,41 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { create } from "./create.ts";
-import { type Io, processIo } from "./io.ts";
-import { help, readOptions, wantsJson } from "./options.ts";
-import type { Source } from "./project.ts";
-import { type ExitCode, exitCodeOf, printableText, reportError } from "./report.ts";
+import type { Answers } from "./ask.ts";
+import { exists, findObstacles, obstacleToAll } from "./directory.ts";
+import { UsageError } from "./errors.ts";
+import { type Io, processIo, tail } from "./io.ts";
+import {
+  help,
+  isAttended,
+  type Options,
+  type Question,
+  readOptions,
+  wantsJson,
+} from "./options.ts";
+import { installArgs, lockFile } from "./package-manager.ts";
+import { type Project, packCheckout, type Source, settle } from "./project.ts";
+import {
+  choiceLines,
+  type ExitCode,
+  exitCodeOf,
+  headLine,
+  nextLines,
+  nextSteps,
+  nodeLine,
+  placeOf,
+  printableText,
+  type Result,
+  reportError,
+  repositoryLines,
+  resultOf,
+  type Say,
+  sayer,
+  step,
+  timed,
+} from "./report.ts";
+import { type Repository, startRepository } from "./repository.ts";
+import { type BotFile, planFiles, readTemplate, type TemplateFile } from "./template.ts";
+import { tryDirectory, writeFiles } from "./write.ts";
 
 export type { Io } from "./io.ts";
 export type { Source } from "./project.ts";
@@ -46,4 +77,192 @@ function ownVersion(root: string): string {
     readFileSync(join(root, "package.json"), "utf8"),
   );
   return version;
+}
+
+/** One run, for the functions below. */
+interface Run {
+  readonly options: Options;
+  readonly asked: ReadonlySet<Question>;
+  readonly project: Project;
+  readonly source: Source;
+  readonly io: Io;
+  readonly say: Say;
+}
+
+/**
+ * Makes a bot. Everything that can be refused is refused before the first file is written.
+ *
+ * @throws {UsageError} nothing was written
+ * @throws {Cancelled} nothing was written
+ * @throws {CreateError}
+ */
+export async function create(request: Options, source: Source, io: Io): Promise<Result> {
+  const { options, asked, hasHead } = await chooseAll(request, source, io);
+  const project = await settle(options, source, io);
+  const run: Run = { options, asked, project, source, io, say: sayer(io, options.json) };
+  const planned = planFiles(filesOf(project, source), project);
+  const { tarball } = project.serviceBot;
+  const paths = [...planned.map(({ path }) => path), ...(tarball ? [tarball] : [])].sort();
+  refuseObstacles(run, paths);
+  if (!hasHead) run.say(headLine(source.version));
+  for (const line of choiceLines(project, options, asked)) run.say(line);
+  if (options.dryRun) return dryRun(run, paths);
+  await writeBot(run, planned);
+  const failure = await installBot(run);
+  const commits = project.git && !failure?.interrupted;
+  const repository = commits ? await commitBot(run, paths) : undefined;
+  return finish(run, paths, repository, failure);
+}
+
+/**
+ * Asks for what the command line has left open, if a user is there to answer. Otherwise the defaults are taken.
+ *
+ * @throws {UsageError} the directory is missing or cannot be a bot's
+ * @throws {CreateError} nothing can be written there
+ * @throws {Cancelled}
+ */
+async function chooseAll(options: Options, source: Source, io: Io): Promise<Answers> {
+  const { dir } = options;
+  const isRefused = dir !== undefined && obstacleToAll(dir, io) !== undefined;
+  const terminal = asks(options, io) && !isRefused ? io.terminal : undefined;
+  if (terminal !== undefined) {
+    // A fresh clone has no prompts yet.
+    source.prepare?.();
+    io.out(`${headLine(source.version)}\n`);
+    const { ask } = await import("./ask.ts");
+    return await ask(options, terminal, io);
+  }
+  if (dir === undefined) {
+    throw new UsageError("Say where the bot shall go, for example: create-service-bot my-bot");
+  }
+  return { options: { ...options, dir }, asked: new Set(), hasHead: false };
+}
+
+function asks(options: Options, { terminal, env }: Io): boolean {
+  const { dir, template, store, install, git, yes, json } = options;
+  const isOpen = [dir, template, store, install, git].includes(undefined);
+  return isOpen && terminal !== undefined && !yes && !json && isAttended(env);
+}
+
+/** The files of the template, and those that its store adds. */
+function filesOf({ template, store }: Project, { root }: Source): TemplateFile[] {
+  const folders = [join(root, "templates", template), join(root, "templates", "stores", store)];
+  return folders.filter(exists).flatMap(readTemplate);
+}
+
+function refuseObstacles({ project, io }: Run, paths: string[]): void {
+  // An install would rewrite the one and empty the other.
+  const touched = project.install ? ["node_modules", lockFile[project.packageManager]] : [];
+  const obstacles = findObstacles(project.target, [...paths, ...touched]);
+  if (obstacles.length === 0) return;
+  const lines = obstacles.map(({ path, reason }) => `    ${path}  (${reason})`);
+  throw new UsageError(
+    `These stand in the way in ${placeOf(project.target, io)}:\n${lines.join("\n")}\n` +
+      "  Nothing was written. Choose another directory, or move these away first.",
+    obstacles.map(({ path }) => path),
+  );
+}
+
+function dryRun({ project, io, say }: Run, files: string[]): Result {
+  say(`${files.length} files would be written to ${placeOf(project.target, io)}:`);
+  for (const path of files) say(`    ${path}`);
+  say("Nothing was written (--dry-run).");
+  return { ...resultOf(project, files), dryRun: true };
+}
+
+async function writeBot(run: Run, planned: readonly BotFile[]): Promise<void> {
+  const { options, project, source, io, say } = run;
+  const { tarball } = project.serviceBot;
+  const files = [...planned];
+  if (tarball !== undefined) {
+    tryDirectory(project.target);
+    const packing = () => packCheckout(source, io);
+    const { value, ms } = await timed("packing this checkout", io, options.json, packing);
+    files.push({ path: tarball, content: value });
+    say(step("service-bot packed from this checkout", ms));
+  }
+  const started = io.now();
+  writeFiles(project.target, files);
+  say(step(`${files.length} files → ${placeOf(project.target, io)}`, io.now() - started));
+  say("✔ .env created (mode 600, ignored), signing secret generated");
+  if (project.ownNode) say(nodeLine(io));
+}
+
+/** @returns why the install failed; `undefined` if it did not */
+async function installBot(run: Run): Promise<InstallFailure | undefined> {
+  const { options, project, io, say } = run;
+  if (!project.install) return undefined;
+  const command = `${project.packageManager} install`;
+  const { value: failure, ms } = await timed(command, io, options.json, () => install(project, io));
+  if (failure === undefined) say(step(command, ms));
+  return failure;
+}
+
+async function commitBot({ project, io, say }: Run, paths: string[]): Promise<Repository> {
+  const lock = lockFile[project.packageManager];
+  const hasLock = exists(join(project.target, lock));
+  const committed = [...paths.filter((path) => path !== ".env"), ...(hasLock ? [lock] : [])];
+  const repository = await startRepository(project.target, committed, project.template, io);
+  say(repositoryLines[repository]);
+  return repository;
+}
+
+function finish(
+  { project, io, say }: Run,
+  paths: string[],
+  repository: Repository | undefined,
+  failure: InstallFailure | undefined,
+): Result {
+  const installed = project.install && failure === undefined;
+  const next = nextSteps(project, installed, io);
+  const result: Result = {
+    ...resultOf(project, paths),
+    installed,
+    git: repository === "committed" || repository === "staged",
+    committed: repository === "committed",
+    next,
+  };
+  if (failure === undefined) {
+    for (const line of nextLines(next)) say(line);
+    return result;
+  }
+  const { reason, interrupted } = failure;
+  const message = `${project.packageManager} install ${interrupted ? "was interrupted" : "failed"}:`;
+  const quoted = reason.replace(/^/gm, "    ");
+  const remedy = nextLines(next).join("\n");
+  const when = interrupted ? "To go on" : "When that is solved";
+  const goOn = `The files are in place. ${when}, run:\n${remedy}`;
+  io.err(printableText(`✖ ${message}\n${quoted}\n  ${goOn}\n`));
+  return { ...result, error: { message: `${message}\n${reason}`, interrupted } };
+}
+
+/** The failure of an install. */
+interface InstallFailure {
+  /** The last output of the package manager. */
+  readonly reason: string;
+  /** True if the user has stopped it. */
+  readonly interrupted: boolean;
+}
+
+/**
+ * Installs the bot's dependencies.
+ *
+ * @returns `undefined` if all went well
+ */
+async function install(project: Project, io: Io): Promise<InstallFailure | undefined> {
+  const { packageManager, target } = project;
+  // In CI yarn refuses to write the first lock file of a project.
+  const env = { ...io.env, YARN_ENABLE_IMMUTABLE_INSTALLS: "false" };
+  const args = installArgs[packageManager];
+  const result = await io.run(packageManager, args, { cwd: target, env });
+  const { code, missing, interrupted, output } = result;
+  if (interrupted) return { reason: "It was stopped by Ctrl-C.", interrupted };
+  if (code === 0) return undefined;
+  const absent = `${packageManager} is not installed here. Install it, or choose another one with --pm.`;
+  return { reason: missing ? absent : tail(withoutStack(output)), interrupted };
+}
+
+/** Removes the lines about npm's own source, which do not lead to the cause. */
+function withoutStack(output: string): string {
+  return output.replaceAll(/^npm (?:error|ERR!) +at .*\n?/gm, "");
 }

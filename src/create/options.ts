@@ -106,20 +106,7 @@ function wordsOf(error: unknown): string {
   const known = Object.entries(flags).find(([name]) => `--${name}` === flag)?.[1];
   if (known?.type === "boolean") return `${flag} takes no value.`;
   if (known?.type === "string") return `${flag} needs a value: ${flag} ${known.value}.`;
-  const close = closest(flag.replace(/^-+/, ""));
-  return `There is no flag ${flag}.${close === undefined ? "" : ` Did you mean --${close}?`}`;
-}
-
-/** Returns the flag with the letters of a misspelt one, but for one at most: `tempalte`, `dryrun`. */
-function closest(name: string): string | undefined {
-  return Object.keys(flags).find((flag) => name !== "" && lettersApart(flag, name) <= 1);
-}
-
-/** Counts the letters that one name has and the other lacks, whichever is more. Their order does not count. */
-function lettersApart(one: string, other: string): number {
-  const lacking = (a: string, b: string) =>
-    [...a].reduce((left, letter) => left.replace(letter, ""), b).length;
-  return Math.max(lacking(one, other), lacking(other, one));
+  return `There is no flag ${flag}.`;
 }
 
 function yesOrNo(
@@ -198,6 +185,39 @@ function refuseKeptFlags(env: Io["env"], given: ReadonlySet<string>): void {
 /** Returns whether npm was called with --yes: `npm create service-bot my-bot --yes`. */
 function npmSaidYes(env: Io["env"]): boolean {
   return env["npm_config_yes"] === "true";
+}
+
+/** Variables that agents, and services for continuous integration, set for the programs that they start. */
+export const UNATTENDED_VARIABLES: readonly string[] = [
+  "AI_AGENT",
+  "ANTIGRAVITY_AGENT",
+  "AUGMENT_AGENT",
+  "CLAUDECODE",
+  "CLAUDE_CODE",
+  "CODEX_CI",
+  "CODEX_SANDBOX",
+  "CODEX_THREAD_ID",
+  "COPILOT_AGENT",
+  "COPILOT_CLI",
+  "CURSOR_AGENT",
+  "CURSOR_TRACE_ID",
+  "GEMINI_CLI",
+  "GOOSE_PROVIDER",
+  "OPENCODE",
+  "OPENCODE_CLIENT",
+  "REPL_ID",
+  "CI",
+  "CONTINUOUS_INTEGRATION",
+  "BUILD_NUMBER",
+  "TEAMCITY_VERSION",
+  "TF_BUILD",
+];
+
+/** Returns whether a user can answer at the terminal, by the environment. */
+export function isAttended(env: Io["env"]): boolean {
+  const isSet = (name: string) => !["", "0", "false"].includes(env[name]?.toLowerCase() ?? "");
+  // A dumb terminal cannot go back to a line, which every question needs.
+  return env["TERM"] !== "dumb" && !UNATTENDED_VARIABLES.some(isSet);
 }
 
 /** The text of `--help`. */

@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { exists } from "./directory.ts";
 import type { Io } from "./io.ts";
 import type { Template } from "./options.ts";
-import { exists } from "./paths.ts";
 
 /** The state of the repository. */
 export type Repository =

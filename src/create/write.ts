@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { exists, isInside } from "./directory.ts";
 import { CreateError, hasCode, inWords } from "./errors.ts";
-import { exists, isInside } from "./paths.ts";
 import type { BotFile } from "./template.ts";
 
 /** Everything made so far, in this order. */

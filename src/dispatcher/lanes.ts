@@ -1,5 +1,5 @@
-import type { BackoffOptions, Random } from "../core/backoff.ts";
-import type { HandlerOptions } from "../core/handler-options.ts";
+import type { BackoffOptions, Random } from "../core/clock.ts";
+import type { HandlerOptions } from "../core/option-checks.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { AnyEvent } from "../events/types.ts";

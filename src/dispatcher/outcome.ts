@@ -1,9 +1,14 @@
 import { outageOf } from "../client/errors.ts";
-import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
+import {
+  type BackoffOptions,
+  backoff,
+  persist,
+  type Random,
+  WRITE_ATTEMPTS,
+} from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
-import { type ShownError, scrubber, showError } from "../core/redact.ts";
+import { type ShownError, scrubber, showError } from "../core/safe-text.ts";
 import { traceIdOf } from "../core/trace.ts";
 import {
   type ErrorCode,

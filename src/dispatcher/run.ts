@@ -1,7 +1,6 @@
 import { type Clock, sleep } from "../core/clock.ts";
-import { duringEvent } from "../core/current-event.ts";
 import type { Logger } from "../core/logger.ts";
-import { traceIdOf } from "../core/trace.ts";
+import { duringEvent, traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
 import { readStoredEvent } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "../core/logger.ts";
-import { scrubber, showError } from "../core/redact.ts";
+import { scrubber, showError } from "../core/safe-text.ts";
 import { idText } from "./id.ts";
 import { textsOf } from "./parse.ts";
 import type { AnyEvent } from "./types.ts";

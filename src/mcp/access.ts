@@ -1,13 +1,14 @@
+import { createHmac, randomBytes } from "node:crypto";
 import type { ScopeAnswer } from "../client/scopes.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { allScopes, type Scope } from "../core/scope.ts";
-import type { Tool } from "./tools/tool.ts";
+import { allScopes, type Scope } from "../core/platform-contract.ts";
+import type { Tool } from "./tool.ts";
 
-/** In ms. Someone may give the token another scope. */
-const GOOD_FOR_MS = 5 * 60_000;
+/** In ms. The owner of a token may change its scopes. */
+const SCOPES_VALID_MS = 5 * 60_000;
 
 /** In ms. While the platform cannot answer, not every list asks it again. */
-const UNCERTAIN_FOR_MS = 60_000;
+const UNCERTAIN_SCOPES_VALID_MS = 60_000;
 
 /** Asks the platform for the scopes of the token. */
 export type Probe = () => Promise<Readonly<Record<Scope, ScopeAnswer>>>;
@@ -19,21 +20,20 @@ export interface AccessOptions {
 }
 
 /**
- * Knows which tools a token can use, without the token itself. Its scopes are given, or probed for the first list, and corrected by the
- * platform's answers to calls, because the platform alone decides.
+ * The scopes of one token, without the token itself: given, or probed for the first list. The platform's answers to
+ * calls correct them, because the platform alone decides.
  */
 export class Access {
   readonly #given: readonly Scope[] | undefined;
   readonly #clock: Clock;
-  readonly #listeners = new Set<() => void>();
   #scopes: ReadonlySet<Scope> | undefined;
-  #goodUntil: number;
+  #validUntil: number;
   #probing: Promise<void> | undefined;
 
   constructor({ scopes, clock = systemClock }: AccessOptions = {}) {
     this.#given = scopes;
     this.#scopes = scopes && new Set(scopes);
-    this.#goodUntil = scopes === undefined ? 0 : Number.POSITIVE_INFINITY;
+    this.#validUntil = scopes === undefined ? 0 : Number.POSITIVE_INFINITY;
     this.#clock = clock;
   }
 
@@ -49,9 +49,9 @@ export class Access {
    * @throws {TokenRefused}
    */
   async usable(tools: readonly Tool[], probe: Probe): Promise<readonly Tool[]> {
-    if (this.#clock.now() >= this.#goodUntil) {
+    if (this.#clock.now() >= this.#validUntil) {
       // Simultaneous lists share one probe.
-      this.#probing ??= this.#find(probe).finally(() => {
+      this.#probing ??= this.#probe(probe).finally(() => {
         this.#probing = undefined;
       });
       await this.#probing;
@@ -60,42 +60,27 @@ export class Access {
   }
 
   /** Removes scopes that the platform says the token lacks. */
-  lose(missing: readonly Scope[]): void {
+  remove(missing: readonly Scope[]): void {
     const known = this.#scopes ?? new Set(allScopes);
-    this.#become([...known].filter((scope) => !missing.includes(scope)));
+    this.#scopes = new Set([...known].filter((scope) => !missing.includes(scope)));
   }
 
   /** Adds the scope that a successful call has proved: that of a tool with only one. */
-  proveBy({ scopes: [scope, ...others], scopeAssumed }: Tool): void {
+  addProvedBy({ scopes: [scope, ...others], scopeAssumed }: Tool): void {
     if (scope === undefined || others.length > 0 || scopeAssumed === true) return;
-    if (this.#scopes !== undefined) this.#become([...this.#scopes, scope]);
+    if (this.#scopes !== undefined) this.#scopes = new Set([...this.#scopes, scope]);
   }
 
-  /** Calls `listener` when the usable tools change. Returns a function that removes it. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  #become(scopes: Iterable<Scope>): void {
-    const before = this.#scopes;
-    const now = new Set(scopes);
-    this.#scopes = now;
-    // Without a list before, no client has seen the tools.
-    if (before === undefined || allScopes.every((scope) => before.has(scope) === now.has(scope)))
-      return;
-    for (const listener of this.#listeners) listener();
-  }
-
-  async #find(probe: Probe): Promise<void> {
+  async #probe(probe: Probe): Promise<void> {
     const answers = await probe();
     if (answers.read === "refused") throw new TokenRefused();
     const isCertain = !Object.values(answers).includes("unknown");
-    this.#goodUntil = this.#clock.now() + (isCertain ? GOOD_FOR_MS : UNCERTAIN_FOR_MS);
+    const validMs = isCertain ? SCOPES_VALID_MS : UNCERTAIN_SCOPES_VALID_MS;
+    this.#validUntil = this.#clock.now() + validMs;
     const before = this.#scopes ?? new Set(allScopes);
     const has = (scope: Scope) =>
       answers[scope] === "yes" || (answers[scope] === "unknown" && before.has(scope));
-    this.#become(allScopes.filter(has));
+    this.#scopes = new Set(allScopes.filter(has));
   }
 }
 
@@ -105,5 +90,85 @@ export class TokenRefused extends Error {
 
   constructor() {
     super("The platform does not accept the bearer token: check it (over stdio, SERVICE_API_KEY).");
+  }
+}
+
+/** Tokens remembered of each kind, accepted and refused. The earliest look-up is forgotten first. */
+const MAX_TOKENS = 1_000;
+
+/** In ms. A revoked token opens nothing after this time. */
+const TOKEN_VALID_MS = 60_000;
+
+export interface TokensOptions {
+  /** Asks the platform whether it knows a token. Never rejects. */
+  readonly lookUp: (token: string) => Promise<ScopeAnswer>;
+  readonly newAccess: () => Access;
+  readonly clock: Clock;
+}
+
+/**
+ * Remembers for a minute what the platform said about tokens, by a fingerprint that only this process can compute.
+ * Accepted and refused tokens have separate room, so strangers displace no client.
+ */
+export class Tokens {
+  readonly #options: TokensOptions;
+  readonly #key = randomBytes(32);
+  readonly #accepted = new Map<string, { readonly access: Access; readonly until: number }>();
+  readonly #refused = new Map<string, { readonly until: number }>();
+  readonly #lookups = new Map<string, Promise<Access | "refused" | "unknown">>();
+
+  constructor(options: TokensOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the platform accepted a token before. */
+  isFamiliar(token: string): boolean {
+    return this.#accepted.has(this.#fingerprint(token));
+  }
+
+  /**
+   * Returns the access of a token that the platform knows. Simultaneous checks share one request. While the platform
+   * cannot answer, a familiar token goes on, because the platform checks it with each call anyway.
+   */
+  async check(token: string): Promise<Access | "refused" | "unknown"> {
+    const fingerprint = this.#fingerprint(token);
+    const now = this.#options.clock.now();
+    const accepted = this.#accepted.get(fingerprint);
+    if (accepted !== undefined && now < accepted.until) return accepted.access;
+    if (now < (this.#refused.get(fingerprint)?.until ?? 0)) return "refused";
+    const lookup = this.#lookups.get(fingerprint) ?? this.#lookUp(fingerprint, token);
+    this.#lookups.set(fingerprint, lookup);
+    return await lookup;
+  }
+
+  async #lookUp(fingerprint: string, token: string): Promise<Access | "refused" | "unknown"> {
+    const { lookUp, newAccess, clock } = this.#options;
+    const answer = await lookUp(token);
+    this.#lookups.delete(fingerprint);
+    const until = clock.now() + TOKEN_VALID_MS;
+    if (answer === "refused") {
+      this.#accepted.delete(fingerprint);
+      remember(this.#refused, fingerprint, { until });
+      return "refused";
+    }
+    const known = this.#accepted.get(fingerprint)?.access;
+    if (answer === "unknown" && known === undefined) return "unknown";
+    const access = known ?? newAccess();
+    remember(this.#accepted, fingerprint, { access, until });
+    return access;
+  }
+
+  #fingerprint(token: string): string {
+    return createHmac("sha256", this.#key).update(token).digest("base64url");
+  }
+}
+
+/** Stores an entry as the latest one, and forgets the earliest beyond {@link MAX_TOKENS}. */
+function remember<Entry>(entries: Map<string, Entry>, key: string, entry: Entry): void {
+  entries.delete(key);
+  entries.set(key, entry);
+  for (const earliest of entries.keys()) {
+    if (entries.size <= MAX_TOKENS) break;
+    entries.delete(earliest);
   }
 }

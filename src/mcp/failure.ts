@@ -1,8 +1,8 @@
 import { ApiError, LimitError, NetworkError } from "../client/errors.ts";
-import { printable } from "../core/terminal.ts";
+import { printable } from "../core/safe-text.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";
-import type { Tool } from "./tools/tool.ts";
+import type { Tool } from "./tool.ts";
 
 /** The field of a result's `_meta` that describes a failure to programs. */
 const ERROR_META = "service-bot/error";
@@ -53,7 +53,7 @@ export function failedResult(failure: Failure): CallToolResult {
 }
 
 /** Describes an error of a call. Returns `undefined` for a bug of this program, which has no remedy. */
-export function failureOf(error: unknown, { writes }: Tool): Failure | undefined {
+export function failureOf(error: unknown, { writes = false }: Tool): Failure | undefined {
   if (!(error instanceof ServiceBotError)) return undefined;
   const code = codeOf(error);
   const inDoubt = writes && mayHaveHappened(error);

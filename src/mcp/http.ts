@@ -1,19 +1,16 @@
 import type { RequestListener } from "node:http";
 import { Client } from "../client/client.ts";
-import type { Fetch } from "../client/http-options.ts";
+import type { Fetch } from "../client/http.ts";
 import { probeScope, probeScopes } from "../client/scopes.ts";
-import { tokenProblem } from "../core/address-and-token.ts";
+import { hostCheck, isLoopback, normalHost, tokenProblem } from "../core/addresses.ts";
 import { BodyBudget, BodyError, receiveWebBody } from "../core/body.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { hostCheck, loopbackNames, normalHost } from "../core/hosts.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Scope } from "../core/scope.ts";
+import type { Scope } from "../core/platform-contract.ts";
 import { toNodeListener } from "../core/web-adapter.ts";
-import { Access } from "./access.ts";
-import { MCP_PATH } from "./path.ts";
+import { Access, Tokens } from "./access.ts";
 import { createMcpHandler, type McpHttpHandler, type McpRequestContext } from "./sdk.ts";
 import { createMcpServer } from "./server.ts";
-import { Tokens } from "./tokens.ts";
 
 /**
  * Bytes of one message. An image of 5 MB is 7 MB of base64 (section 4, rule 1), and up to 5 % more in lines.
@@ -29,7 +26,7 @@ const MAX_CALLS = 256;
 /** The same of tokens that the platform has not accepted before, so that strangers leave room for clients. */
 const MAX_UNFAMILIAR_CALLS = 32;
 
-/** Open streams of clients that listen for changes (revision of 2026). Fewer than the calls under way. */
+/** Open streams of clients of 2026 that ask for notifications, which never come. Fewer than the calls under way. */
 const MAX_STREAMS = 128;
 
 /** In seconds. Calls and look-ups end within a second or few. */
@@ -66,8 +63,6 @@ interface Call extends UnderWay {
  */
 export class McpHttp {
   readonly #options: HttpOptions;
-  readonly #clock: Clock;
-  readonly #fetch: Fetch;
   readonly #closing = new AbortController();
   readonly #bodies = new BodyBudget(MAX_BYTES_UNDER_WAY);
   readonly #tokens: Tokens;
@@ -77,17 +72,11 @@ export class McpHttp {
   constructor(options: HttpOptions) {
     this.#options = options;
     const { baseUrl, scopes, clock = systemClock, logger, fetch = globalThis.fetch } = options;
-    this.#clock = clock;
-    this.#fetch = fetch;
     const { signal } = this.#closing;
     this.#tokens = new Tokens({
       clock,
       lookUp: (apiKey) => probeScope({ baseUrl, apiKey, signal, fetch }, "read"),
-      newAccess: () => {
-        const access = new Access({ scopes, clock });
-        access.onChange(() => this.#handler.notify.toolsChanged());
-        return access;
-      },
+      newAccess: () => new Access({ scopes, clock }),
     });
     this.#handler = createMcpHandler((context) => this.#createServer(context), {
       legacy: "stateless",
@@ -97,16 +86,16 @@ export class McpHttp {
   }
 
   /**
-   * Builds the listener of a server of its own, at {@link MCP_PATH}.
+   * Builds the listener of a server of its own, at one path.
    *
    * @param allowHosts names that it answers to besides those of this machine, without scheme and port
    */
-  listener(allowHosts: readonly string[]): RequestListener {
+  listener(path: string, allowHosts: readonly string[]): RequestListener {
     const isOurs = hostCheck(allowHosts);
     return toNodeListener(
       async (request, original) => {
-        if (new URL(request.url).pathname !== MCP_PATH) {
-          return refusal(404, `MCP is at ${MCP_PATH}.`);
+        if (new URL(request.url).pathname !== path) {
+          return refusal(404, `MCP is at ${path}.`);
         }
         return isOurs(original)
           ? await this.fetch(request)
@@ -188,19 +177,15 @@ export class McpHttp {
     });
   }
 
-  #createServer({ authInfo, era }: McpRequestContext) {
-    const { baseUrl, logger } = this.#options;
-    const clock = this.#clock;
-    const fetch = this.#fetch;
+  #createServer({ authInfo }: McpRequestContext) {
+    const { baseUrl, logger, clock = systemClock, fetch = globalThis.fetch } = this.#options;
     const access = authInfo?.extra?.access;
     if (!(access instanceof Access)) throw new Error("The request was served without its token.");
     const apiKey = authInfo?.token ?? "";
     const { signal } = this.#closing;
     const probe = () => probeScopes({ baseUrl, apiKey, signal, fetch });
     const client = new Client({ baseUrl, apiKey, clock, fetch });
-    // Without a session, clients of 2025 have no stream for notifications.
-    const listChanged = era === "modern";
-    return createMcpServer({ baseUrl, logger, access, probe, client, fetch }, listChanged);
+    return createMcpServer({ baseUrl, logger, access, probe, client, fetch });
   }
 
   #count(call: UnderWay, sign: 1 | -1): void {
@@ -216,7 +201,7 @@ function isFromOwnPage({ headers, url }: Request): boolean {
   const origin = headers.get("origin");
   if (origin === null) return true;
   const name = normalHost(URL.parse(origin)?.hostname ?? "");
-  return name !== "" && (loopbackNames.has(name) || name === normalHost(new URL(url).hostname));
+  return name !== "" && (isLoopback(name) || name === normalHost(new URL(url).hostname));
 }
 
 /** Extracts the token of a request. Returns `undefined` for none, or an impossible one. */

@@ -1,10 +1,10 @@
-import type { Fetch } from "../client/http-options.ts";
-import type { Image } from "../client/types.ts";
+import type { Fetch } from "../client/http.ts";
+import type { Image } from "../client/resources.ts";
+import { isPublicHost } from "../core/addresses.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
-import { isPublicHost } from "../core/public-host.ts";
 import { messageOf } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";
-import { quote } from "./tools/text.ts";
+import { quote } from "./text.ts";
 
 type Content = CallToolResult["content"][number];
 

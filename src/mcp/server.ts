@@ -1,20 +1,16 @@
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
-import type { Fetch } from "../client/http-options.ts";
+import type { Fetch } from "../client/http.ts";
 import { isScopeMissing } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
-import { version } from "../core/version.ts";
+import { version } from "../core/process.ts";
 import * as z from "../core/zod.ts";
 import { type Access, type Probe, TokenRefused } from "./access.ts";
 import { type Failure, failedResult, failureOf } from "./failure.ts";
 import { previewsOf } from "./previews.ts";
 import { type CallToolResult, type ListedTool, ProtocolError, Server } from "./sdk.ts";
-import { readingTools } from "./tools/read.ts";
-import type { Tool } from "./tools/tool.ts";
-import { writingTools } from "./tools/write.ts";
-
-/** The thirteen tools (section 1 of the platform document), in the order in which they are listed. */
-export const allTools: readonly Tool[] = [...readingTools, ...writingTools];
+import type { Tool } from "./tool.ts";
+import { allTools } from "./tools.ts";
 
 /** The bot that a server acts for. */
 export interface Principal {
@@ -38,15 +34,11 @@ const INSTRUCTIONS = [
 const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
 
-/**
- * Creates an MCP server with the tools that its principal can use.
- *
- * @param listChanged whether clients can be notified of a changed list of tools
- */
-export function createMcpServer(principal: Principal, listChanged: boolean): Server {
+/** Creates an MCP server with the tools that its principal can use. */
+export function createMcpServer(principal: Principal): Server {
   const server = new Server(
     { name: "service-bot", title: "Bot Platform", version: version() },
-    { capabilities: { tools: { listChanged } }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
   server.setRequestHandler("tools/list", async ({ params }) => {
     if (params?.cursor !== undefined) {
@@ -81,7 +73,7 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
 
 /** Computed once, because converting schemas takes its time. */
 const listings: ReadonlyMap<string, ListedTool> = new Map(
-  allTools.map(({ name, title, description, input, output, writes }) => [
+  allTools.map(({ name, title, description, input, output, writes = false }) => [
     name,
     {
       ...{ name, title, description },
@@ -117,7 +109,7 @@ export async function callTool(
   if (!access.allows(tool)) return failedResult(notAllowed(tool));
   try {
     const { value, text, images = [] } = await run({ client, signal });
-    access.proveBy(tool);
+    access.addProvedBy(tool);
     // Over the wire, a field without a value is absent.
     const structuredContent: Record<string, unknown> = JSON.parse(JSON.stringify(value));
     // The log names what was done in the bot's name, without its text.
@@ -127,7 +119,7 @@ export async function callTool(
     return { content: [{ type: "text", text }, ...previews], structuredContent };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof ApiError && isScopeMissing(error)) access.lose(tool.scopes);
+    if (error instanceof ApiError && isScopeMissing(error)) access.remove(tool.scopes);
     const failure = failureOf(error, tool);
     if (failure !== undefined) return failedResult(failure);
     logger.error({ err: error, tool: tool.name }, "a tool failed");

@@ -1,11 +1,11 @@
 import type { Readable, Writable } from "node:stream";
 import { Client } from "../client/client.ts";
-import type { Fetch } from "../client/http-options.ts";
+import type { Fetch } from "../client/http.ts";
 import { probeScopes } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Scope } from "../core/scope.ts";
+import type { Scope } from "../core/platform-contract.ts";
 import { Access } from "./access.ts";
-import { type Server, StdioServerTransport, serveStdio } from "./sdk.ts";
+import { StdioServerTransport, serveStdio } from "./sdk.ts";
 import { createMcpServer } from "./server.ts";
 
 /** Bytes of one message. A longer one ends the connection, so an oversized image fits and gets an error of its own. */
@@ -44,7 +44,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
     probe: () => probeScopes({ baseUrl, apiKey, signal, fetch }),
   };
   const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
-  const handle = serveStdio(() => withNotifications(createMcpServer(principal, true), access), {
+  const handle = serveStdio(() => createMcpServer(principal), {
     transport,
     onerror: (error) => logger.warn({ err: error }, "the connection has a problem"),
   });
@@ -63,18 +63,4 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
     await handle.close();
   };
   return { ended, close };
-}
-
-/** Makes a server notify its client of changed tools while they are connected. */
-function withNotifications(server: Server, access: Access): Server {
-  const end = access.onChange(() => {
-    // A client that is gone needs no news.
-    server.sendToolListChanged().catch(() => undefined);
-  });
-  const { onclose } = server;
-  server.onclose = () => {
-    end();
-    onclose?.();
-  };
-  return server;
 }

@@ -1,9 +1,9 @@
 import type { Client } from "../client/client.ts";
 import type { Clock } from "../core/clock.ts";
+import { version } from "../core/process.ts";
 import { SharedCall } from "../core/shared-call.ts";
-import { version } from "../core/version.ts";
+import type { InboxMeasures } from "../inbox/admin.ts";
 import type { Inbox } from "../inbox/inbox.ts";
-import type { InboxMeasures } from "../inbox/records.ts";
 import type { SharedReport } from "../inbox/shared.ts";
 import type { Poller } from "../poller/poller.ts";
 import type { Receiver } from "../receiver/receive.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { hostCheck, isLoopback } from "../core/addresses.ts";
 import { dropBody } from "../core/body.ts";
-import { hostCheck, isLoopbackAddress, loopbackNames } from "../core/hosts.ts";
 import { type Listening, listen } from "../core/listen.ts";
 import { CONTENT_TYPE, type Metrics } from "./metrics.ts";
 
@@ -22,7 +22,7 @@ export async function serveMetrics(
   host: string,
   port: number,
 ): Promise<Listening> {
-  const isForHere = loopbackNames.has(host) || isLoopbackAddress(host);
+  const isForHere = isLoopback(host);
   // On an address for other machines, the names by which they call this one are unknown.
   const mayAsk = isForHere ? hostCheck([]) : () => true;
   const answer = (request: IncomingMessage, response: ServerResponse) =>

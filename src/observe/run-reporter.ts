@@ -1,14 +1,14 @@
-import type { Fetch } from "../client/http-options.ts";
+import type { Fetch } from "../client/http.ts";
+import { isLoopback } from "../core/addresses.ts";
 import { systemClock } from "../core/clock.ts";
-import { isLoopback } from "../core/loopback.ts";
-import type { ShownError } from "../core/redact.ts";
 import {
   MAX_REPORTED_RUNS,
   type ReportedError,
   type ReportedOutcome,
   RUNS_PATH,
   type RunReport,
-} from "../core/run-report.ts";
+} from "../core/platform-contract.ts";
+import type { ShownError } from "../core/safe-text.ts";
 import { type ChannelMessages, type RunOutcome, subscribe } from "./channels.ts";
 
 /** Reports that wait to be sent. Beyond them the oldest is dropped. */

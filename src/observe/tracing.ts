@@ -1,7 +1,7 @@
 import type { TracingChannel } from "node:diagnostics_channel";
 import type { Logger } from "../core/logger.ts";
+import { version } from "../core/process.ts";
 import { type SpanAddress, spanIn, traceIdOf, traceOf } from "../core/trace.ts";
-import { version } from "../core/version.ts";
 import { hasCode, ServiceBotError } from "../errors.ts";
 import { type BatchMessage, type RunOutcome, type WorkMessages, works } from "./channels.ts";
 

@@ -1,4 +1,4 @@
-import type { Random } from "../core/backoff.ts";
+import type { Random } from "../core/clock.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { ConfigError } from "../errors.ts";

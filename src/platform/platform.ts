@@ -1,6 +1,6 @@
 import type { Logger } from "../core/logger.ts";
-import { requireNode } from "../core/node-version.ts";
-import { RUNS_PATH } from "../core/run-report.ts";
+import { RUNS_PATH } from "../core/platform-contract.ts";
+import { requireNode } from "../core/process.ts";
 import { answerApi } from "./api/api.ts";
 import { RunReports } from "./api/runs.ts";
 import { ClockControl, PlatformClock } from "./clock.ts";

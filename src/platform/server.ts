@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import express, { type Express, type Request as ExpressRequest } from "express";
+import { hostCheck, isHostName } from "../core/addresses.ts";
 import { dropBody } from "../core/body.ts";
-import { hostCheck, isHostName } from "../core/hosts.ts";
 import { bind } from "../core/listen.ts";
 import type { Logger } from "../core/logger.ts";
 import { sendWebResponse, toWebRequest } from "../core/web-adapter.ts";

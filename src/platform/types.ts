@@ -1,7 +1,11 @@
 /** The shapes of the control API and of the timeline, for the command line, the portal and tests. */
 
-export type { ReportedError, ReportedOutcome, RunReport } from "../core/run-report.ts";
-export type { Scope } from "../core/scope.ts";
+export type {
+  ReportedError,
+  ReportedOutcome,
+  RunReport,
+  Scope,
+} from "../core/platform-contract.ts";
 export type { AnyEvent, EventType } from "../events/types.ts";
 export type { ActInput, ActResult, ActType } from "./acts/input.ts";
 export type { LimitName, LimitSettings, LimitsView, LimitView } from "./api/limits.ts";

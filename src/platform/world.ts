@@ -1,4 +1,4 @@
-import type { Random } from "../core/backoff.ts";
+import type { Random } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { Acts } from "./acts/acts.ts";
 import type { ApiContext } from "./api/api.ts";

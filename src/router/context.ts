@@ -1,17 +1,22 @@
 import type { Client } from "../client/client.ts";
-import type { ImageInput } from "../client/images/source.ts";
 import type {
   Conversation,
+  ImageInput,
   Message,
   OutgoingMessage,
   Sent,
   SentComment,
   SentPost,
   Upload,
-} from "../client/types.ts";
-import type { Jsonify } from "../core/jsonify.ts";
+} from "../client/resources.ts";
+import type { Jsonify } from "../core/json.ts";
 import type { Logger } from "../core/logger.ts";
-import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
+import {
+  checkOptions,
+  type OptionTable,
+  optionProblems,
+  refuseProblems,
+} from "../core/option-checks.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
 import { conversationOf } from "../events/lane.ts";
@@ -243,7 +248,7 @@ class Writes {
     options: StepOptions = {},
   ) =>
     this.#tasks.start(async () => {
-      refuseProblems(unknownOptions(options, STEP_OPTIONS));
+      checkOptions(options, STEP_OPTIONS);
       const { result } = await this.#job.steps.run({
         name: `step/${name}`,
         run: async () => ({ result: (await fn()) as Jsonify<R> }),
@@ -287,8 +292,8 @@ function outgoingOf(message: string | OutgoingMessage): OutgoingMessage {
   return typeof message === "string" ? { text: message } : message;
 }
 
-const WRITE_OPTIONS: OptionNames<WriteOptions> = { key: true };
-const STEP_OPTIONS: OptionNames<StepOptions> = { repeatable: true };
+const WRITE_OPTIONS: OptionTable<WriteOptions> = { key: true };
+const STEP_OPTIONS: OptionTable<StepOptions> = { repeatable: true };
 
 /** No control or invisible character, and no half of one. */
 const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
@@ -300,5 +305,5 @@ function checkWriteOptions(options: WriteOptions): void {
   const problem = isValid
     ? undefined
     : "key must be a text of 1 to 100 characters without control characters";
-  refuseProblems([...unknownOptions(options, WRITE_OPTIONS), problem]);
+  refuseProblems([...optionProblems(options, WRITE_OPTIONS), problem]);
 }

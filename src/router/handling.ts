@@ -1,10 +1,9 @@
 import type { Client } from "../client/client.ts";
 import type { Clock } from "../core/clock.ts";
-import type { LoopGuardOptions } from "../core/handler-options.ts";
 import type { LaneOf } from "../events/lane.ts";
 import type { Job } from "../steps/step.ts";
 import { type Context, createContext, type WriteEnd } from "./context.ts";
-import { LoopGuard, OwnAccount } from "./loops.ts";
+import { LoopGuard, type LoopGuardOptions, OwnAccount } from "./loops.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 import type { Router } from "./router.ts";
 

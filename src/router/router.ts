@@ -1,14 +1,11 @@
-import type { HandlerOptions } from "../core/handler-options.ts";
 import {
-  type OptionNames,
-  outOfRange,
+  checkOptions,
+  HANDLER_OPTIONS,
+  type HandlerOptions,
   refuseProblems,
   requireFunction,
-  retryProblems,
-  TIME_LIMIT,
-  unknownOptions,
-} from "../core/ranges.ts";
-import { scrubber, showError } from "../core/redact.ts";
+} from "../core/option-checks.ts";
+import { scrubber, showError } from "../core/safe-text.ts";
 import { ServiceBotError } from "../errors.ts";
 import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
 import type { EventType } from "../events/types.ts";
@@ -43,7 +40,7 @@ export class Router {
     const list = typeof types === "string" ? [types] : types;
     checkTypes(list);
     requireFunction(`on("${list.join('", "')}")`, handler);
-    checkOptions(options);
+    checkOptions(options, HANDLER_OPTIONS);
     this.#chains.clear();
     for (const type of list) {
       if (!isEventType(type)) throw unknownType(type);
@@ -152,24 +149,6 @@ function calledTwice(): ServiceBotError {
     "NEXT_CALLED_TWICE",
     "A middleware called next() twice; the handlers would run twice. Call it once, and await it.",
   );
-}
-
-const HANDLER_OPTIONS: OptionNames<HandlerOptions> = {
-  maxAttempts: true,
-  retry: true,
-  timeoutMs: true,
-  concurrency: true,
-};
-
-function checkOptions(options: HandlerOptions): void {
-  const { maxAttempts, retry, timeoutMs, concurrency } = options;
-  refuseProblems([
-    ...unknownOptions(options, HANDLER_OPTIONS),
-    outOfRange("maxAttempts", maxAttempts, { min: 1, whole: true }),
-    outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
-    outOfRange("concurrency", concurrency, { min: 1, whole: true }),
-    ...retryProblems(retry),
-  ]);
 }
 
 /** JavaScript, and values that are cast, pass anything. */

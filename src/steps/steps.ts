@@ -1,5 +1,5 @@
 import type { Clock } from "../core/clock.ts";
-import { scrubber } from "../core/redact.ts";
+import { scrubber } from "../core/safe-text.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { messageOf, RetryLater, ServiceBotError } from "../errors.ts";
 import { textsOf } from "../events/parse.ts";
@@ -59,19 +59,14 @@ export class Steps {
   }
 
   /** Runs `work` while no other work runs at this place. A caller must not hold one place and wait for another. */
-  async alone<T>(place: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#tails.get(place);
-    const mine = Promise.withResolvers<void>();
-    const tail = Promise.all([before, mine.promise]).then(() => {
+  alone<T>(place: string, work: () => Promise<T>): Promise<T> {
+    const mine = (this.#tails.get(place) ?? Promise.resolve()).then(work);
+    const free = () => {
       if (this.#tails.get(place) === tail) this.#tails.delete(place);
-    });
+    };
+    const tail = mine.then(free, free);
     this.#tails.set(place, tail);
-    try {
-      await before;
-      return await work();
-    } finally {
-      mine.resolve();
-    }
+    return mine;
   }
 
   /** @param end -Infinity if the call is over already; `undefined` if it is made again */

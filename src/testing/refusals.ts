@@ -1,4 +1,4 @@
-import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
+import { checkOptions, type OptionTable } from "../core/option-checks.ts";
 import type { PlatformCode } from "../errors.ts";
 
 /** The calls to refuse, and how. */
@@ -17,7 +17,7 @@ export interface RefuseOptions {
   readonly times?: number;
 }
 
-const OPTIONS: OptionNames<RefuseOptions> = {
+const OPTIONS: OptionTable<RefuseOptions> = {
   code: true,
   status: true,
   retryAfterSeconds: true,
@@ -61,7 +61,7 @@ export class Refusals {
 
   /** @throws {ServiceBotError} INVALID_OPTION */
   add(options: RefuseOptions): void {
-    refuseProblems(unknownOptions(options, OPTIONS));
+    checkOptions(options, OPTIONS);
     const { code, retryAfterSeconds, method, path, times = 1 } = options;
     const isKnown = Object.hasOwn(codes, code);
     const [usual, where] = isKnown ? codes[code as PlatformCode] : ([400, anything] as const);

@@ -1,5 +1,5 @@
-import type { Fetch } from "../client/http-options.ts";
-import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
+import type { Fetch } from "../client/http.ts";
+import { checkOptions, type OptionTable } from "../core/option-checks.ts";
 import type { EventType, PayloadByType } from "../events/types.ts";
 import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";
 import { ManualClock } from "./manual-clock.ts";
@@ -54,7 +54,7 @@ export interface DeliverOptions {
   readonly timestamp?: number;
 }
 
-const DELIVER_OPTIONS: OptionNames<DeliverOptions> = { secret: true, timestamp: true };
+const DELIVER_OPTIONS: OptionTable<DeliverOptions> = { secret: true, timestamp: true };
 
 /** The bot's answer to a delivery. */
 export interface DeliveryAnswer {
@@ -109,7 +109,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     events: TestEvent | readonly TestEvent[],
     options: DeliverOptions = {},
   ): Promise<DeliveryAnswer> {
-    refuseProblems(unknownOptions(options, DELIVER_OPTIONS));
+    checkOptions(options, DELIVER_OPTIONS);
     const given: readonly TestEvent[] = Array.isArray(events) ? events : [events];
     const list = given.map((event) => this.#complete(event));
     for (const event of list) this.#platform.happen(event);

@@ -1,7 +1,7 @@
-import type { Fetch } from "../client/http-options.ts";
+import type { Fetch } from "../client/http.ts";
+import { isPublicHost } from "../core/addresses.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
-import { isPublicHost } from "../core/public-host.ts";
 import { PlatformError } from "../platform/error.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
 import { Refusals, type RefuseOptions } from "./refusals.ts";

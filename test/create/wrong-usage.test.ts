@@ -28,18 +28,6 @@ const long = "x".repeat(215);
 const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
   // Flags
   [["bot", "--frobnicate"], "There is no flag --frobnicate. Run with --help to see every flag."],
-  [
-    ["bot", "--tempalte", "starter"],
-    "There is no flag --tempalte. Did you mean --template? Run with --help to see every flag.",
-  ],
-  [
-    ["bot", "--dryrun"],
-    "There is no flag --dryrun. Did you mean --dry-run? Run with --help to see every flag.",
-  ],
-  [
-    ["bot", "--instal"],
-    "There is no flag --instal. Did you mean --install? Run with --help to see every flag.",
-  ],
   [["bot", "--install", "--no-install"], "--install and --no-install exclude each other. Say one."],
   [["bot", "--no-git", "--git"], "--git and --no-git exclude each other. Say one."],
   [["bot", "-x"], "There is no flag -x. Run with --help to see every flag."],

@@ -5,12 +5,8 @@ import { describe as describeName, type Member, nameIn } from "../../scripts/ref
 import { entryPoints } from "../../scripts/reference/reference.ts";
 import { variables } from "../faces/bot.ts";
 import { commands } from "../faces/cli.ts";
-import { help, flags as scaffolderFlags } from "../faces/create.ts";
-import {
-  HEALTH_SOURCE,
-  SCAFFOLDER_ATTENDANCE_SOURCE,
-  SCAFFOLDER_REPORT_SOURCE,
-} from "../faces/files.ts";
+import { help, flags as scaffolderFlags, UNATTENDED_VARIABLES } from "../faces/create.ts";
+import { HEALTH_SOURCE, SCAFFOLDER_REPORT_SOURCE } from "../faces/files.ts";
 import { actionsOf, flagsTaken } from "./command-lines.ts";
 import { root } from "./markdown.ts";
 
@@ -147,10 +143,8 @@ function variablesRead(): string[] {
     .filter((path) => path.endsWith(".ts") && !path.startsWith(join("platform", "portal")))
     .map((path) => join("src", path));
   const own = new Set(variables);
-  const told =
-    readFileSync(SCAFFOLDER_ATTENDANCE_SOURCE, "utf8").match(/(?<=")[A-Z_]{2,}(?=")/g) ?? [];
   const found = [...files, "create-bot.js"].flatMap((path) => variablesIn(read(path)));
-  return unique([...found, ...told]).filter((name) => !own.has(name));
+  return unique([...found, ...UNATTENDED_VARIABLES]).filter((name) => !own.has(name));
 }
 
 function variablesIn(source: string): string[] {

@@ -1,5 +1,5 @@
-export { Membership, type MembershipOptions } from "../../src/bot/cluster.ts";
 export { inStages } from "../../src/bot/lifecycle.ts";
+export { Membership, type MembershipOptions } from "../../src/bot/membership.ts";
 export { warnOfBudget } from "../../src/bot/warnings.ts";
 export { Bot } from "../../src/bot.ts";
 export {

@@ -1,6 +1,13 @@
+export { ownCommand, readArguments, UsageError, untilSignal } from "../../src/cli/command.ts";
 export { ControlClient } from "../../src/cli/control.ts";
-export { type KeyCommand, KeyInput } from "../../src/cli/dev/key-input.ts";
-export { effectToConfirm, KEYS, openInBrowser, perform } from "../../src/cli/dev/keys.ts";
+export {
+  effectToConfirm,
+  KEYS,
+  type KeyCommand,
+  KeyInput,
+  openInBrowser,
+  perform,
+} from "../../src/cli/dev/keys.ts";
 export {
   InputLine,
   logFormatter,
@@ -15,7 +22,8 @@ export { aboutFile, aboutInbox, aboutInstances, aboutServer } from "../../src/cl
 export { aboutCertificate } from "../../src/cli/doctor/webhook.ts";
 export { copyInbox } from "../../src/cli/inbox/copy.ts";
 export { filterIn } from "../../src/cli/inbox/filter.ts";
-export { instancesText } from "../../src/cli/inbox/stats.ts";
+export { instancesText } from "../../src/cli/inbox/read.ts";
+export { hostedMcp, mendable } from "../../src/cli/local-platform.ts";
 export { mcp } from "../../src/cli/mcp.ts";
 export {
   age,
@@ -27,9 +35,6 @@ export {
   quoted,
   table,
 } from "../../src/cli/output.ts";
-export { hostedMcp, mendable } from "../../src/cli/platform/start.ts";
 export { commands, run } from "../../src/cli/run.ts";
-export { failureOf } from "../../src/cli/trigger/report.ts";
+export { failureOf } from "../../src/cli/trigger/trigger.ts";
 export { type Awaited, awaitReaction, type Reaction } from "../../src/cli/trigger/wait.ts";
-export { untilSignal } from "../../src/cli/until-signal.ts";
-export { ownCommand, readArguments, UsageError } from "../../src/cli/usage.ts";

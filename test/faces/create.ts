@@ -1,4 +1,3 @@
-export { isAttended } from "../../src/create/choose.ts";
 export { packageName } from "../../src/create/directory.ts";
 export { CreateError, inWords, UsageError } from "../../src/create/errors.ts";
 export {
@@ -13,11 +12,13 @@ export { main, type Source } from "../../src/create/main.ts";
 export {
   flags,
   help,
+  isAttended,
   OLDEST_NODE,
   packageManagers,
   runsBots,
   stores,
   templates,
+  UNATTENDED_VARIABLES,
 } from "../../src/create/options.ts";
 export { lockFile, toolchainOf } from "../../src/create/package-manager.ts";
 export { printableText, quote, type Result } from "../../src/create/report.ts";

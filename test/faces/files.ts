@@ -16,7 +16,6 @@ export const PLATFORM_ERRORS_SOURCE: string = inSrc("platform/error.ts");
 export const RECEIVER_SOURCES: string = inSrc("receiver");
 export const HEALTH_SOURCE: string = inSrc("receiver/adapters.ts");
 export const SIGNATURE_SOURCES: string = inSrc("signature");
-export const SCAFFOLDER_ATTENDANCE_SOURCE: string = inSrc("create/choose.ts");
 export const SCAFFOLDER_REPORT_SOURCE: string = inSrc("create/report.ts");
 export const CLI_SOURCES: string = inSrc("cli");
 export const INSTANCES_SOURCE: string = inSrc("inbox/postgres/shared.ts");

@@ -86,7 +86,7 @@ export async function mcpOverHttp({
   readonly mcp: McpHttp;
 }> {
   const mcp = mcpWith(options);
-  const { url } = await listenUntilEnd(createServer(mcp.listener(allowHosts)));
+  const { url } = await listenUntilEnd(createServer(mcp.listener("/mcp", allowHosts)));
   return { url: `${url}/mcp`, mcp };
 }
 

@@ -16,7 +16,7 @@ test("the table has every tool, with its scopes, and whether it writes", () => {
   const scopes = (names: readonly string[]) =>
     names.length === 3 ? "any but `read`" : names.map((name) => `\`${name}\``).join(" or ");
   expect(rows.map(([, name, needed, writes]) => [name, needed, writes === "yes"])).toEqual(
-    allTools.map((tool) => [tool.name, scopes(tool.scopes), tool.writes]),
+    allTools.map((tool) => [tool.name, scopes(tool.scopes), tool.writes ?? false]),
   );
 });
 

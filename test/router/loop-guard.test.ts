@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Bot } from "../../src/index.ts";
-import type { LoopGuardOptions } from "../faces/core.ts";
 import { LoopHeld } from "../faces/errors.ts";
 import { type AnyEvent, defaultLane, type LaneOf } from "../faces/events.ts";
-import { LoopGuard } from "../faces/router.ts";
+import { LoopGuard, type LoopGuardOptions } from "../faces/router.ts";
 import { logSink } from "../support/log.ts";
 import { jobFor } from "./support.ts";
 

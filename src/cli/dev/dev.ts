@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
-import { version } from "../../core/version.ts";
+import { version } from "../../core/process.ts";
 import type { Platform } from "../../platform/index.ts";
+import { type Command, CommandError, ownCommand, readArguments, untilSignal } from "../command.ts";
 import { writeControlFile } from "../control.ts";
 import { readDotEnv, usualPlatformUrl } from "../environment.ts";
+import { platformFlags, platformSettings, startLocalPlatform } from "../local-platform.ts";
 import { clearScreen, clockTime, overwriteLine, print, terminalColumns } from "../output.ts";
-import { portalUrls } from "../platform/introduction.ts";
-import { platformFlags, platformSettings, startLocalPlatform } from "../platform/start.ts";
-import { untilSignal } from "../until-signal.ts";
-import { type Command, CommandError, ownCommand, readArguments } from "../usage.ts";
+import { portalUrls } from "../platform.ts";
 import { KEYS, listenToKeys, openInBrowser } from "./keys.ts";
 import { InputLine } from "./lines.ts";
 import {

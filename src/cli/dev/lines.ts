@@ -1,4 +1,4 @@
-import { printable, printableText } from "../../core/terminal.ts";
+import { printable, printableText } from "../../core/safe-text.ts";
 import type { Platform, TimelineEntry } from "../../platform/index.ts";
 import { wordsOf } from "../../platform/timeline/words.ts";
 import { clockTime, printLine } from "../output.ts";

@@ -7,9 +7,9 @@ import { systemClock } from "../../core/clock.ts";
 import { bind } from "../../core/listen.ts";
 import { hasCode, messageOf } from "../../errors.ts";
 import type { Platform } from "../../platform/index.ts";
+import { CommandError } from "../command.ts";
 import { BOT_PORT, localWebhookUrl, rereadDotEnv, variable } from "../environment.ts";
 import { clockTime, printLine, printStyled } from "../output.ts";
-import { CommandError } from "../usage.ts";
 import { type InputLine, logFormatter, printTimeline } from "./lines.ts";
 
 /** In ms. A developer does not wait half a minute to see a retry, or polling take over. */

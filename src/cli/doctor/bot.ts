@@ -2,8 +2,7 @@ import { lookup } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
 import { asDoctor } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
-import { isLoopbackAddress, normalHost } from "../../core/hosts.ts";
-import { urlHost } from "../../core/url-host.ts";
+import { isLoopback, normalHost, urlHost } from "../../core/addresses.ts";
 import * as z from "../../core/zod.ts";
 import { hasCode, messageOf } from "../../errors.ts";
 import { localWebhookUrl } from "../environment.ts";
@@ -122,7 +121,7 @@ export async function isThisMachine(host: string): Promise<boolean> {
   const found = await lookup(normalHost(host), { all: true }).catch(() => []);
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const own = new Set(interfaces.map(({ address }) => normalHost(address)));
-  const isOwn = (address: string) => isLoopbackAddress(address) || own.has(normalHost(address));
+  const isOwn = (address: string) => isLoopback(address) || own.has(normalHost(address));
   return found.length > 0 && found.every(({ address }) => isOwn(address));
 }
 

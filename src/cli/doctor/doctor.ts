@@ -1,6 +1,6 @@
-import { OLDEST_NODE } from "../../core/node-version.ts";
+import { OLDEST_NODE } from "../../core/process.ts";
+import { type Command, readArguments, UsageError } from "../command.ts";
 import { printJson, printLine } from "../output.ts";
-import { type Command, readArguments, UsageError } from "../usage.ts";
 import { checkBot } from "./bot.ts";
 import { checkEnvironment } from "./environment.ts";
 import { type Check, type Finding, findingLines, findingsOf } from "./finding.ts";

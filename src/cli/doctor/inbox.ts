@@ -1,15 +1,15 @@
 import { loadDatabase } from "../../config.ts";
 import { type DatabaseAddress, showDatabase } from "../../core/database-address.ts";
-import { printable } from "../../core/terminal.ts";
+import { printable } from "../../core/safe-text.ts";
 import { ConfigError, codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 import type {
   AttachedInbox,
   FileHealth,
   InboxProbe,
+  InboxReport,
   ServerHealth,
   StoreHealth,
-} from "../../inbox/maintenance.ts";
-import type { InboxReport } from "../../inbox/records.ts";
+} from "../../inbox/admin.ts";
 import type { InstanceReport } from "../../inbox/shared.ts";
 import { withInbox } from "../inbox/attach.ts";
 import { age, bytes, count, quoted } from "../output.ts";

@@ -2,7 +2,7 @@ import { Client } from "../../client/client.ts";
 import { ApiError } from "../../client/errors.ts";
 import { asDoctor, probeScopes, type ScopeAnswer } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
-import type { Scope } from "../../core/scope.ts";
+import type { Scope } from "../../core/platform-contract.ts";
 import { messageOf } from "../../errors.ts";
 import { TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";

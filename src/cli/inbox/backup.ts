@@ -3,8 +3,8 @@ import { showDatabase } from "../../core/database-address.ts";
 import type { RestoreMark } from "../../inbox/restore-mark.ts";
 import type { BackupReport } from "../../inbox/sqlite/backup.ts";
 import type { RestoreReport } from "../../inbox/sqlite/restore.ts";
+import { CommandError, readArguments, UsageError } from "../command.ts";
 import { count, print, printJson, progressOn } from "../output.ts";
-import { CommandError, readArguments, UsageError } from "../usage.ts";
 import type { Action } from "./attach.ts";
 
 /** Copies the inbox to a file, also while the bot runs. */

@@ -10,9 +10,9 @@ import { type Row, type Table, tables } from "../../inbox/copy.ts";
 import type { CopyTarget } from "../../inbox/postgres/copy.ts";
 import { moved } from "../../inbox/sql/marks.ts";
 import type { CopySource } from "../../inbox/sqlite/copy.ts";
+import { type Flags, readArguments, UsageError } from "../command.ts";
 import { variable } from "../environment.ts";
 import { grouped, print, printJson, progressOn, table } from "../output.ts";
-import { type Flags, readArguments, UsageError } from "../usage.ts";
 import type { Action } from "./attach.ts";
 
 const flags = {

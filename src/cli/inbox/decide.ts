@@ -1,19 +1,25 @@
-import { printable } from "../../core/terminal.ts";
+import { printable } from "../../core/safe-text.ts";
 import { messageOf } from "../../errors.ts";
 import type {
+  AttachedInbox,
+  EventDetails,
   InboxAdmin,
   InboxChange,
   InboxDecisionOptions,
   InboxDiscardFilter,
 } from "../../inbox/admin.ts";
-import type { AttachedInbox } from "../../inbox/maintenance.ts";
-import type { EventDetails } from "../../inbox/records.ts";
+import {
+  type Arguments,
+  oneOf,
+  readArguments,
+  UsageError,
+  untilSignal,
+  wholeNumber,
+} from "../command.ts";
 import { grouped, print, printError, printJson, progressOn } from "../output.ts";
-import { untilSignal } from "../until-signal.ts";
-import { type Arguments, oneOf, readArguments, UsageError, wholeNumber } from "../usage.ts";
 import { type Action, withInbox } from "./attach.ts";
 import { filterFlags, filterIn, isChosen, nameOf } from "./filter.ts";
-import { eventTable, findEvent } from "./list.ts";
+import { eventTable, findEvent } from "./read.ts";
 
 const decisionFlags = {
   ...filterFlags,

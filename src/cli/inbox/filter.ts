@@ -1,8 +1,7 @@
-import { printable } from "../../core/terminal.ts";
-import type { InboxFilter } from "../../inbox/admin.ts";
-import type { EventState } from "../../inbox/records.ts";
+import { printable } from "../../core/safe-text.ts";
+import type { EventState, InboxFilter } from "../../inbox/admin.ts";
+import { type Flags, oneOf, UsageError } from "../command.ts";
 import { quoted } from "../output.ts";
-import { type Flags, oneOf, UsageError } from "../usage.ts";
 
 /** Flags that choose events. */
 export const filterFlags = {

@@ -1,13 +1,11 @@
+import { type Command, UsageError } from "../command.ts";
 import { readDotEnv } from "../environment.ts";
-import { type Command, UsageError } from "../usage.ts";
 import type { Action } from "./attach.ts";
 import { backup, restore } from "./backup.ts";
 import { copy } from "./copy.ts";
 import { discard, retry } from "./decide.ts";
 import { FILTER } from "./filter.ts";
-import { list } from "./list.ts";
-import { show } from "./show.ts";
-import { stats } from "./stats.ts";
+import { list, show, stats } from "./read.ts";
 
 /** Every action, with its usage. A line break continues on the next line. */
 const actions: Readonly<Record<string, readonly [Action, usage: string]>> = {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { showDatabase } from "../../core/database-address.ts";
-import { migrationsIn } from "../../core/migrate.ts";
+import { migrationsIn } from "../../core/database-files.ts";
 import { ServiceBotError } from "../../errors.ts";
 import { query, type Script } from "../sql/store.ts";
 import { Database, type DatabaseOptions } from "./database.ts";

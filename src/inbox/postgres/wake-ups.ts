@@ -1,5 +1,11 @@
-import { backoff, type Random } from "../../core/backoff.ts";
-import { type Clock, every, sleep, type TimerOptions } from "../../core/clock.ts";
+import {
+  backoff,
+  type Clock,
+  every,
+  type Random,
+  sleep,
+  type TimerOptions,
+} from "../../core/clock.ts";
 import type { Database } from "./database.ts";
 import type { Client } from "./driver.ts";
 

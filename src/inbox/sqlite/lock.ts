@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { makePrivateFile } from "../../core/private-file.ts";
+import { makePrivateFile } from "../../core/database-files.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 
 /** In ms. A start waits this long for the end of the process before it. */

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { migrate, migrationsIn } from "../../core/migrate.ts";
-import { makePrivateFile } from "../../core/private-file.ts";
+import { makePrivateFile, migrate, migrationsIn } from "../../core/database-files.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { refuseMarked } from "../sql/marks.ts";
 import { takeLock } from "./lock.ts";

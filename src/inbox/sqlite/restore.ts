@@ -1,14 +1,13 @@
 import { chmodSync, chownSync, copyFileSync, existsSync, renameSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { BESIDE } from "../../core/private-file.ts";
+import { BESIDE } from "../../core/database-files.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import type { RestoreMark } from "../restore-mark.ts";
 import { type InboxContents, markRestored, refuseMarked } from "../sql/marks.ts";
-import { examine, settle } from "./backup.ts";
+import { examine, type PutBack, placeFile, refuseToReplace, settle } from "./backup.ts";
 import { canonical, isLocked, lockOf, takeLock } from "./lock.ts";
 import { asUnusable, prepareConnection } from "./open.ts";
-import { type PutBack, placeFile, refuseToReplace } from "./place-file.ts";
 import { dialect, execute } from "./store.ts";
 
 export interface RestoreReport extends InboxContents {

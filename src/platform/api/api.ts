@@ -1,7 +1,5 @@
-import { EVENT_HEADER } from "../../core/current-event.ts";
-import { DOCTOR_AGENT } from "../../core/doctor-agent.ts";
 import type { Logger } from "../../core/logger.ts";
-import { allScopes } from "../../core/scope.ts";
+import { allScopes, DOCTOR_AGENT, EVENT_HEADER } from "../../core/platform-contract.ts";
 import type { PlatformClock } from "../clock.ts";
 import { notFound } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";

@@ -1,4 +1,4 @@
-import type { Scope } from "../../core/scope.ts";
+import type { Scope } from "../../core/platform-contract.ts";
 import * as z from "../../core/zod.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
 import { type Content, targetOf } from "../events/content.ts";

@@ -3,7 +3,7 @@ import {
   type ReportedError,
   type RunReport,
   reportedOutcomes,
-} from "../../core/run-report.ts";
+} from "../../core/platform-contract.ts";
 import * as z from "../../core/zod.ts";
 import { notFound } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";

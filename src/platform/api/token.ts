@@ -1,4 +1,4 @@
-import type { Scope } from "../../core/scope.ts";
+import type { Scope } from "../../core/platform-contract.ts";
 import { PlatformError } from "../error.ts";
 import type { AppStore, Grant, Tokens } from "../store/apps.ts";
 

@@ -1,4 +1,4 @@
-import { allScopes, type Scope } from "../../core/scope.ts";
+import { allScopes, type Scope } from "../../core/platform-contract.ts";
 import { notFound } from "../error.ts";
 import { newApiKey } from "../secrets.ts";
 import { idOf, seqOf } from "../store/ids.ts";

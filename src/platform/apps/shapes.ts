@@ -1,4 +1,4 @@
-import type { Scope } from "../../core/scope.ts";
+import type { Scope } from "../../core/platform-contract.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 
 /** Profile of an account. */

@@ -1,4 +1,4 @@
-import { isLoopback } from "../../core/loopback.ts";
+import { isLoopback } from "../../core/addresses.ts";
 import { messageOf } from "../../errors.ts";
 import { whyNoAnswer } from "../webhooks/no-answer.ts";
 

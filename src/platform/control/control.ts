@@ -1,4 +1,4 @@
-import type { Scope } from "../../core/scope.ts";
+import type { Scope } from "../../core/platform-contract.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
 import type { LimitSettings, LimitsView } from "../api/limits.ts";

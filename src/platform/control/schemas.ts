@@ -1,4 +1,4 @@
-import { allScopes, type Scope } from "../../core/scope.ts";
+import { allScopes, type Scope } from "../../core/platform-contract.ts";
 import * as z from "../../core/zod.ts";
 import { eventTypes } from "../../events/parse.ts";
 import { type ActInput, OWN_TYPE } from "../acts/input.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../../core/backoff.ts";
+import type { Random } from "../../core/clock.ts";
 import type { FaultEntry } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 

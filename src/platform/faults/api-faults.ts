@@ -1,4 +1,4 @@
-import type { Random } from "../../core/backoff.ts";
+import type { Random } from "../../core/clock.ts";
 import { PlatformError, RETRY_AT_ONCE } from "../error.ts";
 import type { TextAnswer } from "../http/answer.ts";
 import type { Timeline } from "../timeline/timeline.ts";

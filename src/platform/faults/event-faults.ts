@@ -1,5 +1,4 @@
-import type { Random } from "../../core/backoff.ts";
-import type { Clock } from "../../core/clock.ts";
+import type { Clock, Random } from "../../core/clock.ts";
 import { invalid } from "../error.ts";
 import type { LoggedEvent, NewEvent } from "../store/event-log.ts";
 import { eventId } from "../store/ids.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../../core/backoff.ts";
+import type { Random } from "../../core/clock.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { ActiveFault, reach } from "./active-fault.ts";
 import type { WebhookFault } from "./webhook-fault.ts";

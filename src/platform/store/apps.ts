@@ -1,5 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-import { allScopes, type Scope } from "../../core/scope.ts";
+import { allScopes, type Scope } from "../../core/platform-contract.ts";
 
 /** Which bots are apps, and whether they may do anything: each has a kill switch. */
 export class AppStore {

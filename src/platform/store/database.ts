@@ -1,9 +1,13 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { asBuffer } from "../../core/bytes.ts";
-import { migrate } from "../../core/migrate.ts";
-import { makePrivateFile, makePrivateFolderOf, tightenDatabase } from "../../core/private-file.ts";
+import {
+  makePrivateFile,
+  makePrivateFolderOf,
+  migrate,
+  tightenDatabase,
+} from "../../core/database-files.ts";
+import { asBuffer } from "../../core/image-kind.ts";
 import { ConfigError, codeOf, messageOf } from "../../errors.ts";
 
 /** The name SQLite gives to a database that lives in memory alone. */

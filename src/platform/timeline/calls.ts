@@ -1,4 +1,4 @@
-import { scrubber } from "../../core/redact.ts";
+import { scrubber } from "../../core/safe-text.ts";
 import type { TextAnswer } from "../http/answer.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { ApiEntry } from "./entries.ts";

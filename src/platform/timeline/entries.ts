@@ -1,4 +1,4 @@
-import type { RunReport } from "../../core/run-report.ts";
+import type { RunReport } from "../../core/platform-contract.ts";
 import type { DeliveryFault } from "../faults/webhook-fault.ts";
 
 /** An event was written to the log of a bot. */

@@ -1,4 +1,4 @@
-import type { ReportedError, RunReport } from "../../core/run-report.ts";
+import type { ReportedError, RunReport } from "../../core/platform-contract.ts";
 import type { TimelineRecord } from "./entries.ts";
 
 /** Describes an entry in one line, for `service-bot dev` and for the page. Imports only types because of the page. */

@@ -1,5 +1,4 @@
-import { asBuffer } from "../../core/bytes.ts";
-import { type ImageKind, imageKindOf } from "../../core/image-kind.ts";
+import { asBuffer, type ImageKind, imageKindOf } from "../../core/image-kind.ts";
 
 /** The size of an image in pixels, as its file's headers say. */
 export interface Size {

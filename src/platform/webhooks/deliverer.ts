@@ -1,4 +1,4 @@
-import type { Random } from "../../core/backoff.ts";
+import type { Random } from "../../core/clock.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { ShownEvents } from "../events/shown-events.ts";

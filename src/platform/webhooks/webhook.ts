@@ -1,6 +1,6 @@
+import { isLoopback } from "../../core/addresses.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
-import { isLoopback } from "../../core/loopback.ts";
 import { invalid } from "../error.ts";
 import { newWebhookSecret } from "../secrets.ts";
 import type { LoggedEvent } from "../store/event-log.ts";

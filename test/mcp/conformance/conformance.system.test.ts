@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { hostedMcp } from "../../faces/cli.ts";
-import { MCP_PATH } from "../../faces/mcp.ts";
 import { usePeer } from "../../peers/peer.ts";
 import { runPlatform } from "../../platform/support/platform.ts";
 import { mcpOverHttp } from "../connect.ts";
@@ -33,7 +32,7 @@ const servers: Readonly<Record<string, Server>> = {
   "the local platform": {
     start: async () => {
       const { url, apiKey } = await runPlatform({ extensions: [hostedMcp()] });
-      return { url: `${url}${MCP_PATH}`, apiKey };
+      return { url: `${url}/mcp`, apiKey };
     },
     revisions: revisions.slice(-2),
   },

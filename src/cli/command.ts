@@ -1,0 +1,148 @@
+import { isAbsolute, relative, sep } from "node:path";
+import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import type { ProcessLike } from "../core/process.ts";
+import { quoted } from "./output.ts";
+
+/** The command was called in a way that it does not understand: exit code 2, nothing was done. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+  /** The usage of a part of the command; `undefined` if the whole usage is to be shown. */
+  readonly usage: string | undefined;
+
+  constructor(message: string, usage?: string) {
+    super(message);
+    this.usage = usage;
+  }
+}
+
+export interface CommandErrorOptions {
+  /** For programs: `error.code` of what `--json` prints. */
+  readonly code?: string | undefined;
+  /** 2 if another configuration is the remedy. Default 1. */
+  readonly exitCode?: 1 | 2;
+}
+
+/** A command cannot do its work now. Printed without a stack. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  readonly code: string | undefined;
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, { code, exitCode = 1 }: CommandErrorOptions = {}) {
+    super(message);
+    this.code = code;
+    this.exitCode = exitCode;
+  }
+}
+
+/** A command of `service-bot`. */
+export interface Command {
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** The command with every flag. */
+  readonly usage: string;
+  /** Follows the usage in `--help`. */
+  readonly details?: string;
+  /** Resolves to the exit code. */
+  run(args: readonly string[]): Promise<number>;
+}
+
+/** Values of flags by their names, typed by the flags' own declarations. */
+export type Flags<T extends ParseArgsOptionsConfig> = Readonly<
+  ReturnType<typeof parseArgs<{ options: T }>>["values"]
+>;
+
+export interface Arguments<T extends ParseArgsOptionsConfig> {
+  readonly flags: Flags<T>;
+  readonly words: readonly string[];
+}
+
+/**
+ * Reads flags and words. An unknown flag is an error that lists the known ones.
+ *
+ * @throws {UsageError}
+ */
+export function readArguments<const T extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: T,
+  words: { readonly max: number },
+): Arguments<T> {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const extra = positionals[words.max];
+    if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many.`);
+    return { flags: values as Flags<T>, words: positionals };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const known = Object.keys(options).map((name) => `--${name}`);
+    const [problem] = String(error instanceof Error ? error.message : error).split(". ");
+    throw new UsageError(`${problem}. Known flags: ${known.join(" ") || "none"}.`);
+  }
+}
+
+/**
+ * Reads a whole number.
+ *
+ * @param name of the flag
+ * @throws {UsageError}
+ */
+export function wholeNumber(
+  text: string | undefined,
+  name: string,
+  range: { readonly min: number; readonly max: number },
+): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= range.min && value <= range.max) return value;
+  throw new UsageError(`--${name} takes a whole number from ${range.min} to ${range.max}.`);
+}
+
+/**
+ * Reads one of several words.
+ *
+ * @param name of the flag
+ * @throws {UsageError}
+ */
+export function oneOf<const T extends string>(
+  text: string | undefined,
+  name: string,
+  values: readonly T[],
+): T | undefined {
+  const value = values.find((known) => known === text);
+  if (text === undefined || value !== undefined) return value;
+  const list = values.length === 2 ? values.join(" or ") : `one of ${values.join(", ")}`;
+  throw new UsageError(`--${name} takes ${list} (got "${text}").`);
+}
+
+/** The words that start this program from a terminal, so that a printed command works when it is pasted. */
+export function ownCommand(script: string = process.argv[1] ?? ""): string {
+  const parts = script.split(sep);
+  if (parts.includes("node_modules")) return "npx service-bot";
+  if (parts.at(-1) === "service-bot") return "service-bot";
+  const path = relative(process.cwd(), script);
+  return `node ${quoted(path.startsWith("..") || isAbsolute(path) ? script : path)}`;
+}
+
+/** In ms. npm passes on the Ctrl+C that the terminal has sent already; so soon after it is the same one. */
+const SAME_MS = 100;
+
+/**
+ * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once.
+ *
+ * @param target receives the signals, and is ended
+ * @param elapsed the time since some fixed moment, in ms
+ */
+export function untilSignal(
+  target: ProcessLike = process,
+  elapsed: () => number = () => performance.now(),
+): Promise<void> {
+  return new Promise((resolve) => {
+    let first: number | undefined;
+    const onSignal = () => {
+      first ??= elapsed();
+      if (elapsed() - first > SAME_MS) target.exit(1);
+      resolve();
+    };
+    for (const signal of ["SIGTERM", "SIGINT"] as const) target.on(signal, onSignal);
+  });
+}

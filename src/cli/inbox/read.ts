@@ -1,0 +1,350 @@
+import { printable } from "../../core/safe-text.ts";
+import { hasCode } from "../../errors.ts";
+import {
+  type EventDetails,
+  type EventState,
+  type EventSummary,
+  eventStates,
+  type InboxAdmin,
+  type InboxListOptions,
+  type InboxReport,
+  type StepRecord,
+} from "../../inbox/admin.ts";
+import type { InstanceReport, SharedReport } from "../../inbox/shared.ts";
+import { oneOf, readArguments, UsageError, wholeNumber } from "../command.ts";
+import {
+  age,
+  bytes,
+  count,
+  cut,
+  grouped,
+  moment,
+  print,
+  printableLines,
+  printJson,
+  quoted,
+  table,
+} from "../output.ts";
+import { type Action, withInbox } from "./attach.ts";
+import { filterArguments, filterFlags, filterIn, filterWords, nameOf } from "./filter.ts";
+
+const flags = {
+  ...filterFlags,
+  json: { type: "boolean" },
+  state: { type: "string" },
+  limit: { type: "string" },
+  after: { type: "string" },
+} as const;
+
+export const list: Action = (args) => {
+  const { flags: given } = readArguments(args, flags, { max: 0 });
+  const state = oneOf(given.state, "state", [...eventStates, "all"]) ?? "dead";
+  const options: InboxListOptions = {
+    ...filterIn(given),
+    state: state === "all" ? undefined : state,
+    limit: wholeNumber(given.limit, "limit", { min: 1, max: 1_000 }) ?? 20,
+    after: given.after,
+  };
+  return () =>
+    withInbox(async ({ admin }) => {
+      const { events, next } = await admin.list(options);
+      if (given.json) {
+        const whole = await Promise.all(
+          events.map(async (event) => (await findEvent(admin, event.id)) ?? event),
+        );
+        printJson({ events: whole, next });
+        return 0;
+      }
+      const [first] = events;
+      print(first === undefined ? nothing(options) : eventTable(events));
+      if (next !== undefined) print(`\nmore: ${nextPage(options, next)}`);
+      if (given.state !== undefined) return 0;
+      // Without --state the user may not know of the other states.
+      if (first !== undefined) print(`\n${hints(first)}`);
+      print(`\n${otherStates(await admin.stats())}`);
+      return 0;
+    });
+};
+
+/** Returns an event; `undefined` if the inbox does not know it. */
+export async function findEvent(admin: InboxAdmin, id: string): Promise<EventDetails | undefined> {
+  try {
+    return await admin.show(id);
+  } catch (error) {
+    if (hasCode(error, "EVENT_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}
+
+/** Events in columns. If all have one state, the head names the time. */
+export function eventTable(events: readonly EventSummary[]): string {
+  const now = Date.now();
+  const [first] = events;
+  const isMixed = events.some(({ state }) => state !== first?.state);
+  const rows = events.map((event) => [
+    printable(event.id),
+    printable(event.type),
+    printable(event.lane),
+    ...(isMixed ? [event.state] : []),
+    String(event.attempts),
+    age(event.endedAt ?? event.receivedAt, now),
+    event.leased ? "running now" : cut(event.discardReason ?? event.error ?? "", 80),
+  ]);
+  const why = first?.state === "discarded" && !isMixed ? "REASON" : "ERROR";
+  const when = isMixed || first === undefined ? "SINCE" : timeHeads[first.state];
+  const head = ["ID", "TYPE", "LANE", ...(isMixed ? ["STATE"] : []), "ATTEMPTS", when, why];
+  return table(head, rows);
+}
+
+const timeHeads: Readonly<Record<EventState, string>> = {
+  pending: "RECEIVED",
+  done: "DONE",
+  dead: "DIED",
+  discarded: "DISCARDED",
+};
+
+function hints({ id }: EventSummary): string {
+  const word = quoted(id);
+  return [
+    `service-bot inbox show ${word}   its content, what was tried, and what can be done`,
+    `service-bot inbox retry ${word}  run it again`,
+  ].join("\n");
+}
+
+function otherStates({ pending, done, discarded }: InboxReport): string {
+  const parts = Object.entries({ pending, done, discarded });
+  const counts = parts.map(([state, n]) => `${grouped(n)} ${state}`).join(", ");
+  return `also in the inbox: ${counts}   (--state pending|done|discarded|all)`;
+}
+
+function nothing({ state, limit, after, ...filter }: InboxListOptions): string {
+  if (after !== undefined) return "There are no more.";
+  return `No ${state === undefined ? "events" : nameOf(state, 2)}${filterWords(filter)}.`;
+}
+
+function nextPage({ state, limit, after, ...filter }: InboxListOptions, next: string): string {
+  const words = `--state ${state ?? "all"}${filterArguments(filter)} --limit ${limit} --after ${next}`;
+  return `service-bot inbox list ${words}`;
+}
+
+export const show: Action = (args) => {
+  const { flags, words } = readArguments(args, { json: { type: "boolean" } }, { max: 1 });
+  const [id] = words;
+  if (id === undefined) throw new UsageError("Name the event by its id.");
+  return () =>
+    withInbox(async ({ admin }) => {
+      const event = await admin.show(id);
+      if (flags.json) printJson(event);
+      else print(showEvent(event, Date.now()));
+      return 0;
+    });
+};
+
+/** Everything about one event, and what can be done about it. */
+function showEvent(event: EventDetails, now: number): string {
+  const parts = [
+    facts(event, now),
+    `event\n${content(event.body)}`,
+    event.history.length > 0 ? `runs that did not end well\n${history(event, now)}` : "",
+    event.steps.length > 0 ? `steps\n${steps(event, now)}` : "",
+    remedies(event),
+  ];
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+const stateNames = {
+  pending: "pending",
+  done: "done",
+  dead: "dead letter",
+  discarded: "discarded",
+} as const;
+
+function facts(event: EventDetails, now: number): string {
+  const { id, type, state, endedAt } = event;
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ["lane", event.lane],
+    ["source", event.source],
+    ["trace", event.trace],
+    ["received", moment(event.receivedAt, now)],
+    [state === "dead" ? "died" : state, endedAt === undefined ? undefined : moment(endedAt, now)],
+    ["attempts", String(event.attempts)],
+    ["error", event.error],
+    ["reason", event.discardReason],
+  ];
+  // The lines of an error stay below its first.
+  const lines = rows.flatMap(([name, value]) =>
+    value === undefined ? [] : [`  ${name.padEnd(10)} ${printableLines(value, 13)}`],
+  );
+  const what = event.leased ? "pending, running now" : stateNames[state];
+  return [`${printable(id)}  ${printable(type)}  ${what}`, ...lines].join("\n");
+}
+
+function content(body: string | undefined): string {
+  return body === undefined ? "  was dropped" : `  ${printableLines(pretty(body), 2)}`;
+}
+
+function pretty(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+function history({ history }: EventDetails, now: number): string {
+  const rows = history.map(({ number, outcome, error, endedAt }) => [
+    String(number),
+    outcome,
+    age(endedAt, now),
+    cut(error ?? (outcome === "crashed" ? "its end was never recorded" : ""), 100),
+  ]);
+  return table(["#", "OUTCOME", "ENDED", "ERROR"], rows).replace(/^/gm, "  ");
+}
+
+function steps({ steps }: EventDetails, now: number): string {
+  const rows = steps.map((step) => [
+    printable(step.name),
+    step.state,
+    age(step.startedAt, now),
+    cut(step.request, 50),
+    cut(resultOf(step), 50),
+  ]);
+  return table(["NAME", "STATE", "BEGAN", "REQUEST", "RESULT"], rows).replace(/^/gm, "  ");
+}
+
+function resultOf({ state, result, ref }: StepRecord): string {
+  if (ref !== undefined) return ref;
+  return state === "open" ? "unknown" : (result ?? "settled by hand");
+}
+
+/** Commands that settle an event; empty if there is none. */
+function remedies(event: EventDetails): string {
+  if (event.leased) return "what can be done\n  The event is being handled now.";
+  const discard = `service-bot inbox discard ${quoted(event.id)} --reason "..."`;
+  if (event.state === "pending") {
+    return `what can be done\n  It runs by itself as soon as its lane is free and its wait is over.\n  ${discard}`;
+  }
+  if (event.state !== "dead") return "";
+  const open = event.steps.filter(({ state }) => state === "open");
+  const commands = commandsFor(event, open, discard);
+  const width = Math.max(...commands.map(([command]) => command.length));
+  const lines = commands.map(([command, why]) => `  ${command.padEnd(width)}  ${why}`);
+  return ["what can be done", ...openNote(open), ...lines].join("\n");
+}
+
+function commandsFor(
+  { id, body }: EventDetails,
+  open: readonly StepRecord[],
+  discard: string,
+): readonly (readonly [command: string, why: string])[] {
+  if (body === undefined) return [[discard, "its content was dropped, so it cannot run again"]];
+  const retry = `service-bot inbox retry ${quoted(id)}`;
+  if (open.length === 0) {
+    return [
+      [retry, "run it again, from its first attempt"],
+      [discard, "never run it"],
+    ];
+  }
+  return [
+    [`${retry} --assume done`, `${they(open)} took effect: go on after`],
+    [`${retry} --assume absent`, `${they(open)} did not: do it`],
+    [retry, "let the handler find out, where it can"],
+    [discard, "never run it"],
+  ];
+}
+
+function openNote(open: readonly StepRecord[]): string[] {
+  if (open.length === 0) return [];
+  const list = open.map(({ name }) => `"${printable(name)}"`).join(", ");
+  return [
+    `  ${count(open.length, "step")} began without a known result: ${list}. Look whether ${they(open)} took effect, then`,
+  ];
+}
+
+function they({ length }: readonly StepRecord[]): string {
+  return length === 1 ? "it" : "they";
+}
+
+export const stats: Action = (args) => {
+  const { flags } = readArguments(args, { json: { type: "boolean" } }, { max: 0 });
+  return () =>
+    withInbox(async ({ admin, served, together }) => {
+      const report = await admin.stats();
+      const running = await served();
+      const shared = await together?.();
+      if (flags.json) printJson({ ...report, running, ...shared });
+      else {
+        print(statsText(report, running));
+        if (shared !== undefined) print(`\n${instancesText(shared)}`);
+      }
+      return 0;
+    });
+};
+
+function statsText(report: InboxReport, running: boolean): string {
+  const { pending, done, dead, discarded, oldestPendingAt, deadByType } = report;
+  const oldest = oldestPendingAt === undefined ? "" : `oldest ${age(oldestPendingAt, Date.now())}`;
+  const rows = [
+    ["pending", pending, oldest],
+    ["dead", dead, listed(deadByType)],
+    ["done", done, ""],
+    ["discarded", discarded, ""],
+  ] as const;
+  const width = Math.max(...rows.map(([, n]) => grouped(n).length));
+  const lines = rows.map(([name, n, more]) =>
+    `${name.padEnd(9)}  ${grouped(n).padStart(width)}  ${more}`.trimEnd(),
+  );
+  const bot = running ? "the bot is running" : "the bot is not running";
+  const hint = dead > 0 ? "\n\nservice-bot inbox list   the dead letters" : "";
+  return `${lines.join("\n")}\n\n${details(report)}\n\n${bot}${hint}`;
+}
+
+/** Lines about lanes, kinds and size. Lines without content are left out. */
+function details(report: InboxReport): string {
+  const { pending, dead, pendingByType, deadByError, lanes, storage } = report;
+  const { ready, waiting, leased, blocked } = lanes;
+  const held = blocked === 0 ? "" : `, of which ${grouped(blocked)} hold up other events`;
+  const wal = storage.walBytes === undefined ? "" : `, and ${bytes(storage.walBytes)} in its WAL`;
+  const laneWords = `${grouped(ready)} ready, ${grouped(leased)} being handled, ${grouped(waiting)} waiting for a retry${held}`;
+  const rows = [
+    ["pending by type", pending > 0 ? listed(pendingByType) : ""],
+    ["lanes", pending > 0 ? laneWords : ""],
+    ["dead by error", dead > 0 ? listed(deadByError) : ""],
+    ["size", `${bytes(storage.bytes)}${wal}`],
+  ] as const;
+  return rows
+    .filter(([, text]) => text !== "")
+    .map(([name, text]) => `${name.padEnd(15)}  ${text}`)
+    .join("\n");
+}
+
+/** Kinds in one line; `--json` has all. */
+const MAX_KINDS = 8;
+
+function listed(counts: Readonly<Record<string, number>>): string {
+  const all = Object.entries(counts).map(([name, n]) => `${cut(name, 60)} ${grouped(n)}`);
+  return all.length <= MAX_KINDS ? all.join(", ") : `${all.slice(0, MAX_KINDS).join(", ")}, …`;
+}
+
+/** The instances of the bot, and which one reads the event log. */
+export function instancesText({ instances, poller, endedLastMinute }: SharedReport): string {
+  const handled = `${count(endedLastMinute, "event")} ended in the last minute`;
+  if (instances.length === 0) return handled;
+  const rows = instances.map((instance) => rowOf(instance, poller));
+  const term = poller?.holder === undefined ? "no instance reads the event log" : termText(poller);
+  const head = ["INSTANCE", "HOST", "PID", "VERSION", "STARTED", "EVENT LOG"];
+  return [table(head, rows), "", term, handled].join("\n");
+}
+
+function rowOf(
+  { id, host, pid, version, startedMsAgo }: InstanceReport,
+  poller: SharedReport["poller"],
+): string[] {
+  const started = age(0, startedMsAgo);
+  const reads = poller?.holder === id ? "reads it" : "";
+  return [id.slice(0, 8), printable(host), String(pid), printable(version), started, reads];
+}
+
+function termText({ term, expiresInMs }: NonNullable<SharedReport["poller"]>): string {
+  return `the event log is read in term ${term}; its lease holds for ${Math.ceil(expiresInMs / 1_000)} s unless it is renewed`;
+}

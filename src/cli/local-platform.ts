@@ -1,0 +1,166 @@
+import { createLogger } from "../core/logger.ts";
+import { ConfigError, hasCode } from "../errors.ts";
+import type { ListenOptions, Platform } from "../platform/index.ts";
+import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../platform/api/limits.ts";
+import type { Extension } from "../platform/server.ts";
+import { CommandError, type Flags, ownCommand, UsageError, wholeNumber } from "./command.ts";
+import { ControlClient } from "./control.ts";
+import {
+  CONTROL_TOKEN_VARIABLE,
+  localBaseUrl,
+  localPlatformUrl,
+  MCP_PATH,
+  ownSecret,
+  PLATFORM_PORT,
+  variable,
+} from "./environment.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** Flags of the platform that `dev` has as well. */
+export const platformFlags = {
+  port: { type: "string" },
+  host: { type: "string" },
+  "allow-host": { type: "string", multiple: true },
+  state: { type: "string" },
+  "retry-interval": { type: "string" },
+  "disable-after": { type: "string" },
+} as const;
+
+/**
+ * Reads the options of a platform from flags and environment. Secrets come from the environment alone, and not from one
+ * that names a real platform.
+ *
+ * @throws {UsageError}
+ */
+export function platformSettings(
+  flags: Flags<typeof platformFlags>,
+): ListenOptions & { readonly port: number } {
+  const base = localBaseUrl();
+  const stateFile = flags.state;
+  if (stateFile?.trim() === "") throw new UsageError("--state takes a file.");
+  const host = flags.host?.trim();
+  if (host === "") throw new UsageError("--host takes an address of this machine.");
+  return {
+    port: wholeNumber(flags.port, "port", { min: 0, max: 65_535 }) ?? portOf(base) ?? PLATFORM_PORT,
+    host,
+    allowHosts: flags["allow-host"] ?? [],
+    stateFile,
+    apiKey: ownSecret("SERVICE_API_KEY"),
+    // During a rotation the bot knows several; the platform signs with the first.
+    webhookSecret: ownSecret("SERVICE_WEBHOOK_SECRET")?.split(",")[0]?.trim(),
+    controlToken: variable(CONTROL_TOKEN_VARIABLE),
+    retryIntervalMs: wholeNumber(flags["retry-interval"], "retry-interval", {
+      min: 1,
+      max: HOUR_MS,
+    }),
+    disableAfter: wholeNumber(flags["disable-after"], "disable-after", { min: 1, max: 1_000_000 }),
+  };
+}
+
+/**
+ * Reads the limits of `--limit NAME=N`; `undefined` if there is none.
+ *
+ * @throws {UsageError}
+ */
+export function limitsOf(texts: readonly string[] = []): Partial<LimitSettings> | undefined {
+  const all = texts.map((text): readonly [string, number] => {
+    const [, name = "", digits] = /^(\w+)=(\d{1,7})$/.exec(text) ?? [];
+    const value = Number(digits);
+    if (Object.hasOwn(NO_LIMITS, name) && value <= MAX_LIMIT) return [name, value];
+    const names = Object.keys(NO_LIMITS).join(", ");
+    throw new UsageError(
+      `--limit takes NAME=N, a limit and a whole number from 0 to ${MAX_LIMIT}, such as requestsPerMinute=60 (got "${text}"). Limits: ${names}.`,
+    );
+  });
+  return all.length === 0 ? undefined : Object.fromEntries(all);
+}
+
+function portOf(base: URL | undefined): number | undefined {
+  return base === undefined ? undefined : Number(base.port) || undefined;
+}
+
+/** In ms. A platform that has the port answers by then. */
+const PROBE_TIMEOUT_MS = 1_000;
+
+/** Names of the platform's options on the command line. */
+const flagOf: Readonly<Record<string, string>> = {
+  apiKey: "SERVICE_API_KEY",
+  webhookSecret: "SERVICE_WEBHOOK_SECRET",
+  controlToken: CONTROL_TOKEN_VARIABLE,
+  stateFile: "--state",
+  allowHosts: "--allow-host",
+  "host, port": "--port",
+};
+
+/**
+ * Starts a platform for a command. A failure names its remedy.
+ *
+ * @throws {CommandError}
+ */
+export async function startLocalPlatform(
+  command: "platform" | "dev",
+  options: ListenOptions & { readonly port: number },
+): Promise<Platform> {
+  // Loaded late: loading takes longer than most commands, which have no use for it.
+  const { startPlatform } = await import("../platform/server.ts");
+  try {
+    const extensions = [hostedMcp()];
+    return await startPlatform({ ...options, extensions });
+  } catch (error) {
+    const { port } = options;
+    if (hasCode(error, "ADDRESS_IN_USE")) throw new CommandError(await taken(command, port));
+    if (!(error instanceof ConfigError)) throw error;
+    const lines = error.problems.map((problem) => mendable(problem, command));
+    throw new CommandError(lines.join("\n"), { exitCode: 2 });
+  }
+}
+
+async function taken(command: string, port: number): Promise<string> {
+  const url = localPlatformUrl(port);
+  const another = anotherPort(command, port < 65_535 ? port + 1 : 0);
+  return (await isLocalPlatform(url))
+    ? `Port ${port} is taken by another local platform, ${url}: use that one, stop it, or choose another port: ${another}`
+    : `Port ${port} is taken by another program: stop it, or choose another port: ${another}`;
+}
+
+async function isLocalPlatform(url: string): Promise<boolean> {
+  try {
+    await new ControlClient(url, { timeoutMs: PROBE_TIMEOUT_MS }).state();
+    return false;
+  } catch (error) {
+    // Only a local platform refuses a request without a control token.
+    return hasCode(error, "UNAUTHORIZED");
+  }
+}
+
+/** Names the option of a problem as the command line does. */
+export function mendable(problem: string, command: string): string {
+  const [, name = "", text = ""] = /^([\w, ]+): (.*)$/s.exec(problem) ?? [];
+  const flag = Object.hasOwn(flagOf, name) ? flagOf[name] : undefined;
+  if (flag === undefined) return problem;
+  if (flag !== "--port") return `${flag}: ${text}`;
+  // No such address on this machine, or an unknown name.
+  if (/EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN/.test(text)) {
+    return `--host: ${text}; take an address of this machine, or 0.0.0.0 for all of them`;
+  }
+  const why = text.includes("EACCES") ? "; ports below 1024 may need permission" : "";
+  return `${flag}: ${text}${why}; choose another: ${anotherPort(command, PLATFORM_PORT)}`;
+}
+
+function anotherPort(command: string, port: number): string {
+  return `${ownCommand()} ${command} --port ${port}`;
+}
+
+/** The MCP server of a local platform, over its API. Loaded with the first request, because the SDK is large. */
+export function hostedMcp(): Extension {
+  return {
+    path: MCP_PATH,
+    open: async (baseUrl) => {
+      const { McpHttp } = await import("../mcp/http.ts");
+      const logger = createLogger({ level: "error", secrets: [], destination: process.stderr });
+      const mcp = new McpHttp({ baseUrl, logger });
+      return { fetch: mcp.fetch, close: () => mcp.close() };
+    },
+  };
+}

@@ -1,0 +1,278 @@
+import type { Database } from "better-sqlite3";
+import type { Advance, Claim, ClaimRooms, Source } from "../inbox.ts";
+import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
+import type { History } from "./history.ts";
+
+/**
+ * Values are bound by place: names would cost a quarter of what runs for each event. In conditions a value is written `+?`
+ * wherever SQLite looks for an index of the events: otherwise SQLite would plan the statement anew for each value,
+ * because another value could fit another of the partial indexes. That takes five times as long as the statement.
+ */
+type Values = (string | number | null)[];
+
+interface LaneRow {
+  readonly key: string;
+  readonly fence: number;
+  readonly owner: string | null;
+  readonly claimed: number | null;
+  readonly done_ord: string | null;
+}
+
+interface HeadRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly ord: string;
+  readonly source: Source;
+  readonly attempts: number;
+  readonly crashes: number;
+  readonly received_at: number;
+  readonly trace: string | null;
+}
+
+/** Guards every write of a claim: nothing is written once another claim has the lane. */
+const HELD = "lane.key = +? AND lane.owner = +? AND lane.fence = +?";
+
+/** The first pending event of a lane. */
+const HEAD = `
+SELECT seq, id, type, body, ord, source, attempts, crashes, received_at, trace FROM event
+WHERE lane = +? AND state = 'pending' ORDER BY ord, seq LIMIT 1`;
+
+const LANE = "SELECT key, fence, owner, claimed, done_ord FROM lane";
+
+/** A lane that a claim still holds, and the place of the claim's event in it. */
+interface HeldRow {
+  readonly ready_at: number;
+  readonly done_ord: string | null;
+  readonly seq: number;
+  readonly ord: string;
+}
+
+const ended = (change: string) =>
+  `UPDATE event SET ${change}, done_at = ?, attempts = attempts + 1, fence = ? WHERE seq = ?`;
+
+const statementsOf = (db: Database) => ({
+  ready: db.prepare<Values, LaneRow>(
+    `${LANE} WHERE ready_at <= +? ORDER BY ready_at, key LIMIT +?`,
+  ),
+  readyWithin: db.prepare<Values, LaneRow>(
+    `${LANE} WHERE ready_at <= +? AND coalesce((
+       SELECT type FROM event WHERE event.lane = lane.key AND state = 'pending' ORDER BY ord, seq LIMIT 1
+     ) NOT IN (SELECT value FROM json_each(+?)), true)
+     ORDER BY ready_at, key LIMIT +?`,
+  ),
+  lease: db.prepare<Values>(
+    "UPDATE lane SET owner = ?, fence = fence + 1, claimed = ?, ready_at = ? WHERE key = ?",
+  ),
+  head: db.prepare<Values, HeadRow>(HEAD),
+  countAttempt: db.prepare<Values>(
+    "UPDATE event SET attempts = attempts + 1, fence = ? WHERE seq = ? AND state = 'pending'",
+  ),
+  idle: db.prepare<Values>(
+    "UPDATE lane SET pending = 0, ready_at = NULL, owner = NULL WHERE key = ?",
+  ),
+  extend: db.prepare<Values>(`UPDATE lane SET ready_at = ? WHERE ${HELD}`),
+  putOff: db.prepare<Values>(`UPDATE lane SET owner = NULL, ready_at = ? WHERE ${HELD}`),
+  held: db.prepare<Values, { readonly fence: number }>(`SELECT fence FROM lane WHERE ${HELD}`),
+  nextReady: db.prepare<[], { readonly ready_at: number | null }>(
+    "SELECT min(ready_at) AS ready_at FROM lane WHERE ready_at IS NOT NULL",
+  ),
+  heal: db.prepare<Values>(
+    `INSERT INTO lane (key, pending, ready_at)
+     SELECT lane, count(*), ? FROM event WHERE state = 'pending' GROUP BY lane
+     ON CONFLICT (key) DO UPDATE SET pending = excluded.pending, ready_at = excluded.ready_at
+       WHERE lane.ready_at IS NULL`,
+  ),
+  event: db.prepare<Values, HeldRow>(
+    `SELECT lane.ready_at, lane.done_ord, event.seq, event.ord
+     FROM lane CROSS JOIN event ON event.seq = lane.claimed WHERE ${HELD}`,
+  ),
+  endDone: db.prepare<Values>(ended("state = 'done', error = NULL")),
+  endDead: db.prepare<Values>(ended("state = 'dead', error = ?")),
+  advance: db.prepare<Values>(
+    `UPDATE lane SET pending = pending - 1, fence = fence + 1, claimed = ?, done_at = ?,
+       done_ord = max(coalesce(done_ord, ''), ?)
+     WHERE key = ?`,
+  ),
+  letGo: db.prepare<Values>(
+    `UPDATE lane SET pending = pending - 1, owner = NULL, ready_at = CASE WHEN pending > 1 THEN ? END,
+       done_at = ?, done_ord = max(coalesce(done_ord, ''), ?)
+     WHERE key = ?`,
+  ),
+  countRun: db.prepare<Values>(
+    "UPDATE event SET attempts = attempts + ?, fence = ?, error = coalesce(?, error) WHERE id = ?",
+  ),
+});
+
+/** Leases lanes with their first events, and ends the leases with the outcomes of runs. Runs inside a transaction. */
+export class Lanes {
+  readonly #owner: string;
+  readonly #history: History;
+  readonly #sql: ReturnType<typeof statementsOf>;
+  /** The suspect that was let through last. */
+  #runningSuspect: Claim | undefined;
+
+  constructor(db: Database, owner: string, history: History) {
+    this.#owner = owner;
+    this.#history = history;
+    this.#sql = statementsOf(db);
+  }
+
+  claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): Claim[] {
+    const lanes =
+      rooms === undefined ? this.#sql.ready.all(now, limit) : this.#findWithin(rooms, limit, now);
+    // By their keys, whatever they waited for: the order decides which suspect runs first.
+    lanes.sort((a, b) => (a.key < b.key ? -1 : 1));
+    const claims = lanes.flatMap((lane) => this.#lease(lane, now + leaseMs, now) ?? []);
+    // All are leased by now: a suspect whose own lease ran out holds up no other one.
+    return claims.filter((claim) => {
+      const waits = this.#mustWait(claim);
+      if (waits) this.#putOff(claim, now + SUSPECT_WAIT_MS);
+      return !waits;
+    });
+  }
+
+  extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
+    const until = now + leaseMs;
+    return claims.filter((claim) => this.#sql.extend.run(until, ...this.#key(claim)).changes > 0);
+  }
+
+  /** Ends the event as done, or as a dead letter if there is an error. False if the lease was lost. */
+  end(claim: Claim, now: number, error?: string): boolean {
+    const held = this.#sql.event.get(...this.#key(claim));
+    if (held === undefined) return false;
+    if (error === undefined) this.#sql.endDone.run(now, claim.fence, held.seq);
+    else {
+      this.#sql.endDead.run(error, now, claim.fence, held.seq);
+      this.#history.add(claim, "dead", error, now);
+    }
+    this.#sql.letGo.run(now, now, held.ord, claim.lane);
+    return true;
+  }
+
+  advance(claim: Claim, now: number): Advance {
+    const held = this.#sql.event.get(...this.#key(claim));
+    if (held === undefined) return { held: false };
+    this.#sql.endDone.run(now, claim.fence, held.seq);
+    const head = this.#sql.head.get(claim.lane);
+    // A lease that has run out cannot go on. Whether a suspect may run is decided when its lane is claimed.
+    if (head === undefined || head.crashes >= SUSPECT_CRASHES || held.ready_at <= now) {
+      this.#sql.letGo.run(now, now, held.ord, claim.lane);
+      return { held: true };
+    }
+    this.#sql.advance.run(head.seq, now, held.ord, claim.lane);
+    const late = isLate(head.ord, held.done_ord) || head.ord < held.ord;
+    return { held: true, next: toClaim(claim.lane, claim.fence + 1, late, head, 0) };
+  }
+
+  retry(claim: Claim, now: number, delayMs: number, error: string): boolean {
+    if (!this.#putOff(claim, now + delayMs)) return false;
+    this.#sql.countRun.run(1, claim.fence, error, claim.id);
+    this.#history.add(claim, "failed", error, now);
+    return true;
+  }
+
+  release(claim: Claim, now: number, delayMs: number, error?: string): boolean {
+    if (!this.#putOff(claim, now + delayMs)) return false;
+    if (error === undefined) return true;
+    this.#sql.countRun.run(0, claim.fence, null, claim.id);
+    this.#history.add(claim, "released", error, now);
+    return true;
+  }
+
+  nextReadyAt(): number | undefined {
+    return this.#sql.nextReady.get()?.ready_at ?? undefined;
+  }
+
+  heal(now: number): number {
+    return this.#sql.heal.run(now).changes;
+  }
+
+  /** Ready lanes, as many of each type as there is room for. */
+  #findWithin({ byType, others }: ClaimRooms, limit: number, now: number): LaneRow[] {
+    const full = [...byType].flatMap(([type, room]) => (room <= 0 ? [type] : []));
+    const left = new Map(byType);
+    return this.#sql.readyWithin.all(now, JSON.stringify(full), limit).filter(({ key }) => {
+      const type = this.#sql.head.get(key)?.type;
+      // A lane without an event is taken, because that mends it.
+      if (type === undefined) return true;
+      const room = left.get(type) ?? others;
+      left.set(type, room - 1);
+      return room > 0;
+    });
+  }
+
+  #lease(lane: LaneRow, until: number, now: number): Claim | undefined {
+    const head = this.#sql.head.get(lane.key);
+    if (head === undefined) {
+      this.#sql.idle.run(lane.key);
+      return undefined;
+    }
+    const crashed = this.#countLapsed(lane, head, now);
+    this.#sql.lease.run(this.#owner, head.seq, until, lane.key);
+    return toClaim(lane.key, lane.fence + 1, isLate(head.ord, lane.done_ord), head, crashed);
+  }
+
+  /**
+   * Counts a run whose lease ran out: its lane still has an owner although its time has come. Returns 1 if that was a run
+   * of this event.
+   */
+  #countLapsed({ fence, owner, claimed }: LaneRow, head: HeadRow, now: number): 0 | 1 {
+    if (owner === null) return 0;
+    if (claimed === head.seq) {
+      this.#history.addCrash({ id: head.id, fence, attempt: head.attempts + 1 }, now);
+      return 1;
+    }
+    this.#sql.countAttempt.run(fence, claimed);
+    return 0;
+  }
+
+  /**
+   * True if an event that may be what ends the process has to wait until another such event has ended. The guilty one
+   * then crashes without the others, and they do not follow it to the dead letters.
+   */
+  #mustWait(claim: Claim): boolean {
+    if (claim.crashes < SUSPECT_CRASHES) return false;
+    if (this.#runningSuspect !== undefined && this.#holds(this.#runningSuspect)) return true;
+    this.#runningSuspect = claim;
+    return false;
+  }
+
+  /** Ends the lease, and closes the lane until a time. False if the lease was lost. */
+  #putOff(claim: Claim, until: number): boolean {
+    return this.#sql.putOff.run(until, ...this.#key(claim)).changes > 0;
+  }
+
+  /** True while no other claim has taken the lane. */
+  #holds(claim: Claim): boolean {
+    return this.#sql.held.get(...this.#key(claim)) !== undefined;
+  }
+
+  /** The values of {@link HELD}. */
+  #key({ lane, fence }: Claim): [lane: string, owner: string, fence: number] {
+    return [lane, this.#owner, fence];
+  }
+}
+
+/** True if a later event of the lane is done. */
+function isLate(ord: string, doneOrd: string | null): boolean {
+  return doneOrd !== null && ord < doneOrd;
+}
+
+/** @param crashed 1 if a run of the event ended without a word just before this claim */
+function toClaim(lane: string, fence: number, late: boolean, head: HeadRow, crashed: 0 | 1): Claim {
+  return {
+    lane,
+    fence,
+    id: head.id,
+    type: head.type,
+    body: head.body,
+    source: head.source,
+    attempt: head.attempts + crashed + 1,
+    crashes: head.crashes + crashed,
+    late,
+    receivedAt: head.received_at,
+    trace: head.trace ?? undefined,
+  };
+}

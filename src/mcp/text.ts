@@ -1,0 +1,171 @@
+import type { Listing } from "../client/listing.ts";
+import {
+  type Conversation,
+  type Image,
+  type Message,
+  type Page,
+  type PageOptions,
+  type Post,
+  post,
+  type SearchHit,
+} from "../client/resources.ts";
+import { printable } from "../core/safe-text.ts";
+import type { AnyEvent } from "../events/types.ts";
+import type { ToolContext, ToolResult } from "./tool.ts";
+
+// Texts of people stand in quotation marks on one line, so that none can pass for a part of the answer.
+
+/** Writes a value as JSON on one line. A text in it cannot leave its quotation marks. */
+export function quote(value: unknown): string {
+  return printable(JSON.stringify(value));
+}
+
+/** Writes a word as it is, quoted if it could be mistaken for something else. */
+export function showWord(text: string): string {
+  return /^[\w@.:/+=~?&%#,-]+$/.test(text) ? text : quote(text);
+}
+
+/** Describes a post or a comment. */
+export function showPost({ id, author, createdAt, text, images }: Post): string {
+  const parts = [author && showUsername(author.username), showTime(createdAt)];
+  return [firstLine(id, parts, text), ...images.map(showImage)].join("\n");
+}
+
+export function showMessage(message: Message): string {
+  const { id, fromBot, authorUsername, createdAt, replyToId, text, images } = message;
+  const author = showUsername(authorUsername) + (fromBot ? " (this bot)" : "");
+  const answers = replyToId === null ? undefined : `in answer to ${showWord(replyToId)}`;
+  const head = firstLine(id, [author, showTime(createdAt), answers], text);
+  return [head, ...images.map(showImage)].join("\n");
+}
+
+export function showConversation({ id, peer, lastMessageAt, lastMessage }: Conversation): string {
+  const { username, name, isBot } = peer;
+  const who = `with ${showUsername(username)} ${quote(name)}${isBot ? " (a bot)" : ""}`;
+  const head = firstLine(id, [who, showTime(lastMessageAt)]);
+  if (lastMessage === null) return head;
+  const from = lastMessage.fromBot ? "this bot" : showUsername(username);
+  return `${head}\n  last, from ${from}: ${quote(lastMessage.text)}`;
+}
+
+/** Returns a search hit as the post that it is, if it looks like one. */
+export function postIn(hit: SearchHit): Post | undefined {
+  return post.safeParse(hit).data;
+}
+
+export function showHit(hit: SearchHit): string {
+  const found = postIn(hit);
+  return found ? showPost(found) : `- ${showFields(hit).replaceAll("\n", "; ")}`;
+}
+
+export function showEvent({ id, type, createdAt, payload }: AnyEvent): string {
+  return `${firstLine(id, [showWord(type), showTime(createdAt)])}\n  ${quote(payload)}`;
+}
+
+/** Fields whose values people cannot choose. */
+const ofThePlatform = /^(id|key|type|username|url)$|(Id|At|Url)$/;
+
+/** Writes the plain fields of an object whose shape is not documented, one a line. */
+export function showFields(fields: object): string {
+  return Object.entries(fields)
+    .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
+    .map(([name, value]) => {
+      const isWord = typeof value === "string" && ofThePlatform.test(name);
+      return `${showWord(name)}: ${isWord ? showWord(value) : quote(value)}`;
+    })
+    .join("\n");
+}
+
+/** Writes the first line of an item: its id, its facts, its text. */
+function firstLine(id: string, parts: readonly (string | undefined)[], text?: string): string {
+  const facts = [showWord(id), ...parts.filter((part) => part !== undefined)].join(" · ");
+  return `- ${facts}${text === undefined ? "" : `: ${quote(text)}`}`;
+}
+
+function showTime(time: string | undefined): string | undefined {
+  return time === undefined || time === "" ? undefined : showWord(time);
+}
+
+function showImage({ url, width, height }: Image): string {
+  const size = width === undefined || height === undefined ? "" : ` (${width} x ${height})`;
+  return `  image ${showWord(url)}${size}`;
+}
+
+function showUsername(username: string): string {
+  if (username === "") return "somebody";
+  return /^[\w.-]+$/.test(username) ? `@${username}` : quote(`@${username}`);
+}
+
+/** Characters of JSON of all items of a result: about ten thousand tokens. */
+const MAX_RESULT_LENGTH = 40_000;
+
+/** The arguments about the page. */
+interface PageInput {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** How a listing is shown. */
+export interface Items<T> {
+  /** The name of an item, one and many. */
+  readonly names: readonly [string, string];
+  readonly show: (item: T) => string;
+  readonly images?: (item: T) => readonly Image[];
+}
+
+/**
+ * Reads and describes a page. One that is too long is read again with as many items as fit, so that its cursor points
+ * behind them; a single item is never cut.
+ */
+export async function readPage<T>(
+  list: (options: PageOptions) => Listing<T>,
+  { limit, cursor }: PageInput,
+  { signal }: ToolContext,
+  { names, show, images }: Items<T>,
+): Promise<ToolResult<Page<T>>> {
+  let page: Page<T> = await list({ limit, cursor, signal });
+  const asked = page.items.length;
+  for (let fits = fitting(page.items); fits < page.items.length; fits = fitting(page.items)) {
+    const shorter: Page<T> = await list({ limit: fits, cursor, signal });
+    // A platform may ignore the limit. A long result is better than a wrong one.
+    if (shorter.items.length >= page.items.length) break;
+    page = shorter;
+  }
+  // A page's undocumented fields are left out.
+  const { items, nextCursor } = page;
+  const lines = [
+    countItems(items.length, names, asked),
+    ...(fitting(items) < items.length
+      ? ["It is long, because the platform gives no less at once."]
+      : []),
+    ...items.map(show),
+    nextCursor === null
+      ? "There are no more."
+      : `There are more: call again with cursor ${showWord(nextCursor)}.`,
+  ];
+  return {
+    value: { items, nextCursor },
+    text: lines.join("\n"),
+    ...(images && { images: items.flatMap(images) }),
+  };
+}
+
+/** Returns how many of the first items fit into a result, at least one. */
+export function fitting(items: readonly unknown[]): number {
+  let length = 0;
+  const tooMany = items.findIndex((item) => {
+    length += JSON.stringify(item)?.length ?? 0;
+    return length > MAX_RESULT_LENGTH;
+  });
+  return tooMany < 0 ? items.length : Math.max(1, tooMany);
+}
+
+/** Says how many items there are, and how many there were if some were left out. */
+export function countItems(
+  count: number,
+  [one, many]: readonly [string, string],
+  before: number,
+): string {
+  const cut = count < before ? `, and not ${before}: together they would have been too long` : "";
+  return `${count} ${count === 1 ? one : many}${cut}.`;
+}

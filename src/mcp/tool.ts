@@ -1,0 +1,108 @@
+import type { Client } from "../client/client.ts";
+import type { Image } from "../client/resources.ts";
+import type { Scope } from "../core/platform-contract.ts";
+import * as z from "../core/zod.ts";
+
+/** The client and the signal of a call. */
+export interface ToolContext {
+  readonly client: Client;
+  /** Aborts when the call is cancelled, or its client is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** The answer of a tool. */
+export interface ToolResult<Output> {
+  /** Becomes the structured content. */
+  readonly value: Output;
+  /** The same for readers. */
+  readonly text: string;
+  /** The images in it, which previews can show. */
+  readonly images?: readonly Image[];
+}
+
+interface ToolFacts {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** The scopes of which the token needs one (section 5, rules 2 and 3 of the platform document). */
+  readonly scopes: readonly Scope[];
+  /** True if the document does not name the scope, so that a successful call proves none. */
+  readonly scopeAssumed?: boolean;
+  /** True for a tool that acts in the bot's name. */
+  readonly writes?: boolean;
+}
+
+interface ToolDefinition<Input, Output> extends ToolFacts {
+  readonly input: z.ZodType<Input>;
+  readonly output: z.ZodType<Output>;
+  run(input: Input, context: ToolContext): Promise<ToolResult<Output>>;
+}
+
+/** A call with valid arguments. */
+export type PreparedCall = (context: ToolContext) => Promise<ToolResult<unknown>>;
+
+/** One of the thirteen tools, over the client. Only the tool itself knows its arguments and results. */
+export interface Tool extends ToolFacts {
+  readonly input: z.ZodType;
+  readonly output: z.ZodType;
+  /** Checks the arguments of a call. */
+  prepare(given: unknown): PreparedCall | z.ZodError;
+}
+
+export function tool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool {
+  const { run, ...facts } = definition;
+  return {
+    ...facts,
+    prepare: (given) => {
+      const checked = facts.input.safeParse(given);
+      return checked.success ? (context) => run(checked.data, context) : checked.error;
+    },
+  };
+}
+
+/** Longer than any id, cursor or address. A mistake is not carried to the platform. */
+const MAX_WORD = 8_192;
+
+/** A text that arrives as it was given: half a character (a lone surrogate) would be replaced on the way. */
+export const text = (schema: z.ZodType<string> = z.string()): z.ZodType<string> =>
+  schema.refine((value) => value.isWellFormed(), "Holds half a character (a lone surrogate)");
+
+export const word = (): z.ZodType<string> => text(z.string().min(1).max(MAX_WORD));
+
+/** A segment of a path, where one or two dots would lead elsewhere. */
+const segment = (nameIn: (value: string) => string) =>
+  word().refine((value) => !["", ".", ".."].includes(nameIn(value)), "Is no id and no name");
+
+/** An id as the platform gave it. */
+export const id = (what: string): z.ZodType<string> =>
+  segment((value) => value).describe(`The id of ${what}.`);
+
+export const username: z.ZodType<string> = segment((value) => value.replace(/^@/, "")).describe(
+  "With or without its @.",
+);
+
+/** The largest number of items (section 8 of the platform document). */
+export const limit: z.ZodType<number | undefined> = z
+  .int()
+  .min(1)
+  .max(50)
+  .optional()
+  .describe("How many at most; 1 to 50.");
+
+/** `limit` and `cursor`, as the document shows them for conversations and messages (section 4). */
+export const paging: {
+  readonly limit: z.ZodType<number | undefined>;
+  readonly cursor: z.ZodType<string | undefined>;
+} = {
+  limit,
+  cursor: word()
+    .optional()
+    .describe("The nextCursor of the page before. Leave it out for the first page."),
+};
+
+export const previews: { readonly previews: z.ZodType<boolean | undefined> } = {
+  previews: z
+    .boolean()
+    .optional()
+    .describe("true: small previews of the images come along, to be looked at. Default false."),
+};

@@ -1,0 +1,311 @@
+import {
+  conversation,
+  documentedPageOf,
+  type ImageInput,
+  message,
+  type Post,
+  pageOf,
+  post,
+  profile,
+  searchHit,
+  sentMessage,
+  sentPost,
+  upload,
+} from "../client/resources.ts";
+import * as z from "../core/zod.ts";
+import { ServiceBotError } from "../errors.ts";
+import { parseEvent } from "../events/parse.ts";
+import type { AnyEvent } from "../events/types.ts";
+import {
+  countItems,
+  fitting,
+  type Items,
+  postIn,
+  readPage,
+  showConversation,
+  showEvent,
+  showFields,
+  showHit,
+  showMessage,
+  showPost,
+  showWord,
+} from "./text.ts";
+import {
+  id,
+  limit,
+  paging,
+  previews,
+  type Tool,
+  type ToolResult,
+  text,
+  tool,
+  username,
+  word,
+} from "./tool.ts";
+
+const postId = id("the post");
+
+const posts: Items<Post> = {
+  names: ["post", "posts"],
+  show: showPost,
+  images: ({ images }) => images,
+};
+
+const event: z.ZodType<AnyEvent> = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  payload: z.looseObject({}),
+  createdAt: z.string(),
+});
+
+const eventPage = z.object({
+  events: z.array(event),
+  cursor: z.string(),
+  unreadable: z.array(z.string()).optional(),
+});
+
+/** The content of a write (section 4, "Attaching images"). The client checks that it is not empty. */
+const content = {
+  text: text().optional().describe("The text. Needed unless there are imageKeys."),
+  imageKeys: z
+    .array(word())
+    .max(4)
+    .optional()
+    .describe(
+      "Keys from service_upload_image, at most 4, each good for one use. With or without text.",
+    ),
+};
+
+const image = z.strictObject({
+  url: word()
+    .optional()
+    .describe("The https address of an image on the public internet; the platform fetches it."),
+  dataBase64: z.string().min(1).optional().describe("The image itself, as base64; 5 MB at most."),
+  contentType: z
+    .enum(["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"])
+    .optional()
+    .describe("Goes with dataBase64. Where it differs from what the bytes are, the bytes count."),
+});
+
+/**
+ * The thirteen tools (section 1 of the platform document), in the order in which they are listed: one for each operation
+ * of section 4.
+ */
+export const allTools: readonly Tool[] = [
+  tool({
+    scopes: ["read"],
+    name: "service_get_me",
+    scopeAssumed: true,
+    title: "Get this bot's profile",
+    description: "The profile of the bot that the token belongs to.",
+    input: z.strictObject({}),
+    output: profile,
+    run: async (_, { client, signal }) => {
+      const value = await client.me({ signal });
+      return { value, text: showFields(value) };
+    },
+  }),
+  tool({
+    scopes: ["read"],
+    name: "service_get_feed",
+    title: "Read the feed",
+    description: "A page of the feed: posts with their texts and images.",
+    input: z.strictObject({ ...paging, ...previews }),
+    output: pageOf(post),
+    run: (input, context) => readPage((page) => context.client.feed(page), input, context, posts),
+  }),
+  tool({
+    scopes: ["read"],
+    name: "service_get_post",
+    title: "Read a post",
+    description: "One post with its text and images. Its comments are in service_list_comments.",
+    input: z.strictObject({ postId, ...previews }),
+    output: post,
+    run: async ({ postId }, { client, signal }) => {
+      const value = await client.posts.get(postId, { signal });
+      return { value, text: showPost(value), images: value.images };
+    },
+  }),
+  tool({
+    scopes: ["read"],
+    name: "service_list_comments",
+    title: "List the comments on a post",
+    description: "A page of the comments on a post, with their texts and images.",
+    input: z.strictObject({ postId, ...paging, ...previews }),
+    output: pageOf(post),
+    run: (input, context) =>
+      readPage((page) => context.client.posts.comments(input.postId, page), input, context, {
+        ...posts,
+        names: ["comment", "comments"],
+      }),
+  }),
+  tool({
+    scopes: ["read"],
+    name: "service_get_user",
+    title: "Look up an account",
+    description: "The profile of a person or a bot, by user name.",
+    input: z.strictObject({ username }),
+    output: profile,
+    run: async ({ username }, { client, signal }) => {
+      const value = await client.users.get(username, { signal });
+      return { value, text: showFields(value) };
+    },
+  }),
+  tool({
+    scopes: ["read"],
+    name: "service_search",
+    title: "Search",
+    description: "A page of what the platform finds for a text.",
+    input: z.strictObject({
+      query: text(z.string().min(1).max(1_000)).describe("What to look for."),
+      ...paging,
+      ...previews,
+    }),
+    output: pageOf(searchHit),
+    run: ({ query, ...input }, context) =>
+      readPage((page) => context.client.search({ text: query }, page), input, context, {
+        names: ["hit", "hits"],
+        show: showHit,
+        images: (hit) => postIn(hit)?.images ?? [],
+      }),
+  }),
+  tool({
+    scopes: ["dm"],
+    name: "service_list_conversations",
+    title: "List the conversations",
+    description: "A page of the bot's conversations that have received messages, newest first.",
+    input: z.strictObject({ ...paging }),
+    output: documentedPageOf(conversation),
+    run: (input, context) =>
+      readPage((page) => context.client.dms.conversations(page), input, context, {
+        names: ["conversation", "conversations"],
+        show: showConversation,
+      }),
+  }),
+  tool({
+    scopes: ["dm"],
+    name: "service_list_messages",
+    title: "Read a conversation",
+    description: "A page of the messages of a conversation, newest first, with their images.",
+    input: z.strictObject({ conversationId: id("the conversation"), ...paging, ...previews }),
+    output: documentedPageOf(message),
+    run: (input, context) =>
+      readPage((page) => context.client.dms.messages(input.conversationId, page), input, context, {
+        names: ["message", "messages"],
+        show: showMessage,
+        images: ({ images }) => images,
+      }),
+  }),
+  tool({
+    name: "service_get_events",
+    title: "Read the event log",
+    description:
+      "What happened around the bot, oldest first: messages, mentions, comments, replies, follows, likes, reposts, quotes. " +
+      "Reading takes nothing away. Direct messages need the scope dm, all else read.",
+    scopes: ["read", "dm"],
+    input: z.strictObject({
+      since: text(z.string().max(8_192))
+        .optional()
+        .describe(
+          "The cursor of the page before. Left out: from the oldest event; empty: from now on.",
+        ),
+      limit,
+    }),
+    output: eventPage,
+    run: async (input, { client, signal }) =>
+      describeEvents(await client.events(input, { signal })),
+  }),
+  tool({
+    name: "service_create_post",
+    title: "Make a post",
+    description:
+      "Makes a post of the bot: text, images (imageKeys), or both. Everybody can read it, and a second call makes a second post.",
+    scopes: ["posts:write"],
+    writes: true,
+    input: z.strictObject({ ...content }),
+    output: sentPost,
+    run: async (input, { client, signal }) =>
+      written("The post was made.", await client.posts.create(input, { signal })),
+  }),
+  tool({
+    name: "service_create_comment",
+    title: "Comment on a post",
+    description:
+      "Comments on a post as the bot: text, images (imageKeys), or both. Everybody can read it, and a second call makes a second comment.",
+    scopes: ["comments:write"],
+    writes: true,
+    input: z.strictObject({ postId: id("the post"), ...content }),
+    output: sentPost,
+    run: async ({ postId, ...input }, { client, signal }) =>
+      written("The comment was made.", await client.posts.comment(postId, input, { signal })),
+  }),
+  tool({
+    name: "service_send_message",
+    title: "Answer in a conversation",
+    description:
+      "Sends a direct message of the bot: text, images (imageKeys), or both. Only into a conversation that somebody has begun with the bot; a second call sends a second message.",
+    scopes: ["dm"],
+    writes: true,
+    input: z.strictObject({ conversationId: id("the conversation"), ...content }),
+    output: sentMessage,
+    run: async ({ conversationId, ...input }, { client, signal }) =>
+      written("The message was sent.", await client.dms.send(conversationId, input, { signal })),
+  }),
+  tool({
+    name: "service_upload_image",
+    title: "Upload an image",
+    description:
+      "Uploads an image, from an address (url) or as it is (dataBase64 with contentType). " +
+      "Its key goes into imageKeys of a post, a comment or a message, once, within an hour.",
+    scopes: ["posts:write", "comments:write", "dm"],
+    writes: true,
+    input: image,
+    output: upload,
+    run: async (input, { client, signal }) =>
+      written("The image was uploaded.", await client.upload(imageIn(input), { signal })),
+  }),
+];
+
+function describeEvents(page: { readonly events: readonly unknown[]; readonly cursor: string }) {
+  const parsed = page.events.map(parseEvent);
+  const readable = parsed.flatMap((one) => (one.ok ? [one.event] : []));
+  const unreadable = parsed.flatMap((one) =>
+    one.ok ? [] : [`${showWord(one.id ?? "without an id")}: ${one.reason}`],
+  );
+  const events = readable.slice(0, fitting(readable));
+  const last = events.at(-1);
+  const isCut = events.length < readable.length && last !== undefined;
+  // The id of an event is the cursor behind it (section 4, GET /events).
+  const cursor = isCut ? last.id : page.cursor;
+  const lines = [
+    countItems(events.length, ["event", "events"], readable.length),
+    ...events.map(showEvent),
+    ...unreadable.map((reason) => `One event could not be read: ${reason}`),
+    ...(cursor === "" ? [] : [`What comes next: call again with since ${showWord(cursor)}.`]),
+  ];
+  const value = { events, cursor, ...(unreadable.length > 0 && { unreadable }) };
+  return { value, text: lines.join("\n") };
+}
+
+/** Describes a write. Its answer is documented in part, so its plain fields are shown. */
+function written<T extends object>(done: string, value: T): ToolResult<T> {
+  return { value, text: `${done}\n${showFields(value)}`.trimEnd() };
+}
+
+/**
+ * Returns the image to upload. An address stays one, so that no text can name a file of this machine.
+ *
+ * @throws {ServiceBotError} INVALID_OPTION
+ */
+function imageIn({ url, dataBase64 }: z.output<typeof image>): ImageInput {
+  if (url !== undefined && dataBase64 === undefined) return { url };
+  if (url !== undefined || dataBase64 === undefined) {
+    throw new ServiceBotError("INVALID_OPTION", "Give either url or dataBase64.");
+  }
+  // Base64 is often broken into lines, and may come as a data: URL.
+  const base64 = dataBase64.replace(/^data:[^,]{0,200};base64,/i, "").replace(/\s+/g, "");
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
+    throw new ServiceBotError("INVALID_OPTION", "dataBase64 holds characters that are not base64.");
+  }
+  return Buffer.from(base64, "base64");
+}
