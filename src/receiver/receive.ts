@@ -6,8 +6,14 @@ import { newTrace, readTraceparent, TRACEPARENT_HEADER, traceIdOf } from "../cor
 import { hasCode, ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
 import type { Inbox, NewEvent } from "../inbox/inbox.ts";
-import { batchMessage, readBatch } from "../inbox/intake.ts";
-import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
+import { batchMessage, readBatch } from "../inbox/read-batch.ts";
+import {
+  type ChannelMessages,
+  channels,
+  traced,
+  type WorkMessages,
+  works,
+} from "../observe/channels.ts";
 import {
   type RefusedSignature,
   readSignature,
@@ -102,10 +108,7 @@ export class Receiver {
 
   /** Answers a request to the webhook; returns `undefined` for another path. */
   receive(incoming: Incoming): Promise<Answer> | undefined {
-    if (!isAt(this.#options.path, incoming)) return undefined;
-    return incoming.method === "POST"
-      ? this.#receive(incoming)
-      : Promise.resolve(notPost(incoming));
+    return atWebhook(this.#options.path, incoming, () => this.#receive(incoming));
   }
 
   async #receive(incoming: Incoming): Promise<Answer> {
@@ -114,7 +117,7 @@ export class Receiver {
     const head = readSignature(incoming.headers[SIGNATURE_HEADER], clock.now());
     if (!head.ok) {
       incoming.drop();
-      return await this.#trace(undefined, async () => this.#refuseSignature(head));
+      return await this.#refuseSignature(head);
     }
     let body: Uint8Array;
     try {
@@ -125,18 +128,14 @@ export class Receiver {
     }
     const started = clock.now();
     const verdict = verifyBody(body, head, secrets);
-    if (!verdict.ok)
-      return await this.#trace(undefined, async () => this.#refuseSignature(verdict));
+    if (!verdict.ok) return await this.#refuseSignature(verdict);
     this.#noteSecret(verdict.secretIndex, started);
     // The header is not signed. One that a stranger sent would put spans into the traces of others.
     const parent = readTraceparent(incoming.headers[TRACEPARENT_HEADER]);
+    const count = incoming.headers[EVENT_COUNT_HEADER];
     return await this.#trace(parent, async (work) => {
       const trace = work?.trace ?? parent ?? newTrace();
-      return await this.#store(body, incoming.headers[EVENT_COUNT_HEADER], {
-        started,
-        trace,
-        work,
-      });
+      return await this.#store(body, count, { started, trace, work });
     });
   }
 
@@ -147,10 +146,7 @@ export class Receiver {
   ): Promise<Answer> {
     const { bot, inbox, laneOf, clock, steady = clock, log } = this.#options;
     const events = readEvents(body);
-    if (events === undefined) {
-      const message = 'The body must be JSON of the form {"events":[…]}.';
-      return this.#refuse(failure(400, "BODY_INVALID", message));
-    }
+    if (events === undefined) return this.#refuse(noEvents);
     const announced = readCount(count);
     if (announced !== undefined && announced !== events.length) {
       // The header is not signed, and nothing depends on it.
@@ -174,36 +170,37 @@ export class Receiver {
       return json(200, { stored: result.stored.length, duplicates: result.duplicates });
     } catch (error) {
       const answer = hasCode(error, "INBOX_FULL") ? inboxFull : storeUnavailable;
-      const { status, error: { code, message: reason } = {} } = answer;
       const ms = clock.now() - started;
-      const about = { status, code, reason, ms, error, trace: traceIdOf(trace) };
-      channels.delivery.publish({ bot, ...about });
-      return answer;
+      return this.#refuse(answer, { ms, error, trace: traceIdOf(trace) });
     }
   }
 
-  #refuseSignature({ status, code, message }: RefusedSignature): Answer {
-    return this.#refuse(failure(status, code, message));
+  #refuseSignature({ status, code, message }: RefusedSignature): Promise<Answer> {
+    const answer = failure(status, code, message);
+    return this.#trace(undefined, async () => this.#refuse(answer));
   }
 
   /** Publishes an answer that is not 2xx. */
-  #refuse(answer: Answer): Answer {
+  #refuse(
+    answer: Answer,
+    about: Pick<ChannelMessages["delivery"], "ms" | "error" | "trace"> = {},
+  ): Answer {
     const { status, error: { code, message: reason } = {} } = answer;
-    channels.delivery.publish({ bot: this.#options.bot, status, code, reason });
+    channels.delivery.publish({ bot: this.#options.bot, status, code, reason, ...about });
     return answer;
   }
 
   /** @param parent trace that the delivery belongs to */
   async #trace(
     parent: string | undefined,
-    answerIt: (work: WorkMessages["delivery"] | undefined) => Promise<Answer>,
+    work: (message: WorkMessages["delivery"] | undefined) => Promise<Answer>,
   ): Promise<Answer> {
     const message = () => ({ bot: this.#options.bot, trace: parent });
-    return await traced(works.delivery, message, async (work) => {
-      const answer = await answerIt(work);
-      if (work !== undefined) {
-        work.status = answer.status;
-        work.error = answer.error;
+    return await traced(works.delivery, message, async (delivery) => {
+      const answer = await work(delivery);
+      if (delivery !== undefined) {
+        delivery.status = answer.status;
+        delivery.error = answer.error;
       }
       return answer;
     });
@@ -248,23 +245,28 @@ interface Arrival {
 /** Answers deliveries with 503 until the bot has started. */
 export function beforeStart(path: string): Webhook {
   return {
-    receive(incoming) {
-      if (!isAt(path, incoming)) return undefined;
-      if (incoming.method !== "POST") return Promise.resolve(notPost(incoming));
-      incoming.drop();
-      return Promise.resolve(notReady);
-    },
+    receive: (incoming) =>
+      atWebhook(path, incoming, async () => {
+        incoming.drop();
+        return notReady;
+      }),
   };
 }
 
-function isAt(webhook: string, { path, mountedPath = path }: Incoming): boolean {
-  return path === webhook || mountedPath === webhook;
+/** Answers a POST to the path of the webhook by `answer`; returns `undefined` for another path. */
+function atWebhook(
+  webhook: string,
+  incoming: Incoming,
+  answer: () => Promise<Answer>,
+): Promise<Answer> | undefined {
+  const { method, path, mountedPath = path } = incoming;
+  if (path !== webhook && mountedPath !== webhook) return undefined;
+  if (method === "POST") return answer();
+  incoming.drop();
+  return Promise.resolve(methodNotAllowed("POST"));
 }
 
-function notPost(incoming: Incoming): Answer {
-  incoming.drop();
-  return methodNotAllowed("POST");
-}
+const noEvents = failure(400, "BODY_INVALID", 'The body must be JSON of the form {"events":[…]}.');
 
 const inboxFull = failure(
   503,
