@@ -13,7 +13,7 @@ import type { Inbox } from "../inbox/inbox.ts";
 import { Observers } from "../observe/observers.ts";
 import { readStatus, type StatusSources, writeStatus } from "../observe/status.ts";
 import { type BotOptions, defaults } from "../options.ts";
-import { type Peers, SharedPeers } from "../poller/leader.ts";
+import { SharedPeers } from "../poller/leader.ts";
 import { Poller } from "../poller/poller.ts";
 import type { Endpoints, HealthOptions } from "../receiver/adapters.ts";
 import { Receiver } from "../receiver/receive.ts";
@@ -182,7 +182,7 @@ function createClient({ bot, config, options, clock, random }: Common): Client {
 interface PollerParts {
   readonly client: Client;
   readonly laneOf: LaneOf;
-  readonly peers: Peers | undefined;
+  readonly peers: SharedPeers | undefined;
   readonly restore: RestoreWindow | undefined;
 }
 
