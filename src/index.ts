@@ -14,8 +14,7 @@ export {
   NotFoundError,
   UnavailableError,
 } from "./client/errors.ts";
-export type { ImageInput } from "./client/images/source.ts";
-export type { OutgoingMessage } from "./client/types.ts";
+export type { ImageInput, OutgoingMessage } from "./client/resources.ts";
 export type { Logger } from "./core/logger.ts";
 export type { HandlerOptions } from "./core/option-checks.ts";
 export { ConfigError, type ErrorCode, GiveUp, RetryLater, ServiceBotError } from "./errors.ts";
@@ -28,8 +27,13 @@ export type {
   PayloadByType,
   UnknownEvent,
 } from "./events/types.ts";
-export type { InboxAdmin, InboxFilter } from "./inbox/admin.ts";
-export type { EventDetails, EventState, EventSummary } from "./inbox/records.ts";
+export type {
+  EventDetails,
+  EventState,
+  EventSummary,
+  InboxAdmin,
+  InboxFilter,
+} from "./inbox/admin.ts";
 export type { ChannelMessages, WorkMessages } from "./observe/channels.ts";
 export type { BotStatus } from "./observe/status.ts";
 export type { BotOptions, StartOptions } from "./options.ts";

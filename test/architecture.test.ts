@@ -480,7 +480,7 @@ describe("the checks", () => {
     ["core/clock.ts", "../events/types.ts"],
     ["events/parse.ts", "../client/client.ts"],
     ["client/http.ts", "../inbox/inbox.ts"],
-    ["inbox/intake.ts", "./sqlite/open.ts"],
+    ["inbox/read-batch.ts", "./sqlite/open.ts"],
     ["inbox/sqlite/open.ts", "../../client/client.ts"],
     ["receiver/receive.ts", "../dispatcher/loop.ts"],
     ["dispatcher/run.ts", "../router/router.ts"],
@@ -545,7 +545,7 @@ describe("the checks", () => {
 
   test("flag a heavy package outside its rooms", () => {
     const text = 'import Sqlite from "better-sqlite3";';
-    for (const path of ["bot.ts", "inbox/intake.ts", "platform/api/dm.ts", "cli/main.ts"]) {
+    for (const path of ["bot.ts", "inbox/read-batch.ts", "platform/api/dm.ts", "cli/main.ts"]) {
       expect(misplaced(graphOf({ [path]: text })), path).toHaveLength(1);
     }
     for (const path of ["inbox/sqlite/open.ts", "platform/store/database.ts"]) {

@@ -11,11 +11,10 @@
  * cannot do its work now; nothing is written in part.
  */
 
-import type { InboxAdmin } from "./admin.ts";
-import type { InboxMeasures, InboxStats, Source } from "./records.ts";
+import type { InboxAdmin, InboxMeasures, InboxStats, Source } from "./admin.ts";
 import type { Shared } from "./shared.ts";
 
-export type { InboxStats, Source } from "./records.ts";
+export type { InboxStats, Source } from "./admin.ts";
 
 /** The cursor of the platform's event log, and the lease of its reader. */
 export const EVENT_LOG = "events";

@@ -23,10 +23,6 @@ export interface RestoreMark {
   readonly until?: number | undefined;
   /** When a bot first read the log to its end since, on the same clock as `at`. The events after the backup are back. */
   readonly readAt?: number | undefined;
-  /** Set by an earlier version, on which steps of unknown outcome then ran. No longer obeyed. */
-  readonly assumeAbsent?: boolean | undefined;
-  /** Set by an earlier version once no step was in doubt, in ms since 1970. */
-  readonly overAt?: number | undefined;
 }
 
 export function writeRestoreMark(mark: RestoreMark): string {

@@ -6,7 +6,7 @@ import { newTrace, readTraceparent, TRACEPARENT_HEADER, traceIdOf } from "../cor
 import { hasCode, ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
 import type { Inbox, NewEvent } from "../inbox/inbox.ts";
-import { batchMessage, readBatch } from "../inbox/intake.ts";
+import { batchMessage, readBatch } from "../inbox/read-batch.ts";
 import {
   type ChannelMessages,
   channels,

@@ -1,14 +1,14 @@
 import type { Client } from "../client/client.ts";
-import type { ImageInput } from "../client/images/source.ts";
 import type {
   Conversation,
+  ImageInput,
   Message,
   OutgoingMessage,
   Sent,
   SentComment,
   SentPost,
   Upload,
-} from "../client/types.ts";
+} from "../client/resources.ts";
 import type { Jsonify } from "../core/json.ts";
 import type { Logger } from "../core/logger.ts";
 import {

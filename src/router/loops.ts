@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Client } from "../client/client.ts";
-import { ApiError, isUnexplained } from "../client/errors.ts";
+import { ApiError } from "../client/errors.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import { LoopHeld } from "../errors.ts";
 import { actorOf, conversationOf, defaultLane, foldUsername, type LaneOf } from "../events/lane.ts";
@@ -11,9 +11,6 @@ import type { Job } from "../steps/step.ts";
 
 /** In ms. `GET /me` is requested at most this often while it fails. */
 const RETRY_INTERVAL_MS = 60_000;
-
-/** In ms. The same while the token lacks the scope, because a token rarely gets another scope. */
-const REFUSED_INTERVAL_MS = 600_000;
 
 /** In ms. An event waits this long for the username. The request itself goes on. */
 const LEARN_TIMEOUT_MS = 2_000;
@@ -96,17 +93,14 @@ export class OwnAccount {
   }
 
   async #readProfile(): Promise<void> {
-    let waitMs = RETRY_INTERVAL_MS;
     try {
       const { username } = await this.#outside(() => this.#client.me());
       this.#isConfirmed = this.#set(username);
       this.#isRefused = !this.#isConfirmed;
-      if (this.#isRefused) waitMs = REFUSED_INTERVAL_MS;
     } catch (error) {
       this.#isRefused = isRefusal(error);
-      if (this.#isRefused && !isUnexplained(error)) waitMs = REFUSED_INTERVAL_MS;
     }
-    this.#nextRequestAt = this.#clock.now() + waitMs;
+    this.#nextRequestAt = this.#clock.now() + RETRY_INTERVAL_MS;
   }
 
   /** Looks for a message of the bot: section 2 names the author of each. */

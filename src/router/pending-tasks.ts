@@ -28,8 +28,8 @@ export class PendingTasks {
   /** Starts a task that belongs to the run. */
   start<T>(work: () => Promise<T>): Promise<T> {
     const promise = new WatchedPromise<T>((resolve) => resolve(work()));
-    // Bypasses the `then` above, because this does not count as waiting.
-    Promise.prototype.then.call(promise, undefined, () => undefined);
+    // A rejection is no unhandled one.
+    void settled(promise);
     this.#promises.push(promise);
     return promise;
   }
@@ -47,18 +47,14 @@ export class PendingTasks {
 
   /** Waits for all tasks. Rejects with the failure of one that was not awaited. */
   async drain(): Promise<void> {
-    // Tasks may start further ones.
-    for (let index = 0; index < this.#promises.length; index++) {
-      await settle(this.#promises[index]);
-    }
+    // Tasks may start further ones, which the loop reaches, too.
+    for (const promise of this.#promises) await settled(promise);
     for (const promise of this.#promises) if (!promise.isAwaited) await promise;
   }
 }
 
-function settle(promise: Promise<unknown> | undefined): Promise<unknown> {
-  const settled = Promise.withResolvers<void>();
-  const done = () => settled.resolve();
-  if (promise === undefined) done();
-  else Promise.prototype.then.call(promise, done, done);
-  return settled.promise;
+/** Resolves when the promise has settled. Bypasses the `then` above, because this does not count as waiting. */
+function settled(promise: Promise<unknown>): Promise<unknown> {
+  const ignore = () => undefined;
+  return Promise.prototype.then.call(promise, ignore, ignore);
 }

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
-import type { Comment, Message, Page, Post } from "../client/types.ts";
+import type { Comment, Message, Page, Post } from "../client/resources.ts";
 import { ServiceBotError } from "../errors.ts";
 import { hasContentOf, readFingerprint, refOf } from "./fingerprint.ts";
 import { stepUncertain } from "./reconcile.ts";

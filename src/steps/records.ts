@@ -1,6 +1,5 @@
-import type { Clock } from "../core/clock.ts";
-import { persist, WRITE_ATTEMPTS } from "../core/clock.ts";
-import { ServiceBotError } from "../errors.ts";
+import { type Clock, persist, WRITE_ATTEMPTS } from "../core/clock.ts";
+import { messageOf, ServiceBotError } from "../errors.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { howToSettle } from "./reconcile.ts";
 import type { Effect, Job, ShownEffect } from "./step.ts";
@@ -100,44 +99,28 @@ function packResult(result: unknown, step: string, event: string): string {
     const text = JSON.stringify(result, refuseLosses());
     return text === undefined ? "{}" : `{"value":${text}}`;
   } catch (error) {
-    if (!(error instanceof JsonLoss)) throw error;
+    // The first line, because Node draws cycles on further ones.
+    const [problem] = messageOf(error).split("\n");
     throw new ServiceBotError(
       "STEP_RESULT_INVALID",
-      `The step "${shownName(step)}" ran, but its result cannot be recorded: ${error.message}. ` +
+      `The step "${shownName(step)}" ran, but its result cannot be recorded: ${problem}. ` +
         `Return a value that JSON keeps. The step is not run again by itself. ${howToSettle(event)}`,
     );
   }
 }
 
-/** A part of a value that JSON would drop or change. The message begins with its path from `$`, the value itself. */
-class JsonLoss extends Error {
-  constructor(path: string, problem: string) {
-    super(`${path} ${problem}`);
-  }
-}
-
-/** Levels. Far from where recursion ends, which is at some thousands. */
-const MAX_DEPTH = 500;
-
 /**
- * A replacer for one call of `JSON.stringify` that throws a {@link JsonLoss} instead of a loss in silence. Properties
+ * A replacer for one call of `JSON.stringify` that throws where JSON would drop or change a part in silence. Properties
  * that are `undefined` are left out all the same, and `undefined` in an array becomes null.
  */
 function refuseLosses() {
-  const places = new WeakMap<object, { readonly path: string; readonly parent: object }>();
+  const paths = new WeakMap<object, string>();
   return function refuseLoss(this: object, key: string, part: unknown): unknown {
-    const place = places.get(this);
-    const path = place === undefined ? "$" : place.path + accessOf(this, key);
+    const above = paths.get(this);
+    const path = above === undefined ? "$" : above + accessOf(this, key);
     const problem = lossOf(this, key, part);
-    if (problem !== undefined) throw new JsonLoss(path, problem);
-    if (typeof part !== "object" || part === null) return part;
-    let depth = 0;
-    for (let above = place && this; above !== undefined; above = places.get(above)?.parent) {
-      if (above === part) throw new JsonLoss(path, "contains itself");
-      depth += 1;
-      if (depth >= MAX_DEPTH) throw new JsonLoss(path, "is nested too deeply");
-    }
-    places.set(part, { path, parent: this });
+    if (problem !== undefined) throw new TypeError(`${path} ${problem}`);
+    if (typeof part === "object" && part !== null) paths.set(part, path);
     return part;
   };
 }

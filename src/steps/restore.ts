@@ -81,15 +81,9 @@ export class RestoreWindow {
    * @param reading `undefined` if the bot does not read the log
    */
   async start(reading: LogReading | undefined): Promise<boolean> {
-    const { at, until, readAt, assumeAbsent, overAt } = this.#mark;
+    const { at, until, readAt } = this.#mark;
     const { log } = this.#options;
-    const assumed = assumeAbsent === true && overAt === undefined;
-    if (assumed) {
-      log.warn(
-        "the mark of the restore says --assume-absent, which was removed: steps of unknown outcome wait as dead letters; then run service-bot inbox retry --all --assume absent",
-      );
-    }
-    if (until !== undefined && readAt !== undefined && !assumed) return true;
+    if (until !== undefined && readAt !== undefined) return true;
     if (readAt === undefined) {
       log.warn(
         { restoredAt: new Date(at).toISOString() },
@@ -156,10 +150,8 @@ export class RestoreWindow {
     const stored = readRestoreMark(await inbox.cursor(RESTORED));
     const until = stored?.until ?? this.#mark.until ?? client.platformNow();
     const readAt = stored?.readAt ?? this.#mark.readAt ?? this.#logReadAt(reading);
-    // Fields of an earlier version go, so that each is reported once.
     this.#mark = { at: this.#mark.at, until, readAt };
-    const isNew = until !== stored?.until || readAt !== stored?.readAt;
-    if (isNew || stored?.assumeAbsent === true) {
+    if (until !== stored?.until || readAt !== stored?.readAt) {
       const position = writeRestoreMark(this.#mark);
       await inbox.put([], "poll", [{ name: RESTORED, position }]);
     }

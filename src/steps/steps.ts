@@ -59,19 +59,14 @@ export class Steps {
   }
 
   /** Runs `work` while no other work runs at this place. A caller must not hold one place and wait for another. */
-  async alone<T>(place: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#tails.get(place);
-    const mine = Promise.withResolvers<void>();
-    const tail = Promise.all([before, mine.promise]).then(() => {
+  alone<T>(place: string, work: () => Promise<T>): Promise<T> {
+    const mine = (this.#tails.get(place) ?? Promise.resolve()).then(work);
+    const free = () => {
       if (this.#tails.get(place) === tail) this.#tails.delete(place);
-    });
+    };
+    const tail = mine.then(free, free);
     this.#tails.set(place, tail);
-    try {
-      await before;
-      return await work();
-    } finally {
-      mine.resolve();
-    }
+    return mine;
   }
 
   /** @param end -Infinity if the call is over already; `undefined` if it is made again */

@@ -1,4 +1,12 @@
-export type { InboxFilter, InboxListOptions } from "../../src/inbox/admin.ts";
+export type {
+  AttachedInbox,
+  EventDetails,
+  EventSummary,
+  FileHealth,
+  InboxFilter,
+  InboxListOptions,
+  InboxReport,
+} from "../../src/inbox/admin.ts";
 export {
   type Advance,
   type Claim,
@@ -13,9 +21,7 @@ export {
   type Source,
   type StepStart,
 } from "../../src/inbox/inbox.ts";
-export { readBatch } from "../../src/inbox/intake.ts";
-export type { AttachedInbox, FileHealth } from "../../src/inbox/maintenance.ts";
-export type { EventDetails, EventSummary, InboxReport } from "../../src/inbox/records.ts";
+export { readBatch } from "../../src/inbox/read-batch.ts";
 export {
   RESTORED,
   type RestoreMark,

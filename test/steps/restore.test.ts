@@ -161,7 +161,7 @@ describe("an event", () => {
   });
 
   test("is in doubt by the mark of an earlier version, which has fields of its own", async () => {
-    const before = { overAt: START, assumeAbsent: true };
+    const before: object = { overAt: START, assumeAbsent: true };
     await restored({ until: START, readAt: START, ...before }, "9");
     platformLog.add("1", "dm.message", START - HOUR);
     platformLog.add("2", "dm.message", START + HOUR);
@@ -170,21 +170,6 @@ describe("an event", () => {
     expect(restoreLines()).toEqual([]);
     expect(await bot.inbox.show("1")).toMatchObject({ state: "dead" });
     expect(await bot.inbox.show("2")).toMatchObject({ state: "done" });
-  });
-
-  test("is in doubt by a mark that says --assume-absent, which is reported once", async () => {
-    await restored({ until: START, readAt: START, assumeAbsent: true }, "9");
-    platformLog.add("1", "dm.message", START - HOUR);
-    const bot = await start();
-    await pass();
-    const reports = () => consequences().filter(({ msg }) => /--assume absent/.test(String(msg)));
-    expect(reports()).toHaveLength(1);
-    expect(await bot.inbox.show("1")).toMatchObject({ state: "dead" });
-    await bot.stop();
-    expect(await marked()).toEqual({ at: START, until: START, readAt: START });
-    await start();
-    await pass();
-    expect(reports()).toHaveLength(1);
   });
 
   test("stays in doubt over a restart: when the first bot began is remembered", async () => {

@@ -6,10 +6,10 @@ import type {
   AttachedInbox,
   FileHealth,
   InboxProbe,
+  InboxReport,
   ServerHealth,
   StoreHealth,
-} from "../../inbox/maintenance.ts";
-import type { InboxReport } from "../../inbox/records.ts";
+} from "../../inbox/admin.ts";
 import type { InstanceReport } from "../../inbox/shared.ts";
 import { withInbox } from "../inbox/attach.ts";
 import { age, bytes, count, quoted } from "../output.ts";

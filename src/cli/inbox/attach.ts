@@ -1,5 +1,5 @@
 import { loadDatabase } from "../../config.ts";
-import type { AttachedInbox } from "../../inbox/maintenance.ts";
+import type { AttachedInbox } from "../../inbox/admin.ts";
 
 /**
  * An action of `service-bot inbox`. It reads its arguments first, so that wrong usage is reported before a file is

@@ -1,13 +1,13 @@
 import { printable } from "../../core/safe-text.ts";
 import { messageOf } from "../../errors.ts";
 import type {
+  AttachedInbox,
+  EventDetails,
   InboxAdmin,
   InboxChange,
   InboxDecisionOptions,
   InboxDiscardFilter,
 } from "../../inbox/admin.ts";
-import type { AttachedInbox } from "../../inbox/maintenance.ts";
-import type { EventDetails } from "../../inbox/records.ts";
 import {
   type Arguments,
   oneOf,

@@ -1,6 +1,5 @@
 import { printable } from "../../core/safe-text.ts";
-import type { InboxFilter } from "../../inbox/admin.ts";
-import type { EventState } from "../../inbox/records.ts";
+import type { EventState, InboxFilter } from "../../inbox/admin.ts";
 import { type Flags, oneOf, UsageError } from "../command.ts";
 import { quoted } from "../output.ts";
 

@@ -1,14 +1,15 @@
 import { printable } from "../../core/safe-text.ts";
 import { hasCode } from "../../errors.ts";
-import type { InboxAdmin, InboxListOptions } from "../../inbox/admin.ts";
 import {
   type EventDetails,
   type EventState,
   type EventSummary,
   eventStates,
+  type InboxAdmin,
+  type InboxListOptions,
   type InboxReport,
   type StepRecord,
-} from "../../inbox/records.ts";
+} from "../../inbox/admin.ts";
 import type { InstanceReport, SharedReport } from "../../inbox/shared.ts";
 import { oneOf, readArguments, UsageError, wholeNumber } from "../command.ts";
 import {

@@ -1,6 +1,6 @@
 import type { Claim, ClaimRooms } from "../inbox.ts";
-import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/crashes.ts";
 import { remakeLanes } from "../sql/decisions.ts";
+import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
 import { query } from "../sql/store.ts";
 import type { Database } from "./database.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";

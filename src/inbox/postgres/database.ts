@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { hasCode, ServiceBotError } from "../../errors.ts";
 import { channels } from "../../observe/channels.ts";
-import type { StorageReport } from "../records.ts";
+import type { StorageReport } from "../admin.ts";
 import type { Dialect, Script, SqlStore } from "../sql/store.ts";
 import { dialect } from "./dialect.ts";
 import {

@@ -1,6 +1,6 @@
+import type { AttemptRecord } from "../admin.ts";
 import type { Advance, Claim } from "../inbox.ts";
-import type { AttemptRecord } from "../records.ts";
-import { MAX_HISTORY, SUSPECT_CRASHES } from "../sql/crashes.ts";
+import { MAX_HISTORY, SUSPECT_CRASHES } from "../sql/sql-inbox.ts";
 import { type ClaimRow, HELD, is, lockHeld, rowsOf, SORTED, toClaim } from "./claims.ts";
 import type { Queries } from "./database.ts";
 import type { Backlog } from "./intake.ts";

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/clock.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
+import type { InboxMeasures } from "../admin.ts";
 import type {
   Advance,
   Claim,
@@ -12,7 +13,6 @@ import type {
   PutResult,
   Source,
 } from "../inbox.ts";
-import type { InboxMeasures } from "../records.ts";
 import { refuseMarked } from "../sql/marks.ts";
 import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";

@@ -1,4 +1,4 @@
-import { SUSPECT_WAIT_MS } from "../sql/crashes.ts";
+import { SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
 import { query, type Script } from "../sql/store.ts";
 import type { Database } from "./database.ts";
 

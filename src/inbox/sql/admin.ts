@@ -1,16 +1,17 @@
 import { sleep, systemClock } from "../../core/clock.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type {
+  EventDetails,
   InboxAdmin,
   InboxChange,
   InboxDecisionOptions,
   InboxDiscardFilter,
   InboxListOptions,
   InboxPage,
+  InboxReport,
   InboxRetryFilter,
   InboxRetryOptions,
 } from "../admin.ts";
-import type { EventDetails, InboxReport } from "../records.ts";
 import { Decisions, type Outcome, refusal } from "./decisions.ts";
 import { Events } from "./events.ts";
 import { Reports } from "./reports.ts";

@@ -1,6 +1,5 @@
 import { ServiceBotError } from "../../errors.ts";
-import type { InboxRetryFilter, InboxRetryOptions } from "../admin.ts";
-import type { EventState } from "../records.ts";
+import type { EventState, InboxRetryFilter, InboxRetryOptions } from "../admin.ts";
 import { ABSENT } from "../restore-mark.ts";
 import { fieldsOf, fits, timeOf, timesOf } from "./events.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";

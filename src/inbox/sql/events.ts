@@ -1,13 +1,15 @@
 import { traceIdOf } from "../../core/trace.ts";
 import { ServiceBotError } from "../../errors.ts";
-import type { InboxFilter, InboxListOptions, InboxPage } from "../admin.ts";
 import type {
   AttemptRecord,
   EventDetails,
   EventState,
   EventSummary,
+  InboxFilter,
+  InboxListOptions,
+  InboxPage,
   StepRecord,
-} from "../records.ts";
+} from "../admin.ts";
 import { ABSENT } from "../restore-mark.ts";
 import type { Dialect, SqlStore } from "./store.ts";
 

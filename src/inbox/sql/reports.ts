@@ -1,4 +1,4 @@
-import type { InboxMeasures, InboxReport, InboxStats, LaneReport } from "../records.ts";
+import type { InboxMeasures, InboxReport, InboxStats, LaneReport } from "../admin.ts";
 import type { Dialect, SqlStore } from "./store.ts";
 
 /** The length of an error's name and code, in characters, if nothing marks their end. */

@@ -1,5 +1,5 @@
+import type { EventState } from "../admin.ts";
 import type { Retention } from "../inbox.ts";
-import type { EventState } from "../records.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
 /** Rows of one transaction: deliveries do not have to wait for more. */

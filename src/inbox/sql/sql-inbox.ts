@@ -1,12 +1,20 @@
 import { ServiceBotError } from "../../errors.ts";
-import type { InboxAdmin } from "../admin.ts";
+import type { InboxAdmin, InboxStats } from "../admin.ts";
 import type { Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
-import type { InboxStats } from "../records.ts";
 import { ABSENT } from "../restore-mark.ts";
 import { SqlAdmin } from "./admin.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper, type SweepPhase } from "./retention.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
+
+/** Runs that the history of an event keeps. An outage may put an event off thousands of times. */
+export const MAX_HISTORY = 50;
+
+/** Runs that ended with the process, from which on their event is a suspect: it may be what ends the process. */
+export const SUSPECT_CRASHES = 2;
+
+/** In ms. A lane whose event waits for another suspect is looked at again after this. */
+export const SUSPECT_WAIT_MS = 200;
 
 /** Pending events from which on more are refused, unless the options say otherwise. */
 export const MAX_BACKLOG = 100_000;

@@ -5,7 +5,7 @@
  * clock, and `{schema}.` stands before each table. Lists are values, too. A {@link Dialect} has the words that differ.
  */
 
-import type { EventState, StorageReport } from "../records.ts";
+import type { EventState, StorageReport } from "../admin.ts";
 
 /** A statement with its values. */
 export interface Query {

@@ -3,13 +3,11 @@ import { resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { columnsOf, type Row, type Table } from "../copy.ts";
 import { clearMark, readMark, setMark } from "../sql/marks.ts";
-import { Claims } from "./claims.ts";
-import { readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { canonical, takeLock } from "./lock.ts";
 import { openExisting } from "./open.ts";
 import { EVERY_LANE } from "./retention.ts";
-import { dialect, execute } from "./store.ts";
+import { dialect, execute, readStore } from "./store.ts";
 
 /** Rows per batch. */
 const BATCH = 1_000;
@@ -54,7 +52,7 @@ export class CopySource {
 
   /** Ends the runs that the last bot left under way, as its next start would. */
   endRuns(): void {
-    this.#write(() => new Claims(this.#db, "", new History(this.#db)).recover(Date.now()));
+    this.#write(() => new History(this.#db).recover(Date.now()));
   }
 
   count(table: Table): number {

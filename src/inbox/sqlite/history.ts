@@ -1,8 +1,8 @@
 import type { Database } from "better-sqlite3";
-import type { AttemptRecord } from "../records.ts";
-import { MAX_HISTORY } from "../sql/crashes.ts";
+import type { AttemptRecord } from "../admin.ts";
+import { MAX_HISTORY } from "../sql/sql-inbox.ts";
 
-type Values = [Readonly<Record<string, unknown>>];
+type Named = [Readonly<Record<string, unknown>>];
 
 /** A run, named by the fence of its claim. */
 interface Run {
@@ -12,11 +12,11 @@ interface Run {
 }
 
 const statementsOf = (db: Database) => ({
-  add: db.prepare<Values>(
+  add: db.prepare<Named>(
     `INSERT OR REPLACE INTO attempt (event_id, fence, number, outcome, error, ended_at)
      VALUES (@id, @fence, @attempt, @outcome, @error, @now)`,
   ),
-  trim: db.prepare<Values>(
+  trim: db.prepare<Named>(
     `DELETE FROM attempt WHERE event_id = @id AND fence IN (
        SELECT fence FROM attempt WHERE event_id = @id
        ORDER BY ended_at DESC, fence DESC LIMIT -1 OFFSET ${MAX_HISTORY})`,
@@ -26,12 +26,33 @@ const statementsOf = (db: Database) => ({
      FROM lane CROSS JOIN event ON event.seq = lane.claimed
      WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND event.state = 'pending'`,
   ),
-  countCrash: db.prepare<Values>(
+  free: db.prepare<[now: number]>(
+    `UPDATE lane SET owner = NULL, fence = fence + 1, ready_at = ?
+     WHERE ready_at IS NOT NULL AND owner IS NOT NULL`,
+  ),
+  lastWrite: db.prepare<[], { readonly at: number | null }>(
+    `SELECT max(at) AS at FROM (
+       SELECT (SELECT received_at FROM event ORDER BY seq DESC LIMIT 1) AS at
+       UNION ALL SELECT max(done_at) FROM event WHERE state <> 'pending')`,
+  ),
+  shift: db.prepare<[ms: number]>(
+    "UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL",
+  ),
+  // In the order in which they came; not in the future, if the clock was set back since.
+  recount: db.prepare<[now: number]>(
+    `INSERT INTO lane (key, pending, ready_at, fence)
+     SELECT lane, count(*), min(min(received_at), ?), max(fence) FROM event
+     WHERE state = 'pending' GROUP BY lane
+     ON CONFLICT (key) DO UPDATE
+       SET pending = excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)
+       WHERE pending <> excluded.pending OR ready_at IS NULL`,
+  ),
+  countCrash: db.prepare<Named>(
     "UPDATE event SET attempts = @attempt, fence = @fence, crashes = crashes + 1 WHERE id = @id",
   ),
 });
 
-/** Records runs that did not end well. Those that did leave nothing here, and cost nothing. */
+/** Records runs that did not end well, also at the next start. Those that did leave nothing here, and cost nothing. */
 export class History {
   readonly #sql: ReturnType<typeof statementsOf>;
 
@@ -49,14 +70,22 @@ export class History {
     this.#sql.trim.run({ id });
   }
 
-  /** Adds the runs that an earlier process has taken with it. */
-  addCrashed(now: number): void {
-    for (const run of this.#sql.leased.all()) this.addCrash(run, now);
-  }
-
   /** Adds a run that never recorded how it ended. Counted on the event as well: an outage cuts the history short. */
   addCrash({ id, fence, attempt }: Run, now: number): void {
     this.add({ id, fence, attempt }, "crashed", undefined, now);
     this.#sql.countCrash.run({ id, fence, attempt });
+  }
+  /**
+   * Ends the runs and leases that an earlier process left, and counts its lanes anew. Runs in a transaction when the file
+   * is opened, which one process at a time does.
+   */
+  recover(now: number): void {
+    for (const run of this.#sql.leased.all()) this.addCrash(run, now);
+    // A clock that was set back since would make everything wait for that much longer.
+    const ahead = (this.#sql.lastWrite.get()?.at ?? now) - now;
+    if (ahead > 0) this.#sql.shift.run(ahead);
+    this.#sql.free.run(now);
+    // Lanes of stored events that the process had not written when it was killed.
+    this.#sql.recount.run(now);
   }
 }

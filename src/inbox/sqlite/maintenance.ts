@@ -3,14 +3,13 @@ import { dirname, join, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
-import type { AttachedInbox, FileHealth, InboxProbe } from "../maintenance.ts";
+import type { AttachedInbox, FileHealth, InboxProbe } from "../admin.ts";
 import { SqlAdmin } from "../sql/admin.ts";
 import { refuseMarked } from "../sql/marks.ts";
-import { DiskGuard, MIN_FREE_BYTES } from "./disk.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { DiskGuard, MIN_FREE_BYTES } from "./intake.ts";
 import { isLocked, lockOf } from "./lock.ts";
 import { openExisting } from "./open.ts";
-import { dialect, execute, SqliteStore } from "./store.ts";
+import { dialect, execute, GroupCommit, SqliteStore } from "./store.ts";
 
 /** In bytes. To look through a larger file would take more than some seconds. */
 const MAX_CHECKED_BYTES = 1024 ** 3;

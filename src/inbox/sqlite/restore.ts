@@ -5,10 +5,9 @@ import { BESIDE } from "../../core/database-files.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import type { RestoreMark } from "../restore-mark.ts";
 import { type InboxContents, markRestored, refuseMarked } from "../sql/marks.ts";
-import { examine, settle } from "./backup.ts";
+import { examine, type PutBack, placeFile, refuseToReplace, settle } from "./backup.ts";
 import { canonical, isLocked, lockOf, takeLock } from "./lock.ts";
 import { asUnusable, prepareConnection } from "./open.ts";
-import { type PutBack, placeFile, refuseToReplace } from "./place-file.ts";
 import { dialect, execute } from "./store.ts";
 
 export interface RestoreReport extends InboxContents {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
+import type { DiskMeasures, InboxMeasures } from "../admin.ts";
 import type {
   Advance,
   Claim,
@@ -12,17 +13,13 @@ import type {
   PutResult,
   Source,
 } from "../inbox.ts";
-import type { DiskMeasures, InboxMeasures } from "../records.ts";
 import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
-import { Claims } from "./claims.ts";
-import { DiskGuard, MIN_FREE_BYTES, sizesOf } from "./disk.ts";
-import { SqliteEndings } from "./endings.ts";
-import { GroupCommit, readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
-import { Intake } from "./intake.ts";
+import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
+import { Lanes } from "./lanes.ts";
 import { MEMORY, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
-import { SqliteStore, watchOthers } from "./store.ts";
+import { GroupCommit, readStore, SqliteStore, watchOthers } from "./store.ts";
 
 export interface SqliteInboxOptions {
   /** Path of the file, or `:memory:`. Its folder is made when it is missing. */
@@ -48,8 +45,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #maxBacklog: number;
   readonly #group: GroupCommit;
   readonly #intake: Intake;
-  readonly #claims: Claims;
-  readonly #endings: SqliteEndings;
+  readonly #lanes: Lanes;
   /** Absent for an inbox in memory. */
   readonly #disk: DiskGuard | undefined;
   readonly #unwatch: () => void;
@@ -70,20 +66,10 @@ export class SqliteInbox extends SqlInbox implements Inbox {
       write: (work) => intake.write(work),
       writeWithLanes: (work) => intake.writeWithLanes(work),
     });
-    const claims = new Claims(db, owner, history);
     super({
       store,
       sweepPhases: sweepPhases(db),
       owner,
-    });
-    this.#endings = new SqliteEndings({
-      db,
-      owner,
-      history,
-      writer: intake,
-      onEnded: () => {
-        this.#pending -= 1;
-      },
     });
     this.#path = options.file;
     this.#file = file;
@@ -91,10 +77,10 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
     this.#group = group;
     this.#intake = intake;
-    this.#claims = claims;
+    this.#lanes = new Lanes(db, owner, history);
     this.#disk = makeGuard(options, clock);
     this.capabilities = { guardsDisk: this.#disk !== undefined };
-    db.transaction(() => this.#claims.recover(clock.now())).immediate();
+    db.transaction(() => history.recover(clock.now())).immediate();
     this.#pending = store.countPending();
     this.#unwatch = watchOthers(db, clock, () => {
       this.#pending = store.countPending();
@@ -119,38 +105,40 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]> {
-    return this.#intake.writeWithLanes((now) => this.#claims.claim(limit, leaseMs, now, rooms));
+    return this.#intake.writeWithLanes((now) => this.#lanes.claim(limit, leaseMs, now, rooms));
   }
 
   /** No other process claims from a file. */
   stopClaiming(): void {}
 
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
-    return this.#intake.write((now) => this.#claims.extend(claims, leaseMs, now));
+    return this.#intake.write((now) => this.#lanes.extend(claims, leaseMs, now));
   }
 
   complete(claim: Claim): Promise<boolean> {
-    return this.#endings.end(claim);
+    return this.#end(claim);
   }
 
   bury(claim: Claim, error: string): Promise<boolean> {
-    return this.#endings.end(claim, error);
+    return this.#end(claim, error);
   }
 
-  advance(claim: Claim): Promise<Advance> {
-    return this.#endings.advance(claim);
+  async advance(claim: Claim): Promise<Advance> {
+    const advance = await this.#intake.writeWithLanes((now) => this.#lanes.advance(claim, now));
+    if (advance.held) this.#pending -= 1;
+    return advance;
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#endings.retry(claim, delayMs, error);
+    return this.#intake.write((now) => this.#lanes.retry(claim, now, delayMs, error));
   }
 
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    return this.#endings.release(claim, delayMs, error);
+    return this.#intake.write((now) => this.#lanes.release(claim, now, delayMs, error));
   }
 
   async nextReadyIn(): Promise<number | undefined> {
-    const next = () => this.#claims.nextReadyAt();
+    const next = () => this.#lanes.nextReadyAt();
     const at = this.#intake.hasDirtyLanes
       ? await this.#intake.writeWithLanes(next)
       : readStore(next);
@@ -158,7 +146,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   heal(): Promise<number> {
-    return this.#intake.writeWithLanes((now) => this.#claims.heal(now));
+    return this.#intake.writeWithLanes((now) => this.#lanes.heal(now));
   }
 
   async measure(): Promise<InboxMeasures> {
@@ -178,6 +166,12 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   protected onDecided(pending: number): void {
     this.#pending += pending;
     this.announce();
+  }
+
+  async #end(claim: Claim, error?: string): Promise<boolean> {
+    const ended = await this.#intake.writeWithLanes((now) => this.#lanes.end(claim, now, error));
+    if (ended) this.#pending -= 1;
+    return ended;
   }
 
   #measureDisk(): DiskMeasures | undefined {

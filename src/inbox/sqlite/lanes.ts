@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
-import type { Claim, ClaimRooms, Source } from "../inbox.ts";
-import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/crashes.ts";
+import type { Advance, Claim, ClaimRooms, Source } from "../inbox.ts";
+import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
 import type { History } from "./history.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { History } from "./history.ts";
  * wherever SQLite looks for an index of the events: otherwise SQLite would plan the statement anew for each value,
  * because another value could fit another of the partial indexes. That takes five times as long as the statement.
  */
-export type Values = (string | number | null)[];
+type Values = (string | number | null)[];
 
 interface LaneRow {
   readonly key: string;
@@ -18,7 +18,7 @@ interface LaneRow {
   readonly done_ord: string | null;
 }
 
-export interface HeadRow {
+interface HeadRow {
   readonly seq: number;
   readonly id: string;
   readonly type: string;
@@ -32,35 +32,27 @@ export interface HeadRow {
 }
 
 /** Guards every write of a claim: nothing is written once another claim has the lane. */
-export const HELD = "lane.key = +? AND lane.owner = +? AND lane.fence = +?";
+const HELD = "lane.key = +? AND lane.owner = +? AND lane.fence = +?";
 
 /** The first pending event of a lane. */
-export const HEAD = `
+const HEAD = `
 SELECT seq, id, type, body, ord, source, attempts, crashes, received_at, trace FROM event
 WHERE lane = +? AND state = 'pending' ORDER BY ord, seq LIMIT 1`;
 
 const LANE = "SELECT key, fence, owner, claimed, done_ord FROM lane";
 
+/** A lane that a claim still holds, and the place of the claim's event in it. */
+interface HeldRow {
+  readonly ready_at: number;
+  readonly done_ord: string | null;
+  readonly seq: number;
+  readonly ord: string;
+}
+
+const ended = (change: string) =>
+  `UPDATE event SET ${change}, done_at = ?, attempts = attempts + 1, fence = ? WHERE seq = ?`;
+
 const statementsOf = (db: Database) => ({
-  recover: db.prepare<Values>(
-    `UPDATE lane SET owner = NULL, fence = fence + 1, ready_at = ?
-     WHERE ready_at IS NOT NULL AND owner IS NOT NULL`,
-  ),
-  lastWrite: db.prepare<[], { readonly at: number | null }>(
-    `SELECT max(at) AS at FROM (
-       SELECT (SELECT received_at FROM event ORDER BY seq DESC LIMIT 1) AS at
-       UNION ALL SELECT max(done_at) FROM event WHERE state <> 'pending')`,
-  ),
-  shift: db.prepare<Values>("UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL"),
-  // In the order in which they came; not in the future, if the clock was set back since.
-  recount: db.prepare<Values>(
-    `INSERT INTO lane (key, pending, ready_at, fence)
-     SELECT lane, count(*), min(min(received_at), ?), max(fence) FROM event
-     WHERE state = 'pending' GROUP BY lane
-     ON CONFLICT (key) DO UPDATE
-       SET pending = excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)
-       WHERE pending <> excluded.pending OR ready_at IS NULL`,
-  ),
   ready: db.prepare<Values, LaneRow>(
     `${LANE} WHERE ready_at <= +? ORDER BY ready_at, key LIMIT +?`,
   ),
@@ -92,10 +84,29 @@ const statementsOf = (db: Database) => ({
      ON CONFLICT (key) DO UPDATE SET pending = excluded.pending, ready_at = excluded.ready_at
        WHERE lane.ready_at IS NULL`,
   ),
+  event: db.prepare<Values, HeldRow>(
+    `SELECT lane.ready_at, lane.done_ord, event.seq, event.ord
+     FROM lane CROSS JOIN event ON event.seq = lane.claimed WHERE ${HELD}`,
+  ),
+  endDone: db.prepare<Values>(ended("state = 'done', error = NULL")),
+  endDead: db.prepare<Values>(ended("state = 'dead', error = ?")),
+  advance: db.prepare<Values>(
+    `UPDATE lane SET pending = pending - 1, fence = fence + 1, claimed = ?, done_at = ?,
+       done_ord = max(coalesce(done_ord, ''), ?)
+     WHERE key = ?`,
+  ),
+  letGo: db.prepare<Values>(
+    `UPDATE lane SET pending = pending - 1, owner = NULL, ready_at = CASE WHEN pending > 1 THEN ? END,
+       done_at = ?, done_ord = max(coalesce(done_ord, ''), ?)
+     WHERE key = ?`,
+  ),
+  countRun: db.prepare<Values>(
+    "UPDATE event SET attempts = attempts + ?, fence = ?, error = coalesce(?, error) WHERE id = ?",
+  ),
 });
 
-/** Leases lanes with their first events. Runs inside a transaction. */
-export class Claims {
+/** Leases lanes with their first events, and ends the leases with the outcomes of runs. Runs inside a transaction. */
+export class Lanes {
   readonly #owner: string;
   readonly #history: History;
   readonly #sql: ReturnType<typeof statementsOf>;
@@ -108,17 +119,6 @@ export class Claims {
     this.#sql = statementsOf(db);
   }
 
-  /** Ends the leases that an earlier process left. Runs when the file is opened, which one process at a time does. */
-  recover(now: number): void {
-    this.#history.addCrashed(now);
-    // A clock that was set back since would make everything wait for that much longer.
-    const ahead = (this.#sql.lastWrite.get()?.at ?? now) - now;
-    if (ahead > 0) this.#sql.shift.run(ahead);
-    this.#sql.recover.run(now);
-    // Lanes of stored events that the process had not written when it was killed.
-    this.#sql.recount.run(now);
-  }
-
   claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): Claim[] {
     const lanes =
       rooms === undefined ? this.#sql.ready.all(now, limit) : this.#findWithin(rooms, limit, now);
@@ -128,7 +128,7 @@ export class Claims {
     // All are leased by now: a suspect whose own lease ran out holds up no other one.
     return claims.filter((claim) => {
       const waits = this.#mustWait(claim);
-      if (waits) this.#sql.putOff.run(now + SUSPECT_WAIT_MS, ...this.#key(claim));
+      if (waits) this.#putOff(claim, now + SUSPECT_WAIT_MS);
       return !waits;
     });
   }
@@ -136,6 +136,49 @@ export class Claims {
   extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
     const until = now + leaseMs;
     return claims.filter((claim) => this.#sql.extend.run(until, ...this.#key(claim)).changes > 0);
+  }
+
+  /** Ends the event as done, or as a dead letter if there is an error. False if the lease was lost. */
+  end(claim: Claim, now: number, error?: string): boolean {
+    const held = this.#sql.event.get(...this.#key(claim));
+    if (held === undefined) return false;
+    if (error === undefined) this.#sql.endDone.run(now, claim.fence, held.seq);
+    else {
+      this.#sql.endDead.run(error, now, claim.fence, held.seq);
+      this.#history.add(claim, "dead", error, now);
+    }
+    this.#sql.letGo.run(now, now, held.ord, claim.lane);
+    return true;
+  }
+
+  advance(claim: Claim, now: number): Advance {
+    const held = this.#sql.event.get(...this.#key(claim));
+    if (held === undefined) return { held: false };
+    this.#sql.endDone.run(now, claim.fence, held.seq);
+    const head = this.#sql.head.get(claim.lane);
+    // A lease that has run out cannot go on. Whether a suspect may run is decided when its lane is claimed.
+    if (head === undefined || head.crashes >= SUSPECT_CRASHES || held.ready_at <= now) {
+      this.#sql.letGo.run(now, now, held.ord, claim.lane);
+      return { held: true };
+    }
+    this.#sql.advance.run(head.seq, now, held.ord, claim.lane);
+    const late = isLate(head.ord, held.done_ord) || head.ord < held.ord;
+    return { held: true, next: toClaim(claim.lane, claim.fence + 1, late, head, 0) };
+  }
+
+  retry(claim: Claim, now: number, delayMs: number, error: string): boolean {
+    if (!this.#putOff(claim, now + delayMs)) return false;
+    this.#sql.countRun.run(1, claim.fence, error, claim.id);
+    this.#history.add(claim, "failed", error, now);
+    return true;
+  }
+
+  release(claim: Claim, now: number, delayMs: number, error?: string): boolean {
+    if (!this.#putOff(claim, now + delayMs)) return false;
+    if (error === undefined) return true;
+    this.#sql.countRun.run(0, claim.fence, null, claim.id);
+    this.#history.add(claim, "released", error, now);
+    return true;
   }
 
   nextReadyAt(): number | undefined {
@@ -196,6 +239,11 @@ export class Claims {
     return false;
   }
 
+  /** Ends the lease, and closes the lane until a time. False if the lease was lost. */
+  #putOff(claim: Claim, until: number): boolean {
+    return this.#sql.putOff.run(until, ...this.#key(claim)).changes > 0;
+  }
+
   /** True while no other claim has taken the lane. */
   #holds(claim: Claim): boolean {
     return this.#sql.held.get(...this.#key(claim)) !== undefined;
@@ -208,18 +256,12 @@ export class Claims {
 }
 
 /** True if a later event of the lane is done. */
-export function isLate(ord: string, doneOrd: string | null): boolean {
+function isLate(ord: string, doneOrd: string | null): boolean {
   return doneOrd !== null && ord < doneOrd;
 }
 
 /** @param crashed 1 if a run of the event ended without a word just before this claim */
-export function toClaim(
-  lane: string,
-  fence: number,
-  late: boolean,
-  head: HeadRow,
-  crashed: 0 | 1,
-): Claim {
+function toClaim(lane: string, fence: number, late: boolean, head: HeadRow, crashed: 0 | 1): Claim {
   return {
     lane,
     fence,
