@@ -14,8 +14,7 @@ export {
   NotFoundError,
   UnavailableError,
 } from "./client/errors.ts";
-export type { ImageInput } from "./client/images/source.ts";
-export type { OutgoingMessage } from "./client/types.ts";
+export type { ImageInput, OutgoingMessage } from "./client/resources.ts";
 export type { Logger } from "./core/logger.ts";
 export type { HandlerOptions } from "./core/option-checks.ts";
 export { ConfigError, type ErrorCode, GiveUp, RetryLater, ServiceBotError } from "./errors.ts";

@@ -1,4 +1,4 @@
-import type { Fetch } from "./client/http-options.ts";
+import type { Fetch } from "./client/http.ts";
 import { type ConfigOverrides, settings } from "./config.ts";
 import type { BackoffOptions, Clock, Random } from "./core/clock.ts";
 import type { Logger } from "./core/logger.ts";

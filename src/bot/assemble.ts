@@ -7,15 +7,13 @@ import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { scrubber } from "../core/safe-text.ts";
 import { SharedCall } from "../core/shared-call.ts";
-import { aboutEvent } from "../core/trace.ts";
 import { Dispatcher } from "../dispatcher/loop.ts";
 import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
-import { channels } from "../observe/channels.ts";
 import { Observers } from "../observe/observers.ts";
 import { readStatus, type StatusSources, writeStatus } from "../observe/status.ts";
 import { type BotOptions, defaults } from "../options.ts";
-import { type Peers, SharedPeers } from "../poller/leader.ts";
+import { SharedPeers } from "../poller/leader.ts";
 import { Poller } from "../poller/poller.ts";
 import type { Endpoints, HealthOptions } from "../receiver/adapters.ts";
 import { Receiver } from "../receiver/receive.ts";
@@ -174,12 +172,8 @@ function createClient({ bot, config, options, clock, random }: Common): Client {
       apiKey: config.apiKey,
       timeoutMs: options.requestTimeoutMs ?? defaults.requestTimeoutMs,
       retries: options.requestRetries,
-      ...{ clock, random },
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+      ...{ clock, random, fetch: options.fetch },
       maxRequestsPerMinute: config.maxRequestsPerMinute,
-      onHeldBack: (code) => channels["held-back"].publish({ bot, code }),
-      onBudget: (wait) => channels["budget-wait"].publish({ bot, ...wait, ...aboutEvent() }),
-      onBreaker: (change) => channels.circuit.publish({ bot, ...change, ...aboutEvent() }),
     },
     bot,
   );
@@ -188,7 +182,7 @@ function createClient({ bot, config, options, clock, random }: Common): Client {
 interface PollerParts {
   readonly client: Client;
   readonly laneOf: LaneOf;
-  readonly peers: Peers | undefined;
+  readonly peers: SharedPeers | undefined;
   readonly restore: RestoreWindow | undefined;
 }
 

@@ -1,30 +1,19 @@
-import type { Clock } from "../core/clock.ts";
-import { type BackoffOptions, backoff, type Random } from "../core/clock.ts";
-import { Circuit, type Pass } from "./circuit.ts";
+import { type BackoffOptions, backoff, type Clock, type Random } from "../core/clock.ts";
+import { aboutEvent } from "../core/trace.ts";
+import { type ChannelMessages, channels } from "../observe/channels.ts";
 import { ApiError, apiErrorOf, isUnexplained, NetworkError, outageOf } from "./errors.ts";
 
 export interface BreakerOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Called when requests are held back, and when they go out again. */
-  readonly onChange?: ((change: BreakerChange) => void) | undefined;
+  /** Named in the messages of channels. */
+  readonly bot: object | undefined;
 }
 
-/** Requests are held back because the platform or one operation is away, or the token is refused; or they go out again. */
-export interface BreakerChange {
-  /** `platform`, `token`, or an operation that is away or whose quota is used up, such as `POST /posts`. */
-  readonly of: string;
-  /**
-   * `quota` if the operation's daily quota is used up, `token` if the platform refuses the token or the app. Requests
-   * can be held back for several reasons at once.
-   */
-  readonly why: "outages" | "quota" | "token";
-  /** True when requests are held back from now on. */
-  readonly open: boolean;
-  /** Until the platform is tried again, in milliseconds; 0 when it is closed. */
-  readonly retryInMs: number;
-  /** The answer that refused the token, when requests are held back because of it. */
-  readonly error?: ApiError | undefined;
+/** Identifies a request, from when it is let through until it ends. */
+export interface Pass {
+  /** Method and template of the path, such as `POST /posts`. */
+  readonly operation: string;
 }
 
 /** Outages in a row after which the next request is not worth trying. */
@@ -59,13 +48,11 @@ export class Breaker {
   readonly #platform: Circuit;
   readonly #token: Circuit;
   readonly #operations = new Map<string, Operation>();
-  /** The answer that refused the token last. */
-  #refusal: ApiError | undefined;
 
   constructor(options: BreakerOptions) {
     this.#options = options;
-    this.#platform = this.#circuit("platform", "outages", OUTAGE_WAITS);
-    this.#token = this.#circuit("token", "token", TOKEN_WAITS, 1);
+    this.#platform = new Circuit(options, "platform", "outages", OUTAGE_WAITS);
+    this.#token = new Circuit(options, "token", "token", TOKEN_WAITS);
   }
 
   /**
@@ -120,22 +107,18 @@ export class Breaker {
 
   /** @param answered whether the platform has answered, so that it has seen the token */
   #tokenAfter(pass: Pass, error: unknown, answered: boolean): void {
-    if (error instanceof ApiError && error.refusesToken) {
-      this.#refusal = error;
-      this.#token.refused(pass, 0);
-    } else if (answered && !isUnexplained(error)) {
-      this.#token.succeeded(pass);
-    } else {
-      // An unexplained 403 may concern this request alone. The probe that explains it is the trial then.
-      this.#token.left(pass);
-    }
+    if (error instanceof ApiError && error.refusesToken) this.#token.refused(pass, 0, error);
+    else if (answered && !isUnexplained(error)) this.#token.succeeded(pass);
+    // An unexplained 403 may concern this request alone. The probe that explains it is the trial then.
+    else this.#token.left(pass);
   }
 
   /** The refusal is thrown anew, so that each caller sees the reason. */
   #checkToken(): void {
     const retryAfterMs = this.#token.heldBackMs();
-    if (retryAfterMs === 0 || this.#refusal === undefined) return;
-    const { status, platformCode } = this.#refusal;
+    const { refusal } = this.#token;
+    if (retryAfterMs === 0 || refusal === undefined) return;
+    const { status, platformCode } = refusal;
     const seconds = Math.ceil(retryAfterMs / 1000);
     throw apiErrorOf(
       `Not sent: the platform refuses the token or the app (${status}); it is tried again in ${seconds} s. ` +
@@ -153,30 +136,11 @@ export class Breaker {
     const known = this.#operations.get(name);
     if (known !== undefined) return known;
     const operation: Operation = {
-      outages: this.#circuit(name, "outages", OUTAGE_WAITS),
-      quota: this.#circuit(name, "quota", QUOTA_WAITS),
+      outages: new Circuit(this.#options, name, "outages", OUTAGE_WAITS),
+      quota: new Circuit(this.#options, name, "quota", QUOTA_WAITS),
     };
     this.#operations.set(name, operation);
     return operation;
-  }
-
-  #circuit(
-    of: string,
-    why: BreakerChange["why"],
-    waits: BackoffOptions,
-    threshold = THRESHOLD,
-  ): Circuit {
-    const { clock, random, onChange } = this.#options;
-    return new Circuit({
-      clock,
-      threshold,
-      // Between half and the whole of the bound, because many processes must not come back at one moment.
-      cooldownMs: (opened) => backoff(waits, opened, () => 0.5 + random() / 2),
-      onChange: (open, retryInMs) => {
-        const error = open && why === "token" ? { error: this.#refusal } : {};
-        onChange?.({ of, why, open, retryInMs, ...error });
-      },
-    });
   }
 }
 
@@ -198,4 +162,139 @@ function classify(error: unknown): "outage" | "quota" | "answered" | "unknown" {
   if (error instanceof ApiError && error.refusesToken) return "answered";
   if (outageOf(error) !== undefined) return "outage";
   return error instanceof ApiError ? "answered" : "unknown";
+}
+
+/** A circuit breaker: closed, open for a while, then one request at a time (the trial) until one succeeds. */
+class Circuit {
+  readonly #options: BreakerOptions;
+  readonly #of: string;
+  readonly #why: ChannelMessages["circuit"]["why"];
+  readonly #waits: BackoffOptions;
+  /** Failures in a row while the circuit is closed. */
+  #failures = 0;
+  /** Openings in a row; 0 while the circuit is closed. */
+  #opened = 0;
+  /** Length of the present wait, in ms. */
+  #openForMs = 0;
+  #openUntil = 0;
+  #isRequested = false;
+  #trial: Pass | undefined;
+  #refusal: ApiError | undefined;
+
+  /** @param of `platform`, `token`, or an operation such as `POST /posts` */
+  constructor(
+    options: BreakerOptions,
+    of: string,
+    why: ChannelMessages["circuit"]["why"],
+    waits: BackoffOptions,
+  ) {
+    this.#options = options;
+    this.#of = of;
+    this.#why = why;
+    this.#waits = waits;
+  }
+
+  get isClosed(): boolean {
+    return this.#opened === 0;
+  }
+
+  /** True while the circuit is open because the platform asked for a pause, not because failures were counted. */
+  get isRequested(): boolean {
+    return this.#isRequested;
+  }
+
+  /** The last answer that refused the token. */
+  get refusal(): ApiError | undefined {
+    return this.#refusal;
+  }
+
+  /** Returns how long to wait before the next request, in ms; 0 if it may go now. */
+  heldBackMs(): number {
+    if (this.isClosed) return 0;
+    const left = this.#leftMs();
+    // The length of the trial is unknown; after its failure the wait is at least this long.
+    return left === 0 && this.#trial !== undefined ? this.#cooldownMs() : left;
+  }
+
+  /** Lets a request through that is not held back. While the circuit is open, that request is the trial. */
+  enter(pass: Pass): void {
+    if (!this.isClosed) this.#trial = pass;
+  }
+
+  isTrial(pass: Pass): boolean {
+    return pass === this.#trial;
+  }
+
+  /**
+   * Closes the circuit, even for a request from before it opened. If the platform asked for a pause, only the success of a
+   * trial after that pause closes it.
+   */
+  succeeded(pass: Pass): void {
+    if (this.#isRequested && !this.isTrial(pass)) return;
+    const wasOpen = !this.isClosed;
+    this.#failures = 0;
+    this.#opened = 0;
+    this.#isRequested = false;
+    this.#trial = undefined;
+    if (wasOpen) this.#publish(false, 0);
+  }
+
+  /** Opens the circuit after too many failures in a row. */
+  failed(pass: Pass): void {
+    // Requests that were in flight when the circuit opened say nothing new.
+    if (!this.isClosed && !this.isTrial(pass)) return;
+    this.#failures += 1;
+    if (this.isClosed && this.#failures < THRESHOLD) return;
+    this.#isRequested = false;
+    this.#open(0);
+  }
+
+  /**
+   * Opens the circuit at once, because the platform asks for a pause or refuses the token.
+   *
+   * @param waitMs minimum length of the pause, in ms
+   * @param refusal answer that refused the token
+   */
+  refused(pass: Pass, waitMs: number, refusal?: ApiError): void {
+    this.#isRequested = true;
+    this.#refusal = refusal;
+    if (this.isClosed || this.isTrial(pass)) this.#open(waitMs);
+    else if (waitMs > this.#leftMs()) this.#wait(waitMs);
+  }
+
+  /** Ends a request that says nothing about the platform. */
+  left(pass: Pass): void {
+    if (this.isTrial(pass)) this.#trial = undefined;
+  }
+
+  #open(waitMs: number): void {
+    this.#opened += 1;
+    this.#wait(Math.max(waitMs, this.#cooldownMs()));
+    if (this.#opened === 1) this.#publish(true, this.#openForMs);
+  }
+
+  #wait(ms: number): void {
+    this.#openForMs = ms;
+    this.#openUntil = this.#options.clock.now() + ms;
+    // A trial from before the wait says nothing about the time after it.
+    this.#trial = undefined;
+  }
+
+  /** Returns between half and the whole of the bound, because many processes must not come back at one moment. */
+  #cooldownMs(): number {
+    return backoff(this.#waits, this.#opened, () => 0.5 + this.#options.random() / 2);
+  }
+
+  /** Remaining wait in ms. After the clock is set back, the wait begins anew and gets no longer. */
+  #leftMs(): number {
+    const now = this.#options.clock.now();
+    this.#openUntil = Math.min(this.#openUntil, now + this.#openForMs);
+    return Math.max(0, this.#openUntil - now);
+  }
+
+  #publish(open: boolean, retryInMs: number): void {
+    const error = open && this.#refusal !== undefined ? { error: this.#refusal } : {};
+    const circuit = { of: this.#of, why: this.#why, open, retryInMs, ...error };
+    channels.circuit.publish({ bot: this.#options.bot, ...circuit, ...aboutEvent() });
+  }
 }

@@ -1,28 +1,123 @@
-import { ServiceBotError } from "../errors.ts";
-import { Dms } from "./dms.ts";
-import { Http } from "./http.ts";
-import type { HttpOptions } from "./http-options.ts";
-import { prepareImage } from "./images/prepare.ts";
-import type { ImageInput } from "./images/source.ts";
-import { checkLimit, type Listing } from "./listing.ts";
-import { list, read, type UploadOptions, uploadImage } from "./operations.ts";
-import { Posts } from "./posts.ts";
-import { type LogPurpose, userPath } from "./request.ts";
-import type { RequestsStatus } from "./request-limiter.ts";
-import { check, eventPage, pageOf, post, profile, searchHit } from "./schemas.ts";
-import type {
-  CallOptions,
-  EventPage,
-  PageOptions,
-  Post,
-  Profile,
-  SearchHit,
-  SearchQuery,
-  Upload,
-} from "./types.ts";
+import type * as z from "../core/zod.ts";
+import { ApiError, apiErrorOf } from "./errors.ts";
+import { type ClientOptions, Http } from "./http.ts";
+import { type Listing, list } from "./listing.ts";
+import type { LogPurpose } from "./request.ts";
+import { HANDLER_WAIT_MS, type RequestsStatus } from "./request-limiter.ts";
+import {
+  type CallOptions,
+  type Comment,
+  type Conversation,
+  conversation,
+  documentedPageOf,
+  type EventPage,
+  eventPage,
+  type ImageInput,
+  type Message,
+  message,
+  type OutgoingMessage,
+  type PageOptions,
+  type Post,
+  type Profile,
+  pageOf,
+  post,
+  profile,
+  type SearchHit,
+  type SearchQuery,
+  type SentComment,
+  type SentMessage,
+  type SentPost,
+  searchHit,
+  sentMessage,
+  sentPost,
+  type Upload,
+} from "./resources.ts";
 
-/** How a client reaches the platform. */
-export interface ClientOptions extends HttpOptions {}
+/** Direct messages: reply-only, in conversations that a user began. Scope: `dm`. */
+class Dms {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /** The bot's conversations that have received messages, newest first. */
+  conversations(options: PageOptions = {}): Listing<Conversation> {
+    return list(this.#http, "/dm/conversations", documentedPageOf(conversation), options);
+  }
+
+  /**
+   * The messages of a conversation, newest first.
+   *
+   * @throws {NotFoundError} NOT_FOUND when the bot takes no part in it
+   */
+  messages(conversationId: string, options: PageOptions = {}): Listing<Message> {
+    return list(this.#http, MESSAGES, documentedPageOf(message), options, { id: conversationId });
+  }
+
+  /**
+   * Sends a message: text, images or both. Tried again only if it is certain that it was not sent.
+   *
+   * @throws {ContentError} EMPTY, TOO_LONG, GROUP_UNSUPPORTED
+   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and problems of an image
+   * @throws {AccessError} BLOCKED, AGENT_SCOPE_MISSING
+   * @throws {NotFoundError} NOT_FOUND
+   * @throws {LimitError} QUOTA_EXCEEDED
+   */
+  async send(
+    conversationId: string,
+    outgoing: OutgoingMessage,
+    options: CallOptions = {},
+  ): Promise<SentMessage> {
+    const target = { ...options, id: conversationId };
+    const sent = await write(this.#http, MESSAGES, sentMessage, outgoing, target);
+    return sent.conversationId === "" ? { ...sent, conversationId } : sent;
+  }
+}
+
+/** Posts and their comments. */
+class Posts {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /**
+   * A post. Scope: `read`.
+   *
+   * @throws {NotFoundError} NOT_FOUND
+   */
+  async get(postId: string, options: CallOptions = {}): Promise<Post> {
+    return await read(this.#http, "/posts/{id}", post, { ...options, id: postId });
+  }
+
+  /**
+   * Makes a post: text, images or both. Tried again only if it is certain that it was not made.
+   * Scope: `posts:write`.
+   *
+   * @throws {ContentError} EMPTY, TOO_LONG
+   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and problems of an image
+   * @throws {AccessError} AGENT_SCOPE_MISSING
+   */
+  async create(outgoing: OutgoingMessage, options: CallOptions = {}): Promise<SentPost> {
+    return await write(this.#http, "/posts", sentPost, outgoing, options);
+  }
+
+  /** The comments on a post. Scope: `read`. Their order is not documented. */
+  comments(postId: string, options: PageOptions = {}): Listing<Comment> {
+    return list(this.#http, COMMENTS, pageOf(post), options, { id: postId });
+  }
+
+  /** Comments on a post, as {@link create} makes one. Scope: `comments:write`. */
+  async comment(
+    postId: string,
+    outgoing: OutgoingMessage,
+    options: CallOptions = {},
+  ): Promise<SentComment> {
+    return await write(this.#http, COMMENTS, sentPost, outgoing, { ...options, id: postId });
+  }
+}
 
 /** People and bots. */
 class Users {
@@ -38,7 +133,8 @@ class Users {
    * @throws {NotFoundError} NOT_FOUND
    */
   async get(username: string, options: CallOptions = {}): Promise<Profile> {
-    return await read(this.#http, userPath(username.replace(/^@/, "")), profile, options);
+    const id = username.replace(/^@/, "");
+    return await read(this.#http, "/users/{name}", profile, { ...options, id });
   }
 }
 
@@ -59,19 +155,14 @@ export class Client {
   #syncing: Promise<void> | undefined;
 
   /**
-   * @param bot sender of what is published on channels
+   * @param bot named in the messages of channels; the client itself by default
    * @throws {ServiceBotError} INVALID_OPTION
    */
   constructor(options: ClientOptions, bot?: object) {
-    this.#http = new Http(options, bot);
+    this.#http = new Http(options, bot ?? this);
     this.dms = new Dms(this.#http);
     this.posts = new Posts(this.#http);
     this.users = new Users(this.#http);
-  }
-
-  /** Deadline of one request, in milliseconds. */
-  get timeoutMs(): number {
-    return this.#http.timeoutMs;
   }
 
   /**
@@ -79,12 +170,13 @@ export class Client {
    * with a budget of requests.
    */
   get longestCallMs(): number {
-    return this.#http.longestCallMs;
+    const { timeoutMs, limiter } = this.#http;
+    return timeoutMs + (limiter === undefined ? 0 : HANDLER_WAIT_MS);
   }
 
   /** How much of the budget of requests is left; undefined without `maxRequestsPerMinute`. */
   get requests(): RequestsStatus | undefined {
-    return this.#http.requests;
+    return this.#http.limiter?.status;
   }
 
   /** How far the platform's clock is ahead of ours, in milliseconds, by the last answer. */
@@ -99,7 +191,7 @@ export class Client {
 
   /** @internal Divides `maxRequestsPerMinute` among so many instances of a bot, of which this client serves one. */
   divideBudget(instances: number): void {
-    this.#http.divideBudget(instances);
+    this.#http.limiter?.divideBy(instances);
   }
 
   /** Learns the platform's time, once, unless an answer has brought it. Any answer has a `Date`, even a refusal. */
@@ -129,16 +221,16 @@ export class Client {
    */
   async events(
     query: { since?: string | undefined; limit?: number | undefined } = {},
-    options: CallOptions & { purpose?: LogPurpose } = {},
+    { signal, purpose }: CallOptions & { purpose?: LogPurpose } = {},
   ): Promise<EventPage> {
-    checkLimit(query);
-    const { body, date } = await this.#http.request("GET", "/events", { ...options, query });
-    return { ...check(eventPage, body, "GET /events"), date };
+    const options = { signal, purpose, query };
+    const { value, date } = await this.#http.request("GET", "/events", eventPage, options);
+    return { ...value, date };
   }
 
   /** The feed. Scope: `read`. Order, paging and whose posts are in it are not documented. */
   feed(options: PageOptions = {}): Listing<Post> {
-    return list(this.#http, () => "/feed", pageOf(post), options);
+    return list(this.#http, "/feed", pageOf(post), options);
   }
 
   /**
@@ -146,7 +238,8 @@ export class Client {
    * the query as they are, and of a hit no field is certain.
    */
   search({ text, ...others }: SearchQuery, options: PageOptions = {}): Listing<SearchHit> {
-    return list(this.#http, () => "/search", pageOf(searchHit), options, { q: text, ...others });
+    const query = { q: text, ...others };
+    return list(this.#http, "/search", pageOf(searchHit), options, { query });
   }
 
   /**
@@ -159,14 +252,80 @@ export class Client {
    * @throws {LimitError} QUOTA_EXCEEDED
    * @throws {UnavailableError} NOT_CONFIGURED
    */
-  async upload(image: ImageInput, options: UploadOptions = {}): Promise<Upload> {
-    const prepared = await this.#http.prepare(options.signal, (signal) =>
-      prepareImage(image, signal),
-    );
-    if ("key" in prepared) {
-      const message = "This is the key of an upload: attach it as it is.";
-      throw new ServiceBotError("INVALID_OPTION", message);
-    }
-    return await uploadImage(this.#http, prepared, options);
+  async upload(image: ImageInput, options: CallOptions = {}): Promise<Upload> {
+    const { uploadImage } = await import("./images.ts");
+    return await uploadImage(this.#http, image, options);
+  }
+}
+
+const MESSAGES = "/dm/conversations/{id}/messages";
+const COMMENTS = "/posts/{id}/comments";
+
+/** Maximum number of images of a post, comment or message (section 8 of the platform document). */
+const MAX_IMAGES = 4;
+
+/** The `{id}` of a path. */
+interface Target extends CallOptions {
+  readonly id?: string;
+}
+
+async function read<T>(
+  http: Http,
+  template: string,
+  answer: z.ZodType<T>,
+  { id, signal }: Target,
+): Promise<T> {
+  return (await http.request("GET", template, answer, { id, signal })).value;
+}
+
+/**
+ * Writes text, images or both (section 4, "Attaching images"): checks, reads and uploads the images, then sends. A key that
+ * has expired or was consumed meanwhile (INVALID_IMAGE_KEY) makes all images be uploaded again, once, unless the caller
+ * gave a ready key, which may be the invalid one.
+ *
+ * @throws {ApiError} EMPTY, TOO_MANY_IMAGES and problems of an image, before anything is sent
+ */
+async function write<T>(
+  http: Http,
+  template: string,
+  answer: z.ZodType<T>,
+  outgoing: OutgoingMessage,
+  { id, signal }: Target,
+): Promise<T> {
+  checkContent(outgoing);
+  const { text, images = [], imageKeys = [] } = outgoing;
+  const send = async (keys: readonly string[]) => {
+    const json = { text, imageKeys: keys.length === 0 ? undefined : keys };
+    return (await http.request("POST", template, answer, { id, signal, json })).value;
+  };
+  if (images.length === 0) return await send(imageKeys);
+  // Loaded late, because many bots send no image.
+  const { prepareImages, uploadAll } = await import("./images.ts");
+  const prepared = await prepareImages(images, signal);
+  const upload = async () => [...imageKeys, ...(await uploadAll(http, prepared, signal))];
+  try {
+    return await send(await upload());
+  } catch (error) {
+    const isStaleKey = error instanceof ApiError && error.code === "INVALID_IMAGE_KEY";
+    const hasOwnKey = imageKeys.length > 0 || prepared.some((image) => "key" in image);
+    if (!isStaleKey || hasOwnKey) throw error;
+    return await send(await upload());
+  }
+}
+
+/**
+ * Checks the rules of "Attaching images" in section 4. A text of spaces alone is a text; how long a text may be is not shown.
+ *
+ * @throws {ApiError} EMPTY, TOO_MANY_IMAGES, as the platform would answer
+ */
+function checkContent({ text = "", images = [], imageKeys = [] }: OutgoingMessage): void {
+  const count = images.length + imageKeys.length;
+  if (count > MAX_IMAGES) {
+    const message = `At most ${MAX_IMAGES} images can be attached (got ${count}).`;
+    throw apiErrorOf(message, { status: 400, platformCode: "TOO_MANY_IMAGES", local: true });
+  }
+  if (text === "" && count === 0) {
+    const message = "There is nothing to send: give a text, an image, or both.";
+    throw apiErrorOf(message, { status: 400, platformCode: "EMPTY", local: true });
   }
 }

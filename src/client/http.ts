@@ -1,38 +1,67 @@
-import { isLoopback } from "../core/addresses.ts";
-import { sleep } from "../core/clock.ts";
-import { scrubber } from "../core/safe-text.ts";
+import { addressProblem, isLoopback, normalizeAddress, tokenProblem } from "../core/addresses.ts";
+import { type Clock, type Random, sleep, systemClock } from "../core/clock.ts";
+import {
+  COUNT,
+  type OptionTable,
+  optionProblems,
+  refuseProblems,
+  TIME_LIMIT,
+} from "../core/option-checks.ts";
 import { aboutEvent, headerOfEvent } from "../core/trace.ts";
+import type * as z from "../core/zod.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
-import { Breaker } from "./breaker.ts";
-import type { Pass } from "./circuit.ts";
-import { ApiError, NetworkError } from "./errors.ts";
-import {
-  type HttpOptions,
-  type RequestReport,
-  type ResolvedOptions,
-  resolveOptions,
-} from "./http-options.ts";
+import { Breaker, type Pass } from "./breaker.ts";
+import { ApiError, NetworkError, timedOut, unreachable } from "./errors.ts";
 import { type ApiRequest, buildRequest, type Method, type RequestOptions } from "./request.ts";
-import {
-  HANDLER_WAIT_MS,
-  type Permit,
-  RequestLimiter,
-  type RequestsStatus,
-} from "./request-limiter.ts";
-import { failureIn, readFailure, readJson } from "./response.ts";
+import { type Permit, RequestLimiter } from "./request-limiter.ts";
+import { check } from "./resources.ts";
+import { readAnswer } from "./response.ts";
 import { retryInMs } from "./retries.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";
-import { timedOut, unreachable } from "./transport.ts";
 
-/** An answer whose body is JSON. */
-export interface Answer {
-  readonly body: unknown;
+/** The part of `fetch` that the client calls. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** How a client reaches the platform. */
+export interface ClientOptions {
+  /** Address of the platform, without `/api/v1`; it may have a path. */
+  readonly baseUrl: string;
+  /** The bearer token. It is sent to `baseUrl` alone, and never across a redirect. */
+  readonly apiKey: string;
+  /** Deadline of one request, its retries included, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Maximum number of retries of a request, from 0 to 10. Default 2. */
+  readonly retries?: number | undefined;
+  /** Sends the requests. Default: `fetch` of the process. */
+  readonly fetch?: Fetch | undefined;
+  /** Default: the time of this machine. */
+  readonly clock?: Clock | undefined;
+  /** Spreads the waits between tries. Default `Math.random`. */
+  readonly random?: Random | undefined;
+  /** Maximum number of requests in any 60 seconds, from 1 up. No limit by default. */
+  readonly maxRequestsPerMinute?: number | undefined;
+}
+
+const OPTIONS: OptionTable<ClientOptions> = {
+  baseUrl: true,
+  apiKey: true,
+  timeoutMs: TIME_LIMIT,
+  retries: { max: 10, whole: true },
+  fetch: true,
+  clock: true,
+  random: true,
+  maxRequestsPerMinute: COUNT,
+};
+
+/** A checked answer. */
+export interface Answer<T> {
+  readonly value: T;
   /** The platform's clock when it answered (the `Date` header, whole seconds), in ms since 1970. */
   readonly date: number | undefined;
 }
 
-/** Leave to send one request. */
+/** Permission to send one request. */
 interface Admission {
   readonly pass: Pass;
   /** Absent without a budget. */
@@ -41,117 +70,109 @@ interface Admission {
 
 /**
  * Sends requests to `{base_url}/api/v1` (section 4 of the platform document). Each try passes the limiter, which counts
- * requests, and the breaker, which holds them back while the platform is away. Then it is sent, its answer
- * is classified, and it is repeated if that is safe.
+ * requests, and the breaker, which holds them back while the platform is away. Then it is sent, its answer is classified,
+ * and it is repeated if that is safe.
  */
 export class Http {
-  readonly #options: ResolvedOptions;
-  readonly #limiter: RequestLimiter | undefined;
+  /** Deadline of one request, its retries included, in ms. */
+  readonly timeoutMs: number;
+  /** `undefined` without a budget. */
+  readonly limiter: RequestLimiter | undefined;
+  readonly #baseUrl: string;
+  readonly #apiKey: string;
+  readonly #retries: number;
+  readonly #fetch: Fetch;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #sender: object | undefined;
   readonly #breaker: Breaker;
   readonly #probe: TokenProbe;
   /** Only a platform on this machine learns for which event a handler calls. */
   readonly #isLocal: boolean;
-  readonly #bot: object | undefined;
   #offsetMs: number | undefined;
 
-  /** @throws {ServiceBotError} INVALID_OPTION */
-  constructor(options: HttpOptions, bot?: object) {
-    this.#options = resolveOptions(options);
-    this.#bot = bot;
-    const { baseUrl, clock, random, maxRequestsPerMinute: perMinute } = this.#options;
-    const { onBreaker: onChange, onBudget: onWait } = this.#options;
+  /**
+   * @param sender named as `bot` in the messages of channels
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  constructor(options: ClientOptions, sender?: object) {
+    const { baseUrl, apiKey, clock = systemClock, random = Math.random } = options;
+    const { maxRequestsPerMinute: perMinute, timeoutMs = 10_000, retries = 2 } = options;
+    const address = addressProblem(baseUrl);
+    const token = tokenProblem(apiKey);
+    refuseProblems([
+      address && `baseUrl ${address}`,
+      token && `apiKey ${token}`,
+      ...optionProblems(options, OPTIONS),
+    ]);
+    this.timeoutMs = timeoutMs;
+    this.#baseUrl = normalizeAddress(baseUrl);
+    this.#apiKey = apiKey;
+    this.#retries = retries;
+    this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+    this.#clock = clock;
+    this.#random = random;
+    this.#sender = sender;
     this.#isLocal = isLoopback(new URL(baseUrl).hostname);
-    this.#breaker = new Breaker({ clock, random, onChange });
+    this.#breaker = new Breaker({ clock, random, bot: sender });
     if (perMinute !== undefined) {
-      this.#limiter = new RequestLimiter({ perMinute, clock, random, onWait });
+      this.limiter = new RequestLimiter({ perMinute, clock, random, bot: sender });
     }
-    this.#probe = new TokenProbe(clock, (...probe) => this.#readOne(...probe));
+    this.#probe = new TokenProbe(clock, (signal) => this.#readConversations(signal));
   }
 
-  /** Deadline of one call, its retries included, in milliseconds. */
-  get timeoutMs(): number {
-    return this.#options.timeoutMs;
-  }
-
-  /** How much of the budget is left; undefined without one. */
-  get requests(): RequestsStatus | undefined {
-    return this.#limiter?.status;
-  }
-
-  /** How long a handler's request can take, the wait for a permit included, in milliseconds. */
-  get longestCallMs(): number {
-    return this.timeoutMs + (this.#limiter === undefined ? 0 : HANDLER_WAIT_MS);
-  }
-
-  /** Divides the budget among so many instances of the bot. */
-  divideBudget(instances: number): void {
-    this.#limiter?.divideBy(instances);
-  }
-
-  /** How far the platform's clock is ahead of ours, in milliseconds, by the last answer. */
+  /** How far the platform's clock is ahead of ours, in ms, by the last answer. */
   get offsetMs(): number {
     return this.#offsetMs ?? 0;
   }
 
   /** The platform's time in ms since 1970; undefined before its first answer. */
   platformNow(): number | undefined {
-    return this.#offsetMs === undefined ? undefined : this.#options.clock.now() + this.#offsetMs;
+    return this.#offsetMs === undefined ? undefined : this.#clock.now() + this.#offsetMs;
   }
 
   /**
+   * Sends a request, and checks its answer.
+   *
+   * @param template path below `/api/v1`, with the id as `{id}`
+   * @param answer schema of the answer
    * @throws {ApiError} with the platform's code, API_ERROR, API_REDIRECT
    * @throws {NetworkError} API_UNREACHABLE, API_TIMEOUT, API_CIRCUIT_OPEN, API_BUDGET_SPENT
-   * @throws {ServiceBotError} API_INVALID_RESPONSE
+   * @throws {ServiceBotError} API_INVALID_RESPONSE, INVALID_ID, INVALID_OPTION
    * @throws the reason of the signal, once it aborts
    */
-  async request(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
+  async request<T>(
+    method: Method,
+    template: string,
+    answer: z.ZodType<T>,
+    options: RequestOptions = {},
+  ): Promise<Answer<T>> {
     const { signal } = options;
-    const event = this.#isLocal ? headerOfEvent() : undefined;
-    const request = buildRequest(method, path, options, { ...this.#options, event });
+    const request = this.#build(method, template, options);
     signal?.throwIfAborted();
     // The wait for the first permit is not part of the deadline.
     const first = await this.#admit(request, signal);
     const deadline = new AbortController();
-    const endsAt = this.#options.clock.now() + this.timeoutMs;
-    const cancel = this.#options.clock.timer(this.timeoutMs, () => deadline.abort());
+    const endsAt = this.#clock.now() + this.timeoutMs;
+    const cancel = this.#clock.timer(this.timeoutMs, () => deadline.abort());
     const either = eitherOf(deadline.signal, signal);
     try {
-      return await this.#sendUntil(endsAt, request, first, either);
+      const { value, date } = await this.#sendUntil(endsAt, request, first, either);
+      return { value: check(answer, value, request.name), date };
     } catch (error) {
       if (error instanceof ServiceBotError) throw await this.#probe.explain(error, either);
       if (signal?.aborted) throw signal.reason;
-      const name = `${method} ${path}`;
-      if (deadline.signal.aborted) {
-        throw timedOut(name, this.#options.baseUrl, this.timeoutMs, error);
-      }
-      throw unreachable(name, this.#options.baseUrl, error);
+      if (!deadline.signal.aborted) throw error;
+      throw timedOut(request.name, this.#baseUrl, this.timeoutMs, error);
     } finally {
       cancel();
     }
   }
 
-  /**
-   * Runs work that precedes a request, such as reading a stream, with the deadline of a request. A source that never ends
-   * must not hold its caller for ever.
-   *
-   * @throws {NetworkError} API_TIMEOUT, with `sent` false
-   */
-  async prepare<T>(
-    signal: AbortSignal | undefined,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const deadline = new AbortController();
-    const tooLong = new NetworkError(
-      "API_TIMEOUT",
-      `Not sent: the image could not be read within ${this.timeoutMs} ms.`,
-      { sent: false },
-    );
-    const cancel = this.#options.clock.timer(this.timeoutMs, () => deadline.abort(tooLong));
-    try {
-      return await work(eitherOf(deadline.signal, signal));
-    } finally {
-      cancel();
-    }
+  #build(method: Method, template: string, options: RequestOptions): ApiRequest {
+    const event = this.#isLocal ? headerOfEvent() : undefined;
+    const access = { baseUrl: this.#baseUrl, apiKey: this.#apiKey, event };
+    return buildRequest(method, template, options, access);
   }
 
   /** Sends a request, and repeats it while that is safe and there is time. */
@@ -160,18 +181,18 @@ export class Http {
     request: ApiRequest,
     first: Admission,
     signal: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<Answer<unknown>> {
     const { method, kind } = request;
     // The poller retries by itself.
-    const retries = kind === "audit" || kind === "poll" ? 0 : this.#options.retries;
+    const retries = kind === "audit" || kind === "poll" ? 0 : this.#retries;
     for (let number = 1, admission = first; ; number++) {
       try {
         return await this.#attempt(request, number, admission, signal);
       } catch (error) {
         if (number > retries) throw error;
-        const waitMs = retryInMs(method, error, number, this.#options.random);
-        if (waitMs === undefined || this.#options.clock.now() + waitMs >= endsAt) throw error;
-        await sleep(this.#options.clock, waitMs, signal);
+        const waitMs = retryInMs(method, error, number, this.#random);
+        if (waitMs === undefined || this.#clock.now() + waitMs >= endsAt) throw error;
+        await sleep(this.#clock, waitMs, signal);
         signal.throwIfAborted();
       }
       // A retry counts as a request of its own, and the breaker may have opened meanwhile.
@@ -187,7 +208,7 @@ export class Http {
     try {
       // A request that the breaker holds back now does not wait for a permit first.
       this.#breaker.check(operation);
-      const permit = await this.#limiter?.take(kind, signal);
+      const permit = await this.limiter?.take(kind, signal);
       try {
         // Entered last, because a waiting trial of the platform would hold back all others.
         return { pass: this.#breaker.enter(operation), permit };
@@ -196,15 +217,18 @@ export class Http {
         throw error;
       }
     } catch (error) {
-      if (error instanceof NetworkError) this.#options.onHeldBack?.(error.code);
-      if (error instanceof ApiError) this.#options.onHeldBack?.("API_CIRCUIT_OPEN");
+      if (error instanceof ServiceBotError) {
+        // A refused token is thrown again as its `ApiError`.
+        const code = error instanceof ApiError ? "API_CIRCUIT_OPEN" : error.code;
+        channels["held-back"].publish({ bot: this.#sender, code });
+      }
       throw error;
     }
   }
 
-  /** Reads one item of a listing for the probe of the token. */
-  async #readOne(path: string, signal: AbortSignal): Promise<void> {
-    const request = buildRequest("GET", path, { query: { limit: 1 } }, this.#options);
+  /** Reads one conversation for the probe of the token. */
+  async #readConversations(signal: AbortSignal): Promise<void> {
+    const request = this.#build("GET", "/dm/conversations", { query: { limit: 1 } });
     await this.#attempt(request, 1, await this.#admit(request, signal), signal);
   }
 
@@ -214,12 +238,11 @@ export class Http {
     number: number,
     { pass, permit }: Admission,
     signal: AbortSignal,
-  ): Promise<Answer> {
-    const { method, operation, kind } = request;
-    const { baseUrl } = this.#options;
-    const bot = this.#bot;
-    const template = operation.slice(method.length + 1);
-    const message = () => ({ bot, method, template, baseUrl, kind, number });
+  ): Promise<Answer<unknown>> {
+    const message = () => {
+      const { method, template, kind } = request;
+      return { bot: this.#sender, method, template, baseUrl: this.#baseUrl, kind, number };
+    };
     try {
       const answer = await traced(works.request, message, (work) =>
         this.#exchange(request, signal, work),
@@ -237,53 +260,44 @@ export class Http {
 
   /** Sends a request and reads its answer, the body included. */
   async #exchange(
-    { method, path, url, headers, body, secrets, operation }: ApiRequest,
+    request: ApiRequest,
     signal: AbortSignal,
     work: WorkMessages["request"] | undefined,
-  ): Promise<Answer> {
-    const name = `${method} ${path}`;
-    const started = this.#options.clock.now();
+  ): Promise<Answer<unknown>> {
+    const { method, url, path, headers, body, operation } = request;
+    const startedAt = this.#clock.now();
     let status: number | undefined;
     let code: ErrorCode | undefined;
     try {
       const init: RequestInit = { method, headers, body, redirect: "manual", signal };
-      const response = await this.#options.fetch(url, init);
+      const response = await this.#fetch(url, init);
       status = response.status;
       if (work !== undefined) work.status = status;
       const date = this.#readDate(response);
-      const failure = { now: date ?? this.#options.clock.now(), scrub: scrubber(secrets) };
-      if (!response.ok) {
-        throw withTokenRefused(await readFailure(response, name, failure), operation);
-      }
-      const answer = await readJson(response, name);
-      const refusal = failureIn(answer, response, name, failure);
-      if (refusal !== undefined) throw refusal;
-      return { body: answer, date };
+      return { value: await readAnswer(response, request, date ?? this.#clock.now()), date };
     } catch (thrown) {
-      const error =
-        thrown instanceof ServiceBotError || signal.aborted
-          ? thrown
-          : unreachable(name, this.#options.baseUrl, thrown);
+      const error = signal.aborted ? thrown : this.#explain(thrown, request);
       if (error instanceof ServiceBotError) code = error.code;
       throw error;
     } finally {
-      this.#publish(
-        { method, path, status, code, ms: this.#options.clock.now() - started },
-        operation,
-      );
+      if (channels.request.hasSubscribers) {
+        const ms = this.#clock.now() - startedAt;
+        const sent = { method, path, operation, status, code, ms };
+        channels.request.publish({ bot: this.#sender, ...sent, ...aboutEvent() });
+      }
     }
   }
 
-  #publish(report: RequestReport, operation: string): void {
-    this.#options.onRequest?.(report);
-    if (!channels.request.hasSubscribers) return;
-    channels.request.publish({ bot: this.#bot, ...report, operation, ...aboutEvent() });
+  #explain(thrown: unknown, { name, operation }: ApiRequest): ServiceBotError {
+    if (thrown instanceof ApiError) return withTokenRefused(thrown, operation);
+    if (thrown instanceof ServiceBotError) return thrown;
+    return unreachable(name, this.#baseUrl, thrown);
   }
 
   #readDate(response: Response): number | undefined {
     const date = Date.parse(response.headers.get("date") ?? "");
     if (Number.isNaN(date)) return undefined;
-    this.#offsetMs = date - this.#options.clock.now();
+    this.#offsetMs = date - this.#clock.now();
     return date;
   }
 }

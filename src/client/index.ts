@@ -1,7 +1,7 @@
 /** The public names of `service-bot/client`: the API of the platform, without a bot. */
 
 export { type ErrorCode, type PlatformCode, ServiceBotError } from "../errors.ts";
-export { Client, type ClientOptions } from "./client.ts";
+export { Client } from "./client.ts";
 export {
   AccessError,
   ApiError,
@@ -12,7 +12,7 @@ export {
   NotFoundError,
   UnavailableError,
 } from "./errors.ts";
-export type { ImageInput } from "./images/source.ts";
+export type { ClientOptions } from "./http.ts";
 export { Listing } from "./listing.ts";
 export type {
   CallOptions,
@@ -20,6 +20,7 @@ export type {
   Conversation,
   EventPage,
   Image,
+  ImageInput,
   Message,
   OutgoingMessage,
   Page,
@@ -33,4 +34,4 @@ export type {
   SentMessage,
   SentPost,
   Upload,
-} from "./types.ts";
+} from "./resources.ts";

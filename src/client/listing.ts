@@ -1,6 +1,8 @@
-import { outOfRange, refuseProblems } from "../core/option-checks.ts";
+import type * as z from "../core/zod.ts";
 import { ServiceBotError } from "../errors.ts";
-import type { Page, PageOptions } from "./types.ts";
+import type { Http } from "./http.ts";
+import type { RequestOptions } from "./request.ts";
+import type { Page, PageOptions } from "./resources.ts";
 
 /** Empty pages in a row that are followed, because a filtered listing may have some. */
 const MAX_EMPTY_PAGES = 100;
@@ -20,11 +22,11 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   readonly [Symbol.toStringTag] = "Listing";
   readonly #read: ReadPage<T>;
   readonly #from: string | undefined;
-  readonly #request: () => string;
+  readonly #request: string;
   #first: Promise<Page<T>> | undefined;
 
-  /** @param request returns the name of the listing in errors */
-  constructor(read: ReadPage<T>, from: string | undefined, request: () => string) {
+  /** @param request names the listing in errors */
+  constructor(read: ReadPage<T>, from: string | undefined, request: string) {
     this.#read = read;
     this.#from = from;
     this.#request = request;
@@ -87,12 +89,22 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   }
 
   #hasNoEnd(reason: string): never {
-    const message = `${this.#request()}: the listing has no end: ${reason}.`;
+    const message = `${this.#request}: the listing has no end: ${reason}.`;
     throw new ServiceBotError("API_INVALID_RESPONSE", message);
   }
 }
 
-/** @throws {ServiceBotError} INVALID_OPTION unless it is 1 to 50 (section 8) */
-export function checkLimit({ limit }: Pick<PageOptions, "limit">): void {
-  refuseProblems([outOfRange("limit", limit, { min: 1, max: 50, whole: true })]);
+/** Lists with `limit` and `cursor`, as the document shows for conversations and messages. */
+export function list<T>(
+  http: Http,
+  template: string,
+  page: z.ZodType<Page<T>>,
+  { limit, cursor: from, signal }: PageOptions,
+  { id, query }: Pick<RequestOptions, "id" | "query"> = {},
+): Listing<T> {
+  const readPage = async (cursor: string | undefined) => {
+    const options = { id, signal, query: { ...query, limit, cursor } };
+    return (await http.request("GET", template, page, options)).value;
+  };
+  return new Listing(readPage, from, `GET ${template}`);
 }

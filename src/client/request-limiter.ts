@@ -1,4 +1,6 @@
 import type { Clock, Random } from "../core/clock.ts";
+import { aboutEvent } from "../core/trace.ts";
+import { channels } from "../observe/channels.ts";
 import { NetworkError } from "./errors.ts";
 
 /** Senders of requests, the most important first: a handler that writes or reads, the audit, the polling. */
@@ -16,21 +18,13 @@ export interface RequestsStatus {
   readonly waiting: number;
 }
 
-/** Requests have begun to wait. */
-export interface BudgetWait {
-  /** Sender of the request: a handler's `write` or `read`, the `audit` or the polling (`poll`). */
-  readonly kind: RequestKind;
-  /** The budget: requests in any 60 s. */
-  readonly perMinute: number;
-}
-
 export interface LimiterOptions {
   /** Requests in any 60 s, from 1 up. */
   readonly perMinute: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called when a request has to wait or is put off, at most once a minute. */
-  readonly onWait?: ((wait: BudgetWait) => void) | undefined;
+  /** Named in the messages of channels. */
+  readonly bot?: object | undefined;
 }
 
 /**
@@ -284,11 +278,12 @@ export class RequestLimiter {
   }
 
   #report(kind: RequestKind): void {
-    const { clock, onWait } = this.#options;
+    const { clock, bot } = this.#options;
     const now = clock.now();
     if (Math.abs(now - this.#reportedAt) < REPORT_INTERVAL_MS) return;
     this.#reportedAt = now;
-    onWait?.({ kind, perMinute: this.#limit.perMinute });
+    const { perMinute } = this.#limit;
+    channels["budget-wait"].publish({ bot, kind, perMinute, ...aboutEvent() });
   }
 }
 

@@ -1,3 +1,4 @@
+import { outOfRange, refuseProblems } from "../core/option-checks.ts";
 import { EVENT_HEADER } from "../core/platform-contract.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { RequestKind } from "./request-limiter.ts";
@@ -8,7 +9,9 @@ export type Method = "GET" | "POST";
 export type LogPurpose = "audit" | "poll";
 
 export interface RequestOptions {
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** Replaces the `{id}` of the template. */
+  readonly id?: string | undefined;
+  readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as multipart/form-data. */
@@ -21,12 +24,16 @@ export interface RequestOptions {
 /** Everything about a request that does not change from one try to the next. */
 export interface ApiRequest {
   readonly method: Method;
+  /** Path below `/api/v1`, with the id as `{id}`. */
+  readonly template: string;
   /** Below `/api/v1`. */
   readonly path: string;
+  /** Method and path, for errors. */
+  readonly name: string;
+  /** Method and template. Circuits, metrics and spans use it, so their number stays bounded and no id is in it. */
+  readonly operation: string;
   readonly url: string;
   readonly kind: RequestKind;
-  /** Method and template of the path, such as `POST /posts/{id}/comments`. */
-  readonly operation: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | FormData | null;
   /** Texts that the platform's errors may quote, and ours must not. */
@@ -37,46 +44,63 @@ interface Access {
   readonly baseUrl: string;
   readonly apiKey: string;
   /** Id of the event for which a handler calls; for a platform on this machine alone. */
-  readonly event?: string | undefined;
+  readonly event: string | undefined;
 }
 
+/**
+ * Builds a request to `/api/v1`.
+ *
+ * @throws {ServiceBotError} INVALID_ID; INVALID_OPTION unless `limit` is 1 to 50 (section 8 of the platform document)
+ */
 export function buildRequest(
   method: Method,
-  path: string,
-  { query, purpose, json, form }: RequestOptions,
+  template: string,
+  { id, query = {}, purpose, json, form }: RequestOptions,
   { baseUrl, apiKey, event }: Access,
 ): ApiRequest {
-  const common = {
+  refuseProblems([outOfRange("limit", query["limit"], { min: 1, max: 50, whole: true })]);
+  const path = template.replace(/\{\w+\}/, () => segment(id));
+  const headers = {
     accept: "application/json",
     authorization: `Bearer ${apiKey}`,
     ...(event === undefined ? {} : { [EVENT_HEADER]: event }),
+    // `fetch` chooses the boundary of a form, and writes the header with it.
+    ...(json === undefined ? {} : { "content-type": "application/json" }),
   };
-  const isJson = json !== undefined;
   return {
     method,
+    template,
     path,
-    url: urlOf(baseUrl, path, query),
+    name: `${method} ${path}`,
+    operation: `${method} ${template}`,
+    url: urlOf(`${baseUrl}/api/v1${path}`, query),
     kind: purpose ?? (method === "GET" ? "read" : "write"),
-    operation: operationOf(method, path),
-    // `fetch` chooses the boundary of a form, and writes the header with it.
-    headers: isJson ? { ...common, "content-type": "application/json" } : common,
-    body: isJson ? JSON.stringify(json) : (form ?? null),
+    headers,
+    body: json === undefined ? (form ?? null) : JSON.stringify(json),
     secrets: [apiKey, ...textsOf(json), ...searchTextsOf(query)],
   };
 }
 
-function urlOf(baseUrl: string, path: string, query: RequestOptions["query"] = {}): string {
-  const url = new URL(`${baseUrl}/api/v1${path}`);
+function urlOf(address: string, query: NonNullable<RequestOptions["query"]>): string {
+  const url = new URL(address);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
   return url.href;
 }
 
-/** Search texts are written by people. Platforms quote them as they are, or quote their own address. */
-function searchTextsOf({ q }: RequestOptions["query"] = {}): string[] {
-  if (typeof q !== "string") return [];
-  return [q, encodeURIComponent(q), String(new URLSearchParams({ q })).slice("q=".length)];
+/**
+ * Encodes an id as a part of a path. A lone surrogate cannot be written in a path. A dot or two would mean "here" and "up",
+ * and call another address.
+ *
+ * @throws {ServiceBotError} INVALID_ID
+ */
+function segment(id = ""): string {
+  if (!["", ".", ".."].includes(id) && id.isWellFormed()) return encodeURIComponent(id);
+  throw new ServiceBotError(
+    "INVALID_ID",
+    `"${id}" cannot be the id of a conversation or a post, or the name of an account.`,
+  );
 }
 
 /** In characters. Longer values are images, which no error quotes. */
@@ -89,67 +113,8 @@ function textsOf(body: unknown): string[] {
     .filter(({ length }) => length < MAX_QUOTE);
 }
 
-export const conversationsPath = "/dm/conversations";
-
-export function messagesPath(conversationId: string): string {
-  return `${conversationsPath}/${segment(conversationId)}/messages`;
-}
-
-export function userPath(username: string): string {
-  return `/users/${segment(username)}`;
-}
-
-export function postPath(postId: string): string {
-  return `/posts/${segment(postId)}`;
-}
-
-export function commentsPath(postId: string): string {
-  return `/posts/${segment(postId)}/comments`;
-}
-
-/**
- * Encodes one part of a path. A lone surrogate cannot be written in a path, and a dot or two would be read as "here" and "up",
- * so such an id would call another address.
- *
- * @throws {ServiceBotError} INVALID_ID
- */
-function segment(id: string): string {
-  if (!["", ".", ".."].includes(id) && id.isWellFormed()) return encodeURIComponent(id);
-  throw new ServiceBotError(
-    "INVALID_ID",
-    `"${id}" cannot be the id of a conversation or a post, or the name of an account.`,
-  );
-}
-
-/** The paths of section 4 of the platform document, below `/api/v1`. */
-const templates = [
-  "/me",
-  "/events",
-  "/feed",
-  "/search",
-  "/uploads",
-  "/dm/conversations",
-  "/dm/conversations/{id}/messages",
-  "/posts",
-  "/posts/{id}",
-  "/posts/{id}/comments",
-  "/users/{name}",
-] as const;
-
-const patterns: readonly (readonly [template: string, pattern: RegExp])[] = templates.map(
-  (template) => [template, new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`)],
-);
-
-/** Returns the template of a path, without ids and names; `other` for a path that section 4 does not have. */
-function templateOf(path: string): string {
-  const [address = path] = path.split("?", 1);
-  return patterns.find(([, pattern]) => pattern.test(address))?.[0] ?? "other";
-}
-
-/**
- * Names an operation by its method and the template of its path, such as `POST /posts/{id}/comments`. Circuits, metrics and
- * spans use it, so their number stays bounded and no id is in it.
- */
-export function operationOf(method: string, path: string): string {
-  return `${method} ${templateOf(path)}`;
+/** Search texts are written by people. Platforms quote them as they are, or quote their own address. */
+function searchTextsOf({ q }: NonNullable<RequestOptions["query"]>): string[] {
+  if (typeof q !== "string") return [];
+  return [q, encodeURIComponent(q), String(new URLSearchParams({ q })).slice("q=".length)];
 }

@@ -1,9 +1,7 @@
-import type { Scope } from "../core/platform-contract.ts";
-import { DOCTOR_AGENT } from "../core/platform-contract.ts";
+import { DOCTOR_AGENT, type Scope } from "../core/platform-contract.ts";
+import * as z from "../core/zod.ts";
 import { ApiError } from "./errors.ts";
-import { Http } from "./http.ts";
-import type { Fetch } from "./http-options.ts";
-import { commentsPath, conversationsPath } from "./request.ts";
+import { type Fetch, Http } from "./http.ts";
 
 /** Marks requests as a check-up, which the local platform shows apart from requests of a bot. */
 function markAsDoctor(send: Fetch): Fetch {
@@ -68,15 +66,16 @@ export async function probeScope(probed: Probed, scope: Scope): Promise<ScopeAns
 }
 
 function ask(http: Http, scope: Scope, signal: AbortSignal | undefined): Promise<unknown> {
+  const any = z.unknown();
   switch (scope) {
     case "read":
-      return http.request("GET", "/feed", { query: { limit: 1 }, signal });
+      return http.request("GET", "/feed", any, { query: { limit: 1 }, signal });
     case "dm":
-      return http.request("GET", conversationsPath, { query: { limit: 1 }, signal });
+      return http.request("GET", "/dm/conversations", any, { query: { limit: 1 }, signal });
     case "posts:write":
-      return http.request("POST", "/posts", { json: {}, signal });
+      return http.request("POST", "/posts", any, { json: {}, signal });
     case "comments:write":
-      return http.request("POST", commentsPath(NO_POST), { json: {}, signal });
+      return http.request("POST", "/posts/{id}/comments", any, { id: NO_POST, json: {}, signal });
   }
 }
 

@@ -1,12 +1,11 @@
 import type { Clock } from "../core/clock.ts";
 import { ApiError, apiErrorOf, isUnexplained } from "./errors.ts";
-import { conversationsPath, operationOf } from "./request.ts";
 
 /**
- * Request that distinguishes a refused app from a refused request. It concerns the bot's own conversations alone, and a
+ * Operation that distinguishes a refused app from a refused request. It concerns the bot's own conversations alone, and a
  * missing scope has a code of its own there (section 5 of the platform document, rule 4): any other 403 concerns the app.
  */
-const PROBE: string = operationOf("GET", conversationsPath);
+const PROBE = "GET /dm/conversations";
 
 /**
  * Validity of the last accepted probe, in ms. Long enough for one probe to serve a burst of refused requests, and short
@@ -19,19 +18,17 @@ export function withTokenRefused(error: ApiError, operation: string): ApiError {
   return operation === PROBE && isUnexplained(error) ? refused(error) : error;
 }
 
-/** Reads one item of the listing at a path below `/api/v1`. */
-type Ask = (path: string, signal: AbortSignal) => Promise<unknown>;
-
 /** Finds out whether a 403 without a code of section 7 concerns one request or the whole app. */
 export class TokenProbe {
   readonly #clock: Clock;
-  readonly #ask: Ask;
+  readonly #readConversations: (signal: AbortSignal) => Promise<unknown>;
   #acceptedAt = Number.NEGATIVE_INFINITY;
   #asking: Promise<boolean> | undefined;
 
-  constructor(clock: Clock, ask: Ask) {
+  /** @param readConversations sends the probe: reads one conversation of the bot */
+  constructor(clock: Clock, readConversations: (signal: AbortSignal) => Promise<unknown>) {
     this.#clock = clock;
-    this.#ask = ask;
+    this.#readConversations = readConversations;
   }
 
   /** Returns the error itself, or the same as a refusal of the app. It never rejects. */
@@ -51,7 +48,7 @@ export class TokenProbe {
 
   async #isRefused(signal: AbortSignal): Promise<boolean> {
     try {
-      await this.#ask(conversationsPath, signal);
+      await this.#readConversations(signal);
     } catch (error) {
       if (!(error instanceof ApiError)) return false;
       if (error.refusesToken) return true;

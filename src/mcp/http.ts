@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { Client } from "../client/client.ts";
-import type { Fetch } from "../client/http-options.ts";
+import type { Fetch } from "../client/http.ts";
 import { probeScope, probeScopes } from "../client/scopes.ts";
 import { hostCheck, isLoopback, normalHost, tokenProblem } from "../core/addresses.ts";
 import { BodyBudget, BodyError, receiveWebBody } from "../core/body.ts";

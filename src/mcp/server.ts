@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
-import type { Fetch } from "../client/http-options.ts";
+import type { Fetch } from "../client/http.ts";
 import { isScopeMissing } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
 import { version } from "../core/process.ts";

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { Client } from "../client/client.ts";
-import type { Fetch } from "../client/http-options.ts";
+import type { Fetch } from "../client/http.ts";
 import { probeScopes } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Scope } from "../core/platform-contract.ts";

@@ -1,14 +1,14 @@
 import type { Listing } from "../client/listing.ts";
-import { post } from "../client/schemas.ts";
-import type {
-  Conversation,
-  Image,
-  Message,
-  Page,
-  PageOptions,
-  Post,
-  SearchHit,
-} from "../client/types.ts";
+import {
+  type Conversation,
+  type Image,
+  type Message,
+  type Page,
+  type PageOptions,
+  type Post,
+  post,
+  type SearchHit,
+} from "../client/resources.ts";
 import { printable } from "../core/safe-text.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";

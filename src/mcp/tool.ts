@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import type { Image } from "../client/types.ts";
+import type { Image } from "../client/resources.ts";
 import type { Scope } from "../core/platform-contract.ts";
 import * as z from "../core/zod.ts";
 

@@ -1,8 +1,9 @@
-import { fromBase64, fromDataUrl, type ImageInput } from "../client/images/source.ts";
 import {
   conversation,
   documentedPageOf,
+  type ImageInput,
   message,
+  type Post,
   pageOf,
   post,
   profile,
@@ -10,8 +11,7 @@ import {
   sentMessage,
   sentPost,
   upload,
-} from "../client/schemas.ts";
-import type { Post } from "../client/types.ts";
+} from "../client/resources.ts";
 import * as z from "../core/zod.ts";
 import { ServiceBotError } from "../errors.ts";
 import { parseEvent } from "../events/parse.ts";
@@ -295,14 +295,17 @@ function written<T extends object>(done: string, value: T): ToolResult<T> {
 /**
  * Returns the image to upload. An address stays one, so that no text can name a file of this machine.
  *
- * @throws {ServiceBotError} INVALID_OPTION; {ApiError} TOO_LARGE
+ * @throws {ServiceBotError} INVALID_OPTION
  */
 function imageIn({ url, dataBase64 }: z.output<typeof image>): ImageInput {
   if (url !== undefined && dataBase64 === undefined) return { url };
   if (url !== undefined || dataBase64 === undefined) {
     throw new ServiceBotError("INVALID_OPTION", "Give either url or dataBase64.");
   }
-  if (/^data:/i.test(dataBase64)) return { data: fromDataUrl(dataBase64) };
-  // Base64 is often broken into lines.
-  return { data: fromBase64(dataBase64.replace(/\s+/g, ""), "dataBase64") };
+  // Base64 is often broken into lines, and may come as a data: URL.
+  const base64 = dataBase64.replace(/^data:[^,]{0,200};base64,/i, "").replace(/\s+/g, "");
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
+    throw new ServiceBotError("INVALID_OPTION", "dataBase64 holds characters that are not base64.");
+  }
+  return Buffer.from(base64, "base64");
 }

@@ -5,7 +5,7 @@
 import { channel, type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 import type { ShownError } from "../core/safe-text.ts";
 
-/** In each message: the `Bot` that it is about. `undefined` for a part that belongs to no bot. */
+/** In each message: the `Bot` that it is about, or a `Client` of its own. `undefined` for a part that belongs to neither. */
 export interface BotMessage {
   readonly bot: object | undefined;
 }
@@ -83,7 +83,17 @@ export interface ChannelMessages {
     readonly trace?: string | undefined;
   };
   /** The event log was read to its end, or could not be: then with the code of the error. */
-  readonly poll: BotMessage & { readonly code: string | undefined };
+  readonly poll: BotMessage & {
+    readonly code: string | undefined;
+    /** Absent if the log could not be read; false if the reader gave up on pages without events. */
+    readonly atEnd?: boolean;
+    /** Why the log could not be read. */
+    readonly error?: unknown;
+    /** Time until the next try. */
+    readonly retryInMs?: number;
+    /** How the bot goes on without the log, for people; set if the token may not read it. */
+    readonly meanwhile?: string | undefined;
+  };
   /** Polling took over from the webhook (`polling`), or handed back (`auditing`). */
   readonly mode: BotMessage & { readonly mode: "auditing" | "polling"; readonly reason: string };
   /** The lease of a run, or of the event log with its `term`, was lost to another instance. */
@@ -112,7 +122,7 @@ export interface ChannelMessages {
   /** One request to the platform ended. */
   readonly request: RequestMessage & {
     readonly method: string;
-    /** Below `/api/v1`, with the query. */
+    /** Below `/api/v1`, without the query. */
     readonly path: string;
     /** Method and template of the path, such as `POST /posts/{id}/comments`. */
     readonly operation: string;

@@ -7,6 +7,12 @@ const TOKEN_REFUSED =
 const APP_REFUSED =
   "the platform refuses every request of the app: enable it in the developer portal; events wait until then";
 
+const LOG_ENDLESS =
+  "the event log goes on and on without events: its cursor moves, and nothing comes; it is read at the audit interval";
+
+const LOG_FORBIDDEN =
+  "the token may not read the event log: give it the scope read, dm or both in the developer portal";
+
 /**
  * Writes a line for what happens in a bot. A failure that repeats itself is a line when it begins; the same failure is
  * logged at `debug` until it is over.
@@ -16,6 +22,7 @@ const APP_REFUSED =
 export function logFacts(bot: object, log: Logger): () => void {
   return subscribe(bot, {
     ...intakeLines(log),
+    ...pollLines(log),
     run: (run) => logRun(log, run),
     step(step) {
       // Most bots do not log this much.
@@ -70,6 +77,31 @@ function intakeLines(log: Logger) {
       const page = { events, stored, duplicates, unusable, trace: batch.trace };
       if (unusable === 0) log.info(page, "events from the log");
       else log.error(page, "events from the log that cannot be handled: see the dead letters");
+    },
+  };
+}
+
+/** Lines about reads of the event log. */
+function pollLines(log: Logger) {
+  /** Failure that was logged last; `undefined` while the log can be read. */
+  let logged: "unreadable" | "forbidden" | undefined;
+  let reachesEnd = true;
+  return {
+    poll({ atEnd, error: err, retryInMs, meanwhile }: ChannelMessages["poll"]) {
+      if (atEnd !== undefined) {
+        if (logged !== undefined) log.info("the event log can be read again");
+        if (reachesEnd && !atEnd) log.warn(LOG_ENDLESS);
+        logged = undefined;
+        reachesEnd = atEnd;
+        return;
+      }
+      const failure = meanwhile === undefined ? "unreadable" : "forbidden";
+      const isNew = logged !== failure;
+      logged = failure;
+      if (meanwhile === undefined) {
+        const pollLevel = isNew ? "warn" : "debug";
+        log[pollLevel]({ err, retryInMs }, "the event log cannot be read");
+      } else if (isNew) log.error({ err, retryInMs, meanwhile }, LOG_FORBIDDEN);
     },
   };
 }

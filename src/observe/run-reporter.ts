@@ -1,4 +1,4 @@
-import type { Fetch } from "../client/http-options.ts";
+import type { Fetch } from "../client/http.ts";
 import { isLoopback } from "../core/addresses.ts";
 import { systemClock } from "../core/clock.ts";
 import {

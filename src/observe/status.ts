@@ -6,7 +6,7 @@ import type { RestoreMark } from "../inbox/restore-mark.ts";
 import type { SharedReport } from "../inbox/shared.ts";
 import type { Mode } from "../poller/mode.ts";
 import type { Poller } from "../poller/poller.ts";
-import type { PollerStatus } from "../poller/record.ts";
+import type { PollerStatus } from "../poller/snapshot.ts";
 import type { Receiver } from "../receiver/receive.ts";
 
 /**

@@ -25,24 +25,6 @@ export interface SavedSnapshot extends Snapshot {
   readonly at: number;
 }
 
-/** The other instances of a bot, as a poller sees them. A failure is logged and retried, and never thrown. */
-export interface Peers {
-  /** Resolves when this instance is to read the log; to undefined once `stop` aborts. */
-  nextTerm(stop: AbortSignal): Promise<Term | undefined>;
-  /** Saves what this poller knows for the others. False if the term is over. */
-  save(term: number, snapshot: Snapshot): Promise<boolean>;
-  /** Loads what the present or the last leader saved; undefined without anything of use. */
-  load(): Promise<SavedSnapshot | undefined>;
-  /** Calls `listener` when there may be a new snapshot. Returns a function that unsubscribes. */
-  onSaved(listener: () => void): () => void;
-  /** Notes a delivery that this instance has stored, for {@link pollDeliveries} of the leader. */
-  publishDelivery(events: DeliveredEvents): void;
-  /** Returns the deliveries of all instances since the last call, this one's included, the oldest first. */
-  pollDeliveries(): Promise<readonly Delivery[]>;
-  /** Hands back the term, so that another instance goes on at once, and publishes what is left. */
-  close(): Promise<void>;
-}
-
 export interface PeersOptions {
   readonly shared: Shared;
   readonly clock: Clock;
@@ -62,8 +44,11 @@ const ELECTION_RETRY_MS = 100;
 /** In ms. Shortest interval between two publications of deliveries. */
 const PUBLISH_INTERVAL_MS = 250;
 
-/** The instances that share an inbox. One at a time reads the log: the holder of a lease in the inbox. */
-export class SharedPeers implements Peers {
+/**
+ * The instances that share an inbox. One at a time reads the log: the holder of a lease in the inbox. Failures are logged and
+ * retried, and never thrown.
+ */
+export class SharedPeers {
   readonly #options: PeersOptions;
   readonly #leaseMs: number;
   #term: Term | undefined;
@@ -77,6 +62,7 @@ export class SharedPeers implements Peers {
     this.#leaseMs = options.leaseMs ?? LEASE_MS;
   }
 
+  /** Resolves when this instance is to read the log; to `undefined` once `stop` aborts. */
   async nextTerm(stop: AbortSignal): Promise<Term | undefined> {
     const { shared, clock, log } = this.#options;
     while (!stop.aborted) {
@@ -102,6 +88,7 @@ export class SharedPeers implements Peers {
     return undefined;
   }
 
+  /** Saves what this poller knows for the other instances. False if the term is over. */
   async save(term: number, snapshot: Snapshot): Promise<boolean> {
     const { shared, clock, log } = this.#options;
     const text = writeSnapshot(snapshot, clock.now());
@@ -110,6 +97,7 @@ export class SharedPeers implements Peers {
     );
   }
 
+  /** Loads what the present or the last leader saved; `undefined` without anything of use. */
   async load(): Promise<SavedSnapshot | undefined> {
     const { shared, clock, log } = this.#options;
     const note = await orElse(shared.readNote(EVENT_LOG), undefined, (err) =>
@@ -121,12 +109,14 @@ export class SharedPeers implements Peers {
     return snapshot && { ...snapshot, at };
   }
 
+  /** Calls `listener` when there may be a new snapshot. Returns a function that unsubscribes. */
   onSaved(listener: () => void): () => void {
     return this.#options.shared.onChange((topic) => {
       if (topic === undefined || topic === "note") listener();
     });
   }
 
+  /** Notes a delivery that this instance has stored, for {@link pollDeliveries} of the leader. */
   publishDelivery(events: DeliveredEvents): void {
     const { clock } = this.#options;
     this.#outbox.push({ at: clock.now(), events: events.map(({ id, type }) => ({ id, type })) });
@@ -134,6 +124,7 @@ export class SharedPeers implements Peers {
     this.#cancelPublishing ??= clock.timer(PUBLISH_INTERVAL_MS, publish, { background: true });
   }
 
+  /** Returns the deliveries of all instances since the last call, this one's included, the oldest first. */
   async pollDeliveries(): Promise<readonly Delivery[]> {
     await this.#publish();
     const { shared, log } = this.#options;
@@ -155,6 +146,7 @@ export class SharedPeers implements Peers {
     );
   }
 
+  /** Hands back the term, so that another instance goes on at once, and publishes what is left. */
   async close(): Promise<void> {
     await this.resign();
     await this.#publish();

@@ -1,17 +1,17 @@
 import type { Client } from "../client/client.ts";
+import { ApiError } from "../client/errors.ts";
 import type { LogPurpose } from "../client/request.ts";
-import type { EventPage } from "../client/types.ts";
+import type { EventPage } from "../client/resources.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
-import { idText } from "../events/id.ts";
+import { idFamily, idText, orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { textOf } from "../events/parse.ts";
 import { EVENT_LOG, type Inbox, type NewEvent, type PutResult } from "../inbox/inbox.ts";
 import { batchMessage, readBatch } from "../inbox/read-batch.ts";
 import { channels, traced, works } from "../observe/channels.ts";
 import type { FoundEvent } from "./mode.ts";
-import { mayRefusePosition, RefusedPosition } from "./refused-position.ts";
 
 export interface LogReaderOptions {
   readonly inbox: Pick<Inbox, "put" | "cursor">;
@@ -235,6 +235,68 @@ export class LogReader {
 
   #dateOf({ date }: EventPage): number {
     return date ?? this.#options.platformNow();
+  }
+}
+
+/**
+ * Statuses that may mean that a position is no longer in the log. How long the log keeps events, and how an older position is
+ * answered, is not shown (section 6 of the platform document).
+ */
+const statuses: ReadonlySet<number> = new Set([400, 404, 410, 416, 422]);
+
+/** Returns whether a read of the log may have been refused because of the position it began at. */
+function mayRefusePosition(error: unknown): error is ApiError {
+  return error instanceof ApiError && statuses.has(error.status);
+}
+
+/**
+ * The stored position while the platform refuses it, until there is a new one. Reading then begins again with the
+ * oldest event. A trimmed log has no event up to that position; a platform that refused it by mistake has all of
+ * them, which are done, and which the inbox may have forgotten by now.
+ */
+class RefusedPosition {
+  #cursor: string | undefined;
+  readonly #leftOut = new Set<string>();
+  #isLogged = false;
+
+  refuse(cursor: string | undefined): void {
+    if (cursor === undefined) return;
+    // A position behind the refused one takes nothing back.
+    if (this.#cursor === undefined || orderKey(cursor) > orderKey(this.#cursor)) {
+      this.#cursor = cursor;
+    }
+    this.#isLogged = false;
+  }
+
+  /** Ends the refusal, because there is a new position. */
+  replace(log: Logger): void {
+    this.logLeftOut(log);
+    this.#cursor = undefined;
+    this.#leftOut.clear();
+  }
+
+  /** Returns whether an event is left out, because it is not behind the position. */
+  leavesOut(id: string): boolean {
+    const isDone = this.covers(id);
+    if (isDone && !this.#isLogged) this.#leftOut.add(id);
+    return isDone;
+  }
+
+  /** Logs once how many events were left out, in case they were not done. */
+  logLeftOut(log: Logger): void {
+    if (this.#leftOut.size === 0 || this.#isLogged) return;
+    this.#isLogged = true;
+    log.warn(
+      { events: this.#leftOut.size },
+      "events up to that position were left out: they are taken as done",
+    );
+  }
+
+  /** Returns whether an event or a position is not behind the refused one, as far as the two can be compared. */
+  covers(id: string): boolean {
+    const cursor = this.#cursor;
+    if (cursor === undefined || idFamily(id) !== idFamily(cursor)) return false;
+    return orderKey(id) <= orderKey(cursor);
   }
 }
 

@@ -1,7 +1,8 @@
-import { sleep } from "../core/clock.ts";
-import { hasCode } from "../errors.ts";
+import { ApiError, outageOf } from "../client/errors.ts";
+import { backoff, type Clock, type Random, sleep } from "../core/clock.ts";
+import { hasCode, ServiceBotError } from "../errors.ts";
 import { channels } from "../observe/channels.ts";
-import type { DeliveredEvents, Peers, SavedSnapshot, Term } from "./leader.ts";
+import type { DeliveredEvents, SavedSnapshot, SharedPeers, Term } from "./leader.ts";
 import { type FirstStart, LogReader, type LogReaderOptions } from "./log-reader.ts";
 import {
   type FoundEvent,
@@ -12,11 +13,10 @@ import {
   type Observation,
   observe,
 } from "./mode.ts";
-import { type PollerStatus, PollRecord, type PollRecordOptions } from "./record.ts";
+import type { PollerStatus } from "./snapshot.ts";
 
-export interface PollerOptions
-  extends Omit<LogReaderOptions, "term" | "firstStart">,
-    PollRecordOptions {
+export interface PollerOptions extends Omit<LogReaderOptions, "term" | "firstStart"> {
+  readonly clock: Clock;
   /** `auto` switches between auditing and polling; `polling` never audits. */
   readonly delivery: "auto" | "polling";
   /** Between two rounds while polling, in milliseconds. */
@@ -27,9 +27,11 @@ export interface PollerOptions
   readonly silenceMs: number;
   /** The types that ever came by webhook. */
   readonly webhookTypes: ReadonlySet<string>;
+  /** Spreads retries. Default `Math.random`. */
+  readonly random?: Random;
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
   /** The other instances of the bot; absent if only one process can use the inbox. */
-  readonly peers?: Peers | undefined;
+  readonly peers?: SharedPeers | undefined;
   /**
    * True while the log brings what came after the backup that the inbox was restored from. Most of it was
    * acknowledged, and will not be delivered again: it says nothing about the webhook.
@@ -49,6 +51,9 @@ interface Reading {
   auditedAt: number;
 }
 
+/** In ms. Longest pause after failures in a row, and the pause after a missing scope. */
+const MAX_PAUSE_MS = 60_000;
+
 /** In ms. The platform's time is known by a header of whole seconds, so it is up to this much later than it says. */
 const DATE_STEP_MS = 1_000;
 
@@ -58,9 +63,11 @@ const DATE_STEP_MS = 1_000;
  */
 export class Poller {
   readonly #options: PollerOptions;
-  readonly #record: PollRecord;
   readonly #firstStart: FirstStart = {};
   #startedAt: number;
+  #status: Omit<PollerStatus, "mode">;
+  /** Failed rounds in a row. */
+  #failures = 0;
   readonly #stopping = new AbortController();
   #state: ModeState;
   /** Undefined while another instance reads the log. */
@@ -71,8 +78,15 @@ export class Poller {
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    this.#record = new PollRecord(options);
     this.#startedAt = options.clock.now();
+    this.#status = {
+      modeSince: this.#startedAt,
+      modeReason: options.delivery === "polling" ? "DELIVERY=polling" : "the bot has started",
+      cursor: undefined,
+      lastPollAt: undefined,
+      lastPollError: undefined,
+      readToEndAt: undefined,
+    };
     this.#state = this.#asConfigured(initialMode(options.webhookTypes));
   }
 
@@ -86,9 +100,8 @@ export class Poller {
   }
 
   get status(): PollerStatus {
-    const { status } = this.#record;
-    const cursor = this.#reading === undefined ? status.cursor : this.#reading.reader.cursor;
-    return { ...status, mode: this.mode, cursor };
+    const cursor = this.#reading === undefined ? this.#status.cursor : this.#reading.reader.cursor;
+    return { ...this.#status, mode: this.mode, cursor };
   }
 
   start(): void {
@@ -116,7 +129,7 @@ export class Poller {
   }
 
   /** Reads the log whenever it is this instance's turn, and follows the leader otherwise. */
-  async #readInTurn(peers: Peers): Promise<void> {
+  async #readInTurn(peers: SharedPeers): Promise<void> {
     const { signal: stop } = this.#stopping;
     const unsubscribe = peers.onSaved(() => {
       if (this.#reading === undefined) void this.#follow(peers);
@@ -131,11 +144,11 @@ export class Poller {
   }
 
   /** Takes over the state of the leader, or of the one before. */
-  async #follow(peers: Peers): Promise<SavedSnapshot | undefined> {
+  async #follow(peers: SharedPeers): Promise<SavedSnapshot | undefined> {
     const saved = await peers.load();
     if (saved === undefined || this.#reading !== undefined) return undefined;
     this.#state = this.#asConfigured(saved.state);
-    this.#record.restore(saved.status);
+    this.#status = saved.status;
     return saved;
   }
 
@@ -160,20 +173,17 @@ export class Poller {
         isOpen = true;
         await this.#round(reading, isResumed);
         isResumed = false;
-        channels.poll.publish({ bot: this.#options.bot, code: undefined });
         await this.#rest(reading);
       } catch (error) {
         // The store has said that another instance reads the log by now.
         if (hasCode(error, "LEASE_LOST")) term?.end();
         if (signal.aborted) break;
-        const retryInMs = this.#record.failed(error, this.mode);
-        const code = this.#record.status.lastPollError?.code;
-        channels.poll.publish({ bot: this.#options.bot, code });
+        const retryInMs = this.#fail(error);
         await this.#save(reading);
         await sleep(this.#options.clock, retryInMs, signal);
       }
     }
-    this.#record.leaveAt(reader.cursor);
+    this.#status = { ...this.#status, cursor: reader.cursor };
     this.#reading = undefined;
   }
 
@@ -197,7 +207,7 @@ export class Poller {
       await reader.read(isAudit ? "cursor" : "head", signal, read);
       partial = false;
       if (isAudit) reading.auditedAt = startedAt;
-      this.#record.succeeded(startedAt, reader.atEnd);
+      this.#succeed(startedAt, reader.atEnd);
     } finally {
       await this.#pollDeliveries(reading);
       this.#deliveredMeanwhile = undefined;
@@ -213,6 +223,49 @@ export class Poller {
       }
     }
     await this.#save(reading);
+  }
+
+  /** @param startedAt when the round began */
+  #succeed(startedAt: number, atEnd: boolean): void {
+    const { clock, bot } = this.#options;
+    this.#failures = 0;
+    this.#status = {
+      ...this.#status,
+      lastPollAt: clock.now(),
+      lastPollError: undefined,
+      ...(atEnd && { readToEndAt: startedAt }),
+    };
+    channels.poll.publish({ bot, code: undefined, atEnd });
+  }
+
+  /** Publishes a failed round. Returns the pause before the next one, in ms. */
+  #fail(error: unknown): number {
+    const { clock, bot } = this.#options;
+    const code = error instanceof ServiceBotError ? error.code : "INTERNAL";
+    const status = error instanceof ApiError ? error.status : undefined;
+    this.#failures += 1;
+    this.#status = { ...this.#status, lastPollAt: clock.now(), lastPollError: { code, status } };
+    // The client has logged a token that is refused as a whole; it counts as an outage.
+    const lacksScope = error instanceof ApiError && status === 403 && !error.refusesToken;
+    const retryInMs = lacksScope ? MAX_PAUSE_MS : this.#retryInMs(error);
+    const meanwhile = lacksScope ? this.#meanwhile() : undefined;
+    channels.poll.publish({ bot, code, error, retryInMs, meanwhile });
+    return retryInMs;
+  }
+
+  #retryInMs(error: unknown): number {
+    const { pollIntervalMs, random } = this.#options;
+    const policy = { baseMs: pollIntervalMs, maxMs: MAX_PAUSE_MS, factor: 2 };
+    const requestedMs = outageOf(error)?.retryAfterMs ?? 0;
+    return Math.max(requestedMs, pollIntervalMs, backoff(policy, this.#failures, random));
+  }
+
+  /** Describes how the bot goes on without the log. */
+  #meanwhile(): string {
+    if (this.#options.delivery === "polling") return "no event arrives until then";
+    return this.mode === "auditing"
+      ? "webhook deliveries go on, but what the webhook loses is not found"
+      : "no event arrives until then, except what the webhook brings";
   }
 
   /** Waits for the next round, and looks up before that when an event becomes overdue. */
@@ -254,12 +307,12 @@ export class Poller {
   }
 
   #observe(observation: Observation): void {
-    const { silenceMs, log, onSwitch, bot } = this.#options;
+    const { silenceMs, log, onSwitch, bot, clock } = this.#options;
     const { state, switched } = observe(this.#state, observation, silenceMs);
     this.#state = state;
     if (switched === undefined) return;
     const { to, reason } = switched;
-    this.#record.switched(reason);
+    this.#status = { ...this.#status, modeSince: clock.now(), modeReason: reason };
     channels.mode.publish({ bot, mode: to, reason });
     // The bot's own function may throw or reject, which must end neither the loop nor the process.
     Promise.resolve()

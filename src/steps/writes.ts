@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Client } from "../client/client.ts";
-import type { ImageInput } from "../client/images/source.ts";
 import type {
+  ImageInput,
   OutgoingMessage,
   Sent,
   SentComment,
   SentMessage,
   SentPost,
   Upload,
-} from "../client/types.ts";
+} from "../client/resources.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import { actorOf, conversationOf } from "../events/lane.ts";

@@ -4,7 +4,9 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
+import { onTestFinished } from "vitest";
 import { Client, type ClientOptions } from "../faces/client.ts";
+import { type ChannelMessages, type Listeners, subscribe } from "../faces/observe.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
 export const apiKey = "key-of-this-test";
@@ -67,4 +69,15 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
     },
     (error: unknown) => error,
   );
+}
+
+/** The messages of a channel about one sender, from now until the end of the test. */
+export function messagesOf<K extends keyof ChannelMessages>(
+  sender: object,
+  name: K,
+): Omit<ChannelMessages[K], "bot">[] {
+  const messages: Omit<ChannelMessages[K], "bot">[] = [];
+  const collect = ({ bot: _, ...message }: ChannelMessages[K]) => messages.push(message);
+  onTestFinished(subscribe(sender, { [name]: collect } as Listeners));
+  return messages;
 }

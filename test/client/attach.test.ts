@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { Client, type OutgoingMessage } from "../faces/client.ts";
-import { ManualClock } from "../faces/testing.ts";
 import { image } from "../platform/support/images.ts";
 import { rejection } from "./api.ts";
 
@@ -116,10 +115,9 @@ describe("images of a message", () => {
 });
 
 describe("an image whose key has expired or was consumed", () => {
-  test("is uploaded once more, also where it came as a stream", async () => {
+  test("is uploaded once more", async () => {
     const { client, all, underWay } = gated();
-    const stream = new Blob([await image()]).stream();
-    const posting = client.posts.create({ text: "hi", images: [stream] });
+    const posting = client.posts.create({ text: "hi", images: [await image()] });
     for (const key of ["k_1", "k_2"]) {
       const [upload] = await underWay(1);
       upload?.answer(uploaded(key));
@@ -194,7 +192,6 @@ describe("before a byte is sent", async () => {
     ["VALIDATION", "a text file", { images: [png, Buffer.from("hello")] }],
     ["VALIDATION", "an empty file", { images: [png, new Uint8Array(0)] }],
     ["BLOCKED_HOST", "http", { images: [png, "http://example.com/a.png"] }],
-    ["BLOCKED_HOST", "a private address", { images: [png, "https://10.0.0.1/a.png"] }],
     ["BLOCKED_HOST", "a password", { images: [png, "https://ada:x@example.com/a.png"] }],
     ["INVALID_OPTION", "a file that is not there", { images: [png, "./no-such-file.png"] }],
   ])("%s: %s", async (code, _what, message) => {
@@ -220,19 +217,3 @@ describe("before a byte is sent", async () => {
     expect(sent).toEqual([]);
   });
 });
-
-test.each(["upload", "create"] as const)(
-  "a stream that never ends holds nobody for longer than a request may take: %s",
-  async (what) => {
-    const clock = new ManualClock();
-    const fetch = () => Promise.reject(new Error("nothing is sent"));
-    const client = new Client({ baseUrl: "http://platform.test", apiKey: "key", clock, fetch });
-    const stream = new ReadableStream<Uint8Array>({});
-    const call = rejection(
-      what === "upload" ? client.upload(stream) : client.posts.create({ images: [stream] }),
-    );
-    await clock.advance(10_000);
-    expect(await call).toMatchObject({ code: "API_TIMEOUT", sent: false });
-    expect(clock.waiting).toBe(0);
-  },
-);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type BreakerChange, Client, NetworkError, outageOf } from "../faces/client.ts";
+import { Client, NetworkError, outageOf } from "../faces/client.ts";
 import { ManualClock } from "../faces/testing.ts";
-import { rejection } from "./api.ts";
+import { messagesOf, rejection } from "./api.ts";
 
 type Respond = (method: string, path: string) => Response | Promise<Response>;
 
@@ -15,7 +15,6 @@ const broken: Respond = () => {
 function platform() {
   const clock = new ManualClock(1_800_000_000_000);
   const calls: string[] = [];
-  const changes: BreakerChange[] = [];
   const state = { respond: away };
   const client = new Client({
     retries: 0,
@@ -29,8 +28,8 @@ function platform() {
       calls.push(`${init.method} ${pathname}`);
       return await state.respond(String(init.method), pathname);
     },
-    onBreaker: (change) => changes.push(change),
   });
+  const changes = messagesOf(client, "circuit");
   return { clock, calls, changes, state, client };
 }
 

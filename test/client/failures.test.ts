@@ -407,11 +407,12 @@ describe("the deadline", () => {
   });
 
   test("is 10 s unless told otherwise", () => {
-    expect(new Client({ retries: 0, baseUrl: "http://platform.test", apiKey }).timeoutMs).toBe(
+    expect(new Client({ retries: 0, baseUrl: "http://platform.test", apiKey }).longestCallMs).toBe(
       10_000,
     );
     expect(
-      new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, timeoutMs: 5 }).timeoutMs,
+      new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, timeoutMs: 5 })
+        .longestCallMs,
     ).toBe(5);
   });
 });

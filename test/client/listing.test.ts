@@ -212,7 +212,7 @@ describe("a cursor that never ends is told, in so many requests", () => {
       const nextCursor = Buffer.alloc(100_000, "x").toString("latin1").concat(String(read++));
       return { items: ["item"], nextCursor };
     };
-    for await (const _ of new Listing(page, undefined, () => "feed")) {
+    for await (const _ of new Listing(page, undefined, "feed")) {
       if (read < 300) continue;
       expect(heap() - before).toBeLessThan(10_000_000);
       break;

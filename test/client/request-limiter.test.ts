@@ -1,22 +1,16 @@
 import { describe, expect, test } from "vitest";
-import {
-  type BudgetWait,
-  MIN_PER_MINUTE,
-  NetworkError,
-  type RequestKind,
-  RequestLimiter,
-} from "../faces/client.ts";
+import { MIN_PER_MINUTE, NetworkError, type RequestKind, RequestLimiter } from "../faces/client.ts";
 import { ManualClock } from "../faces/testing.ts";
-import { rejection } from "./api.ts";
+import { messagesOf, rejection } from "./api.ts";
 
 const START = 1_800_000_000_000;
 
 /** A budget whose requests end as soon as they have their place, unless they are held. */
 function budget(perMinute: number) {
   const clock = new ManualClock(START);
-  const waits: BudgetWait[] = [];
-  const options = { perMinute, clock, random: () => 1, onWait: (w: BudgetWait) => waits.push(w) };
-  const shared = new RequestLimiter(options);
+  const bot = {};
+  const waits = messagesOf(bot, "budget-wait");
+  const shared = new RequestLimiter({ perMinute, clock, random: () => 1, bot });
   /** What got a place, in order, with the time in ms since the start. */
   const sent: [name: string, at: number][] = [];
   const take = (kind: RequestKind, signal?: AbortSignal, name: string = kind) =>

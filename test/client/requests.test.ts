@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Client, type RequestReport } from "../faces/client.ts";
-import { apiKey, json, rejection, serve } from "./api.ts";
+import { Client } from "../faces/client.ts";
+import { apiKey, json, messagesOf, rejection, serve } from "./api.ts";
 
 const page = { items: [], nextCursor: null };
 const sent = { id: "m_1", conversationId: "c_1", createdAt: "2026-01-02T03:04:05.678Z" };
@@ -98,28 +98,22 @@ describe("headers", () => {
   });
 });
 
-describe("onRequest", () => {
-  async function reports(status: number): Promise<RequestReport[]> {
-    const seen: RequestReport[] = [];
-    const { client } = await serve(json(status, {}), { onRequest: (report) => seen.push(report) });
+describe("the channel of requests", () => {
+  test.each([200, 500])("has each answer, good or bad: %i", async (status) => {
+    const { client } = await serve(json(status, {}));
+    const seen = messagesOf(client, "request");
     await client.me().catch(() => undefined);
-    return seen;
-  }
-
-  test("is told of each answer, good or bad", async () => {
-    expect(await reports(200)).toMatchObject([{ method: "GET", path: "/me", status: 200 }]);
-    expect(await reports(500)).toMatchObject([{ method: "GET", path: "/me", status: 500 }]);
+    expect(seen).toMatchObject([{ method: "GET", path: "/me", status }]);
   });
 
-  test("is told of a request without an answer, and never of the token", async () => {
-    const seen: RequestReport[] = [];
+  test("has a request without an answer, and never the token", async () => {
     const client = new Client({
       baseUrl: "http://platform.test",
       apiKey,
       retries: 0,
       fetch: () => Promise.reject(new TypeError("fetch failed")),
-      onRequest: (report) => seen.push(report),
     });
+    const seen = messagesOf(client, "request");
     await rejection(client.me());
     expect(seen).toMatchObject([{ method: "GET", path: "/me", status: undefined }]);
     expect(JSON.stringify(seen)).not.toContain(apiKey);
@@ -148,18 +142,16 @@ test.each(["", ".", ".."])("an id %j is refused before anything is sent", async 
   expect(sent).toHaveLength(1);
 });
 
-test("onRequest is told the code of an error, and onHeldBack of what was not sent", async () => {
-  const seen: RequestReport[] = [];
-  const heldBack: string[] = [];
+test("the channels have the code of an error, and of each request that was not sent", async () => {
   const client = new Client({
     baseUrl: "http://platform.test",
     apiKey,
     retries: 0,
     fetch: () => Promise.reject(new TypeError("fetch failed")),
-    onRequest: (report) => seen.push(report),
-    onHeldBack: (code) => heldBack.push(code),
   });
+  const seen = messagesOf(client, "request");
+  const heldBack = messagesOf(client, "held-back");
   for (let n = 0; n < 7; n++) await rejection(client.me());
   expect(seen.map(({ code }) => code)).toEqual(Array(5).fill("API_UNREACHABLE"));
-  expect(heldBack).toEqual(["API_CIRCUIT_OPEN", "API_CIRCUIT_OPEN"]);
+  expect(heldBack.map(({ code }) => code)).toEqual(["API_CIRCUIT_OPEN", "API_CIRCUIT_OPEN"]);
 });

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import type { ClientOptions } from "../faces/client.ts";
-import { type Api, json, type Responder, rejection, serve } from "./api.ts";
+import { type Api, json, messagesOf, type Responder, rejection, serve } from "./api.ts";
 import { HurriedClock } from "./hurried-clock.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -216,8 +216,8 @@ test("the deadline is one for all tries", async () => {
 });
 
 test("an abort during a wait ends the call with its reason, and no further try begins", async () => {
-  const tries: unknown[] = [];
-  const { client, clock } = await scene([status(500)], { onRequest: (each) => tries.push(each) });
+  const { client, clock } = await scene([status(500)]);
+  const tries = messagesOf(client, "request");
   const controller = new AbortController();
   const reason = new Error("enough");
   clock.onWait = () => controller.abort(reason);
@@ -239,13 +239,11 @@ describe("each try", () => {
     expect(client.requests).toMatchObject({ left: 2 });
   });
 
-  test("is told to onRequest", async () => {
-    const seen: unknown[] = [];
-    const { client } = await scene([status(500), reset], {
-      onRequest: ({ status }) => seen.push(status),
-    });
+  test("is published", async () => {
+    const { client } = await scene([status(500), reset]);
+    const seen = messagesOf(client, "request");
     await client.me();
-    expect(seen).toEqual([500, undefined, 200]);
+    expect(seen.map(({ status }) => status)).toEqual([500, undefined, 200]);
   });
 });
 

@@ -1,9 +1,12 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import * as z from "zod";
 import { refusalContract } from "../contract/refusal-contract.ts";
 import { section7 } from "../contract/section-7.ts";
 import { Client, Http, platformCodes } from "../faces/client.ts";
 import { rejection } from "./api.ts";
+
+const any: z.ZodType<unknown> = z.unknown();
 
 /** Section 7 through the client: by its methods, and past its own checks as the platform answers. */
 refusalContract(async ({ url, token, fetch }, attempt, { family, ...refused }) => {
@@ -11,7 +14,7 @@ refusalContract(async ({ url, token, fetch }, attempt, { family, ...refused }) =
   const { method, path, body, byClient } = attempt;
   const sent = body instanceof FormData ? { form: body } : { json: body };
   const requests = [
-    new Http(access).request(method, path, method === "GET" ? {} : sent),
+    new Http(access).request(method, path, any, method === "GET" ? {} : sent),
     ...(byClient === undefined ? [] : [byClient(new Client(access))]),
   ];
   for (const error of await Promise.all(requests.map(rejection))) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type BreakerChange, Client } from "../faces/client.ts";
+import { Client } from "../faces/client.ts";
 import { ManualClock } from "../faces/testing.ts";
-import { rejection } from "./api.ts";
+import { messagesOf, rejection } from "./api.ts";
 
 type Respond = (path: string) => Response;
 
@@ -25,7 +25,6 @@ const switchedOff =
 function makeClient(respond: Respond, random = 1) {
   const clock = new ManualClock(1_800_000_000_000);
   const calls: string[] = [];
-  const changes: BreakerChange[] = [];
   const platform = { respond };
   const client = new Client({
     ...{ retries: 0, baseUrl: "http://platform.test", apiKey: "key", clock, random: () => random },
@@ -34,8 +33,8 @@ function makeClient(respond: Respond, random = 1) {
       calls.push(pathname);
       return platform.respond(pathname);
     },
-    onBreaker: (change) => changes.push(change),
   });
+  const changes = messagesOf(client, "circuit");
   return { clock, calls, changes, platform, client };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { messagesOf } from "../client/api.ts";
 import { Client } from "../faces/client.ts";
 import { Router } from "../faces/router.ts";
 import { ManualClock } from "../faces/testing.ts";
@@ -11,7 +12,7 @@ const SIMULATED_MS = 120_000;
 /** A handler that reads and then writes, on a platform that answers reads alone. */
 async function scene(status: number): Promise<{ gets: number; posts: number; opened: number }> {
   const clock = new ManualClock(1_800_000_000_000);
-  const seen = { gets: 0, posts: 0, opened: 0 };
+  const seen = { gets: 0, posts: 0 };
   const client = new Client({
     retries: 0,
     baseUrl: "http://platform.test",
@@ -23,10 +24,8 @@ async function scene(status: number): Promise<{ gets: number; posts: number; ope
       if (method === "POST") return Response.json({ code: "RATE_LIMITED" }, { status });
       return Response.json({ items: [], nextCursor: null });
     },
-    onBreaker: ({ open }) => {
-      if (open) seen.opened += 1;
-    },
   });
+  const circuits = messagesOf(client, "circuit");
   const router = new Router();
   router.on("dm.message", async (ctx) => {
     await ctx.messages({ limit: 10 });
@@ -39,7 +38,7 @@ async function scene(status: number): Promise<{ gets: number; posts: number; ope
   );
   for (let ms = 0; ms < SIMULATED_MS; ms += 500) await clock.advance(500);
   expect(await inbox.stats()).toMatchObject({ dead: 0, done: 0 });
-  return seen;
+  return { ...seen, opened: circuits.filter(({ open }) => open).length };
 }
 
 function message(id: string) {

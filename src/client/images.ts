@@ -1,0 +1,245 @@
+import { readFile, stat } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { isAnyArrayBuffer } from "node:util/types";
+import { type ImageKind, imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
+import { hasCode, messageOf, type PlatformCode, ServiceBotError } from "../errors.ts";
+import { apiErrorOf } from "./errors.ts";
+import { eitherOf, type Http } from "./http.ts";
+import { type CallOptions, type ImageInput, type Upload, upload } from "./resources.ts";
+
+/** An image that is read and checked: ready to be attached, or to be uploaded as often as it takes. */
+export type PreparedImage =
+  | { readonly key: string }
+  | { readonly url: string }
+  | { readonly data: Uint8Array<ArrayBuffer>; readonly kind: ImageKind };
+
+/** An image that is not uploaded yet. */
+export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
+
+/**
+ * In bytes (section 8 of the platform document: "5 MB"). Read as 5 MiB, because a local check must not refuse an image
+ * between 5,000,000 bytes and that which the platform takes.
+ */
+export const MAX_IMAGE_BYTES = 5_242_880;
+
+/** File names of pictures, which no key looks like. Kinds that the platform does not take are refused later. */
+const pictureName = /\.(png|jpe|jpe?g|jfif|webp|gif|avif|heic|heif|svg|bmp|tiff?)$/i;
+
+/** In characters. Longer than any path, address or key; a longer string is an image as base64. */
+const MAX_TEXT = 8_192;
+
+const EXPECTED =
+  "An image is given as bytes, a Blob, a path, an https address or the key of an upload";
+
+/**
+ * Reads and checks an image, and sends nothing.
+ *
+ * @throws {ApiError} BLOCKED_HOST, TOO_LARGE, VALIDATION, as the platform would answer
+ * @throws {ServiceBotError} INVALID_OPTION if it cannot be read
+ * @throws the reason of the signal
+ */
+export async function prepareImage(
+  input: ImageInput,
+  signal?: AbortSignal | undefined,
+): Promise<PreparedImage> {
+  signal?.throwIfAborted();
+  if (typeof input === "string" || input instanceof URL) return await fromText(String(input));
+  if (typeof input !== "object" || input === null) {
+    return invalid(`${EXPECTED} (got ${input === null ? "null" : typeof input}).`);
+  }
+  if (ArrayBuffer.isView(input)) {
+    return fromBytes(new Uint8Array(input.buffer, input.byteOffset, input.byteLength));
+  }
+  if (isAnyArrayBuffer(input)) return fromBytes(new Uint8Array(input));
+  if (isBlob(input)) {
+    checkSize(input.size, "The image in the Blob");
+    return fromBytes(new Uint8Array(await input.arrayBuffer()));
+  }
+  return await fromFields(input);
+}
+
+/** An `Upload` has a key and an address; the key can be attached. */
+async function fromFields(input: object): Promise<PreparedImage> {
+  if ("key" in input && typeof input.key === "string") return fromKey(input.key);
+  if ("arrayBuffer" in input || Symbol.asyncIterator in input) {
+    return invalid(`${EXPECTED}. Of a response or a stream, pass all its bytes.`);
+  }
+  if ("path" in input && isAddress(input.path)) return await fromFile(String(input.path));
+  if ("url" in input && isAddress(input.url)) return fromUrl(String(input.url));
+  const names = Object.keys(input).join(", ");
+  return invalid(`${EXPECTED} (got an object with ${names === "" ? "no fields" : names}).`);
+}
+
+async function fromText(text: string): Promise<PreparedImage> {
+  const trimmed = text.trim();
+  const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(trimmed)?.[1]?.toLowerCase();
+  if (text.length > MAX_TEXT || scheme === "data") {
+    const hint = 'base64 is passed as Buffer.from(text, "base64")';
+    return invalid(`${EXPECTED} (got a string of ${text.length} characters; ${hint}).`);
+  }
+  if (scheme === "file") return await fromFile(trimmed);
+  // `C:/images` is a path.
+  if (scheme === "https" || scheme === "http" || /^[a-z][a-z0-9+.-]+:\/\//i.test(trimmed)) {
+    return fromUrl(trimmed);
+  }
+  const isPath = /[/\\]/.test(text) || text.startsWith("~") || pictureName.test(text);
+  return isPath ? await fromFile(text) : fromKey(text);
+}
+
+function fromKey(key: string): PreparedImage {
+  return key.trim() === "" ? invalid(`${EXPECTED} (got an empty string).`) : { key };
+}
+
+/** The platform fetches by https alone, and would learn credentials in the address, which the message does not show. */
+function fromUrl(address: string): PreparedImage {
+  const url = URL.parse(address);
+  if (url?.protocol === "https:" && url.username === "" && url.password === "") {
+    return { url: url.href };
+  }
+  return refuse(
+    "BLOCKED_HOST",
+    "The platform fetches images by https alone: give a whole address, https://…, without a user name or a password.",
+  );
+}
+
+/** Copies the bytes, so that the checked ones are sent even if the caller changes its own. */
+function fromBytes(bytes: Uint8Array, name = "The image"): PreparedImage {
+  const kind = checkImage(bytes, name);
+  return { data: Uint8Array.from(bytes), kind };
+}
+
+async function fromFile(pathOrUrl: string): Promise<PreparedImage> {
+  const path = pathOf(pathOrUrl);
+  try {
+    const info = await stat(path);
+    if (!info.isFile()) {
+      return invalid(`"${path}" is ${info.isDirectory() ? "a folder" : "a device"}, not a file.`);
+    }
+    checkSize(info.size, `"${path}"`);
+    return fromBytes(await readFile(path), `"${path}"`);
+  } catch (error) {
+    if (error instanceof ServiceBotError) throw error;
+    return unreadable(path, error);
+  }
+}
+
+function pathOf(path: string): string {
+  if (!/^file:/i.test(path)) return path;
+  try {
+    return fileURLToPath(path);
+  } catch (cause) {
+    return invalid(`"${path}" names no file here: ${messageOf(cause)}.`, { cause });
+  }
+}
+
+function unreadable(path: string, cause: unknown): never {
+  const isMissing = hasCode(cause, "ENOENT");
+  const reason = isMissing ? "there is no such file" : messageOf(cause);
+  const hints = isMissing
+    ? " If it is the key of an upload, pass { key }." +
+      (path.startsWith("~") ? " The shell expands ~, and Node does not." : "")
+    : "";
+  return invalid(`The image "${path}" cannot be read: ${reason}.${hints}`, { cause });
+}
+
+function isAddress(value: unknown): value is string | URL {
+  return typeof value === "string" || value instanceof URL;
+}
+
+/** Looks at its properties, because there are other Blobs than the global one. */
+function isBlob(value: object): value is Blob {
+  return "arrayBuffer" in value && "size" in value && typeof value.size === "number";
+}
+
+/**
+ * Checks the size and the kind of an image as `POST /uploads` does. The first bytes decide on the kind; the rest is for the
+ * platform to validate.
+ */
+function checkImage(bytes: Uint8Array, name: string): ImageKind {
+  checkSize(bytes.length, name);
+  const kind = imageKindOf(bytes);
+  if (kind !== undefined) return kind;
+  return refuse("VALIDATION", `${name} does not begin as a PNG, JPEG, WebP, GIF or AVIF image.`);
+}
+
+function checkSize(bytes: number, name: string): void {
+  if (bytes === 0) refuse("VALIDATION", `${name} is empty.`);
+  if (bytes > MAX_IMAGE_BYTES) {
+    refuse(
+      "TOO_LARGE",
+      `${name} is larger than 5 MB (${MAX_IMAGE_BYTES} bytes): make the image smaller or compress it more.`,
+    );
+  }
+}
+
+/** Refuses with the code that the platform would have answered. */
+function refuse(platformCode: PlatformCode, message: string): never {
+  throw apiErrorOf(message, { status: 400, platformCode, local: true });
+}
+
+function invalid(message: string, options?: ErrorOptions): never {
+  throw new ServiceBotError("INVALID_OPTION", message, options);
+}
+
+/** Prepares all images before any is uploaded, one after the other. */
+export async function prepareImages(
+  inputs: readonly ImageInput[],
+  signal: AbortSignal | undefined,
+): Promise<PreparedImage[]> {
+  const prepared: PreparedImage[] = [];
+  for (const input of inputs) prepared.push(await prepareImage(input, signal));
+  return prepared;
+}
+
+/** Uploads images side by side, and returns their keys. The first failure aborts the other uploads. */
+export async function uploadAll(
+  http: Http,
+  images: readonly PreparedImage[],
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const failed = new AbortController();
+  const either = eitherOf(failed.signal, signal);
+  const uploads = images.map(async (image) =>
+    "key" in image ? image.key : (await send(http, image, either)).key,
+  );
+  try {
+    return await Promise.all(uploads);
+  } catch (error) {
+    failed.abort(error);
+    // No upload is left running.
+    await Promise.allSettled(uploads);
+    throw error;
+  }
+}
+
+/**
+ * Prepares and uploads one image.
+ *
+ * @throws {ServiceBotError} INVALID_OPTION if it cannot be read, or is a key
+ */
+export async function uploadImage(
+  http: Http,
+  image: ImageInput,
+  { signal }: CallOptions,
+): Promise<Upload> {
+  const prepared = await prepareImage(image, signal);
+  if ("key" in prepared) return invalid("This is the key of an upload: attach it as it is.");
+  return await send(http, prepared, signal);
+}
+
+/**
+ * Sends an image in the form that fits it (`POST /uploads`, section 4 of the platform document). Bytes go as multipart,
+ * because base64 is a third larger.
+ */
+async function send(http: Http, image: Unsent, signal: AbortSignal | undefined): Promise<Upload> {
+  const body = "url" in image ? { json: { url: image.url } } : { form: formOf(image) };
+  return (await http.request("POST", "/uploads", upload, { signal, ...body })).value;
+}
+
+/** The name on disk stays private, and may lie about the kind. */
+function formOf({ data, kind }: Exclude<Unsent, { readonly url: string }>): FormData {
+  const form = new FormData();
+  const file = new Blob([data], { type: mediaTypeOf(kind) });
+  form.set("file", file, `image.${kind === "jpeg" ? "jpg" : kind}`);
+  return form;
+}

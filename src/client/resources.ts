@@ -1,0 +1,343 @@
+import * as z from "../core/zod.ts";
+import { ServiceBotError } from "../errors.ts";
+
+/**
+ * Shapes of section 2 of the platform document, each with the schema of its answers. Objects may carry fields beyond those
+ * declared, because the platform adds fields without changing its version (section 9).
+ */
+
+/** An id: a text for handlers, even if the platform sends a number. */
+const id: z.ZodType<string> = z.preprocess(
+  (value) => (typeof value === "number" ? String(value) : value),
+  z.string(),
+);
+const text = z.string();
+/** A documented text that handlers can do without: empty if the platform sends null or nothing. */
+const words: z.ZodType<string> = z.preprocess((value) => value ?? "", z.string());
+const orUndefined = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
+  z.preprocess((value) => value ?? undefined, schema.optional());
+/** A field that is not documented: left out if its type is unexpected, so that it breaks no bot. */
+const perhaps = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
+  orUndefined(schema).catch(undefined);
+const perhapsId = perhaps(id);
+
+/** An image of a direct message; posts and comments have `thumbUrl` as well. */
+export interface Image {
+  /** Address of the image. */
+  readonly url: string;
+  /** A small preview; null or absent if there is none. */
+  readonly thumbUrl?: string | null | undefined;
+  /** Pixels; absent if the platform does not send it. */
+  readonly width?: number | undefined;
+  /** Pixels; absent if the platform does not send it. */
+  readonly height?: number | undefined;
+}
+
+const image: z.ZodType<Image> = z.looseObject({
+  url: text,
+  thumbUrl: z.string().nullish(),
+  width: perhaps(z.number()),
+  height: perhaps(z.number()),
+});
+const images: z.ZodType<Image[]> = z.preprocess((value) => value ?? [], z.array(image));
+
+/** A message of a conversation. */
+export interface Message {
+  readonly id: string;
+  /** Empty if the platform does not send it. */
+  readonly conversationId: string;
+  /** True when the message belongs to the calling bot. */
+  readonly fromBot: boolean;
+  /** Without an @; empty if the platform does not send it. */
+  readonly authorUsername: string;
+  /** Empty for a deleted message and for one of images alone. */
+  readonly text: string;
+  /** ISO 8601, UTC; empty if the platform does not send it. */
+  readonly createdAt: string;
+  /** The message that this one answers; null if it answers none. */
+  readonly replyToId: string | null;
+  readonly images: readonly Image[];
+}
+
+export const message: z.ZodType<Message> = z.looseObject({
+  id,
+  conversationId: z.preprocess((value) => value ?? "", id),
+  fromBot: z.boolean(),
+  authorUsername: words,
+  text: words,
+  createdAt: words,
+  replyToId: id.nullable().default(null),
+  images,
+});
+
+/** A post. Fields beyond `id`, `type`, `text` and `images` are not documented, so the type is open. */
+export interface Post {
+  readonly id: string;
+  /** `post` for posts. */
+  readonly type?: string | undefined;
+  readonly text: string;
+  readonly images: readonly Image[];
+  /** ISO 8601, UTC; absent if the platform does not send it. */
+  readonly createdAt?: string | undefined;
+  /** Absent if the platform does not send it. */
+  readonly author?: { readonly username: string } | undefined;
+  readonly [field: string]: unknown;
+}
+
+/** A comment: it has the fields of a post. */
+export interface Comment extends Post {}
+
+export const post: z.ZodType<Post> = z.looseObject({
+  id,
+  type: orUndefined(text),
+  text: words,
+  images,
+  createdAt: perhaps(text),
+  author: perhaps(z.looseObject({ username: text })),
+});
+
+/** Answer to a direct message that was sent. */
+export interface SentMessage {
+  readonly id: string;
+  readonly conversationId: string;
+  /** ISO 8601, UTC; empty if the platform does not send it. */
+  readonly createdAt: string;
+}
+
+export const sentMessage: z.ZodType<SentMessage> = z.looseObject({
+  id,
+  conversationId: z.preprocess((value) => value ?? "", id),
+  createdAt: words,
+});
+
+/** Answer to a new post. It is not documented, so no field is certain. */
+export interface SentPost {
+  readonly id?: string | undefined;
+  readonly [field: string]: unknown;
+}
+
+/** Answer to a new comment. It is not documented either. */
+export interface SentComment extends SentPost {}
+
+/** A reply that was sent: a message or a comment. */
+export type Sent = SentMessage | SentComment;
+
+/** Any answer is valid, because section 4 shows none. */
+export const sentPost: z.ZodType<SentPost> = z
+  .looseObject({ id: perhapsId })
+  .catch({ id: undefined });
+
+/** An uploaded image. The platform deletes it after an hour unless it was attached (section 3). */
+export interface Upload {
+  /** Goes into `imageKeys`, once. */
+  readonly key: string;
+  /** Empty if the platform does not send it. */
+  readonly url: string;
+  /** A small preview; null or absent if there is none. */
+  readonly thumbUrl?: string | null | undefined;
+  /** Pixels; absent if the platform does not send it. */
+  readonly width?: number | undefined;
+  /** Pixels; absent if the platform does not send it. */
+  readonly height?: number | undefined;
+  /** Size in bytes; absent if the platform does not send it. */
+  readonly bytes?: number | undefined;
+}
+
+export const upload: z.ZodType<Upload> = z.looseObject({
+  key: text,
+  url: words,
+  thumbUrl: z.string().nullish(),
+  width: perhaps(z.number()),
+  height: perhaps(z.number()),
+  bytes: perhaps(z.number()),
+});
+
+/** An account. Its fields are not documented: any may be absent, and others may be present. */
+export interface Profile {
+  readonly id?: string | undefined;
+  readonly username?: string | undefined;
+  readonly name?: string | undefined;
+  readonly avatarUrl?: string | null | undefined;
+  readonly isBot?: boolean | undefined;
+  readonly [field: string]: unknown;
+}
+
+export const profile: z.ZodType<Profile> = z.looseObject({
+  id: perhapsId,
+  username: perhaps(text),
+  name: perhaps(text),
+  avatarUrl: z.string().nullish().catch(undefined),
+  isBot: perhaps(z.boolean()),
+});
+
+/** A search result. Its fields are not documented; `type` may distinguish a post from an account. */
+export interface SearchHit {
+  readonly type?: string | undefined;
+  readonly id?: string | undefined;
+  readonly [field: string]: unknown;
+}
+
+export const searchHit: z.ZodType<SearchHit> = z.looseObject({
+  id: perhapsId,
+  type: perhaps(text),
+});
+
+/** A conversation of the bot with one person. */
+export interface Conversation {
+  readonly id: string;
+  readonly peer: {
+    readonly username: string;
+    /** Empty if the platform does not send it. */
+    readonly name: string;
+    readonly avatarUrl: string | null;
+    /** False if the platform does not send it. */
+    readonly isBot: boolean;
+  };
+  /** ISO 8601, UTC; empty if the platform does not send it. */
+  readonly lastMessageAt: string;
+  /** Null if the platform does not send it. */
+  readonly lastMessage: { readonly text: string; readonly fromBot: boolean } | null;
+}
+
+export const conversation: z.ZodType<Conversation> = z.looseObject({
+  id,
+  peer: z.looseObject({
+    username: text,
+    name: words,
+    avatarUrl: z.string().nullable().default(null),
+    isBot: z.preprocess((value) => value ?? false, z.boolean()),
+  }),
+  lastMessageAt: words,
+  lastMessage: z.looseObject({ text: words, fromBot: z.boolean() }).nullable().default(null),
+});
+
+/** One page of the event log, oldest first. */
+export interface EventPage {
+  /** Unchecked: `readBatch` and `parseEvent` check them. */
+  readonly events: readonly unknown[];
+  /** The `since` of the next page. */
+  readonly cursor: string;
+  /** The platform's clock when it answered, in ms since 1970; absent without a `Date` header. */
+  readonly date: number | undefined;
+}
+
+export const eventPage: z.ZodType<Omit<EventPage, "date">> = z.looseObject({
+  events: z.array(z.unknown()),
+  cursor: id,
+});
+
+/** One page of a listing, newest first. `nextCursor` is null on the last page. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** The `cursor` of the next page; null on the last one. */
+  readonly nextCursor: string | null;
+}
+
+/** A missing or empty cursor counts as the last page. Sent back empty, it would request the first page again. */
+const cursor = z.preprocess((value) => (value === "" ? null : value), id.nullable().default(null));
+
+/** A page as the document shows it for conversations and messages. */
+export function documentedPageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
+  return z.looseObject({ items: z.array(item), nextCursor: cursor });
+}
+
+/** A page of a listing under "Other read endpoints". The document does not show it; a bare array is a single page. */
+export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
+  return z.preprocess(
+    (body) => (Array.isArray(body) ? { items: body } : body),
+    documentedPageOf(item),
+  );
+}
+
+/** Options of every call. */
+export interface CallOptions {
+  /** Ends the call, which then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Selects a page of a listing. */
+export interface PageOptions extends CallOptions {
+  /** 1 to 50. The platform's default is not documented. */
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** A search. Fields besides `text` are sent as they are, because the parameters are not documented. */
+export interface SearchQuery {
+  /** Text to search for. */
+  readonly text: string;
+  readonly [parameter: string]: string | undefined;
+}
+
+/** Bytes of an image. */
+type ImageBytes = ArrayBufferView | ArrayBuffer | Blob;
+
+/**
+ * An image: its bytes, its path, its address, or the key of one that is uploaded already.
+ *
+ * A string is read by these rules, in this order:
+ * 1. `https://…` is an address from which the platform fetches the image; other schemes are refused.
+ * 2. `file://…`, and a string that has a `/` or a `\` in it, begins with `~`, or ends like the name of a file with
+ *    a picture (`.png`, `.jpg`, …) is a path.
+ * 3. Every other string is a key.
+ *
+ * `{ url }`, `{ path }` and `{ key }` need no rules. Never pass on a string that a user wrote, because it could name a file
+ * of yours.
+ */
+export type ImageInput =
+  | string
+  | URL
+  | ImageBytes
+  | { readonly path: string | URL }
+  | { readonly url: string | URL; readonly arrayBuffer?: never }
+  | { readonly key: string };
+
+/** Text, images, or both. At least one is required (section 4, "Attaching images"). */
+export interface OutgoingMessage {
+  /** May be empty with images. */
+  readonly text?: string | undefined;
+  /**
+   * Images: bytes, a path, an https address, or the key of an upload (docs/images.md). With `imageKeys` at most 4. They are
+   * uploaded side by side.
+   */
+  readonly images?: readonly ImageInput[] | undefined;
+  /** The keys of uploads; they come before `images`. */
+  readonly imageKeys?: readonly string[] | undefined;
+}
+
+/** A longer list is not checked item by item. The platform sends 50 items at most (section 8). */
+const MAX_ITEMS = 1_000;
+
+/** Maximum number of problems that an error names, and characters of each. */
+const MAX_ISSUES = 5;
+const MAX_CHARACTERS = 200;
+
+/**
+ * Checks an answer. A new field never breaks a bot; a missing one is named by its path.
+ *
+ * @throws {ServiceBotError} API_INVALID_RESPONSE
+ */
+export function check<T>(schema: z.ZodType<T>, body: unknown, request: string): T {
+  const items = itemsIn(body);
+  if (items > MAX_ITEMS) throw invalid(request, `it has ${items} items, and a page 50 at most`);
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  const { issues } = result.error;
+  const shown = issues
+    .slice(0, MAX_ISSUES)
+    .map(({ path, message }) => `${path.join(".") || "body"}: ${message}`.slice(0, MAX_CHARACTERS));
+  const more = issues.length > MAX_ISSUES ? [`and ${issues.length - MAX_ISSUES} more`] : [];
+  throw invalid(request, [...shown, ...more].join("; "));
+}
+
+function itemsIn(body: unknown): number {
+  if (Array.isArray(body)) return body.length;
+  const { items, events }: { items?: unknown; events?: unknown } = Object(body);
+  return Math.max(...[items, events].map((list) => (Array.isArray(list) ? list.length : 0)));
+}
+
+function invalid(request: string, problem: string): ServiceBotError {
+  const message = `${request}: the answer is not as documented: ${problem}`;
+  return new ServiceBotError("API_INVALID_RESPONSE", message);
+}
