@@ -30,21 +30,6 @@ export function printError(text: string): void {
 /** Erases the line in which the cursor stands. */
 const ERASE_LINE = "\r\u001b[K";
 
-/** Writes a text in the line of the cursor, instead of what stood there. */
-export function overwriteLine(text: string): void {
-  process.stdout.write(ERASE_LINE + printable(text));
-}
-
-/** Erases the screen, and puts the cursor at its top. */
-export function clearScreen(): void {
-  process.stdout.write("\u001b[2J\u001b[H");
-}
-
-/** Returns the width of the terminal in columns; `undefined` if unknown. */
-export function terminalColumns(): number | undefined {
-  return process.stdout.columns;
-}
-
 /** In ms, between two updates of a progress line. */
 const PROGRESS_INTERVAL_MS = 100;
 

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CLI } from "../faces/files.ts";
 import { AtTerminal, hasPty } from "../support/at-terminal.ts";
@@ -11,9 +10,6 @@ import { reservePort } from "../support/reserve-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot } from "./cli.ts";
 import { runCommand } from "./command.ts";
-
-/** In ms: a key that comes sooner after another one is part of a word. */
-const WORD_PAUSE_MS = 500;
 
 /** A bot's folder with `service-bot` in its node_modules: the sources of this checkout. */
 function botFolder(greeting: string): string {
@@ -135,13 +131,11 @@ test.skipIf(!hasPty)(
     dev.type("\u0017");
     dev.type("follow");
     await dev.screen.shows("Ignored");
-    await sleep(WORD_PAUSE_MS);
     dev.type("d");
     await dev.screen.shows("Esc cancels");
     dev.type("quite well\r");
     await dev.screen.shows('@ada "quite well"', '"hi"');
     expect(dev.screen.text).not.toContain("webhook disabled");
-    await sleep(WORD_PAUSE_MS);
     dev.type("q");
     expect(await dev.ended).toBe(0);
   },

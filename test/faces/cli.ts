@@ -1,15 +1,7 @@
 export { ownCommand, readArguments, UsageError, untilSignal } from "../../src/cli/command.ts";
 export { ControlClient } from "../../src/cli/control.ts";
+export { KEYS, Keyboard, openInBrowser } from "../../src/cli/dev/keys.ts";
 export {
-  effectToConfirm,
-  KEYS,
-  type KeyCommand,
-  KeyInput,
-  openInBrowser,
-  perform,
-} from "../../src/cli/dev/keys.ts";
-export {
-  InputLine,
   logFormatter,
   printTimeline,
   stackLines,
@@ -19,7 +11,6 @@ export { aboutBot, isThisMachine, type RunningBot } from "../../src/cli/doctor/b
 export { checkEnvironment } from "../../src/cli/doctor/environment.ts";
 export type { Finding } from "../../src/cli/doctor/finding.ts";
 export { aboutFile, aboutInbox, aboutInstances, aboutServer } from "../../src/cli/doctor/inbox.ts";
-export { aboutCertificate } from "../../src/cli/doctor/webhook.ts";
 export { copyInbox } from "../../src/cli/inbox/copy.ts";
 export { filterIn } from "../../src/cli/inbox/filter.ts";
 export { instancesText } from "../../src/cli/inbox/read.ts";

@@ -5,10 +5,9 @@ import { type Command, CommandError, ownCommand, readArguments, untilSignal } fr
 import { writeControlFile } from "../control.ts";
 import { readDotEnv, usualPlatformUrl } from "../environment.ts";
 import { platformFlags, platformSettings, startLocalPlatform } from "../local-platform.ts";
-import { clearScreen, clockTime, overwriteLine, print, terminalColumns } from "../output.ts";
+import { clockTime, print } from "../output.ts";
 import { portalUrls } from "../platform.ts";
-import { KEYS, listenToKeys, openInBrowser } from "./keys.ts";
-import { InputLine } from "./lines.ts";
+import { KEYS, Keyboard } from "./keys.ts";
 import {
   type ChosenPort,
   chooseBotPort,
@@ -66,25 +65,17 @@ interface Served {
 }
 
 async function serve(platform: Platform, { entry, environment, botPort }: Served): Promise<void> {
-  const line = new InputLine({ overwrite: overwriteLine, columns: terminalColumns });
-  const session = new DevSession({ platform, entry, environment, line });
+  const keyboard = new Keyboard({ platform });
+  const session = new DevSession({ platform, entry, environment, keyboard });
   const { port, taken } = botPort;
   print(`  webhook   ${session.webhook(port)}`);
   if (taken !== undefined) print(movedLine(taken, "the bot", port));
   print(process.stdin.isTTY ? `  ${KEYS}` : `  ${triggerLine(platform)}`);
   print("");
   await session.start(port);
-  const quit = Promise.withResolvers<void>();
-  const stopKeys = listenToKeys({
-    platform,
-    say: session.say,
-    quit: quit.resolve,
-    open: openInBrowser,
-    clear: () => line.printAbove(clearScreen),
-    showLine: (text) => line.show(text),
-  });
-  await Promise.race([quit.promise, untilSignal(), session.ended]);
-  stopKeys();
+  keyboard.listen();
+  await Promise.race([keyboard.quit, untilSignal(), session.ended]);
+  keyboard.stop();
   print(`${clockTime(Date.now())} stopping`);
   await session.stop();
 }

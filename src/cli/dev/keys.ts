@@ -1,212 +1,187 @@
 import { spawn } from "node:child_process";
+import {
+  clearScreenDown,
+  createInterface,
+  cursorTo,
+  type Interface,
+  moveCursor,
+} from "node:readline";
+import type { Readable, Writable } from "node:stream";
 import { messageOf } from "../../errors.ts";
 import type { EventType } from "../../events/types.ts";
 import type { Platform } from "../../platform/index.ts";
-
-/** Time in ms within which a key after another one belongs to a word, which was meant for another window. */
-const WORD_MS = 300;
-
-/** Time in ms within which a second press confirms. */
-const CONFIRM_MS = 5_000;
-
-const ESCAPE = "\u001b";
-
-/** Keys that ask for a text, with the words before it. */
-const prompts: Readonly<Record<string, string>> = { d: "dm as @ada", m: "mention as @ada" };
-
-/** Something that a user asks for with keys. */
-export type KeyCommand =
-  | { readonly kind: "press"; readonly key: string }
-  | { readonly kind: "send"; readonly key: string; readonly text: string }
-  | { readonly kind: "say"; readonly text: string }
-  | { readonly kind: "clear" }
-  | { readonly kind: "quit" };
-
-export interface KeyInputOptions {
-  /** Returns what a key does, if it is to be pressed twice; otherwise `undefined`. */
-  readonly needsConfirmation: (key: string) => string | undefined;
-}
-
-/**
- * Turns what a terminal sends into commands. Single printable keys act. A word or a pasted text does not, because it was
- * most likely meant for another window; nor do control characters, Ctrl-C and Ctrl-L apart.
- */
-export class KeyInput {
-  readonly #options: KeyInputOptions;
-  #prompt: { readonly key: string; text: string } | undefined;
-  /** Time of the last key, in ms. */
-  #lastAt = Number.NEGATIVE_INFINITY;
-  #isWordReported = false;
-  #unconfirmed: { readonly key: string; readonly at: number } | undefined;
-
-  constructor(options: KeyInputOptions) {
-    this.#options = options;
-  }
-
-  /** The line in which a text is typed; `undefined` while single keys act. */
-  get line(): string | undefined {
-    if (this.#prompt === undefined) return undefined;
-    const { key, text } = this.#prompt;
-    return `${prompts[key]} (Enter sends, Esc cancels): ${text}`;
-  }
-
-  /** @param now time in ms, on any clock */
-  take(chunk: string, now: number): readonly KeyCommand[] {
-    if (chunk.includes("\u0003")) return [{ kind: "quit" }];
-    const lastAt = this.#lastAt;
-    this.#lastAt = now;
-    if (this.#prompt !== undefined) return this.#takeText(chunk, this.#prompt);
-    if (chunk === "\f") return [{ kind: "clear" }];
-    // One control character, or the sequence of a key such as an arrow.
-    if (/^\p{Cc}$/u.test(chunk) || chunk.startsWith(ESCAPE)) return [];
-    const { key: unconfirmed, at = 0 } = this.#unconfirmed ?? {};
-    this.#unconfirmed = undefined;
-    const isConfirmed = chunk === unconfirmed && now - at <= CONFIRM_MS;
-    const isWord = Array.from(chunk).length > 1 || now - lastAt < WORD_MS;
-    if (isWord && !isConfirmed) return this.#refuseWord();
-    this.#isWordReported = false;
-    return this.#takeKey(chunk, isConfirmed, now);
-  }
-
-  #takeKey(key: string, isConfirmed: boolean, now: number): readonly KeyCommand[] {
-    if (Object.hasOwn(prompts, key)) {
-      this.#prompt = { key, text: "" };
-      return [];
-    }
-    const effect = isConfirmed ? undefined : this.#options.needsConfirmation(key);
-    if (effect === undefined) return [{ kind: "press", key }];
-    this.#unconfirmed = { key, at: now };
-    return [{ kind: "say", text: `Press ${key} again to ${effect}.` }];
-  }
-
-  /** Says so once for each word. */
-  #refuseWord(): readonly KeyCommand[] {
-    if (this.#isWordReported) return [];
-    this.#isWordReported = true;
-    return [
-      {
-        kind: "say",
-        text: "Ignored: more than one key at once. d writes a message, ? shows the keys.",
-      },
-    ];
-  }
-
-  #takeText(chunk: string, prompt: { readonly key: string; text: string }): readonly KeyCommand[] {
-    const isEscape = chunk === ESCAPE;
-    // Arrows and other keys that send a sequence.
-    if (chunk.startsWith(ESCAPE) && !isEscape) return [];
-    const isEnd = isEscape || /[\r\n]$/.test(chunk);
-    // A pasted text of several lines is one message.
-    for (const character of isEscape ? "" : chunk.replace(/[\r\n]+$/, "")) {
-      prompt.text = edited(prompt.text, character);
-    }
-    if (!isEnd) return [];
-    this.#prompt = undefined;
-    const text = prompt.text.trim();
-    if (isEscape || text === "") return [{ kind: "say", text: "Cancelled." }];
-    return [{ kind: "send", key: prompt.key, text }];
-  }
-}
-
-/** Returns a line after one more character: Backspace and Ctrl-U delete, other control characters become a space or go. */
-function edited(text: string, character: string): string {
-  if (character === "\u007f" || character === "\b") return Array.from(text).slice(0, -1).join("");
-  if (character === "\u0015") return "";
-  if (/[\r\n\t]/.test(character)) return `${text} `;
-  return /\p{Cc}/u.test(character) ? text : text + character;
-}
+import { printLine } from "../output.ts";
 
 /** The keys and what they do, as shown at the start and by `?`. */
 export const KEYS =
   "o open  d dm  m mention  l like  r replay  f fail next  w webhook on/off  ? keys  q quit";
 
-export interface KeyOptions {
+/** In ms. A second press within this time confirms. */
+const CONFIRM_MS = 5_000;
+
+const ESCAPE = "\u001b";
+const CTRL_C = "\u0003";
+
+export interface KeyboardOptions {
   readonly platform: Platform;
-  readonly say: (line: string) => void;
-  readonly quit: () => void;
+  /** Default: standard input, if that is a terminal. */
+  readonly input?: Readable & {
+    readonly isTTY?: boolean | undefined;
+    setRawMode?(mode: boolean): unknown;
+  };
+  readonly output?: Writable;
+  readonly print?: (line: string) => void;
   /** Opens an address in the browser. Resolves to false if that fails. */
-  readonly open: (url: string) => Promise<boolean>;
-  /** Clears the screen. */
-  readonly clear: () => void;
-  /** Shows the line in which a text is typed; `undefined` removes it. */
-  readonly showLine: (line: string | undefined) => void;
+  readonly open?: (url: string) => Promise<boolean>;
 }
 
-/** Listens to keys while standard input is a terminal. Returns a function that ends it. */
-export function listenToKeys(options: KeyOptions): () => void {
-  const { stdin } = process;
-  if (!stdin.isTTY) return () => undefined;
-  const input = new KeyInput({
-    needsConfirmation: (key) => effectToConfirm(key, options.platform),
-  });
-  const onData = (chunk: string) => {
-    const commands = input.take(chunk, performance.now());
-    options.showLine(input.line);
-    for (const command of commands) {
-      perform(command, options).catch((error: unknown) => options.say(messageOf(error)));
+/**
+ * The keys of a developer. A single key acts at once, or asks for a text in the last line of the terminal, while other
+ * lines are printed above it.
+ */
+export class Keyboard {
+  readonly #options: Required<KeyboardOptions>;
+  readonly #quit = Promise.withResolvers<void>();
+  #typing: Interface | undefined;
+  /** The key that has to be pressed again, and when it was pressed. */
+  #unconfirmed: { readonly key: string; readonly at: number } | undefined;
+
+  constructor(options: KeyboardOptions) {
+    const { stdin: input, stdout: output } = process;
+    this.#options = { input, output, print: printLine, open: openInBrowser, ...options };
+  }
+
+  /** Resolves when the user quits. */
+  get quit(): Promise<void> {
+    return this.#quit.promise;
+  }
+
+  /** Listens if the input is a terminal. */
+  listen(): void {
+    const { input } = this.#options;
+    if (input.isTTY !== true) return;
+    input.setEncoding("utf8").on("data", this.#onData);
+    this.#readKeys();
+  }
+
+  stop(): void {
+    const { input } = this.#options;
+    if (input.isTTY !== true) return;
+    input.off("data", this.#onData);
+    this.#typing?.close();
+    input.setRawMode?.(false);
+    input.pause();
+  }
+
+  /** Prints one line. */
+  readonly say = (line: string): void => this.printAbove(() => this.#options.print(line));
+
+  /** Prints whole lines above the one in which the user types. */
+  printAbove(print: () => void): void {
+    const rows = this.#eraseText();
+    print();
+    // The prompt moves up as many rows as it had before.
+    this.#options.output.write("\n".repeat(rows));
+    this.#typing?.prompt(true);
+  }
+
+  /** Carries out what a single key stands for. */
+  async press(key: string, now: number = performance.now()): Promise<void> {
+    if (!this.#isConfirmed(key, now)) return;
+    const { platform, print } = this.#options;
+    const { control } = platform;
+    if (key === "d") await this.#write("dm.message", "dm as @ada");
+    else if (key === "m") await this.#write("mention", "mention as @ada");
+    else if (key === "l") control.act({ type: "like", from: "ada" });
+    else if (key === "r") await this.#replay();
+    else if (key === "f") control.setFaults({ webhook: { mode: "status", times: 1 } });
+    else if (key === "w") control.saveWebhook({ enabled: !control.webhook.enabled });
+    else if (key === "o") await this.#openPortal();
+    else if (key === "?" || key === "h") print(KEYS);
+    else if (key === "q") this.#quit.resolve();
+  }
+
+  readonly #onData = (chunk: string): void => {
+    if (chunk.includes(CTRL_C)) this.#quit.resolve();
+    else if (this.#typing !== undefined) {
+      if (chunk !== ESCAPE) return;
+      this.#eraseText();
+      this.#typing.close();
     }
+    // An arrow and other keys send a sequence.
+    else if (chunk.startsWith(ESCAPE)) return;
+    // A pasted text may be meant for another window.
+    else if (Array.from(chunk).length > 1)
+      this.say("Ignored: d writes a message, ? shows the keys.");
+    else this.press(chunk).catch((error: unknown) => this.say(messageOf(error)));
   };
-  stdin.setEncoding("utf8");
-  stdin.setRawMode(true);
-  stdin.resume();
-  stdin.on("data", onData);
-  return () => {
-    options.showLine(undefined);
-    stdin.off("data", onData);
-    stdin.setRawMode(false);
-    stdin.pause();
-  };
-}
 
-/** Returns the effect of a key that disturbs the bot; `undefined` for a key that acts at once. */
-export function effectToConfirm(key: string, { control }: Platform): string | undefined {
-  if (key === "f") return "let the next delivery fail";
-  return key === "w" && control.webhook.enabled ? "switch the webhook off" : undefined;
-}
-
-const written: Readonly<Record<string, EventType>> = { d: "dm.message", m: "mention" };
-
-/** Carries out a command of the user. */
-export async function perform(command: KeyCommand, options: KeyOptions): Promise<void> {
-  switch (command.kind) {
-    case "press":
-      return await press(command.key, options);
-    case "send": {
-      const type = written[command.key];
-      if (type === undefined) return;
-      options.platform.control.act({ type, from: "ada", text: command.text });
-      return;
-    }
-    case "say":
-      return options.say(command.text);
-    case "clear":
-      return options.clear();
-    case "quit":
-      return options.quit();
+  /** A key that disturbs the bot is pressed twice. */
+  #isConfirmed(key: string, now: number): boolean {
+    const { key: unconfirmed, at = 0 } = this.#unconfirmed ?? {};
+    this.#unconfirmed = undefined;
+    if (key === unconfirmed && now - at <= CONFIRM_MS) return true;
+    const effect = this.#effectToConfirm(key);
+    if (effect === undefined) return true;
+    this.#unconfirmed = { key, at: now };
+    this.say(`Press ${key} again to ${effect}.`);
+    return false;
   }
-}
 
-async function press(key: string, { platform, say, quit, open }: KeyOptions): Promise<void> {
-  const { control } = platform;
-  if (key === "l") control.act({ type: "like", from: "ada" });
-  else if (key === "q") quit();
-  else if (key === "?" || key === "h") say(KEYS);
-  else if (key === "f") control.setFaults({ webhook: { mode: "status", times: 1 } });
-  else if (key === "w") control.saveWebhook({ enabled: !control.webhook.enabled });
-  else if (key === "r") await replay(platform, say);
-  else if (key === "o" && !(await open(platform.portalUrl))) {
-    say(`No browser can be opened from here. The portal is at ${platform.portalUrl}`);
+  #effectToConfirm(key: string): string | undefined {
+    if (key === "f") return "let the next delivery fail";
+    const { webhook } = this.#options.platform.control;
+    return key === "w" && webhook.enabled ? "switch the webhook off" : undefined;
   }
-}
 
-/** Sends the newest event again, as a platform does that has lost the acknowledgement. */
-async function replay({ control }: Platform, say: KeyOptions["say"]): Promise<void> {
-  const { lastEventId } = control.state();
-  if (lastEventId === null) {
-    say("Nothing to replay yet: press d first.");
-    return;
+  /** Asks for a text, and writes it as a person. */
+  async #write(type: EventType, label: string): Promise<void> {
+    const { input, output, platform } = this.#options;
+    const typing = createInterface({ input, output, terminal: true, historySize: 0 });
+    this.#typing = typing;
+    const answer = await new Promise<string>((resolve) => {
+      typing.once("close", () => resolve(""));
+      typing.question(`${label} (Enter sends, Esc cancels): `, resolve);
+    });
+    typing.close();
+    this.#typing = undefined;
+    this.#readKeys();
+    const text = answer.trim();
+    if (text === "") this.say("Cancelled.");
+    else platform.control.act({ type, from: "ada", text });
   }
-  await control.deliver({ eventIds: [lastEventId] });
+
+  /** Sends the newest event again, as a platform does that has lost the acknowledgement. */
+  async #replay(): Promise<void> {
+    const { control } = this.#options.platform;
+    const { lastEventId } = control.state();
+    if (lastEventId === null) this.say("Nothing to replay yet: press d first.");
+    else await control.deliver({ eventIds: [lastEventId] });
+  }
+
+  async #openPortal(): Promise<void> {
+    const { platform, open } = this.#options;
+    if (await open(platform.portalUrl)) return;
+    this.say(`No browser can be opened from here. The portal is at ${platform.portalUrl}`);
+  }
+
+  /** The end of a typed text leaves raw mode, and pauses the input. */
+  #readKeys(): void {
+    const { input } = this.#options;
+    input.setRawMode?.(true);
+    input.resume();
+  }
+
+  /** Erases the text that the user types. Returns how many rows it took beyond its first. */
+  #eraseText(): number {
+    if (this.#typing === undefined) return 0;
+    const { output } = this.#options;
+    const { rows } = this.#typing.getCursorPos();
+    moveCursor(output, 0, -rows);
+    cursorTo(output, 0);
+    clearScreenDown(output);
+    return rows;
+  }
 }
 
 /** The program that opens an address, by system. Others have `xdg-open`. */

@@ -9,8 +9,9 @@ import { hasCode, messageOf } from "../../errors.ts";
 import type { Platform } from "../../platform/index.ts";
 import { CommandError } from "../command.ts";
 import { BOT_PORT, localWebhookUrl, rereadDotEnv, variable } from "../environment.ts";
-import { clockTime, printLine, printStyled } from "../output.ts";
-import { type InputLine, logFormatter, printTimeline } from "./lines.ts";
+import { clockTime, printStyled } from "../output.ts";
+import type { Keyboard } from "./keys.ts";
+import { logFormatter, printTimeline } from "./lines.ts";
 
 /** In ms. A developer does not wait half a minute to see a retry, or polling take over. */
 export const RETRY_INTERVAL_MS = 5_000;
@@ -21,7 +22,8 @@ export interface DevSessionOptions {
   readonly entry: string;
   /** The environment of this process without `.env`. */
   readonly environment: NodeJS.ProcessEnv;
-  readonly line: InputLine;
+  /** Lines are printed above what the user types there. */
+  readonly keyboard: Keyboard;
 }
 
 /** A bot beside its platform. The bot starts again with its new environment when `.env` changes. */
@@ -41,19 +43,14 @@ export class DevSession {
     return this.#ended.promise;
   }
 
-  /** Prints one line above the one in which the user types. */
-  readonly say = (text: string): void => {
-    this.#options.line.printAbove(() => printLine(text));
-  };
-
   /** The address at which the bot takes deliveries. */
   webhook(port: number): string {
     return localWebhookUrl(Number.isNaN(port) ? undefined : port);
   }
 
   async start(port: number): Promise<void> {
-    const { platform } = this.#options;
-    printTimeline(platform, this.say);
+    const { platform, keyboard } = this.#options;
+    printTimeline(platform, keyboard.say);
     platform.control.saveWebhook({ enabled: true, url: this.webhook(port) });
     await this.#startBot(port);
     this.#stopWatching = watchDotEnv(() => {
@@ -68,8 +65,8 @@ export class DevSession {
   }
 
   async #restart(): Promise<void> {
-    const { platform, environment } = this.#options;
-    this.say(`${clockTime(Date.now())} .env has changed, and the bot starts again`);
+    const { platform, environment, keyboard } = this.#options;
+    keyboard.say(`${clockTime(Date.now())} .env has changed, and the bot starts again`);
     await this.#stopBot();
     try {
       rereadDotEnv(environment);
@@ -78,13 +75,13 @@ export class DevSession {
       if (platform.control.webhook.url !== url) platform.control.saveWebhook({ url });
       await this.#startBot(port);
     } catch (error) {
-      this.say(`${messageOf(error)} The bot starts once .env is saved again.`);
+      keyboard.say(`${messageOf(error)} The bot starts once .env is saved again.`);
     }
   }
 
   /** Starts the bot as a process that Node starts again when one of its files changes. */
   async #startBot(port: number): Promise<void> {
-    const { platform, environment, entry, line } = this.#options;
+    const { platform, environment, entry, keyboard } = this.#options;
     const format = await logFormatter({
       colour: process.stdout.isTTY,
       webhook: this.webhook(port),
@@ -95,7 +92,7 @@ export class DevSession {
     });
     const onLine = (text: string) => {
       const shown = format(text);
-      if (shown !== undefined) line.printAbove(() => printStyled(shown));
+      if (shown !== undefined) keyboard.printAbove(() => printStyled(shown));
     };
     const bot = spawn(
       process.execPath,

@@ -2,9 +2,8 @@ import { lookup } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
 import { asDoctor } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
-import { isLoopback, normalHost, urlHost } from "../../core/addresses.ts";
+import { isLoopback, normalHost } from "../../core/addresses.ts";
 import * as z from "../../core/zod.ts";
-import { hasCode, messageOf } from "../../errors.ts";
 import { localWebhookUrl } from "../environment.ts";
 import { age, cut } from "../output.ts";
 import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
@@ -71,38 +70,8 @@ export const checkBot: Check = withConfig(async (config) => {
   const read = status.safeParse(answer);
   // A server of the application's own may answer something else.
   if (!read.success) return [];
-  return [...aboutBot(read.data, config, Date.now()), ...(await checkMetrics(config))];
+  return aboutBot(read.data, config, Date.now());
 });
-
-/** Checks that metrics are served on their port. */
-async function checkMetrics({ metricsHost, metricsPort }: Config): Promise<Finding[]> {
-  // The chosen port of 0 is in the bot's log alone.
-  if (metricsPort === undefined || metricsPort === 0) return [];
-  const every = metricsHost === "0.0.0.0" || metricsHost === "::";
-  const url = `http://${urlHost(every ? "127.0.0.1" : metricsHost)}:${metricsPort}/metrics`;
-  const why = await whyNoMetrics(url);
-  if (why === undefined) return [ok(`its metrics are at ${url}`)];
-  return [
-    note(
-      `METRICS_PORT is set, and ${url} does not answer with metrics: ${why}`,
-      "Restart the bot, so that it has this configuration; otherwise another program has the port.",
-    ),
-  ];
-}
-
-/** Returns `undefined` if there are metrics. */
-async function whyNoMetrics(url: string): Promise<string | undefined> {
-  try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await asDoctor(url, { method: "GET", redirect: "manual", signal });
-    const text = await response.text();
-    if (response.status !== 200) return `status ${response.status}`;
-    return text.includes("service_bot_build_info") ? undefined : "it is something else";
-  } catch (error) {
-    const cause = error instanceof TypeError && error.cause ? error.cause : error;
-    return hasCode(cause, "ECONNREFUSED") ? "nothing listens there" : messageOf(cause);
-  }
-}
 
 const otherToken = note(
   "the bot that runs does not take the token of this configuration",

@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import { isIP } from "node:net";
-import { connect } from "node:tls";
 import { asDoctor } from "../../client/scopes.ts";
 import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
 import { SIGNATURE_HEADER, sign, TOLERANCE_SECONDS } from "../../signature/signature.ts";
@@ -9,7 +6,7 @@ import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
 const { ok, note, fail } = findingsOf("webhook");
 
-/** In ms, for an answer or a certificate. */
+/** In ms, for an answer. */
 const TIMEOUT_MS = 5_000;
 
 /** In seconds. Twice the tolerance, because the clock of either side may be off a little. */
@@ -60,10 +57,7 @@ async function checkPublic(url: URL): Promise<Finding> {
     );
   }
   const finding = await checkTwice(url, answer);
-  if (finding.level === "ok" && url.protocol === "https:") {
-    return (await checkCertificate(url)) ?? finding;
-  }
-  if (finding.level !== "ok") return finding;
+  if (finding.level !== "ok" || url.protocol === "https:") return finding;
   return note(
     `${url.href} is not https; the platform delivers to nothing else`,
     "Put a proxy in front that ends TLS: docs/deploying.md.",
@@ -129,46 +123,4 @@ function remedyFor(status: number, code: unknown): string {
   if (status >= 500)
     return "The proxy does not reach the bot, or the bot its database: see its log.";
   return "Something in between refuses the request: let POST through to the bot as it comes.";
-}
-
-const DAY_MS = 86_400_000;
-
-/** Renewal usually comes with a third of the time left. A certificate with less than a fifth was not renewed. */
-const LAST_PART = 5;
-
-/** Returns a note if the certificate of an address is about to end. */
-async function checkCertificate(url: URL): Promise<Finding | undefined> {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const socket = connect({
-    host,
-    port: Number(url.port || 443),
-    // TLS takes no address for the name of a server.
-    ...(isIP(host) === 0 ? { servername: host } : {}),
-  });
-  try {
-    await once(socket, "secureConnect", { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const { valid_from: from, valid_to: to } = socket.getPeerCertificate();
-    return aboutCertificate(url.host, Date.parse(from), Date.parse(to), Date.now());
-  } catch {
-    // The request before this one went through, so TLS works.
-    return undefined;
-  } finally {
-    socket.destroy();
-  }
-}
-
-/** @param from when it begins, `to` when it ends, in milliseconds since 1970 */
-export function aboutCertificate(
-  host: string,
-  from: number,
-  to: number,
-  now: number,
-): Finding | undefined {
-  const left = to - now;
-  if (!(left < (to - from) / LAST_PART)) return undefined;
-  const days = Math.max(0, Math.floor(left / DAY_MS));
-  return note(
-    `the certificate of ${host} ends in ${days} ${days === 1 ? "day" : "days"}, and was not renewed`,
-    "Look at the log of the proxy, which renews it: port 80 or 443 must be reached for that. Once it has ended, no delivery comes.",
-  );
 }

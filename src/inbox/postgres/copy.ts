@@ -176,8 +176,8 @@ export class CopyTarget {
     if (n === 0) return;
     throw new ServiceBotError(
       "INBOX_IN_USE",
-      `${this.place} is used by ${n === 1 ? "a bot" : `${n} instances of a bot`}. Stop them first. A killed instance ` +
-        `counts for ${ALIVE_MS / 1_000} s.`,
+      `${this.place} is used by ${n === 1 ? "a bot. Stop it" : `${n} instances of a bot. Stop them`} first. A killed ` +
+        `instance counts for ${ALIVE_MS / 1_000} s.`,
     );
   }
 }

@@ -1,7 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { expect, test } from "vitest";
-import { aboutBot, aboutCertificate, isThisMachine, type RunningBot } from "../../faces/cli.ts";
-import { reservePort } from "../../support/reserve-port.ts";
+import { aboutBot, isThisMachine, type RunningBot } from "../../faces/cli.ts";
 import { runBot, runPlatform } from "../../support/running-bot.ts";
 import { access, examine, refusingPlatform, serve, trouble } from "./examine.ts";
 
@@ -89,29 +88,6 @@ test("a restore is reported until the event log is read", () => {
   expect(findingsOf({ restored: null })).toHaveLength(1);
 });
 
-test("the metrics of a bot that runs are asked for, where it has them at a port that is known", async () => {
-  const platform = await runPlatform();
-  const { bot } = await runBot(platform, () => undefined, { metricsPort: 0 });
-  const { port } = new URL(bot.url ?? "");
-  const env = { ...access(platform), PORT: port };
-  const metrics = async (METRICS_PORT?: string) => {
-    const { findings } = await examine(METRICS_PORT === undefined ? env : { ...env, METRICS_PORT });
-    return findings.filter(({ area, what }) => area === "bot" && what.includes("metrics"));
-  };
-  const own = new URL(bot.metricsUrl ?? "").port;
-  expect(await metrics(own)).toEqual([
-    { area: "bot", level: "ok", what: `its metrics are at http://127.0.0.1:${own}/metrics` },
-  ]);
-  expect(await metrics("0")).toEqual([]);
-  expect(await metrics()).toEqual([]);
-  const other = await serve((_request, response) => void response.end("hello"));
-  for (const taken of [port, new URL(other).port, String(await reservePort())]) {
-    expect(await metrics(taken)).toMatchObject([
-      { level: "note", remedy: expect.stringContaining("Restart") },
-    ]);
-  }
-});
-
 test("a bot of this machine is asked; what is none is passed over", async () => {
   const platform = await runPlatform();
   const { bot } = await runBot(platform, () => undefined);
@@ -149,17 +125,4 @@ test("the token goes to this machine alone", async () => {
   }
   expect(await isThisMachine("192.0.2.1")).toBe(false);
   expect(await isThisMachine("[2001:db8::1]")).toBe(false);
-});
-
-test("a certificate that was not renewed in time is reported, however long it holds", () => {
-  const DAY = 86_400_000;
-  const left = (of: number, days: number) =>
-    aboutCertificate("bot.example.org", NOW - (of - days) * DAY, NOW + days * DAY, NOW);
-  expect(left(90, 30)).toBeUndefined();
-  expect(left(90, 10)).toMatchObject({
-    level: "note",
-    what: expect.stringMatching(/bot\.example\.org ends in 10 days/),
-  });
-  expect(left(6, 2)).toBeUndefined();
-  expect(left(6, 1)).toMatchObject({ level: "note" });
 });

@@ -43,7 +43,10 @@ async function targetAt(place: Place) {
   return target;
 }
 
-const IN_USE = { code: "INBOX_IN_USE", message: expect.stringMatching(/Stop them first.*15 s/) };
+const IN_USE = {
+  code: "INBOX_IN_USE",
+  message: expect.stringMatching(/Stop (?:it|them) first.*15 s/),
+};
 
 test("a bot that holds no lock is known by its sign of life, for 15 s", async () => {
   const place = await emptyPlace();
