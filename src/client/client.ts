@@ -1,7 +1,6 @@
 import type * as z from "../core/zod.ts";
 import { ApiError, apiErrorOf } from "./errors.ts";
 import { type ClientOptions, Http } from "./http.ts";
-import type { UploadOptions } from "./images.ts";
 import { type Listing, list } from "./listing.ts";
 import type { LogPurpose } from "./request.ts";
 import { HANDLER_WAIT_MS, type RequestsStatus } from "./request-limiter.ts";
@@ -253,7 +252,7 @@ export class Client {
    * @throws {LimitError} QUOTA_EXCEEDED
    * @throws {UnavailableError} NOT_CONFIGURED
    */
-  async upload(image: ImageInput, options: UploadOptions = {}): Promise<Upload> {
+  async upload(image: ImageInput, options: CallOptions = {}): Promise<Upload> {
     const { uploadImage } = await import("./images.ts");
     return await uploadImage(this.#http, image, options);
   }
