@@ -7,7 +7,6 @@ import {
   refuseProblems,
   TIME_LIMIT,
 } from "../core/option-checks.ts";
-import { scrubber } from "../core/safe-text.ts";
 import { aboutEvent, headerOfEvent } from "../core/trace.ts";
 import type * as z from "../core/zod.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
@@ -17,7 +16,7 @@ import { ApiError, NetworkError, timedOut, unreachable } from "./errors.ts";
 import { type ApiRequest, buildRequest, type Method, type RequestOptions } from "./request.ts";
 import { type Permit, RequestLimiter } from "./request-limiter.ts";
 import { check } from "./resources.ts";
-import { failureIn, readFailure, readJson } from "./response.ts";
+import { readAnswer } from "./response.ts";
 import { retryInMs } from "./retries.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";
 
@@ -88,7 +87,7 @@ export class Http {
   readonly #sender: object | undefined;
   readonly #breaker: Breaker;
   readonly #probe: TokenProbe;
-  /** Only a platform on this machine learns for which event a handler calls. */
+  /** Only to a platform on this machine a request names the event of its handler. */
   readonly #isLocal: boolean;
   #offsetMs: number | undefined;
 
@@ -163,6 +162,7 @@ export class Http {
     } catch (error) {
       if (error instanceof ServiceBotError) throw await this.#probe.explain(error, either);
       if (signal?.aborted) throw signal.reason;
+      if (!deadline.signal.aborted) throw error;
       throw timedOut(request.name, this.#baseUrl, this.timeoutMs, error);
     } finally {
       cancel();
@@ -264,7 +264,7 @@ export class Http {
     signal: AbortSignal,
     work: WorkMessages["request"] | undefined,
   ): Promise<Answer<unknown>> {
-    const { name, method, url, headers, body, secrets, operation } = request;
+    const { method, url, path, headers, body, operation } = request;
     const startedAt = this.#clock.now();
     let status: number | undefined;
     let code: ErrorCode | undefined;
@@ -274,33 +274,24 @@ export class Http {
       status = response.status;
       if (work !== undefined) work.status = status;
       const date = this.#readDate(response);
-      const failure = { now: date ?? this.#clock.now(), scrub: scrubber(secrets) };
-      if (!response.ok) {
-        throw withTokenRefused(await readFailure(response, name, failure), operation);
-      }
-      const value = await readJson(response, name);
-      const refusal = failureIn(value, response, name, failure);
-      if (refusal !== undefined) throw refusal;
-      return { value, date };
+      return { value: await readAnswer(response, request, date ?? this.#clock.now()), date };
     } catch (thrown) {
-      const isKnown = thrown instanceof ServiceBotError || signal.aborted;
-      const error = isKnown ? thrown : unreachable(name, this.#baseUrl, thrown);
+      const error = signal.aborted ? thrown : this.#explain(thrown, request);
       if (error instanceof ServiceBotError) code = error.code;
       throw error;
     } finally {
-      this.#publish(request, status, code, this.#clock.now() - startedAt);
+      if (channels.request.hasSubscribers) {
+        const ms = this.#clock.now() - startedAt;
+        const sent = { method, path, operation, status, code, ms };
+        channels.request.publish({ bot: this.#sender, ...sent, ...aboutEvent() });
+      }
     }
   }
 
-  #publish(
-    { method, path, operation }: ApiRequest,
-    status: number | undefined,
-    code: ErrorCode | undefined,
-    ms: number,
-  ): void {
-    if (!channels.request.hasSubscribers) return;
-    const request = { method, path, operation, status, code, ms };
-    channels.request.publish({ bot: this.#sender, ...request, ...aboutEvent() });
+  #explain(thrown: unknown, { name, operation }: ApiRequest): ServiceBotError {
+    if (thrown instanceof ApiError) return withTokenRefused(thrown, operation);
+    if (thrown instanceof ServiceBotError) return thrown;
+    return unreachable(name, this.#baseUrl, thrown);
   }
 
   #readDate(response: Response): number | undefined {

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { isAnyArrayBuffer } from "node:util/types";
-import { asBuffer, type ImageKind, imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
+import { type ImageKind, imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
 import { hasCode, messageOf, type PlatformCode, ServiceBotError } from "../errors.ts";
 import { apiErrorOf } from "./errors.ts";
 import { eitherOf, type Http } from "./http.ts";
@@ -15,12 +15,6 @@ export type PreparedImage =
 
 /** An image that is not uploaded yet. */
 export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
-
-/** How an image is uploaded. */
-export interface UploadOptions extends CallOptions {
-  /** How bytes are sent. Default `multipart`; `base64` is JSON, and a third larger. */
-  readonly form?: "multipart" | "base64" | undefined;
-}
 
 /**
  * In bytes (section 8 of the platform document: "5 MB"). Read as 5 MiB, because a local check must not refuse an image
@@ -206,7 +200,7 @@ export async function uploadAll(
   const failed = new AbortController();
   const either = eitherOf(failed.signal, signal);
   const uploads = images.map(async (image) =>
-    "key" in image ? image.key : (await send(http, image, { signal: either })).key,
+    "key" in image ? image.key : (await send(http, image, either)).key,
   );
   try {
     return await Promise.all(uploads);
@@ -226,35 +220,26 @@ export async function uploadAll(
 export async function uploadImage(
   http: Http,
   image: ImageInput,
-  options: UploadOptions,
+  { signal }: CallOptions,
 ): Promise<Upload> {
-  const prepared = await prepareImage(image, options.signal);
+  const prepared = await prepareImage(image, signal);
   if ("key" in prepared) return invalid("This is the key of an upload: attach it as it is.");
-  return await send(http, prepared, options);
-}
-
-async function send(http: Http, image: Unsent, { signal, form }: UploadOptions): Promise<Upload> {
-  const options = { signal, ...uploadBody(image, form) };
-  return (await http.request("POST", "/uploads", upload, options)).value;
+  return await send(http, prepared, signal);
 }
 
 /**
- * Chooses among the three forms of `POST /uploads` (section 4 of the platform document). Bytes go as multipart unless base64 is
- * asked for, which is a third larger. The body can be sent more than once.
+ * Sends an image in the form that fits it (`POST /uploads`, section 4 of the platform document). Bytes go as multipart,
+ * because base64 is a third larger.
  */
-function uploadBody(
-  image: Unsent,
-  form: "multipart" | "base64" = "multipart",
-): { readonly json: unknown } | { readonly form: FormData } {
-  if ("url" in image) return { json: { url: image.url } };
-  const { data, kind } = image;
-  const contentType = mediaTypeOf(kind);
-  if (form === "base64") {
-    return { json: { dataBase64: asBuffer(data).toString("base64"), contentType } };
-  }
-  const body = new FormData();
-  // The name on disk stays private, and may lie about the kind.
-  const name = `image.${kind === "jpeg" ? "jpg" : kind}`;
-  body.set("file", new Blob([data], { type: contentType }), name);
-  return { form: body };
+async function send(http: Http, image: Unsent, signal: AbortSignal | undefined): Promise<Upload> {
+  const body = "url" in image ? { json: { url: image.url } } : { form: formOf(image) };
+  return (await http.request("POST", "/uploads", upload, { signal, ...body })).value;
+}
+
+/** The name on disk stays private, and may lie about the kind. */
+function formOf({ data, kind }: Exclude<Unsent, { readonly url: string }>): FormData {
+  const form = new FormData();
+  const file = new Blob([data], { type: mediaTypeOf(kind) });
+  form.set("file", file, `image.${kind === "jpeg" ? "jpg" : kind}`);
+  return form;
 }

@@ -1,6 +1,8 @@
 import { parseJson } from "../core/json.ts";
+import { scrubber } from "../core/safe-text.ts";
 import { ServiceBotError } from "../errors.ts";
 import { type ApiError, apiErrorOf, platformCodes } from "./errors.ts";
+import type { ApiRequest } from "./request.ts";
 
 /** In bytes. Longer than any answer of the platform: fifty items of a page with their texts. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
@@ -14,19 +16,30 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 /** In characters. Longer messages of the platform are cut off. */
 const MAX_MESSAGE = 2_000;
 
-interface FailureOptions {
-  /** The platform's clock when it answered, in milliseconds since 1970. */
-  readonly now: number;
-  /** Takes out of the platform's message what no error may show. */
-  readonly scrub: (text: string) => string;
-}
-
 /**
- * Reads the body of an answer that is 2xx; undefined if it is empty.
+ * Reads the body of an answer; undefined if it is empty. Some platforms and proxies send a failure with 2xx. Its body must
+ * say nothing else, because the answers to some writes are not documented.
  *
+ * @param now the platform's clock when it answered, in ms since 1970
+ * @throws {ApiError} for an answer that is not 2xx, or is a failure by its body
  * @throws {ServiceBotError} API_INVALID_RESPONSE
  */
-export async function readJson(response: Response, request: string): Promise<unknown> {
+export async function readAnswer(
+  response: Response,
+  request: ApiRequest,
+  now: number,
+): Promise<unknown> {
+  if (response.ok) {
+    const body = await readJson(response, request.name);
+    if (!isFailureAlone(body)) return body;
+    throw toError(body, response, request, now);
+  }
+  // An unreadable body is no reason to lose the status.
+  const { text } = await readText(response, MAX_ERROR_BYTES).catch(() => ({ text: "" }));
+  throw toError(parseOrText(text), response, request, now);
+}
+
+async function readJson(response: Response, request: string): Promise<unknown> {
   const type = response.headers.get("content-type");
   const { text, isWhole } = await readText(response, MAX_ANSWER_BYTES);
   if (!isWhole) {
@@ -50,38 +63,8 @@ export async function readJson(response: Response, request: string): Promise<unk
   throw invalid(request, `the answer (${response.status}) is ${what}. ${origin}`);
 }
 
-/** Makes a typed error of an answer that is not 2xx. */
-export async function readFailure(
-  response: Response,
-  request: string,
-  options: FailureOptions,
-): Promise<ApiError> {
-  const text = await readText(response, MAX_ERROR_BYTES).then(
-    (read) => read.text,
-    () => "",
-  );
-  return toError(parseOrText(text), response, request, options);
-}
-
-/**
- * Returns the error of an answer that is 2xx and is a failure by its body, as some platforms and proxies send. The body must
- * say nothing else, because the answers to some writes are not documented.
- */
-export function failureIn(
-  body: unknown,
-  response: Response,
-  request: string,
-  options: FailureOptions,
-): ApiError | undefined {
-  return isFailureAlone(body) ? toError(body, response, request, options) : undefined;
-}
-
-function toError(
-  body: unknown,
-  response: Response,
-  request: string,
-  { now, scrub }: FailureOptions,
-): ApiError {
+function toError(body: unknown, response: Response, request: ApiRequest, now: number): ApiError {
+  const scrub = scrubber(request.secrets);
   const { code, message } = readErrorBody(body);
   const requestId = requestIdOf(response, body, scrub);
   const said = [code, message].filter((part) => part !== undefined).join(": ");
@@ -89,7 +72,7 @@ function toError(
   const details = shown === "" ? "" : ` (${shown})`;
   const id = requestId === undefined ? "" : ` Request id: ${requestId}.`;
   return apiErrorOf(
-    `${request}: the platform answered ${response.status}${details}.${remedyFor(response, code)}${id}`,
+    `${request.name}: the platform answered ${response.status}${details}.${remedyFor(response, code)}${id}`,
     {
       status: response.status,
       // A code with something redacted is no code.
@@ -158,7 +141,7 @@ const requestIdHeaders = ["x-request-id", "request-id", "x-correlation-id"] as c
 function requestIdOf(
   response: Response,
   body: unknown,
-  scrub: FailureOptions["scrub"],
+  scrub: (text: string) => string,
 ): string | undefined {
   const inHeaders = requestIdHeaders.map((name) => response.headers.get(name));
   const { requestId, request_id } = fieldsOf(body);

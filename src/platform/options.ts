@@ -2,7 +2,7 @@ import type { Random } from "../core/clock.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { ConfigError } from "../errors.ts";
-import { type LimitSettings, limitProblems } from "./limits/settings.ts";
+import { type LimitSettings, limitProblems } from "./api/limits.ts";
 import { API_KEY, CONTROL_TOKEN, WEBHOOK_SECRET } from "./secrets.ts";
 import { MEMORY } from "./store/database.ts";
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { notFound } from "./error.ts";
-import { fileResponse } from "./http/answer.ts";
+import type { Answer } from "./http/answer.ts";
 import type { Incoming } from "./http/routes.ts";
 
 /** The folder into which `npm run build` puts the portal. */
@@ -57,7 +57,7 @@ export class Page {
     this.#folder = fileURLToPath(folder);
   }
 
-  answer({ request, method, path, url }: Incoming): Response {
+  answer({ request, method, path, url }: Incoming): Answer {
     const isRead = method === "GET" || method === "HEAD";
     if (isRead && path === "/") return this.#index(request, url);
     const [, encoded] = /^\/portal\/(.+)$/.exec(path) ?? [];
@@ -66,31 +66,33 @@ export class Page {
   }
 
   /** The page comes without the control token, because a proxy may pass the page on to other machines. */
-  #index({ headers }: Request, { origin }: URL): Response {
+  #index({ headers }: Request, { origin }: URL): Answer {
     const given = { ...guards, "cache-control": "no-store", vary: "Accept" };
     const plain = { ...given, "content-type": "text/plain; charset=utf-8" };
     // Programs that take anything, such as curl, get the text.
     const wantsPage = /\btext\/html\b/i.test(headers.get("accept") ?? "");
-    if (!wantsPage) return new Response(welcome(origin), { headers: plain });
+    if (!wantsPage) return { status: 200, headers: plain, body: welcome(origin) };
     this.#files = readAll(this.#folder);
     const index = this.#files.get(INDEX);
     if (index === undefined) {
-      return new Response(`${NOT_BUILT}${welcome(origin)}`, { status: 503, headers: plain });
+      return { status: 503, headers: plain, body: `${NOT_BUILT}${welcome(origin)}` };
     }
-    return fileResponse(index, { ...given, "content-type": "text/html; charset=utf-8" });
+    const html = { ...given, "content-type": "text/html; charset=utf-8" };
+    return { status: 200, headers: html, body: index };
   }
 
-  #file(path: string): Response {
+  #file(path: string): Answer {
     this.#files ??= readAll(this.#folder);
     const bytes = path === INDEX ? undefined : this.#files.get(path);
     if (bytes === undefined) throw notFound("file");
     // A name with a hash of the bytes never gets other bytes.
     const hashed = /-[\da-f]{8,}\.\w+$/.test(path);
-    return fileResponse(bytes, {
+    const headers = {
       ...guards,
       "cache-control": hashed ? "public, max-age=31536000, immutable" : "no-cache",
       "content-type": types[extname(path)] ?? "application/octet-stream",
-    });
+    };
+    return { status: 200, headers, body: bytes };
   }
 }
 

@@ -2,21 +2,27 @@ import type { Logger } from "../core/logger.ts";
 import { RUNS_PATH } from "../core/platform-contract.ts";
 import { requireNode } from "../core/process.ts";
 import { answerApi } from "./api/api.ts";
-import { CallRecords } from "./calls.ts";
+import { RunReports } from "./api/runs.ts";
 import { ClockControl, PlatformClock } from "./clock.ts";
-import { requireControlToken } from "./control/access.ts";
 import { Control } from "./control/control.ts";
-import { ControlApi } from "./control/endpoints.ts";
-import { ConnectionLost, errorAnswer, toResponse, written } from "./http/answer.ts";
+import { ControlApi } from "./control/control-api.ts";
+import { endpointsOf } from "./control/endpoints.ts";
+import {
+  type Answer,
+  ConnectionLost,
+  completeAnswer,
+  errorAnswer,
+  toResponse,
+} from "./http/answer.ts";
 import type { Incoming } from "./http/routes.ts";
 import { answerMedia } from "./media.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
 import { Page, PORTAL_FILES } from "./page.ts";
-import { RunReports } from "./runs.ts";
 import { newControlToken } from "./secrets.ts";
 import { Snapshots } from "./state/snapshots.ts";
 import { State } from "./state/state.ts";
 import type { Store } from "./store/store.ts";
+import { CallRecords } from "./timeline/calls.ts";
 import type { TimelineRecord } from "./timeline/entries.ts";
 import {
   awaitEntry,
@@ -48,7 +54,7 @@ interface Parts {
   readonly clock: PlatformClock;
   readonly control: Control;
   readonly logger: Logger;
-  readonly answer: (mount: string, incoming: Incoming) => Response | Promise<Response>;
+  readonly answer: (mount: string, incoming: Incoming) => Answer | Promise<Answer>;
 }
 
 /**
@@ -92,16 +98,13 @@ function assemble(chosen: Settings, replaced: Replaced): Parts {
     clockControl: new ClockControl({ clock, timeline }),
     snapshots: new Snapshots({ state, clock, timeline }),
   });
-  const controlApi = new ControlApi(control, timeline);
+  const controlApi = new ControlApi(endpointsOf(control, timeline), timeline, controlToken);
   const page = new Page(replaced.portalFiles ?? PORTAL_FILES);
-  const mounts: Readonly<Record<string, (incoming: Incoming) => Response | Promise<Response>>> = {
+  const mounts: Readonly<Record<string, (incoming: Incoming) => Answer | Promise<Answer>>> = {
     [API]: (incoming) => answerApi(state.world.api, incoming),
     [RUNS_PATH]: (incoming) => runs.answer(incoming),
     [MEDIA]: (incoming) => answerMedia(state.world.store.images, incoming, clock.now()),
-    [CONTROL]: (incoming) => {
-      requireControlToken(controlToken, incoming);
-      return controlApi.answer(incoming);
-    },
+    [CONTROL]: (incoming) => controlApi.answer(incoming),
   };
   return {
     ...{ url, controlToken, state, timeline, clock, control, logger },
@@ -158,7 +161,7 @@ export class Platform {
     signal.throwIfAborted();
     const gone = AbortSignal.any([signal, this.#parts.timeline.ended]);
     try {
-      return await this.respond(request, gone);
+      return toResponse(await this.respond(request, gone));
     } finally {
       signal.throwIfAborted();
     }
@@ -170,7 +173,7 @@ export class Platform {
    * @param gone aborts when the client goes away
    * @throws {ConnectionLost} there is no answer: the connection is to be cut
    */
-  async respond(request: Request, gone: AbortSignal): Promise<Response> {
+  async respond(request: Request, gone: AbortSignal): Promise<Answer> {
     const { timeline, clock, logger, answer } = this.#parts;
     if (timeline.ended.aborted) throw new ConnectionLost();
     const url = new URL(request.url);
@@ -178,17 +181,14 @@ export class Platform {
     const mount = MOUNTS.find((one) => pathname === one || pathname.startsWith(`${one}/`)) ?? "";
     const path = pathname.slice(mount.length) || "/";
     const { method } = request;
-    let response: Response;
+    let answered: Answer;
     try {
-      response = await answer(mount, { request, method, path, url, gone });
+      answered = await answer(mount, { request, method, path, url, gone });
     } catch (error) {
       if (error instanceof ConnectionLost) throw error;
-      response = toResponse(written(errorAnswer(error, logger)));
+      answered = errorAnswer(error, logger);
     }
-    // Bots measure the age of events on the platform's clock.
-    response.headers.set("date", new Date(clock.now()).toUTCString());
-    response.headers.set("x-content-type-options", "nosniff");
-    return method === "HEAD" ? new Response(null, response) : response;
+    return completeAnswer(answered, method, clock.now());
   }
 
   /** Calls `listener` with everything that happens from now on, in order. Returns a function that ends the calls. */

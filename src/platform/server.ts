@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import express, { type Express, type RequestHandler } from "express";
+import express, { type Express, type Request as ExpressRequest } from "express";
 import { hostCheck, isHostName } from "../core/addresses.ts";
 import { dropBody } from "../core/body.ts";
 import { bind } from "../core/listen.ts";
@@ -8,7 +8,7 @@ import type { Logger } from "../core/logger.ts";
 import { sendWebResponse, toWebRequest } from "../core/web-adapter.ts";
 import { ConfigError } from "../errors.ts";
 import { PlatformError } from "./error.ts";
-import { ConnectionLost, errorAnswer, toResponse, written } from "./http/answer.ts";
+import { type Answer, ConnectionLost, errorAnswer, toResponse } from "./http/answer.ts";
 import { type PlatformOptions, settings } from "./options.ts";
 import { createPlatform, type Platform, type Replaced } from "./platform.ts";
 
@@ -127,65 +127,59 @@ interface AppOptions {
 /** The Express app around a platform: hosts, extensions, and requests as the platform takes them. */
 export function appOf({ platform, opened, allowHosts, logger }: AppOptions): Express {
   const isOurs = hostCheck(allowHosts);
-  const serve: RequestHandler = async (request, response) => {
+  const serve = async (request: ExpressRequest, response: ServerResponse): Promise<void> => {
     if (!isOurs(request)) throw new PlatformError(403, "FORBIDDEN", UNKNOWN_HOST);
-    const extension = opened.find(request.path);
-    await exchange(request, response, async (gone) => {
-      if (extension === undefined) return await answerOf(platform, toWebRequest(request), gone);
-      const ended = new AbortController();
-      response.once("close", () => ended.abort());
-      const { fetch } = await extension();
-      return await fetch(toWebRequest(request, ended.signal));
-    });
+    const { method, path } = request;
+    if (/^(TRACE|TRACK|CONNECT)$/i.test(method)) {
+      throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${method} is not supported.`);
+    }
+    const extension = opened.find(path);
+    if (extension === undefined) return await servePlatform(platform, request, response);
+    const ended = new AbortController();
+    response.once("close", () => ended.abort());
+    const { fetch } = await extension();
+    await sendWebResponse(response, await fetch(toWebRequest(request, ended.signal)));
   };
   return express()
     .disable("x-powered-by")
     .use((request, response) => {
-      Promise.resolve(serve(request, response, () => {})).catch(async (error: unknown) => {
-        if (response.headersSent) response.destroy();
-        else await sendWebResponse(response, toResponse(written(errorAnswer(error, logger))));
-        dropBody(request);
-      });
+      serve(request, response)
+        .catch(async (error: unknown) => {
+          if (error instanceof ConnectionLost) request.socket.destroy();
+          else if (response.headersSent) response.destroy();
+          else await sendAnswer(response, errorAnswer(error, logger));
+        })
+        .finally(() => dropBody(request));
     });
 }
 
 const UNKNOWN_HOST =
   "The local platform answers only to 127.0.0.1, localhost, [::1] and the address of this machine that it listens on. For another name start it with --allow-host NAME.";
 
-/** Cancels a body that the platform has left unread, so that its sender gets to see the answer. */
-async function answerOf(
+/** @throws {ConnectionLost} */
+async function servePlatform(
   platform: Pick<Platform, "respond">,
-  request: Request,
-  gone: AbortSignal,
-): Promise<Response> {
-  try {
-    return await platform.respond(request, gone);
-  } finally {
-    if (request.body?.locked === false) await request.body.cancel();
-  }
-}
-
-/** Sends the answer to a request, or cuts its connection if there is none. */
-async function exchange(
   incoming: IncomingMessage,
   response: ServerResponse,
-  answer: (gone: AbortSignal) => Promise<Response>,
 ): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => {
     if (!response.writableEnded) gone.abort();
   });
-  if (/^(TRACE|TRACK|CONNECT)$/i.test(incoming.method ?? "")) {
-    throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${incoming.method} is not supported.`);
-  }
+  const request = toWebRequest(incoming);
   try {
-    await sendWebResponse(response, await answer(gone.signal));
-  } catch (error) {
-    if (!(error instanceof ConnectionLost)) throw error;
-    incoming.socket.destroy();
+    await sendAnswer(response, await platform.respond(request, gone.signal));
   } finally {
-    dropBody(incoming);
+    // An unread body is cancelled, so that its sender gets to see the answer.
+    if (request.body?.locked === false) await request.body.cancel();
   }
+}
+
+/** Sends an answer that is whole with one write. */
+async function sendAnswer(response: ServerResponse, answer: Answer): Promise<void> {
+  const { status, headers, body } = answer;
+  if (body instanceof ReadableStream) return await sendWebResponse(response, toResponse(answer));
+  if (!response.destroyed) response.writeHead(status, headers).end(body ?? undefined);
 }
 
 /** The extensions of a platform, each opened by its first request. */

@@ -8,7 +8,8 @@ export type {
 } from "../core/platform-contract.ts";
 export type { AnyEvent, EventType } from "../events/types.ts";
 export type { ActInput, ActResult, ActType } from "./acts/input.ts";
-export type { AuthorView, ImageView, MessageView, UploadView } from "./api/shapes.ts";
+export type { LimitName, LimitSettings, LimitsView, LimitView } from "./api/limits.ts";
+export type { AuthorView, ImageView, MessageView, UploadView } from "./api/views.ts";
 export type { Apps } from "./apps/apps.ts";
 export type {
   AccountInput,
@@ -20,7 +21,6 @@ export type {
   Profile,
   TokenView,
 } from "./apps/shapes.ts";
-export type { CallRecord, CallSummary } from "./calls.ts";
 export type { ClockChange, ClockControl, ClockView } from "./clock.ts";
 export type { BotView } from "./control/bot-view.ts";
 export type {
@@ -51,10 +51,9 @@ export type { EventFault, EventFaultInput, EventFaultState } from "./faults/even
 export type { DeliveryFault, WebhookFault } from "./faults/webhook-fault.ts";
 export type { WebhookFaultInput } from "./faults/webhook-faults.ts";
 export type { Page, PageInput } from "./http/query.ts";
-export type { LimitsView, LimitView } from "./limits/limits.ts";
-export type { LimitName, LimitSettings } from "./limits/settings.ts";
 export type { Snapshots, SnapshotView } from "./state/snapshots.ts";
 export type { Block } from "./store/people.ts";
+export type { CallRecord, CallSummary } from "./timeline/calls.ts";
 export type {
   ApiEntry,
   AppEntry,
@@ -68,13 +67,9 @@ export type {
   TimelineRecord,
   WebhookEntry,
 } from "./timeline/entries.ts";
+export type { RecordedRequest, RecordedResponse } from "./timeline/recorded.ts";
 export type { EntryOf, TimelineListener, WaitOptions } from "./timeline/timeline.ts";
 export type { ImageInput } from "./uploads/uploads.ts";
-export type {
-  DeliveryRecord,
-  DeliverySummary,
-  RecordedRequest,
-  RecordedResponse,
-} from "./webhooks/records.ts";
+export type { DeliveryRecord, DeliverySummary } from "./webhooks/records.ts";
 export type { DeliveryResult } from "./webhooks/sender.ts";
 export type { WebhookChange, WebhookView } from "./webhooks/webhook.ts";

@@ -194,12 +194,11 @@ async function findPeer(
 ): Promise<Conversation["peer"] | undefined> {
   const conversationId = conversationOf(event);
   if (conversationId === undefined) return undefined;
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PEER_PAGES; page++) {
-    const { items, nextCursor } = await client.dms.conversations({ limit: 50, cursor, signal });
+  let pages = 0;
+  for await (const { items } of client.dms.conversations({ limit: 50, signal }).pages()) {
     const found = items.find(({ id }) => id === conversationId);
-    if (found !== undefined || nextCursor === null) return found?.peer;
-    cursor = nextCursor;
+    pages += 1;
+    if (found !== undefined || pages === MAX_PEER_PAGES) return found?.peer;
   }
   return undefined;
 }

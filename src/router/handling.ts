@@ -79,7 +79,6 @@ export class HandlerRun {
   #noteWrite({ kind, result }: WriteEnd): void {
     const { account, guard } = this.#handling;
     account.noteWrite(result);
-    if (kind === "post") guard?.notePost(this.#job.event);
-    else guard?.noteAnswer(this.#job.event);
+    guard?.noteAnswer(this.#job.event, { isPost: kind === "post" });
   }
 }

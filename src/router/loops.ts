@@ -222,17 +222,12 @@ export class LoopGuard {
     return heldUntil !== undefined && heldUntil + CALM_WINDOWS * this.#options.perMs >= now;
   }
 
-  /** Counts an event that was answered; several answers to one event count once. */
-  noteAnswer(event: AnyEvent): void {
-    this.#note(event, keyOf(event, defaultLane(event)));
-  }
-
-  /** Counts an event that was answered with a post. It counts for the account, because each post is a new place. */
-  notePost(event: AnyEvent): void {
-    this.#note(event, keyOf(event, POSTS));
-  }
-
-  #note(event: AnyEvent, key: string | undefined): void {
+  /**
+   * Counts an event that was answered; several answers to one event count once. One that was answered with a post counts
+   * for the account, because each post is a new place.
+   */
+  noteAnswer(event: AnyEvent, { isPost }: { readonly isPost: boolean }): void {
+    const key = keyOf(event, isPost ? POSTS : defaultLane(event));
     if (key === undefined) return;
     const now = this.#now();
     const place = this.#places.get(key) ?? {

@@ -1,6 +1,7 @@
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
-import type { Comment, Message, Page, Post } from "../client/resources.ts";
+import type { Listing } from "../client/listing.ts";
+import type { Comment, Message, Post } from "../client/resources.ts";
 import { ServiceBotError } from "../errors.ts";
 import { hasContentOf, readFingerprint, refOf } from "./fingerprint.ts";
 import { stepUncertain } from "./reconcile.ts";
@@ -31,10 +32,7 @@ export async function findMessages(
   signal: AbortSignal,
 ): Promise<Candidates<Message>> {
   const own: Message[] = [];
-  const pages = readPages((cursor) =>
-    client.dms.messages(conversationId, { limit: 50, cursor, signal }),
-  );
-  for await (const message of pages) {
+  for await (const message of itemsOf(client.dms.messages(conversationId, { limit: 50, signal }))) {
     // Newest first, so everything from here on is older than the intent.
     if (isOlder(message.createdAt, intent, client)) break;
     if (message.fromBot) own.push(message);
@@ -51,8 +49,7 @@ export async function findComments(
 ): Promise<Candidates<Comment>> {
   const { postId = present } = readFingerprint(intent.request) ?? {};
   const recent: Comment[] = [];
-  const pages = readPages((cursor) => client.posts.comments(postId, { limit: 50, cursor, signal }));
-  for await (const comment of pages) {
+  for await (const comment of itemsOf(client.posts.comments(postId, { limit: 50, signal }))) {
     // The order of comments is not documented, so all pages are read.
     if (!isOlder(comment.createdAt, intent, client)) recent.push(comment);
   }
@@ -83,7 +80,7 @@ export async function findPosts(
   const { username } = await client.me({ signal });
   const own: Post[] = [];
   try {
-    for await (const post of readPages((cursor) => client.feed({ limit: 50, cursor, signal }))) {
+    for await (const post of itemsOf(client.feed({ limit: 50, signal }))) {
       const isOwn = username !== undefined && post.author?.username === username;
       if (isOwn && !isOlder(post.createdAt, intent, client)) own.push(post);
     }
@@ -138,17 +135,15 @@ function earliest({ request, startedAt, lostRun }: Intent, client: Client): numb
 }
 
 /** @throws {ServiceBotError} STEP_UNCERTAIN if there are more than `MAX_PAGES` */
-async function* readPages<T>(
-  read: (cursor: string | undefined) => PromiseLike<Page<T>>,
-): AsyncGenerator<T> {
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const { items, nextCursor } = await read(cursor);
+async function* itemsOf<T>(listing: Listing<T>): AsyncGenerator<T> {
+  let pages = 0;
+  for await (const { items, nextCursor } of listing.pages()) {
     yield* items;
-    if (nextCursor === null) return;
-    cursor = nextCursor;
+    pages += 1;
+    if (pages === MAX_PAGES && nextCursor !== null) {
+      throw stepUncertain(
+        `The newest ${MAX_PAGES * 50} entries do not show whether this reply was sent.`,
+      );
+    }
   }
-  throw stepUncertain(
-    `The newest ${MAX_PAGES * 50} entries do not show whether this reply was sent.`,
-  );
 }

@@ -124,21 +124,21 @@ export class RestoreWindow {
   async #follow(reading: LogReading | undefined, begin: () => void): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#stopping;
-    let isLate = false;
+    let hasBegun = false;
     while (!signal.aborted) {
       const isComplete = await this.#look(reading).catch((err: unknown) => {
         log.debug({ err }, "the state of the restore cannot be written");
         return false;
       });
-      if (!this.isReadingLog) begin();
-      if (isComplete) return;
-      if (!isLate && this.isReadingLog && this.#isOverdue(reading)) {
-        isLate = true;
-        log.warn("the event log cannot be read after the restore; handlers begin without it");
+      if (!hasBegun && (!this.isReadingLog || this.#isOverdue(reading))) {
+        if (this.isReadingLog) {
+          log.warn("the event log cannot be read after the restore; handlers begin without it");
+        }
+        hasBegun = true;
         begin();
       }
-      const isAwaited = this.isReadingLog && !isLate;
-      await sleep(clock, isAwaited ? LOOK_INTERVAL_MS : SLOW_LOOK_INTERVAL_MS, signal);
+      if (isComplete) return;
+      await sleep(clock, hasBegun ? SLOW_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS, signal);
     }
   }
 

@@ -3,7 +3,7 @@ import { scrubber } from "../core/safe-text.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { messageOf, RetryLater, ServiceBotError } from "../errors.ts";
 import { textsOf } from "../events/parse.ts";
-import type { Inbox } from "../inbox/inbox.ts";
+import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { channels, traced, works } from "../observe/channels.ts";
 import { differs, placeOf } from "./fingerprint.ts";
 import { effectCertainty, ownStepUncertain, reconcile } from "./reconcile.ts";
@@ -89,12 +89,7 @@ type StartedStep<T> =
   /** The inbox was certain that nothing had happened, and the effect was made. */
   | { readonly state: "made"; readonly effect: Effect<T> }
   /** An earlier run has recorded a result. */
-  | {
-      readonly state: "done";
-      readonly request: string;
-      readonly result: string | undefined;
-      readonly ageMs: number;
-    }
+  | Extract<StepStart, { readonly state: "done" }>
   /** An earlier run, or one that the inbox does not know, may have made the effect. */
   | { readonly state: "uncertain"; readonly intent: Intent };
 

@@ -1,9 +1,10 @@
-export { CallRecords, type EndedCall } from "../../src/platform/calls.ts";
 export { PlatformClock } from "../../src/platform/clock.ts";
 export { askBot } from "../../src/platform/control/bot-view.ts";
-export { ControlApi, endpointsOf } from "../../src/platform/control/endpoints.ts";
+export { ControlApi } from "../../src/platform/control/control-api.ts";
+export { endpointsOf } from "../../src/platform/control/endpoints.ts";
 export { TimelineStream } from "../../src/platform/control/stream.ts";
 export { mentionsIn } from "../../src/platform/events/content.ts";
+export type { Answer as PlatformAnswer } from "../../src/platform/http/answer.ts";
 export type { Incoming } from "../../src/platform/http/routes.ts";
 export type { PlatformOptions } from "../../src/platform/options.ts";
 export { createPlatform, type Platform, type Replaced } from "../../src/platform/platform.ts";
@@ -18,6 +19,7 @@ export {
 export { openDatabase, whyUnusable } from "../../src/platform/store/database.ts";
 export { addBot, seed } from "../../src/platform/store/seed.ts";
 export { Store } from "../../src/platform/store/store.ts";
+export { CallRecords, type EndedCall } from "../../src/platform/timeline/calls.ts";
 export type {
   ApiEntry,
   DeliveryEntry,

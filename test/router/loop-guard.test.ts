@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import { Bot } from "../../src/index.ts";
 import { LoopHeld } from "../faces/errors.ts";
 import { type AnyEvent, defaultLane, type LaneOf } from "../faces/events.ts";
-import { LoopGuard, type LoopGuardOptions } from "../faces/router.ts";
+import { Handling, LoopGuard, type LoopGuardOptions, Router } from "../faces/router.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
-import { jobFor } from "./support.ts";
+import { fakeClient, jobFor } from "./support.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
 const MINUTE = 60_000;
@@ -54,12 +55,8 @@ class Scene {
     }
   }
 
-  noteAnswer(event: AnyEvent): void {
-    this.#guard.noteAnswer(event);
-  }
-
-  notePost(event: AnyEvent): void {
-    this.#guard.notePost(event);
+  noteAnswer(event: AnyEvent, { isPost = false } = {}): void {
+    this.#guard.noteAnswer(event, { isPost });
   }
 
   /** Writes a message, and answers it if it goes through. */
@@ -154,7 +151,7 @@ describe("the loop guard", () => {
     const waits = Array.from({ length: 4 }, (_, n) => {
       const event = scene.message({ conversationId: `c_${n}` });
       const wait = scene.wait(event);
-      if (wait === 0) scene.notePost(event);
+      if (wait === 0) scene.noteAnswer(event, { isPost: true });
       return wait;
     });
     expect(waits).toEqual([0, 0, 0, MINUTE]);
@@ -187,6 +184,30 @@ describe("the loop guard", () => {
     scene.noteAnswer({ ...event, id: "evt_other" });
     expect(scene.wait({ ...event, id: "evt_third" })).toBe(0);
   });
+});
+
+test("replies of a run count for their conversation, posts for the account", async () => {
+  const { client } = fakeClient();
+  const router = new Router();
+  router.on("dm.message", (ctx) => ctx.reply("hi"));
+  router.on("mention", (ctx) => ctx.post("hi"));
+  const clock = new ManualClock(NOW);
+  const handling = new Handling({ router, client, clock, loopGuard: { answers: 1 } });
+  let written = 0;
+  const isHeld = async (type: string, payload: object = {}) => {
+    const { event, ...job } = jobFor(type, { ...payload });
+    written += 1;
+    const run = handling.begin({ ...job, event: { ...event, id: `evt_${written}` } });
+    return await run.run().then(
+      () => false,
+      (error: unknown) => error instanceof LoopHeld,
+    );
+  };
+  expect(await isHeld("dm.message", { conversationId: "c_1" })).toBe(false);
+  expect(await isHeld("dm.message", { conversationId: "c_2" })).toBe(false);
+  expect(await isHeld("dm.message", { conversationId: "c_1" })).toBe(true);
+  expect(await isHeld("mention", { entityId: "p_1", postId: "p_1" })).toBe(false);
+  expect(await isHeld("mention", { entityId: "p_2", postId: "p_2" })).toBe(true);
 });
 
 test.each([{ answers: 0 }, { answers: 10_001 }, { answers: 1.5 }, { perMs: 0 }])(

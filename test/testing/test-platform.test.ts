@@ -154,7 +154,12 @@ describe("records", () => {
     const { client, platform } = scene();
     const [png, webp] = [await image(), await image("webp")];
     const url = "https://example.com/a.png";
-    await client.upload(webp, { form: "base64" });
+    const dataBase64 = webp.toString("base64");
+    await platform.fetch("http://platform.test/api/v1/uploads", {
+      method: "POST",
+      headers: { authorization: "Bearer x", "content-type": "application/json" },
+      body: JSON.stringify({ dataBase64, contentType: "image/webp" }),
+    });
     await client.posts.create({ images: [png, { url }, webp] });
     expect(platform.uploads).toEqual([
       { key: expect.any(String), contentType: "image/webp", bytes: webp },

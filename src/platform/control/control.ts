@@ -1,8 +1,9 @@
 import type { Scope } from "../../core/platform-contract.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
-import type { UploadView } from "../api/shapes.ts";
-import { isoTime } from "../api/views.ts";
+import type { LimitSettings, LimitsView } from "../api/limits.ts";
+import type { RunReports } from "../api/runs.ts";
+import { isoTime, type UploadView } from "../api/views.ts";
 import { appNamed } from "../apps/accounts.ts";
 import type { Apps } from "../apps/apps.ts";
 import {
@@ -12,18 +13,15 @@ import {
   type Profile,
   profileOf,
 } from "../apps/shapes.ts";
-import type { CallRecord, CallRecords } from "../calls.ts";
 import type { ClockControl, PlatformClock } from "../clock.ts";
 import { invalid, notFound } from "../error.ts";
 import { type Page, type PageInput, page, pageQuery, window } from "../http/query.ts";
-import type { LimitsView } from "../limits/limits.ts";
-import type { LimitSettings } from "../limits/settings.ts";
-import type { RunReports } from "../runs.ts";
 import type { Snapshots } from "../state/snapshots.ts";
 import type { State } from "../state/state.ts";
-import type { Visible } from "../store/event-log.ts";
+import { eventOf, type Visible } from "../store/event-log.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
 import type { Block, User } from "../store/people.ts";
+import type { CallRecord, CallRecords } from "../timeline/calls.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { ImageInput } from "../uploads/uploads.ts";
 import type { DeliveryRecord, DeliveryRecords, DeliverySummary } from "../webhooks/records.ts";
@@ -183,7 +181,7 @@ export class Control {
     const after = since === undefined ? 0 : eventSeq(since);
     if (after === undefined) throw invalid("since must be an event id");
     const page = this.#world.store.events.page(this.#bot(bot).seq, after, everything, limit);
-    return page.map(({ event }) => event);
+    return page.map(eventOf);
   }
 
   /**
@@ -199,7 +197,7 @@ export class Control {
     const bot = store.people.get(logged.recipient).username;
     const deliveries = records.holding(id);
     return {
-      ...{ event: logged.event, bot, deliveries },
+      ...{ event: eventOf(logged), bot, deliveries },
       ...{ calls: calls.because(id), runs: runs.of(id) },
     };
   }

@@ -1,7 +1,7 @@
-import type { AnyEvent } from "../../events/types.ts";
 import { TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
+import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { MAX_BATCH } from "../webhooks/deliverer.ts";
@@ -110,15 +110,15 @@ export class ForcedDeliveries {
     return contentOf(eventIds.map((id) => this.#event(bot, id)));
   }
 
-  #event(bot: number, id: string): AnyEvent {
+  #event(bot: number, id: string): LoggedEvent {
     const event = this.#find(bot, id);
     if (event === undefined) throw notFound(`event: ${id}`);
     return event;
   }
 
-  #find(bot: number, id: string): AnyEvent | undefined {
+  #find(bot: number, id: string): LoggedEvent | undefined {
     const logged = this.#options.store.events.findById(id);
-    return logged?.recipient === bot ? logged.event : undefined;
+    return logged?.recipient === bot ? logged : undefined;
   }
 
   /** While the webhook is off nothing is sent, not even by force. */

@@ -1,15 +1,25 @@
 import { BodyBudget } from "../../core/body.ts";
 import { mediaTypeOf } from "../../core/image-kind.ts";
-import { invalid, notFound, PlatformError } from "../error.ts";
-import { fileResponse, toResponse, written } from "../http/answer.ts";
+import { invalid, PlatformError } from "../error.ts";
+import type { Answer } from "../http/answer.ts";
 import { type BodyLimit, dropBody, readBytes } from "../http/body.ts";
 import { integer, limit, text } from "../http/query.ts";
-import { type Incoming, Routes } from "../http/routes.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { imageTooLarge, MAX_IMAGE_BYTES } from "../uploads/upload-body.ts";
-import { isRead, isSqlite, requireSameOrigin, SQLITE_TYPE } from "./access.ts";
 import type { Control } from "./control.ts";
-import { type Call, type Endpoint, get, pageIn, post, postRaw, put, remove } from "./endpoint.ts";
+import {
+  type Call,
+  type Endpoint,
+  get,
+  getRaw,
+  isSqlite,
+  pageIn,
+  post,
+  postRaw,
+  put,
+  remove,
+  SQLITE_TYPE,
+} from "./control-api.ts";
 import * as bodies from "./schemas.ts";
 import { TimelineStream } from "./stream.ts";
 
@@ -88,7 +98,7 @@ function contentEndpoints(control: Control, timeline: Timeline): readonly Endpoi
     get("/events/:id", ({ id }) => control.event(id)),
     get("/calls/:id", ({ id }) => control.call(id)),
     get("/timeline", (call) => readTimeline(timeline, call)),
-    get("/stream", ({ incoming }) => stream.answer(incoming)),
+    getRaw("/stream", ({ incoming }) => stream.answer(incoming)),
   ];
 }
 
@@ -149,7 +159,7 @@ function stateEndpoints(control: Control): readonly Endpoint[] {
       snapshots.remove(id);
       return { items: snapshots.list() };
     }),
-    get("/snapshots/:id/file", ({ id }) => snapshotFile(control, id)),
+    getRaw("/snapshots/:id/file", ({ id }) => snapshotFile(control, id)),
     post(
       "/snapshots/:id/restore",
       bodies.nothing,
@@ -169,34 +179,6 @@ function stateEndpoints(control: Control): readonly Endpoint[] {
       { status: 200 },
     ),
   ];
-}
-
-/** Answers what is below `/control/v1`. The control token is checked before. */
-export class ControlApi {
-  readonly #routes: Routes<Endpoint>;
-  readonly #timeline: Timeline;
-
-  constructor(control: Control, timeline: Timeline) {
-    this.#routes = new Routes(endpointsOf(control, timeline));
-    this.#timeline = timeline;
-  }
-
-  /** @throws {PlatformError} */
-  async answer(incoming: Incoming): Promise<Response> {
-    requireSameOrigin(incoming);
-    const { request, method, path, url } = incoming;
-    const found = this.#routes.find(method, path);
-    if (found === undefined) throw notFound("endpoint");
-    const { route, id } = found;
-    const query = url.searchParams;
-    const body = await route.handle({ incoming, request, query, id, bot: text(query, "bot") });
-    // Readers of the stream look again, because a change may have no entry, such as a deleted message.
-    if (!isRead(incoming)) this.#timeline.change();
-    const response =
-      body instanceof Response ? body : toResponse(written({ status: route.status, body }));
-    response.headers.set("cross-origin-resource-policy", "same-origin");
-    return response;
-  }
 }
 
 async function uploadImage(control: Control, { request, query }: Call): Promise<unknown> {
@@ -243,9 +225,10 @@ async function uploadSnapshot({ snapshots }: Control, { request, query }: Call):
   return snapshots.upload(bytes, name);
 }
 
-function snapshotFile({ snapshots }: Control, id: string): Response {
-  return fileResponse(snapshots.file(id), {
+function snapshotFile({ snapshots }: Control, id: string): Answer {
+  const headers = {
     "content-type": SQLITE_TYPE,
     "content-disposition": `attachment; filename="${id}.db"`,
-  });
+  };
+  return { status: 200, headers, body: snapshots.file(id) };
 }

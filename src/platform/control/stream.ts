@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../core/clock.ts";
+import type { Answer } from "../http/answer.ts";
 import { integer } from "../http/query.ts";
 import type { Incoming } from "../http/routes.ts";
 import type { Timeline } from "../timeline/timeline.ts";
@@ -26,17 +27,16 @@ export class TimelineStream {
     this.#frames = new FramedTimeline(timeline);
   }
 
-  answer({ request, url, gone }: Incoming): Response {
+  answer({ request, url, gone }: Incoming): Answer {
     const after = this.#beginning(request, url);
     const body = request.method === "HEAD" ? null : streamOf(this.#read(after, gone));
-    return new Response(body, {
-      headers: {
-        "content-type": "text/event-stream; charset=utf-8",
-        "cache-control": "no-store",
-        // A proxy that gathers what comes would hold it back.
-        "x-accel-buffering": "no",
-      },
-    });
+    const headers = {
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store",
+      // A proxy that gathers what comes would hold it back.
+      "x-accel-buffering": "no",
+    };
+    return { status: 200, headers, body };
   }
 
   /** Returns the entry after which the stream begins. That of an earlier run means nothing here. */

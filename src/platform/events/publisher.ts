@@ -1,6 +1,6 @@
 import type { AnyEvent } from "../../events/types.ts";
 import type { EventFaults } from "../faults/event-faults.ts";
-import type { LoggedEvent } from "../store/event-log.ts";
+import { eventOf } from "../store/event-log.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import { placeOf } from "../timeline/entries.ts";
@@ -42,7 +42,7 @@ export interface Published<T> {
 
 interface Written {
   readonly recipient: User;
-  readonly logged: LoggedEvent;
+  readonly event: AnyEvent;
   readonly from: string;
   readonly text: string | undefined;
   /** Milliseconds until it is in the log; 0 when it is. */
@@ -69,7 +69,7 @@ export class Publisher {
       const logged = store.events.append(recipient.seq, eventFaults.thin(event), at);
       const lateMs = eventFaults.hold(logged);
       if (lateMs === 0) store.webhook.enqueue(logged);
-      written.push({ recipient, logged, from: from.username, text, lateMs });
+      written.push({ recipient, event: eventOf(logged), from: from.username, text, lateMs });
     };
     const result = store.transaction(() =>
       work({
@@ -81,13 +81,13 @@ export class Publisher {
       }),
     );
     this.#announce(written);
-    return { result, events: written.map(({ logged }) => logged.event) };
+    return { result, events: written.map(({ event }) => event) };
   }
 
   #announce(written: readonly Written[]): void {
     const { timeline, eventFaults, onEvents } = this.#options;
-    for (const { recipient, logged, from, lateMs, ...one } of written) {
-      const { id, type, payload } = logged.event;
+    for (const { recipient, event, from, lateMs, ...one } of written) {
+      const { id, type, payload } = event;
       const text = one.text === undefined ? {} : { text: one.text };
       const late = lateMs === 0 ? {} : { lateMs };
       const bot = recipient.username;

@@ -1,4 +1,4 @@
-import type { AnyEvent } from "../../events/types.ts";
+import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 
 /** Places that are remembered. */
@@ -6,6 +6,9 @@ const MAX_PLACES = 10_000;
 
 /** The conversation or the post that a path of the API names. */
 const PLACE = /^\/(?:dm\/conversations\/(?=c_)|posts\/(?=p_))(\w+)/;
+
+/** The conversation or the posts that an event names. A quote has two: the quoted post and the new one. */
+const PLACE_IN_EVENT = /"(?:conversationId|postId|entityId)":"([cp]_\w+)"/g;
 
 /** Which event a bot was shown last of each conversation and each post, by delivery or by polling. */
 export class ShownEvents {
@@ -17,9 +20,9 @@ export class ShownEvents {
   }
 
   /** These events go out to a bot now. */
-  note(bot: number, events: readonly AnyEvent[]): void {
-    for (const { id, payload } of events) {
-      for (const place of placesOf(payload)) this.#set(`${bot} ${place}`, id);
+  note(bot: number, events: readonly LoggedEvent[]): void {
+    for (const { id, json } of events) {
+      for (const [, place] of json.matchAll(PLACE_IN_EVENT)) this.#set(`${bot} ${place}`, id);
     }
   }
 
@@ -40,11 +43,4 @@ export class ShownEvents {
     const [oldest] = this.#newest.keys();
     if (this.#newest.size > MAX_PLACES && oldest !== undefined) this.#newest.delete(oldest);
   }
-}
-
-/** Returns the places of an event. A quote has two: the quoted post and the new one. */
-function placesOf(payload: object): Set<string> {
-  const { conversationId, postId, entityId }: Readonly<Record<string, unknown>> = { ...payload };
-  const ids = [conversationId, postId, entityId].filter((id) => typeof id === "string");
-  return new Set(ids.filter((id) => /^(c|p)_/.test(id)));
 }

@@ -1,4 +1,6 @@
 import type { Random } from "../../core/clock.ts";
+import { PlatformError, RETRY_AT_ONCE } from "../error.ts";
+import type { TextAnswer } from "../http/answer.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { ActiveFault, reach } from "./active-fault.ts";
 
@@ -34,22 +36,8 @@ export interface ApiFaultState extends ApiFault {
   readonly held: number;
 }
 
-/** The answer of a fault. */
-export interface FaultyAnswer {
-  /** 300 to 599. */
-  readonly status: number;
-  /** Sent as `Retry-After`, in whole seconds. */
-  readonly retryAfterSeconds: number | undefined;
-}
-
-/** Decision about a request. */
-export type Gate =
-  | { readonly pass: "execute"; readonly fault?: "hold" }
-  | { readonly pass: "lose-answer"; readonly fault: "lose-answer" }
-  | ({ readonly pass: "gateway"; readonly fault: "gateway" } & FaultyAnswer)
-  | ({ readonly pass: "refuse"; readonly fault: "status" } & FaultyAnswer)
-  /** The client went away while the request was held. */
-  | { readonly pass: "abandon"; readonly fault: "hold" };
+/** A fault that a request has met. */
+export type MetFault = ApiFault & { readonly mode: Exclude<ApiFault["mode"], "none" | "mix"> };
 
 const NONE: ApiFault = { mode: "none", match: "all", status: 503 };
 
@@ -87,31 +75,22 @@ export class ApiFaults {
     if (this.#active.current.mode !== "none" || this.#held.size > 0) this.set({ mode: "none" });
   }
 
-  /** Decides on a request, at once or, when it is held, when that ends. */
-  async gate(request: { method: string; path: string; gone: AbortSignal }): Promise<Gate> {
+  /**
+   * Returns the fault that a request meets, `undefined` if it meets none. A request that is held waits here until the
+   * fault ends, or its client goes away.
+   */
+  async meet(request: {
+    readonly method: string;
+    readonly path: string;
+    readonly gone: AbortSignal;
+  }): Promise<MetFault | undefined> {
     const fault = this.#unmix(this.#take(request.method));
-    switch (fault.mode) {
-      case "none":
-        return { pass: "execute" };
-      case "lose-answer":
-        return { pass: "lose-answer", fault: "lose-answer" };
-      case "gateway": {
-        const { status, retryAfterSeconds } = fault;
-        return { pass: "gateway", fault: "gateway", status, retryAfterSeconds };
-      }
-      case "status": {
-        const { status, retryAfterSeconds } = fault;
-        return { pass: "refuse", fault: "status", status, retryAfterSeconds };
-      }
-      case "hold": {
-        const name = `${request.method} ${request.path}`;
-        this.#active.note("held", name);
-        await this.#hold(request.gone);
-        if (request.gone.aborted) return { pass: "abandon", fault: "hold" };
-        this.#active.note("released", name);
-        return { pass: "execute", fault: "hold" };
-      }
-    }
+    if (fault?.mode !== "hold") return fault;
+    const name = `${request.method} ${request.path}`;
+    this.#active.note("held", name);
+    await this.#hold(request.gone);
+    if (!request.gone.aborted) this.#active.note("released", name);
+    return fault;
   }
 
   #take(method: string): ApiFault {
@@ -120,8 +99,9 @@ export class ApiFaults {
   }
 
   /** Chooses one of a mix. */
-  #unmix(fault: ApiFault): ApiFault & { readonly mode: Exclude<ApiFault["mode"], "mix"> } {
+  #unmix(fault: ApiFault): MetFault | undefined {
     const { mode } = fault;
+    if (mode === "none") return undefined;
     if (mode !== "mix") return { ...fault, mode };
     const status = MIXED_STATUSES[Math.floor(this.#random() * (MIXED_STATUSES.length + 1))];
     return status === undefined
@@ -147,4 +127,29 @@ function describe(fault: ApiFault): string {
   const { mode, match, status } = fault;
   const what = mode === "status" || mode === "gateway" ? `${mode} ${status}` : mode;
   return `${what} for ${reach(fault, match === "write" ? "write requests" : "requests")}`;
+}
+
+/** Refuses a request, which is not executed. */
+export function refusal({ status, retryAfterSeconds }: MetFault): PlatformError {
+  return new PlatformError(
+    status,
+    status === 429 ? "RATE_LIMITED" : "INJECTED_FAULT",
+    "A fault of the local platform answers this request; it was not executed.",
+    status === 503 && retryAfterSeconds === undefined
+      ? RETRY_AT_ONCE
+      : retryAfter(retryAfterSeconds),
+  );
+}
+
+/** Makes the page of a gateway that gave up on the platform. Nothing in it is the platform's own. */
+export function gatewayPage({ status, retryAfterSeconds }: MetFault): TextAnswer {
+  return {
+    status,
+    headers: { ...retryAfter(retryAfterSeconds), "content-type": "text/html; charset=utf-8" },
+    body: `<html><head><title>${status}</title></head><body>${status}</body></html>\n`,
+  };
+}
+
+function retryAfter(seconds: number | undefined): Readonly<Record<string, string>> {
+  return seconds === undefined ? {} : { "Retry-After": String(seconds) };
 }

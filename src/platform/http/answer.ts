@@ -1,18 +1,17 @@
 import type { Logger } from "../../core/logger.ts";
 import { PlatformError } from "../error.ts";
 
-/** An answer in JSON. */
+/** An answer before it is sent. */
 export interface Answer {
   readonly status: number;
-  readonly body: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** `null` for an answer without one. */
+  readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
-/** An answer in bytes, as the records of calls keep it. */
-export interface WrittenAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bytes: Buffer<ArrayBuffer>;
+/** An answer in text, which the records of calls keep. */
+export interface TextAnswer extends Answer {
+  readonly body: string;
 }
 
 /** Rejects a request that gets no answer, as `fetch` does when a connection is cut. */
@@ -23,34 +22,26 @@ export class ConnectionLost extends TypeError {
   }
 }
 
-export function written({ status, body, headers = {} }: Answer): WrittenAnswer {
-  const type = { "content-type": "application/json; charset=utf-8" };
-  return { status, headers: { ...headers, ...type }, bytes: Buffer.from(JSON.stringify(body)) };
-}
-
-export function toResponse({ status, headers, bytes }: WrittenAnswer): Response {
-  // A fault may choose 304, which has no body.
-  if (status === 304) return new Response(null, { status, headers });
-  const all = { ...headers, "content-length": String(bytes.byteLength) };
-  return new Response(bytes, { status, headers: all });
-}
-
-/** Returns a file, whose bytes may be anything. */
-export function fileResponse(
-  bytes: Uint8Array,
-  headers: Readonly<Record<string, string>>,
-): Response {
-  const all = { ...headers, "content-length": String(bytes.byteLength) };
-  return new Response(new Uint8Array(bytes), { headers: all });
+/** @param json the text of the body */
+export function jsonAnswer(
+  status: number,
+  json: string,
+  headers: Readonly<Record<string, string>> = {},
+): TextAnswer {
+  return {
+    status,
+    headers: { ...headers, "content-type": "application/json; charset=utf-8" },
+    body: json,
+  };
 }
 
 /** Makes the answer to a failed request. An error inside the platform is logged and shows nothing of itself. */
-export function errorAnswer(error: unknown, logger: Logger): Answer {
+export function errorAnswer(error: unknown, logger: Logger): TextAnswer {
   const known = asPlatformError(error);
   if (known === undefined) logger.error({ err: error }, "a request failed inside the platform");
   const { status, code, message, headers } =
     known ?? new PlatformError(500, "INTERNAL", "The local platform has failed; see its log.");
-  return { status, headers, body: { error: { code, message } } };
+  return jsonAnswer(status, JSON.stringify({ error: { code, message } }), headers);
 }
 
 function asPlatformError(error: unknown): PlatformError | undefined {
@@ -60,4 +51,36 @@ function asPlatformError(error: unknown): PlatformError | undefined {
     return new PlatformError(400, "VALIDATION", "The path is malformed.");
   }
   return undefined;
+}
+
+/** Completes an answer with the headers that every answer has. A HEAD request gets no body. */
+export function completeAnswer(
+  { status, headers, body }: Answer,
+  method: string,
+  now: number,
+): Answer {
+  const length = lengthOf(body);
+  return {
+    status,
+    headers: {
+      ...headers,
+      ...(length !== undefined && status !== 304 && { "content-length": String(length) }),
+      // Bots measure the age of events on the platform's clock.
+      date: new Date(now).toUTCString(),
+      "x-content-type-options": "nosniff",
+    },
+    // A fault may choose 304, which has no body.
+    body: method === "HEAD" || status === 304 ? null : body,
+  };
+}
+
+function lengthOf(body: Answer["body"]): number | undefined {
+  if (typeof body === "string") return Buffer.byteLength(body);
+  return body instanceof Uint8Array ? body.byteLength : undefined;
+}
+
+export function toResponse({ status, headers, body }: Answer): Response {
+  // The copy detaches the bytes from memory that may be shared.
+  const own = body instanceof Uint8Array ? new Uint8Array(body) : body;
+  return new Response(own, { status, headers });
 }

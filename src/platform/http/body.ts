@@ -32,7 +32,7 @@ export const usualLimit: BodyLimit = {
 export async function readJson(
   request: Request,
   limit: BodyLimit = usualLimit,
-  onBytes: (bytes: Uint8Array) => void = () => {},
+  onBytes: (bytes: Buffer) => void = () => {},
 ): Promise<unknown> {
   if (request.body === null) return undefined;
   const encoding = request.headers.get("content-encoding") ?? "identity";
@@ -85,7 +85,7 @@ export function dropBody({ body }: Request): void {
 export async function readBytes(
   request: Request,
   { maxBytes, tooLarge, budget = bodies, timeoutMs }: BodyLimit,
-): Promise<Uint8Array> {
+): Promise<Buffer> {
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) {
     dropBody(request);
     throw tooLarge();

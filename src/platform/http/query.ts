@@ -1,5 +1,5 @@
 import { invalid, type PlatformError } from "../error.ts";
-import type { Window } from "../store/conversations.ts";
+import type { Window } from "../store/rows.ts";
 
 /** The largest page (section 8). */
 const MAX_PAGE = 50;

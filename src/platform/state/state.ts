@@ -1,5 +1,5 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
-import type { LimitSettings } from "../limits/settings.ts";
+import type { LimitSettings } from "../api/limits.ts";
 import { MEMORY, openBytes, openDatabase } from "../store/database.ts";
 import { seed } from "../store/seed.ts";
 import { Store } from "../store/store.ts";

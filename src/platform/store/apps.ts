@@ -62,6 +62,8 @@ export class Tokens {
     { seq: number; lastFour: string; scopes: string; standard: number }
   >;
   readonly #remove: Statement<[number]>;
+  /** Grants by token, because each request looks at its token twice. Emptied by every change. */
+  readonly #grants = new Map<string, Grant>();
 
   constructor(db: Database) {
     this.#put = db.prepare(
@@ -81,6 +83,7 @@ export class Tokens {
   }
 
   add(apiKey: string, bot: number, scopes: readonly Scope[]): void {
+    this.#grants.clear();
     this.#put.run(apiKey, JSON.stringify(scopes), 0, bot);
   }
 
@@ -90,6 +93,7 @@ export class Tokens {
 
   /** Makes this the standard token. The token before it becomes invalid. */
   setStandard(apiKey: string, bot: number): void {
+    this.#grants.clear();
     this.#dropStandard.run();
     this.#put.run(apiKey, JSON.stringify(allScopes), 1, bot);
   }
@@ -106,10 +110,15 @@ export class Tokens {
     return standard !== undefined && this.find(standard)?.bot === bot ? [standard, ...own] : own;
   }
 
-  /** Undefined for a token that does not exist. */
+  /** Returns `undefined` for a token that does not exist. */
   find(apiKey: string): Grant | undefined {
+    const known = this.#grants.get(apiKey);
+    if (known !== undefined) return known;
     const row = this.#grant.get(apiKey);
-    return row && { bot: row.bot, scopes: new Set(scopesIn(row)) };
+    if (row === undefined) return undefined;
+    const grant = { bot: row.bot, scopes: new Set(scopesIn(row)) };
+    this.#grants.set(apiKey, grant);
+    return grant;
   }
 
   /** The tokens of a bot's app, oldest first. */
@@ -121,6 +130,7 @@ export class Tokens {
 
   /** False when there is no such token. */
   remove(seq: number): boolean {
+    this.#grants.clear();
     return this.#remove.run(seq).changes === 1;
   }
 }

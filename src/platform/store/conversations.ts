@@ -1,5 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-import { WRITTEN, type Written } from "./written.ts";
+import { type Window, WRITTEN, type Written } from "./rows.ts";
 
 export interface Message extends Written {
   readonly conversation: number;
@@ -35,12 +35,6 @@ export interface Member {
   readonly username: string;
   readonly name: string;
   readonly isBot: number;
-}
-
-/** Beginning of a page: rows older than `before`, newest first. */
-export interface Window {
-  readonly before: number;
-  readonly limit: number;
 }
 
 /** A person's message answers the one right before it, if another account wrote it. Bots cannot say what they answer. */

@@ -7,12 +7,18 @@ export type NewEvent =
   | { [T in EventType]: { readonly type: T; readonly payload: PayloadByType[T] } }[EventType]
   | { readonly type: string; readonly payload: Readonly<Record<string, unknown>> };
 
-/** An event of the log with its number. */
+/** An event of the log. Pages and deliveries send its text as it is. */
 export interface LoggedEvent {
   readonly seq: number;
+  readonly id: string;
   /** The bot in whose log it is. */
   readonly recipient: number;
-  readonly event: AnyEvent;
+  /** The event as JSON. */
+  readonly json: string;
+}
+
+export function eventOf({ json }: LoggedEvent): AnyEvent {
+  return JSON.parse(json);
 }
 
 /** Which events a reader may see (section 4, rule 6 of GET /events). */
@@ -99,13 +105,13 @@ export class EventLog {
   append(recipient: number, { type, payload }: NewEvent, at: number): LoggedEvent {
     const json = JSON.stringify(payload);
     const seq = Number(this.#insert.run(recipient, type, json, at).lastInsertRowid);
-    return toEvent({ seq, recipient, type, payload: json, created_at: at });
+    return toLogged({ seq, recipient, type, payload: json, created_at: at });
   }
 
   /** Undefined also for one that is late. */
   find(seq: number): LoggedEvent | undefined {
     const row = this.#get.get(seq);
-    return row && toEvent(row);
+    return row && toLogged(row);
   }
 
   /** Undefined also for one that is late, and for what is no id. */
@@ -143,23 +149,20 @@ export class EventLog {
     const of = { recipient, after, limit };
     const rows =
       dms && others ? this.#page.all(of) : this.#pageOfKind.all({ ...of, dms: dms ? 1 : 0 });
-    return rows.map(toEvent);
+    return rows.map(toLogged);
   }
 
   /** The events that the webhook of a bot owes, oldest first. */
   pending(bot: number, limit: number): LoggedEvent[] {
-    return this.#pending.all(bot, limit).map(toEvent);
+    return this.#pending.all(bot, limit).map(toLogged);
   }
 }
 
-function toEvent(row: EventRow): LoggedEvent {
-  const { seq, recipient, type } = row;
-  const createdAt = new Date(row.created_at).toISOString();
-  return {
-    seq,
-    recipient,
-    event: { id: eventId(seq), type, payload: JSON.parse(row.payload), createdAt },
-  };
+function toLogged({ seq, recipient, type, payload, created_at: at }: EventRow): LoggedEvent {
+  const id = eventId(seq);
+  const createdAt = new Date(at).toISOString();
+  const json = `{"id":"${id}","type":${JSON.stringify(type)},"payload":${payload},"createdAt":"${createdAt}"}`;
+  return { seq, id, recipient, json };
 }
 
 /** Events that have a number and are not in the log yet. */

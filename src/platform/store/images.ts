@@ -50,7 +50,8 @@ const UPLOAD_LIFETIME_MS = 3_600_000;
 const THUMBNAIL_ENDING = ".thumb.webp";
 
 const NOWHERE: Place = { post: null, comment: null, message: null };
-const OF = "(post = @post OR comment = @comment OR message = @message)";
+// With `+`, because the statement runs for each post: see `openDatabase`.
+const OF = "(post = +@post OR comment = +@comment OR message = +@message)";
 const VALID = "(key IS NULL OR created_at > @expired)";
 
 /** A name for the public address of an image, which nobody can guess. */

@@ -1,5 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { Window } from "./conversations.ts";
+import type { Window } from "./rows.ts";
 
 /** Anybody with an account: people and bots. */
 export interface User {

@@ -1,6 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { Window } from "./conversations.ts";
-import { WRITTEN, type Written } from "./written.ts";
+import { type Window, WRITTEN, type Written } from "./rows.ts";
 
 export interface Post extends Written {
   /** Likes, reposts, quotes and comments so far. */

@@ -1,7 +1,6 @@
 import type { Random } from "../../core/clock.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
-import type { AnyEvent } from "../../events/types.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import type { DeliveryFault, WebhookFault } from "../faults/webhook-fault.ts";
 import type { WebhookFaults } from "../faults/webhook-faults.ts";
@@ -100,7 +99,7 @@ export class Deliverer {
     const nth = webhook.state.consecutiveFailures + 1;
     const deliveries = await attempt(this.#options, {
       bot: webhook.bot,
-      events: batch.map(({ event }) => event),
+      events: batch,
       endpoint: () => (store.isOpen ? webhook.endpoint : undefined),
       interrupted,
     });
@@ -157,7 +156,7 @@ export interface AttemptOptions {
 export interface Batch {
   /** The number of the bot that it is for. */
   readonly bot: number;
-  readonly events: readonly AnyEvent[];
+  readonly events: readonly LoggedEvent[];
   /** The present target of deliveries. `undefined` while the webhook is off. */
   readonly endpoint: () => Endpoint | undefined;
   /** Ends a delay, because the batch is no longer to be delivered. */

@@ -1,7 +1,15 @@
-import { Bounded, firstBytes, MAX_RECORDS } from "../bounded.ts";
 import type { DeliveryFault } from "../faults/webhook-fault.ts";
-import type { Window } from "../store/conversations.ts";
 import { idOf, seqOf } from "../store/ids.ts";
+import type { Window } from "../store/rows.ts";
+import {
+  Bounded,
+  firstBytes,
+  MAX_RECORDS,
+  RECORD_HEAD_BYTES,
+  type RecordedRequest,
+  type RecordedResponse,
+  textOf,
+} from "../timeline/recorded.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Sent } from "./sender.ts";
 
@@ -37,26 +45,6 @@ export interface DeliveryRecord extends DeliverySummary {
   readonly response: RecordedResponse | null;
 }
 
-/** A delivery, as it was sent. */
-export interface RecordedRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The text that was signed, up to 1 MB of it. */
-  readonly body: string;
-  readonly truncated: boolean;
-}
-
-/** Answer to a delivery. */
-export interface RecordedResponse {
-  /** The HTTP status. */
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Up to 64 KB, read as UTF-8. */
-  readonly body: string;
-  /** True when it was longer, or broke off. */
-  readonly truncated: boolean;
-}
-
 /** Puts a record together; the answer has to be collected. */
 function recordOf(summary: DeliverySummary, sent: Sent): DeliveryRecord {
   return { ...summary, request: requestOf(sent), response: responseOf(sent) };
@@ -76,11 +64,6 @@ function responseOf({ answer }: Sent): RecordedResponse | null {
   );
   const { status, body, truncated } = answer;
   return { status, headers: Object.fromEntries(headers), body: textOf(body), truncated };
-}
-
-/** Bytes as text: a character that is cut in two at the end is left out. */
-export function textOf(bytes: Uint8Array): string {
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: true });
 }
 
 /** Bytes kept of the body of a request. */
@@ -149,10 +132,8 @@ export class DeliveryRecords {
   }
 
   #keep(seq: number, kept: Kept): void {
-    const { summary, sent } = kept;
-    const { request, answer } = sent;
-    const head = JSON.stringify([summary, request?.url, request?.headers, answer?.headers]);
-    this.#kept.add(seq, kept, Buffer.byteLength(head) + (request?.body.byteLength ?? 0));
+    const { request, answer } = kept.sent;
+    this.#kept.add(seq, kept, RECORD_HEAD_BYTES + (request?.body.byteLength ?? 0));
     void answer?.collected.then(() => this.#kept.grow(seq, answer.bytes));
   }
 }

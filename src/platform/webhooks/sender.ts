@@ -1,8 +1,8 @@
 import { sleep } from "../../core/clock.ts";
-import type { AnyEvent } from "../../events/types.ts";
 import { sign } from "../../signature/signature.ts";
 import type { PlatformClock } from "../clock.ts";
 import type { DeliveryFault } from "../faults/webhook-fault.ts";
+import type { LoggedEvent } from "../store/event-log.ts";
 import { Connections } from "./connections.ts";
 import { whyNoAnswer } from "./no-answer.ts";
 import { EndpointAnswer, InProcess, type Transport } from "./transport.ts";
@@ -52,7 +52,7 @@ export class Sender {
   }
 
   /** Signs and sends once. Never rejects; redirects are not followed. */
-  send(endpoint: Endpoint, events: readonly AnyEvent[]): Promise<Sent> {
+  send(endpoint: Endpoint, events: readonly LoggedEvent[]): Promise<Sent> {
     return this.sendContent(endpoint, contentOf(events));
   }
 
@@ -83,7 +83,7 @@ export class Sender {
   }
 
   /** Sends nothing, and waits for an answer as long as for one of an endpoint. */
-  async sendNothing(events: readonly AnyEvent[]): Promise<Sent> {
+  async sendNothing(events: readonly LoggedEvent[]): Promise<Sent> {
     const at = this.#clock.now();
     const ms = this.#stopwatch();
     await sleep(this.#clock.real, this.#timeoutMs, this.#cutting.signal);
@@ -144,8 +144,8 @@ export interface SentRequest {
   readonly body: Buffer;
 }
 
-export function contentOf(events: readonly AnyEvent[]): Content {
-  const body = Buffer.from(JSON.stringify({ events }));
+export function contentOf(events: readonly LoggedEvent[]): Content {
+  const body = Buffer.from(`{"events":[${events.map(({ json }) => json).join(",")}]}`);
   return { body, eventIds: events.map(({ id }) => id), events: events.length };
 }
 

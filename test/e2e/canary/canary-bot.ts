@@ -42,7 +42,7 @@ bot.on(["dm.message", "mention", "comment"], async (ctx) => {
       await ctx.reply({ text: `picture ${BOT_SAYS}`, images: [image] });
       break;
     case "upload":
-      await ctx.client.upload(image, { form: "base64" });
+      await ctx.client.upload(image);
       break;
     case "search":
       await ctx.client.search({ text: excerpt });

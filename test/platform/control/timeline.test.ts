@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../faces/core.ts";
 import type { Platform, TimelineEntry } from "../../faces/platform.ts";
-import { ControlApi, Timeline, type TimelineListener } from "../../faces/platform.ts";
+import { ControlApi, endpointsOf, Timeline, type TimelineListener } from "../../faces/platform.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform } from "../support/platform.ts";
 import { serve } from "../support/serve.ts";
@@ -165,6 +165,8 @@ test("after its end nobody is told of entries or changes", () => {
   expect(told).toEqual([]);
 });
 
+const TOKEN = "control-token-of-a-test";
+
 test("what comes while an answer is being made is in the next one", async () => {
   const waits: (() => void)[] = [];
   class WatchedTimeline extends Timeline {
@@ -176,13 +178,15 @@ test("what comes while an answer is being made is in the next one", async () => 
   }
   const timeline = new WatchedTimeline(systemClock);
   const { control } = await runPlatform();
-  const api = new ControlApi(control, timeline);
+  const api = new ControlApi(endpointsOf(control, timeline), timeline, TOKEN);
   onTestFinished(() => timeline.end());
   const url = await serve((incoming) => api.answer(incoming));
   let last = 0;
   const seen: number[] = [];
   const poll = async () => {
-    const response = await fetch(`${url}/control/v1/timeline?after=${last}&waitMs=30000`);
+    const response = await fetch(`${url}/control/v1/timeline?after=${last}&waitMs=30000`, {
+      headers: { "x-control-token": TOKEN },
+    });
     const answer = (await response.json()) as Answer;
     seen.push(...answer.entries.map(({ seq }) => seq));
     last = answer.last;

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
-import { appOf, Extensions, type Incoming } from "../../faces/platform.ts";
+import { appOf, Extensions, type Incoming, type PlatformAnswer } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { logSink } from "../../support/log.ts";
 
 /** Serves one part of a platform on a free port, below /control/v1, until the test ends. Returns its origin. */
 export async function serve(
-  answer: (incoming: Incoming) => Response | Promise<Response>,
+  answer: (incoming: Incoming) => PlatformAnswer | Promise<PlatformAnswer>,
 ): Promise<string> {
   const respond = async (request: Request, gone: AbortSignal) => {
     const url = new URL(request.url);

@@ -1,3 +1,34 @@
+/** A request of a record. */
+export interface RecordedRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The text that was sent: up to 1 MB of a delivery, 64 KB of a call. */
+  readonly body: string;
+  readonly truncated: boolean;
+}
+
+/** An answer of a record. */
+export interface RecordedResponse {
+  /** The HTTP status. */
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Up to 64 KB, read as UTF-8. */
+  readonly body: string;
+  /** True if it was longer, or broke off. */
+  readonly truncated: boolean;
+}
+
+/** Decodes bytes. A character that is cut in two at the end is left out. */
+export function textOf(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: true });
+}
+
+/** Returns a copy of the first `max` bytes. */
+export function firstBytes(bytes: Buffer, max: number): Buffer {
+  // A view would keep all of the bytes in memory.
+  return bytes.byteLength <= max ? bytes : Buffer.from(bytes.subarray(0, max));
+}
+
 /** The size of a {@link Bounded} collection. The first bound that is reached counts. */
 export interface Bounds {
   readonly items: number;
@@ -6,6 +37,9 @@ export interface Bounds {
 
 /** Bounds of deliveries and of calls, each. */
 export const MAX_RECORDS: Bounds = { items: 1_000, bytes: 16 * 1024 * 1024 };
+
+/** In bytes. The usual size of a record without its bodies; measuring each takes longer than making it. */
+export const RECORD_HEAD_BYTES = 1_024;
 
 interface Kept<T> {
   readonly item: T;
@@ -49,11 +83,4 @@ export class Bounded<T> {
   all(): T[] {
     return [...this.#kept.values()].map(({ item }) => item);
   }
-}
-
-/** Returns a copy of the first `max` bytes. */
-export function firstBytes(bytes: Buffer, max: number): Buffer {
-  if (bytes.byteLength <= max) return bytes;
-  // A view would keep all of the bytes in memory.
-  return Buffer.from(bytes.subarray(0, max));
 }

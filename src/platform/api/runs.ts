@@ -3,15 +3,16 @@ import {
   type ReportedError,
   type RunReport,
   reportedOutcomes,
-} from "../core/platform-contract.ts";
-import * as z from "../core/zod.ts";
-import { authenticate } from "./api/access.ts";
-import { notFound } from "./error.ts";
-import { toResponse, written } from "./http/answer.ts";
-import { readJson, validate } from "./http/body.ts";
-import { type Incoming, type Route, Routes } from "./http/routes.ts";
-import type { EntryOf, Timeline } from "./timeline/timeline.ts";
-import type { World } from "./world.ts";
+} from "../../core/platform-contract.ts";
+import * as z from "../../core/zod.ts";
+import { notFound } from "../error.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
+import { type Answer, jsonAnswer } from "../http/answer.ts";
+import { readJson, validate } from "../http/body.ts";
+import { type Incoming, type Route, Routes } from "../http/routes.ts";
+import type { Store } from "../store/store.ts";
+import type { EntryOf, Timeline } from "../timeline/timeline.ts";
+import { authenticate } from "./token.ts";
 
 /** Longest text of a report, in characters. */
 const MAX_LENGTH = 10_000;
@@ -43,7 +44,7 @@ const routes: Routes<Route> = new Routes([{ method: "POST", path: "/" }]);
 
 export interface RunReportsOptions {
   /** Returns the world of the state that is in use. */
-  readonly world: () => Pick<World, "store" | "shown">;
+  readonly world: () => { readonly store: Store; readonly shown: ShownEvents };
   readonly timeline: Timeline;
 }
 
@@ -62,13 +63,13 @@ export class RunReports {
   }
 
   /** Takes a report, which a bot sends with its API key. */
-  async answer({ request, method, path }: Incoming): Promise<Response> {
+  async answer({ request, method, path }: Incoming): Promise<Answer> {
     if (routes.find(method, path) === undefined) throw notFound("page");
     const { tokens, people } = this.#options.world().store;
     const { bot } = authenticate(tokens, request);
     const { runs } = validate(runsBody, await readJson(request));
     const accepted = this.#accept(people.get(bot), runs);
-    return toResponse(written({ status: 200, body: { accepted } }));
+    return jsonAnswer(200, JSON.stringify({ accepted }));
   }
 
   /** Runs of one event, oldest first, if the timeline still has them. */

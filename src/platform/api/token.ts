@@ -2,28 +2,25 @@ import type { Scope } from "../../core/platform-contract.ts";
 import { PlatformError } from "../error.ts";
 import type { AppStore, Grant, Tokens } from "../store/apps.ts";
 
-/** Returns what the bearer token stands for, `undefined` if it is missing or unknown. */
+/** Returns the grant of the bearer token. `undefined` for a missing or unknown token. */
 export function findGrant(tokens: Tokens, { headers }: Request): Grant | undefined {
   const apiKey = bearerIn(headers);
   return apiKey === undefined ? undefined : tokens.find(apiKey);
 }
 
 /**
- * Finds what the bearer token stands for (section 5, rule 1).
+ * Returns the grant of the bearer token (section 5, rule 1).
  *
  * @throws {PlatformError} 401 UNAUTHORIZED
  */
 export function authenticate(tokens: Tokens, request: Request): Grant {
   const grant = findGrant(tokens, request);
   if (grant !== undefined) return grant;
-  throw new PlatformError(
-    401,
-    "UNAUTHORIZED",
-    bearerIn(request.headers) === undefined
-      ? "Send the header Authorization: Bearer <API_KEY>."
-      : "The bearer token is not valid.",
-    { "WWW-Authenticate": "Bearer" },
-  );
+  const isMissing = bearerIn(request.headers) === undefined;
+  const message = isMissing
+    ? "Send the header Authorization: Bearer <API_KEY>."
+    : "The bearer token is not valid.";
+  throw new PlatformError(401, "UNAUTHORIZED", message, { "WWW-Authenticate": "Bearer" });
 }
 
 function bearerIn(headers: Headers): string | undefined {

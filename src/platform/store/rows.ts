@@ -1,3 +1,9 @@
+/** Beginning of a page: rows older than `before`, newest first. */
+export interface Window {
+  readonly before: number;
+  readonly limit: number;
+}
+
 /** Fields of every post, comment and message. */
 export interface Written {
   readonly seq: number;
