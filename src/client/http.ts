@@ -87,7 +87,7 @@ export class Http {
   readonly #sender: object | undefined;
   readonly #breaker: Breaker;
   readonly #probe: TokenProbe;
-  /** Only a platform on this machine learns for which event a handler calls. */
+  /** Only to a platform on this machine a request names the event of its handler. */
   readonly #isLocal: boolean;
   #offsetMs: number | undefined;
 
