@@ -1,6 +1,6 @@
 import type { Claim, ClaimRooms } from "../inbox.ts";
 import { remakeLanes } from "../sql/decisions.ts";
-import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
+import { type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS, toClaim } from "../sql/sql-inbox.ts";
 import { query } from "../sql/store.ts";
 import type { Database } from "./database.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
@@ -90,7 +90,7 @@ WITH ready AS MATERIALIZED (
     AND event.lane = head.key
     AND event.seq = CASE WHEN head.lapsed = 1 THEN head.seq ELSE head.claimed END
 ), crashed AS (${ADD_CRASHES})
-SELECT key, fence + 1 AS fence, suspect, seq, id, type, body, source, attempts + uncounted + 1 AS attempts,
+SELECT key, fence + 1 AS fence, suspect, seq, id, type, body, source, attempts + uncounted AS attempts,
   crashes + lapsed AS crashes, received_at, trace, coalesce(ord < done_ord, false) AS late
 FROM head ORDER BY key`;
 
@@ -165,39 +165,11 @@ WITH stranded AS (
 UPDATE {schema}.lane SET ready_at = {now}, pending = stranded.n
 FROM stranded WHERE lane.key = stranded.key RETURNING lane.key`;
 
-/** The claim of a lane with its first event. */
-export interface ClaimRow {
+/** A leased lane with its first event; without one if that ended in the same moment. */
+interface TakenRow extends HeadRow {
   readonly key: string;
   readonly fence: number;
-  readonly id: string;
-  readonly type: string;
-  readonly body: string;
-  readonly source: Claim["source"];
-  readonly attempts: number;
-  readonly crashes: number;
-  readonly received_at: number;
-  readonly trace: string | null;
   readonly late: boolean;
-}
-
-export function toClaim(row: ClaimRow): Claim {
-  return {
-    lane: row.key,
-    fence: row.fence,
-    id: row.id,
-    type: row.type,
-    body: row.body,
-    source: row.source,
-    attempt: row.attempts,
-    crashes: row.crashes,
-    late: row.late,
-    receivedAt: row.received_at,
-    trace: row.trace ?? undefined,
-  };
-}
-
-/** A leased lane with its first event; without one if that ended in the same moment. */
-interface TakenRow extends ClaimRow {
   readonly seq: number | null;
   readonly suspect: boolean | null;
 }
@@ -244,7 +216,9 @@ export class Claims {
     for (const { key, fence } of rows.filter(({ seq }) => seq === null)) {
       await this.#besides(this.#mend(key, fence));
     }
-    const claims = (admitted === undefined ? usual : [admitted, ...usual]).map(toClaim);
+    const claims = (admitted === undefined ? usual : [admitted, ...usual]).map((row) =>
+      toClaim({ ...row, lane: row.key }, row),
+    );
     for (const claim of claims) this.#ledger.add(claim);
     return claims;
   }

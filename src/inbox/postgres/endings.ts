@@ -1,7 +1,7 @@
 import type { AttemptRecord } from "../admin.ts";
 import type { Advance, Claim } from "../inbox.ts";
-import { MAX_HISTORY, SUSPECT_CRASHES } from "../sql/sql-inbox.ts";
-import { type ClaimRow, HELD, is, lockHeld, rowsOf, SORTED, toClaim } from "./claims.ts";
+import { type HeadRow, MAX_HISTORY, SUSPECT_CRASHES, toClaim } from "../sql/sql-inbox.ts";
+import { HELD, is, lockHeld, rowsOf, SORTED } from "./claims.ts";
 import type { Queries } from "./database.ts";
 import type { Backlog } from "./intake.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
@@ -66,7 +66,7 @@ WITH input AS (
     fence = advanced.fence
   FROM advanced WHERE event.ctid = advanced.event_at
 )
-SELECT n, next_id AS id, type, body, source, received_at, trace, attempts + 1 AS attempts, crashes,
+SELECT n, next_id AS id, type, body, source, received_at, trace, attempts, crashes,
   coalesce(next_ord < last_ord, false) AS late
 FROM advanced`;
 
@@ -124,7 +124,7 @@ interface Ending {
 /** The `n`th ending, from 1 up, with the next event of its lane if it goes on. */
 type DoneRow = { readonly n: number } & (NextRow | { readonly id: null });
 
-type NextRow = Omit<ClaimRow, "key" | "fence">;
+type NextRow = HeadRow & { readonly late: boolean };
 
 const LOST: Advance = { held: false };
 
@@ -245,7 +245,7 @@ export class PostgresEndings {
 }
 
 function next({ claim: { lane, fence } }: Ending, row: NextRow): Claim {
-  return toClaim({ key: lane, fence: fence + 1, ...row });
+  return toClaim({ lane, fence: fence + 1, late: row.late }, row);
 }
 
 interface Waiting<In, Out> {

@@ -17,8 +17,8 @@ import { ALIVE, ALIVE_MS, readSharedReport } from "./shared.ts";
 import { notifyAll, PROCESSES } from "./wake-ups.ts";
 
 /**
- * The larger of two counts. Behind a pooler no bot holds the lock of presence, and a bot that has just begun has given no
- * sign of life yet.
+ * The larger of two counts. Behind a pooler no bot holds the lock of presence. A frozen bot gives no sign of life, and
+ * would go on later without having seen the mark of a restore.
  */
 const SERVING = `
 SELECT greatest((${PROCESSES}),

@@ -14,7 +14,7 @@ WITH leased AS (
 ), marked AS (
   UPDATE {schema}.suspect SET lane = $1, fence = $2 FROM leased
 )
-SELECT attempts + 1 AS attempts FROM leased CROSS JOIN {schema}.event
+SELECT attempts FROM leased CROSS JOIN {schema}.event
 WHERE id = $5 AND state = 'pending' FOR NO KEY UPDATE OF event`;
 
 /** Leaves lanes alone that have changed: another instance has them, they are idle, or a person has let them go on. */

@@ -12,7 +12,7 @@ import type {
   InboxRetryFilter,
   InboxRetryOptions,
 } from "../admin.ts";
-import { Decisions, type Outcome, refusal } from "./decisions.ts";
+import { type DecisionOutcome, Decisions, refusal } from "./decisions.ts";
 import { Events } from "./events.ts";
 import { Reports } from "./reports.ts";
 import type { SqlStore } from "./store.ts";
@@ -22,7 +22,7 @@ const BATCH = 100;
 
 const MAX_REASON_CHARACTERS = 500;
 
-type Decide = (ids: readonly string[]) => Promise<readonly Outcome[]>;
+type Decide = (ids: readonly string[]) => Promise<readonly DecisionOutcome[]>;
 
 /** The administration of an inbox, of the bot's own or of one beside it. */
 export class SqlAdmin implements InboxAdmin {
@@ -118,7 +118,7 @@ export class SqlAdmin implements InboxAdmin {
     return { changed, skipped: done - changed, ...(left > 0 ? { left } : {}) };
   }
 
-  async #carryOut(ids: readonly string[], decide: Decide): Promise<readonly Outcome[]> {
+  async #carryOut(ids: readonly string[], decide: Decide): Promise<readonly DecisionOutcome[]> {
     const outcomes = await decide(ids);
     const changes = outcomes.flatMap((outcome) => ("refused" in outcome ? [] : [outcome.pending]));
     if (changes.length > 0) this.#onDecided(changes.reduce<number>((sum, one) => sum + one, 0));

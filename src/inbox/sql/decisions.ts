@@ -1,4 +1,4 @@
-import { ServiceBotError } from "../../errors.ts";
+import { type ErrorCode, ServiceBotError } from "../../errors.ts";
 import type { EventState, InboxRetryFilter, InboxRetryOptions } from "../admin.ts";
 import { ABSENT } from "../restore-mark.ts";
 import { fieldsOf, fits, timeOf, timesOf } from "./events.ts";
@@ -8,9 +8,9 @@ import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 export type Refusal = "not-found" | "not-dead" | "body-dropped" | "leased" | "ended";
 
 /** By how many events the backlog has changed, or why nothing was done. */
-export type Outcome = { readonly pending: -1 | 0 | 1 } | { readonly refused: Refusal };
+export type DecisionOutcome = { readonly pending: -1 | 0 | 1 } | { readonly refused: Refusal };
 
-const NOT_FOUND: Outcome = { refused: "not-found" };
+const NOT_FOUND: DecisionOutcome = { refused: "not-found" };
 
 /** An event and its lane, as they are before a decision. Conditions are 0 or 1. */
 interface EventRow {
@@ -31,8 +31,11 @@ interface EventRow {
 /** Attempts to lock lanes that come into being meanwhile. */
 const MAX_TRIES = 10;
 
-type Judge = (event: EventRow) => Outcome;
-type CarryOut = (events: readonly EventRow[]) => Script<void>;
+/** One kind of decision: its outcome for an event as it is, and the statements for the events that it takes. */
+interface Decision {
+  decideOutcome(event: EventRow): DecisionOutcome;
+  carryOut(events: readonly EventRow[]): Script<void>;
+}
 
 const is = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 
@@ -138,31 +141,44 @@ export class Decisions {
   }
 
   /** Makes dead letters pending again. One outcome for each id, in their order. */
-  retry(ids: readonly string[], assume: InboxRetryOptions["assume"]): Promise<Outcome[]> {
+  retry(ids: readonly string[], assume: InboxRetryOptions["assume"]): Promise<DecisionOutcome[]> {
     const { enterLanes, revive, settleSteps } = this.#statements;
-    return this.#decide(ids, judgeRetry, function* (events) {
-      const revived = idsOf(events);
-      yield* query(enterLanes, revived, lanesOf(events.filter(({ first }) => first)));
-      yield* query(revive, revived);
-      if (assume !== undefined) yield* query(settleSteps[assume], revived);
+    return this.#decide(ids, {
+      decideOutcome({ state, has_body }) {
+        if (state !== "dead") return { refused: "not-dead" };
+        return has_body ? { pending: 1 } : { refused: "body-dropped" };
+      },
+      *carryOut(events) {
+        const revived = idsOf(events);
+        yield* query(enterLanes, revived, lanesOf(events.filter(({ first }) => first)));
+        yield* query(revive, revived);
+        if (assume !== undefined) yield* query(settleSteps[assume], revived);
+      },
     });
   }
 
   /** Ends events for good. One outcome for each id, in their order. */
-  discard(ids: readonly string[], reason: string): Promise<Outcome[]> {
+  discard(ids: readonly string[], reason: string): Promise<DecisionOutcome[]> {
     const { discard, leaveLanes } = this.#statements;
-    return this.#decide(ids, judgeDiscard, function* (events) {
-      const pending = events.filter(({ state }) => state === "pending");
-      const claimed = pending.filter((event) => event.claimed);
-      const first = pending.filter((event) => event.first);
-      yield* query(discard, idsOf(events), reason, idsOf(claimed));
-      yield* query(leaveLanes, idsOf(pending), lanesOf(claimed), lanesOf(first));
+    return this.#decide(ids, {
+      decideOutcome({ state, leased }) {
+        if (state !== "dead" && state !== "pending") return { refused: "ended" };
+        if (state === "pending" && leased) return { refused: "leased" };
+        return { pending: state === "pending" ? -1 : 0 };
+      },
+      *carryOut(events) {
+        const pending = events.filter(({ state }) => state === "pending");
+        const claimed = pending.filter((event) => event.claimed);
+        const first = pending.filter((event) => event.first);
+        yield* query(discard, idsOf(events), reason, idsOf(claimed));
+        yield* query(leaveLanes, idsOf(pending), lanesOf(claimed), lanesOf(first));
+      },
     });
   }
 
-  async #decide(ids: readonly string[], judge: Judge, carryOut: CarryOut): Promise<Outcome[]> {
+  async #decide(ids: readonly string[], decision: Decision): Promise<DecisionOutcome[]> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const decided = await this.#store.run(() => this.#decideOnce(ids, judge, carryOut));
+      const decided = await this.#store.run(() => this.#decideOnce(ids, decision));
       if ("outcomes" in decided) return decided.outcomes;
       // A lane that did not come into being is missing.
       await this.#store.write(this.#statements.remakeLanes, [decided.unlocked]);
@@ -176,9 +192,8 @@ export class Decisions {
   /** Does nothing if a lane came into being meanwhile, or is missing, because that lane is not locked. */
   *#decideOnce(
     ids: readonly string[],
-    judge: Judge,
-    carryOut: CarryOut,
-  ): Script<{ readonly outcomes: Outcome[] } | { readonly unlocked: string[] }> {
+    decision: Decision,
+  ): Script<{ readonly outcomes: DecisionOutcome[] } | { readonly unlocked: string[] }> {
     const { lockLanes, find } = this.#statements;
     const { locksRows } = this.#store.dialect;
     const locks = locksRows ? yield* query<{ readonly key: string }>(lockLanes, ids) : [];
@@ -186,9 +201,9 @@ export class Decisions {
     const found = yield* query<EventRow>(find, ids);
     const unlocked = found.filter(({ lane, has_lane }) => has_lane && !locked.has(lane));
     if (locksRows && unlocked.length > 0) return { unlocked: lanesOf(unlocked) };
-    const outcomes = new Map(found.map((event) => [event.id, judge(event)]));
+    const outcomes = new Map(found.map((event) => [event.id, decision.decideOutcome(event)]));
     const chosen = found.filter(({ id }) => !("refused" in (outcomes.get(id) ?? NOT_FOUND)));
-    if (chosen.length > 0) yield* carryOut(chosen);
+    if (chosen.length > 0) yield* decision.carryOut(chosen);
     return { outcomes: ids.map((id) => outcomes.get(id) ?? NOT_FOUND) };
   }
 }
@@ -201,45 +216,35 @@ function lanesOf(events: readonly EventRow[]): string[] {
   return events.map(({ lane }) => lane);
 }
 
-function judgeRetry({ state, has_body }: EventRow): Outcome {
-  if (state !== "dead") return { refused: "not-dead" };
-  return has_body ? { pending: 1 } : { refused: "body-dropped" };
-}
+const SHOW = 'See "service-bot inbox show" or bot.inbox.show().';
 
-function judgeDiscard({ state, leased }: EventRow): Outcome {
-  if (state !== "dead" && state !== "pending") return { refused: "ended" };
-  if (state === "pending" && leased) return { refused: "leased" };
-  return { pending: state === "pending" ? -1 : 0 };
-}
+const refusals: Readonly<Record<Refusal, readonly [ErrorCode, (id: string) => string]>> = {
+  "not-found": [
+    "EVENT_NOT_FOUND",
+    (id) =>
+      `The inbox has no event "${id}". "service-bot inbox list" and bot.inbox.list() show the ids.`,
+  ],
+  "not-dead": [
+    "EVENT_NOT_DEAD",
+    (id) => `Event "${id}" is no dead letter, and only those can be retried. ${SHOW}`,
+  ],
+  "body-dropped": [
+    "EVENT_BODY_DROPPED",
+    (id) =>
+      `The content of event "${id}" was dropped, so it cannot run again. Discard it, with a reason.`,
+  ],
+  leased: [
+    "EVENT_LEASED",
+    (id) => `Event "${id}" is being handled right now. Try again once this run has ended.`,
+  ],
+  ended: [
+    "EVENT_ENDED",
+    (id) => `Event "${id}" is done or discarded already; there is nothing to discard. ${SHOW}`,
+  ],
+};
 
 /** The error for a decision about one event. */
 export function refusal(id: string, why: Refusal): ServiceBotError {
-  const show = `See "service-bot inbox show" or bot.inbox.show().`;
-  switch (why) {
-    case "not-found":
-      return new ServiceBotError(
-        "EVENT_NOT_FOUND",
-        `The inbox has no event "${id}". "service-bot inbox list" and bot.inbox.list() show the ids.`,
-      );
-    case "not-dead":
-      return new ServiceBotError(
-        "EVENT_NOT_DEAD",
-        `Event "${id}" is no dead letter, and only those can be retried. ${show}`,
-      );
-    case "body-dropped":
-      return new ServiceBotError(
-        "EVENT_BODY_DROPPED",
-        `The content of event "${id}" was dropped, so it cannot run again. Discard it, with a reason.`,
-      );
-    case "leased":
-      return new ServiceBotError(
-        "EVENT_LEASED",
-        `Event "${id}" is being handled right now. Try again once this run has ended.`,
-      );
-    case "ended":
-      return new ServiceBotError(
-        "EVENT_ENDED",
-        `Event "${id}" is done or discarded already; there is nothing to discard. ${show}`,
-      );
-  }
+  const [code, message] = refusals[why];
+  return new ServiceBotError(code, message(id));
 }

@@ -19,6 +19,38 @@ export const SUSPECT_WAIT_MS = 200;
 /** Pending events from which on more are refused, unless the options say otherwise. */
 export const MAX_BACKLOG = 100_000;
 
+/** The first event of a lane. */
+export interface HeadRow {
+  readonly id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly source: Claim["source"];
+  /** Runs that have ended. */
+  readonly attempts: number;
+  readonly crashes: number;
+  readonly received_at: number;
+  readonly trace: string | null;
+}
+
+export function toClaim(
+  { lane, fence, late }: Pick<Claim, "lane" | "fence" | "late">,
+  head: HeadRow,
+): Claim {
+  return {
+    lane,
+    fence,
+    id: head.id,
+    type: head.type,
+    body: head.body,
+    source: head.source,
+    attempt: head.attempts + 1,
+    crashes: head.crashes,
+    late,
+    receivedAt: head.received_at,
+    trace: head.trace ?? undefined,
+  };
+}
+
 const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
   // Locks the lane until the write is committed, so that its lease cannot be taken over in between.
   const held = `FROM {schema}.lane WHERE key = $1 AND owner = $2 AND fence = $3`;

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
-import type { Advance, Claim, ClaimRooms, Source } from "../inbox.ts";
-import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
+import type { Advance, Claim, ClaimRooms } from "../inbox.ts";
+import { type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS, toClaim } from "../sql/sql-inbox.ts";
 import type { History } from "./history.ts";
 
 /**
@@ -18,28 +18,10 @@ interface LaneRow {
   readonly done_ord: string | null;
 }
 
-interface HeadRow {
+interface PlacedRow extends HeadRow {
   readonly seq: number;
-  readonly id: string;
-  readonly type: string;
-  readonly body: string;
   readonly ord: string;
-  readonly source: Source;
-  readonly attempts: number;
-  readonly crashes: number;
-  readonly received_at: number;
-  readonly trace: string | null;
 }
-
-/** Guards every write of a claim: nothing is written once another claim has the lane. */
-const HELD = "lane.key = +? AND lane.owner = +? AND lane.fence = +?";
-
-/** The first pending event of a lane. */
-const HEAD = `
-SELECT seq, id, type, body, ord, source, attempts, crashes, received_at, trace FROM event
-WHERE lane = +? AND state = 'pending' ORDER BY ord, seq LIMIT 1`;
-
-const LANE = "SELECT key, fence, owner, claimed, done_ord FROM lane";
 
 /** A lane that a claim still holds, and the place of the claim's event in it. */
 interface HeldRow {
@@ -48,6 +30,11 @@ interface HeldRow {
   readonly seq: number;
   readonly ord: string;
 }
+
+/** Guards every write of a claim: nothing is written once another claim has the lane. */
+const HELD = "lane.key = +? AND lane.owner = +? AND lane.fence = +?";
+
+const LANE = "SELECT key, fence, owner, claimed, done_ord FROM lane";
 
 const ended = (change: string) =>
   `UPDATE event SET ${change}, done_at = ?, attempts = attempts + 1, fence = ? WHERE seq = ?`;
@@ -65,7 +52,10 @@ const statementsOf = (db: Database) => ({
   lease: db.prepare<Values>(
     "UPDATE lane SET owner = ?, fence = fence + 1, claimed = ?, ready_at = ? WHERE key = ?",
   ),
-  head: db.prepare<Values, HeadRow>(HEAD),
+  head: db.prepare<Values, PlacedRow>(
+    `SELECT seq, id, type, body, ord, source, attempts, crashes, received_at, trace FROM event
+     WHERE lane = +? AND state = 'pending' ORDER BY ord, seq LIMIT 1`,
+  ),
   countAttempt: db.prepare<Values>(
     "UPDATE event SET attempts = attempts + 1, fence = ? WHERE seq = ? AND state = 'pending'",
   ),
@@ -163,7 +153,8 @@ export class Lanes {
     }
     this.#sql.advance.run(head.seq, now, held.ord, claim.lane);
     const late = isLate(head.ord, held.done_ord) || head.ord < held.ord;
-    return { held: true, next: toClaim(claim.lane, claim.fence + 1, late, head, 0) };
+    const at = { lane: claim.lane, fence: claim.fence + 1, late };
+    return { held: true, next: toClaim(at, head) };
   }
 
   retry(claim: Claim, now: number, delayMs: number, error: string): boolean {
@@ -211,14 +202,16 @@ export class Lanes {
     }
     const crashed = this.#countLapsed(lane, head, now);
     this.#sql.lease.run(this.#owner, head.seq, until, lane.key);
-    return toClaim(lane.key, lane.fence + 1, isLate(head.ord, lane.done_ord), head, crashed);
+    const at = { lane: lane.key, fence: lane.fence + 1, late: isLate(head.ord, lane.done_ord) };
+    if (crashed === 0) return toClaim(at, head);
+    return toClaim(at, { ...head, attempts: head.attempts + 1, crashes: head.crashes + 1 });
   }
 
   /**
    * Counts a run whose lease ran out: its lane still has an owner although its time has come. Returns 1 if that was a run
    * of this event.
    */
-  #countLapsed({ fence, owner, claimed }: LaneRow, head: HeadRow, now: number): 0 | 1 {
+  #countLapsed({ fence, owner, claimed }: LaneRow, head: PlacedRow, now: number): 0 | 1 {
     if (owner === null) return 0;
     if (claimed === head.seq) {
       this.#history.addCrash({ id: head.id, fence, attempt: head.attempts + 1 }, now);
@@ -258,21 +251,4 @@ export class Lanes {
 /** True if a later event of the lane is done. */
 function isLate(ord: string, doneOrd: string | null): boolean {
   return doneOrd !== null && ord < doneOrd;
-}
-
-/** @param crashed 1 if a run of the event ended without a word just before this claim */
-function toClaim(lane: string, fence: number, late: boolean, head: HeadRow, crashed: 0 | 1): Claim {
-  return {
-    lane,
-    fence,
-    id: head.id,
-    type: head.type,
-    body: head.body,
-    source: head.source,
-    attempt: head.attempts + crashed + 1,
-    crashes: head.crashes + crashed,
-    late,
-    receivedAt: head.received_at,
-    trace: head.trace ?? undefined,
-  };
 }
