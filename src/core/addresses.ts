@@ -74,15 +74,14 @@ export function isHostName(text: string): boolean {
 
 /**
  * Makes the check whether a request is for this server. A web page can point a name of its own at this machine, and then
- * the browser would let it read the answers (DNS rebinding); the Host header reveals the name. Accepted are loopback
- * hosts, the address that the request has come to, which no name can stand for, and `allowed`.
+ * the browser would let it read the answers (DNS rebinding); the Host header reveals the name. Accepted are the
+ * usual loopback hosts, the address that the request has come to, which no name can stand for, and `allowed`.
  */
 export function hostCheck(allowed: readonly string[]): (request: IncomingMessage) => boolean {
-  const names = new Set(allowed.map(normalHost));
+  const names = new Set(["127.0.0.1", "localhost", "::1", ...allowed.map(normalHost)]);
   return (request) => {
     const name = hostOf(request);
-    if (name === undefined) return false;
-    return isLoopback(name) || names.has(name) || name === addressOf(request);
+    return name !== undefined && (names.has(name) || name === addressOf(request));
   };
 }
 
