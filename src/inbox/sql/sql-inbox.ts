@@ -52,8 +52,8 @@ export function toClaim(
 }
 
 const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
-  // Locks the lane until the write is committed, so that its lease cannot be taken over in between.
   const held = `FROM {schema}.lane WHERE key = $1 AND owner = $2 AND fence = $3`;
+  // Until the write is committed, so that the lease cannot be taken over in between.
   const heldAndLocked = `${held} ${locksRows ? "FOR NO KEY UPDATE" : ""}`;
   const change = (assignments: string) => `
     WITH held AS MATERIALIZED (SELECT key ${heldAndLocked})
