@@ -3,7 +3,6 @@ import { addressProblem, normalizeAddress, tokenProblem } from "./core/addresses
 import { type DatabaseAddress, databaseProblem, readDatabase } from "./core/database-address.ts";
 import { type LogLevel, logLevels } from "./core/logger.ts";
 import { misspeltVariables } from "./core/names.ts";
-import * as z from "./core/zod.ts";
 import { ConfigError } from "./errors.ts";
 
 /** How events reach the bot: `auto` is the webhook with polling as its fallback. */
@@ -97,10 +96,13 @@ export interface Config extends Omit<Settings, "webhookSecret" | "databaseUrl"> 
   readonly database: DatabaseAddress;
 }
 
+/** Reads the text of a setting. `fail` notes a problem, as the end of a sentence that begins with the variable. */
+type Read<T> = (text: string, fail: (problem: string) => undefined) => T | undefined;
+
 /** One setting: its variable, its default and its form. */
 export interface Setting<T> {
   readonly variable: string;
-  readonly schema: z.ZodType<T, string>;
+  readonly read: Read<T>;
   /** Text of the default. Absent: the setting is required, or `optional`. */
   readonly fallback?: string;
   /** Effect of leaving an optional setting out, for the documentation. */
@@ -123,60 +125,60 @@ const MAX_BODY_BYTES = 256 * 1024 * 1024;
 export const settings: {
   readonly [K in keyof Settings]: Setting<Settings[K]>;
 } = {
-  baseUrl: { variable: "SERVICE_BASE_URL", schema: checked(addressProblem, normalizeAddress) },
-  apiKey: { variable: "SERVICE_API_KEY", schema: checked(tokenProblem, String) },
+  baseUrl: { variable: "SERVICE_BASE_URL", read: checked(addressProblem, normalizeAddress) },
+  apiKey: { variable: "SERVICE_API_KEY", read: checked(tokenProblem, String) },
   webhookSecret: {
     variable: "SERVICE_WEBHOOK_SECRET",
-    schema: secrets(),
+    read: readSecrets,
     optional: "required unless `DELIVERY=polling`",
   },
   delivery: {
     variable: "DELIVERY",
-    schema: oneOf(["auto", "webhook", "polling"]),
+    read: oneOf(["auto", "webhook", "polling"]),
     fallback: "auto",
   },
-  host: { variable: "HOST", schema: z.string(), fallback: "127.0.0.1" },
-  port: { variable: "PORT", schema: integer(0, 65_535), fallback: "3000" },
+  host: { variable: "HOST", read: String, fallback: "127.0.0.1" },
+  port: { variable: "PORT", read: integer(0, 65_535), fallback: "3000" },
   webhookPath: {
     variable: "WEBHOOK_PATH",
-    schema: checked(pathProblem, withoutSlash),
+    read: checked(pathProblem, withoutSlash),
     fallback: "/webhook",
   },
   databaseUrl: {
     variable: "DATABASE_URL",
-    schema: checked(databaseProblem, readDatabase),
+    read: checked(databaseProblem, readDatabase),
     fallback: "file:data/bot.db",
   },
   databaseSchema: {
     variable: "DATABASE_SCHEMA",
-    schema: checked(schemaProblem, String),
+    read: checked(schemaProblem, String),
     fallback: "service_bot",
   },
-  pollIntervalMs: { variable: "POLL_INTERVAL_MS", schema: interval, fallback: "4000" },
-  auditIntervalMs: { variable: "AUDIT_INTERVAL_MS", schema: interval, fallback: "60000" },
-  silenceMs: { variable: "SILENCE_MS", schema: interval, fallback: "45000" },
-  startFrom: { variable: "START_FROM", schema: oneOf(["now", "oldest"]), fallback: "now" },
-  concurrency: { variable: "CONCURRENCY", schema: integer(1, 10_000), fallback: "16" },
-  maxAttempts: { variable: "MAX_ATTEMPTS", schema: integer(1, 1_000), fallback: "8" },
+  pollIntervalMs: { variable: "POLL_INTERVAL_MS", read: interval, fallback: "4000" },
+  auditIntervalMs: { variable: "AUDIT_INTERVAL_MS", read: interval, fallback: "60000" },
+  silenceMs: { variable: "SILENCE_MS", read: interval, fallback: "45000" },
+  startFrom: { variable: "START_FROM", read: oneOf(["now", "oldest"]), fallback: "now" },
+  concurrency: { variable: "CONCURRENCY", read: integer(1, 10_000), fallback: "16" },
+  maxAttempts: { variable: "MAX_ATTEMPTS", read: integer(1, 1_000), fallback: "8" },
   // A page of 50 events fits with 320 KiB for each, and so does a round of 30,000 ordinary events after an outage.
   maxBodyBytes: {
     variable: "MAX_BODY_BYTES",
-    schema: integer(1, MAX_BODY_BYTES),
+    read: integer(1, MAX_BODY_BYTES),
     fallback: "16777216",
   },
   maxRequestsPerMinute: {
     variable: "MAX_REQUESTS_PER_MINUTE",
-    schema: integer(MIN_PER_MINUTE, 100_000),
+    read: integer(MIN_PER_MINUTE, 100_000),
     optional: "no limit",
   },
   metricsPort: {
     variable: "METRICS_PORT",
-    schema: integer(0, 65_535),
+    read: integer(0, 65_535),
     optional: "no metrics",
   },
-  metricsHost: { variable: "METRICS_HOST", schema: z.string(), fallback: "127.0.0.1" },
-  logLevel: { variable: "LOG_LEVEL", schema: oneOf(logLevels), fallback: "info" },
-  tracing: { variable: "TRACING", schema: oneOf(["on", "off"]), fallback: "off" },
+  metricsHost: { variable: "METRICS_HOST", read: String, fallback: "127.0.0.1" },
+  logLevel: { variable: "LOG_LEVEL", read: oneOf(logLevels), fallback: "info" },
+  tracing: { variable: "TRACING", read: oneOf(["on", "off"]), fallback: "off" },
 };
 
 /** Variables of a bot, in the order of the table. */
@@ -262,15 +264,14 @@ function readSettings<K extends Option>(
   const problems: string[] = [];
   const values: Partial<Pick<Settings, K>> = {};
   for (const option of options) {
-    const { variable, schema, fallback, optional }: Setting<Settings[K]> = settings[option];
+    const { variable, read, fallback, optional }: Setting<Settings[K]> = settings[option];
     const text = textOf(option, env, overrides) ?? fallback;
     if (text === undefined) {
       if (optional === undefined || option === required) problems.push(`${variable} is missing`);
       continue;
     }
-    const { success, data, error } = schema.safeParse(text);
-    if (success) values[option] = data;
-    else problems.push(...error.issues.map(({ message }) => `${variable} ${message}`));
+    const value = read(text, (problem) => void problems.push(`${variable} ${problem}`));
+    if (value !== undefined) values[option] = value;
   }
   return { values: values as Pick<Settings, K>, problems };
 }
@@ -299,54 +300,46 @@ function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-function oneOf<const T extends string>(values: readonly T[]): z.ZodType<T, string> {
-  return z.string().transform((text, context) => {
-    const value = values.find((known) => known === text);
-    if (value !== undefined) return value;
-    context.addIssue(`must be one of ${values.join(", ")} (got "${text}")`);
-    return z.NEVER;
-  });
+function oneOf<const T extends string>(values: readonly T[]): Read<T> {
+  return (text, fail) =>
+    values.find((known) => known === text) ??
+    fail(`must be one of ${values.join(", ")} (got "${text}")`);
 }
 
-function integer(min: number, max: number): z.ZodType<number, string> {
-  return z.string().transform((text, context) => {
+function integer(min: number, max: number): Read<number> {
+  return (text, fail) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
-    context.addIssue(`must be a whole number from ${min} to ${max} (got "${text}")`);
-    return z.NEVER;
-  });
+    return fail(`must be a whole number from ${min} to ${max} (got "${text}")`);
+  };
 }
 
 /** A text without a problem, read. */
 function checked<T>(
   problemOf: (text: string) => string | undefined,
   read: (text: string) => T,
-): z.ZodType<T, string> {
-  return z.string().transform((text, context) => {
+): Read<T> {
+  return (text, fail) => {
     const problem = problemOf(text);
-    if (problem === undefined) return read(text);
-    context.addIssue(problem);
-    return z.NEVER;
-  });
+    return problem === undefined ? read(text) : fail(problem);
+  };
 }
 
-function secrets(): z.ZodType<readonly string[], string> {
-  return z.string().transform((text, context) => {
-    const values = text
-      .split(",")
-      .map((secret) => secret.trim())
-      .filter((secret) => secret !== "");
-    if (values.length === 0) context.addIssue("holds no secret");
-    for (const value of values) {
-      const rest = value.startsWith("whsec_") ? value.slice("whsec_".length) : undefined;
-      if (rest === undefined) {
-        context.addIssue(`must begin with whsec_ (got ${value.length} other characters)`);
-      } else if (rest.length < MIN_SECRET_LENGTH) {
-        context.addIssue(`is cut off: only ${rest.length} characters follow whsec_`);
-      }
+function readSecrets(text: string, fail: (problem: string) => undefined): readonly string[] {
+  const values = text
+    .split(",")
+    .map((secret) => secret.trim())
+    .filter((secret) => secret !== "");
+  if (values.length === 0) fail("holds no secret");
+  for (const value of values) {
+    const rest = value.startsWith("whsec_") ? value.slice("whsec_".length) : undefined;
+    if (rest === undefined) {
+      fail(`must begin with whsec_ (got ${value.length} other characters)`);
+    } else if (rest.length < MIN_SECRET_LENGTH) {
+      fail(`is cut off: only ${rest.length} characters follow whsec_`);
     }
-    return values;
-  });
+  }
+  return values;
 }
 
 function pathProblem(text: string): string | undefined {

@@ -62,12 +62,16 @@ export interface BotOptions extends ConfigOverrides {
 const DAY_MS = 86_400_000;
 
 /** Defaults of the options that several parts read, or that have parts of their own. */
-export const defaults: Required<Pick<BotOptions, "handlerTimeoutMs" | "requestTimeoutMs">> & {
+export const defaults: Required<
+  Pick<BotOptions, "handlerTimeoutMs" | "requestTimeoutMs" | "leaseMs" | "shutdownGraceMs">
+> & {
   readonly retry: BackoffOptions;
   readonly retention: Retention;
 } = {
   handlerTimeoutMs: 60_000,
   requestTimeoutMs: 10_000,
+  leaseMs: 30_000,
+  shutdownGraceMs: 10_000,
   retry: { baseMs: 1_000, maxMs: 300_000, factor: 2 },
   retention: { bodiesMs: 7 * DAY_MS, idsMs: 30 * DAY_MS, deadLettersMs: 90 * DAY_MS },
 };

@@ -42,6 +42,8 @@ export async function drainInbox(inbox: Inbox, options: DrainOptions): Promise<v
     handlerTimeoutMs: 60_000,
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2 },
     random: Math.random,
+    leaseMs: 30_000,
+    retention: { bodiesMs: Infinity, idsMs: Infinity, deadLettersMs: Infinity },
     scrub: (text) => text,
     types: { handledTypes: [], handlesOtherTypes: false, optionsFor: () => ({}) },
   });

@@ -45,7 +45,7 @@ export interface Parts extends Endpoints {
   readonly status: StatusSources;
 }
 
-/** What a bot is made of: everything that its user has set. */
+/** Settings of a bot, and what its lifecycle lends to the parts. */
 interface Setup {
   /** Sender of what is published on channels. */
   readonly bot: object;
@@ -54,7 +54,7 @@ interface Setup {
   readonly router: Router;
   /** True from the start until the stop. */
   readonly isStarted: () => boolean;
-  /** Aborts when a bot that stops waits for the store no more. */
+  /** Aborts when a bot that stops no longer waits for the store. */
   readonly deadline: AbortSignal;
 }
 
@@ -98,9 +98,9 @@ async function wire(common: Common): Promise<Parts> {
   const { shared } = inbox;
   const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
   const client = createClient(common);
-  // The others should read the log before they have what its last reader left.
-  const leaseMs = options.leaseMs && options.leaseMs / 2;
-  const peers = shared && new SharedPeers({ shared, clock, log, bot, leaseMs });
+  const { leaseMs = defaults.leaseMs } = options;
+  // Half, because other instances should read the log before they get the lanes of an instance that is gone.
+  const peers = shared && new SharedPeers({ shared, clock, log, bot, leaseMs: leaseMs / 2 });
   const restore = await RestoreWindow.open({ inbox, client, clock, log });
   const poller = await createPoller(common, { client, laneOf, peers, restore });
   const dispatcher = new Dispatcher({
@@ -109,7 +109,7 @@ async function wire(common: Common): Promise<Parts> {
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? defaults.handlerTimeoutMs,
-    leaseMs: options.leaseMs,
+    leaseMs,
     backoff: { ...defaults.retry, ...options.retry },
     retention: { ...defaults.retention, ...options.retention },
   });
@@ -197,7 +197,7 @@ async function createPoller(
     ...{ ...config, delivery, bot, inbox, client, laneOf, peers, clock, log, random },
     webhookTypes: await inbox.webhookTypes(),
     isCatchingUp: () => restore?.isReadingLog === true,
-    platformNow: () => client.platformNow() ?? clock.now(),
+    platformClock: client,
     onSwitch: options.onSwitch ?? (() => undefined),
   });
 }

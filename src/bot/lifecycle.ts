@@ -5,7 +5,7 @@ import { type Listening, listen } from "../core/listen.ts";
 import { processOwners, requireNode, untilEnded } from "../core/process.ts";
 import { printableText } from "../core/safe-text.ts";
 import { ConfigError, ServiceBotError } from "../errors.ts";
-import type { BotOptions, StartOptions } from "../options.ts";
+import { type BotOptions, defaults, type StartOptions } from "../options.ts";
 import { toNodeListener } from "../receiver/adapters.ts";
 import type { Router } from "../router/router.ts";
 import { assemble, type Parts } from "./assemble.ts";
@@ -74,7 +74,7 @@ export class Lifecycle {
   }
 
   stop(): Promise<void> {
-    const graceMs = this.#options.shutdownGraceMs ?? 10_000;
+    const graceMs = this.#options.shutdownGraceMs ?? defaults.shutdownGraceMs;
     this.#stopping ??= untilEnded(
       this.#withDeadline(graceMs + STORE_TIMEOUT_MS, () => this.#stop(graceMs)),
     );
@@ -134,7 +134,7 @@ export class Lifecycle {
   /** Stops because another version or another inbox has the events. */
   #giveUp(error: ServiceBotError, parts: Parts, standalone: boolean): void {
     const { log, receiver, dispatcher } = parts;
-    log.error({ err: error }, "the inbox cannot be used any more, and the bot stops");
+    log.error({ err: error }, "the inbox can no longer be used, and the bot stops");
     receiver.close();
     dispatcher.stopClaiming();
     // A newer version leaves running events to this one. Events that were copied are handled elsewhere.

@@ -238,7 +238,7 @@ export class BodyBudget {
   }
 }
 
-/** One body until it is taken: its bytes, copied into few blocks. A decoder for raw-body. */
+/** A body until it is taken: its bytes, copied into few blocks. A decoder for raw-body. */
 export class BodyBuffer {
   readonly #budget: BodyBudget;
   readonly #givenUp = Promise.withResolvers<never>();

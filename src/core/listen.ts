@@ -129,7 +129,7 @@ export function bind(
   });
 }
 
-/** The request that a connection brought last. */
+/** The latest request of a connection, and its answer. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

@@ -26,7 +26,7 @@ export interface LanesOptions
   readonly maxAttempts: number;
   readonly backoff: BackoffOptions;
   readonly random: Random;
-  /** How long a claim holds without a sign of life, in ms. */
+  /** In ms. A claim holds this long without a sign of life. */
   readonly leaseMs: number;
   /** Called whenever a lane has ended. */
   readonly onEnd: () => void;
@@ -73,8 +73,8 @@ export class Lanes {
   }
 
   /**
-   * A process that stood still for longer than a lease may be handed a lane that it is still at work on. The older run is
-   * aborted, and ends before the new one begins: two must not speak at once.
+   * Starts the run of a claimed lane. A process that stood still for longer than a lease may claim a lane that it still
+   * works on. The older run is aborted, and ends before the new one begins, because two must not speak at once.
    */
   begin(claim: Claim, since: number): void {
     const older = this.#lanes.get(claim.lane);
@@ -113,9 +113,9 @@ export class Lanes {
         run.abort = this.#abortFor(next);
         // An event of another type is handed back if that type has no place left.
         run.hasPlace = this.limits.enter(next.type);
-        // It was claimed before the stop began; its handlers have not begun.
+        // Claimed before the stop began. Its handlers have not begun.
         if (this.#options.stopping.aborted) run.abort.abort(stopping);
-        // The lane was handed out anew meanwhile, to a run that waits for this one.
+        // The lane was claimed anew meanwhile, by a run that waits for this one.
         if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));
       }
     } catch (err) {
@@ -147,8 +147,8 @@ export class Lanes {
   }
 
   /**
-   * A lane that goes on spares the store two writes per event. While others wait for a place it does so for a moment only,
-   * and its lease is the one that it was claimed with.
+   * Returns whether the lane may go on, which spares the store two writes per event. While other lanes wait for a place, it
+   * may for a moment only. It keeps the lease that it was claimed with.
    */
   #mayContinueLane({ since, claim }: LaneRun): boolean {
     if (this.#options.stopping.aborted) return false;
@@ -160,8 +160,7 @@ export class Lanes {
   async #run({ claim, abort }: LaneRun): Promise<HandledEvent> {
     const own = this.#options.types.optionsFor(claim.type);
     const { maxAttempts = this.#options.maxAttempts, timeoutMs } = own;
-    // The attempt was counted before the handlers ran. One beyond the limit means that the process ended while they ran,
-    // every time.
+    // An attempt is counted before the handlers run. One beyond the limit means that the process ended during each run.
     if (claim.attempt > maxAttempts) {
       return { outcome: { kind: "dead", error: crashed(claim, maxAttempts) } };
     }
@@ -192,7 +191,7 @@ export class Lanes {
     const { inbox, leaseMs } = this.#options;
     const held = new Set(await inbox.extend(claims, leaseMs));
     for (const { run, claim } of runs) {
-      // One that has gone on meanwhile has another claim.
+      // A lane that has gone on meanwhile has another claim.
       if (!held.has(claim) && run.claim === claim) run.abort.abort(leaseLost(claim));
     }
   }
@@ -228,7 +227,7 @@ function completeWork(work: WorkMessages["run"], outcome: Outcome): void {
 function leaseLost(claim: Claim): ServiceBotError {
   return new ServiceBotError(
     "LEASE_LOST",
-    `The lease on ${claim.lane} was lost; somebody else has it.`,
+    `The lease on ${claim.lane} was lost; another instance has it.`,
   );
 }
 
@@ -250,10 +249,10 @@ export interface HandledTypes {
   optionsFor(type: string): HandlerOptions;
 }
 
-/** The part of the places that stays free for other types. */
+/** Share of the places that stays free for other types. */
 const RESERVED_SHARE = 1 / 4;
 
-/** Bounds how many events of one type are handled at once, so that one slow type leaves places to others. */
+/** Bounds the events of one type that are handled at once, so that a slow type leaves places to others. */
 export class TypeLimits {
   readonly #concurrency: number;
   readonly #types: HandledTypes;
@@ -275,7 +274,7 @@ export class TypeLimits {
     return Math.min(others, ...byType.values()) < free ? { byType, others } : undefined;
   }
 
-  /** How many events of a type are handled at once, at the most. */
+  /** Returns the largest number of events of a type that are handled at once. */
   limitOf(type: string): number {
     const own = this.#types.optionsFor(type).concurrency;
     return own === undefined ? this.#usualLimit() : Math.min(own, this.#concurrency);
@@ -295,7 +294,7 @@ export class TypeLimits {
     else this.#taken.delete(type);
   }
 
-  /** True when events of the type may be waiting for one that ends. */
+  /** Returns whether events of the type may have to wait for one that ends. */
   isFull(type: string): boolean {
     return this.#takenOf(type) >= this.limitOf(type);
   }
@@ -318,7 +317,7 @@ export class TypeLimits {
   }
 }
 
-/** True when lanes whose first event is of some type are passed over. */
+/** Returns whether a claim passes over lanes whose first event is of a full type. */
 export function passesOver({ byType }: ClaimRooms): boolean {
   return [...byType.values()].some((room) => room <= 0);
 }

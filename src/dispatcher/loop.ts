@@ -3,17 +3,14 @@ import type { ClaimRooms, Retention } from "../inbox/inbox.ts";
 import { Lanes, type LanesOptions, passesOver } from "./lanes.ts";
 import { every, keepUp } from "./upkeep.ts";
 
-export interface DispatcherOptions extends Omit<LanesOptions, "leaseMs" | "stopping" | "onEnd"> {
-  /** Default 30,000. */
-  readonly leaseMs?: number | undefined;
-  /** How long events are kept after their end; default for ever. */
-  readonly retention?: Retention;
+export interface DispatcherOptions extends Omit<LanesOptions, "stopping" | "onEnd"> {
+  readonly retention: Retention;
 }
 
 /** In ms. The next claim waits this long after a failure of the store. */
 const STORE_RETRY_MS = 1_000;
 
-/** In ms. Lanes of full types hide when the others become ready, so the loop looks for these this often. */
+/** In ms. Lanes of full types hide when other lanes become ready, so the loop looks for these this often. */
 const FULL_TYPE_INTERVAL_MS = 1_000;
 
 /** The store takes a while to pass over many lanes. It rests this many times as long. */
@@ -23,9 +20,8 @@ const PASS_OVER_REST = 4;
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #lanes: Lanes;
-  readonly #leaseMs: number;
   readonly #wake: Wake;
-  /** On the dispatcher's clock. No claim passes over lanes before. */
+  /** On the dispatcher's clock. No claim passes over lanes before this time. */
   #passOverAt = Number.NEGATIVE_INFINITY;
   readonly #idleWaiters = new Set<() => void>();
   /** Aborts when nothing more is claimed. */
@@ -35,19 +31,17 @@ export class Dispatcher {
   #loop: Promise<void> = Promise.resolve();
   #background: Promise<unknown> = Promise.resolve();
   #unsubscribe: () => void = () => undefined;
-  /** True from a claim that failed until the next one that did not. */
+  /** True from a claim that fails until the next claim that succeeds. */
   #claimFails = false;
 
   constructor(options: DispatcherOptions) {
-    const { leaseMs = 30_000 } = options;
     this.#options = options;
-    this.#leaseMs = leaseMs;
     this.#wake = new Wake(options.clock);
     const stopping = this.#draining.signal;
-    this.#lanes = new Lanes({ ...options, leaseMs, stopping, onEnd: () => this.#wake.call() });
+    this.#lanes = new Lanes({ ...options, stopping, onEnd: () => this.#wake.call() });
   }
 
-  /** The number of lanes at work. */
+  /** Number of lanes at work. */
   get running(): number {
     return this.#lanes.size;
   }
@@ -57,7 +51,7 @@ export class Dispatcher {
     this.#loop = this.#claimLoop();
     const { signal } = this.#ended;
     this.#background = Promise.all([
-      every(this.#leaseMs / 3, () => this.#lanes.heartbeat(), this.#options, signal),
+      every(this.#options.leaseMs / 3, () => this.#lanes.heartbeat(), this.#options, signal),
       keepUp(this.#options, () => this.#wake.call(), signal),
     ]);
   }
@@ -123,10 +117,10 @@ export class Dispatcher {
   /** Starts as many claims as there are free places. */
   async #claimOnce(free: number, rooms: ClaimRooms | undefined): Promise<number> {
     if (free <= 0) return 0;
-    const { inbox, clock } = this.#options;
+    const { inbox, clock, leaseMs } = this.#options;
     const since = clock.now();
     try {
-      const claims = await inbox.claim(free, this.#leaseMs, rooms);
+      const claims = await inbox.claim(free, leaseMs, rooms);
       const now = clock.now();
       if (rooms !== undefined && passesOver(rooms)) {
         this.#passOverAt = now + PASS_OVER_REST * (now - since);

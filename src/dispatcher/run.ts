@@ -20,7 +20,7 @@ export interface JobHandler {
   begin(job: Job): HandlerRun;
 }
 
-/** One run of the handlers for one job. */
+/** Runs the handlers of one job. */
 export interface HandlerRun {
   /** Does what precedes the handlers, within a few seconds. Their time limit begins afterwards. */
   prepare?(): Promise<void> | undefined;

@@ -6,17 +6,16 @@ export interface UpkeepOptions {
   readonly inbox: Pick<Inbox, "heal" | "sweep">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long what has ended is kept; for ever by default. */
-  readonly retention?: Retention | undefined;
+  readonly retention: Retention;
 }
 
-/** Lanes whose wake-up call was lost are looked for this often, in milliseconds. */
+/** In ms. Idle lanes with pending events are looked for at this interval. */
 const HEAL_INTERVAL_MS = 60_000;
 
 /** In ms. Data past its retention is looked for at this interval. */
 const SWEEP_INTERVAL_MS = 600_000;
 
-/** Between two batches of a sweep, in milliseconds: deliveries and handlers come first. */
+/** In ms. Pause between two batches of a sweep, because deliveries and handlers come first. */
 const SWEEP_PAUSE_MS = 20;
 
 /** Keeps the inbox in order until `signal` aborts. `onHealed` is called when lanes can be claimed again. */
@@ -25,16 +24,13 @@ export async function keepUp(
   onHealed: () => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const healing = every(HEAL_INTERVAL_MS, () => heal(options, onHealed), options, signal);
-  const { retention } = options;
-  const sweeping =
-    retention === undefined
-      ? undefined
-      : every(SWEEP_INTERVAL_MS, () => sweep(options, retention, signal), options, signal);
-  await Promise.all([healing, sweeping]);
+  await Promise.all([
+    every(HEAL_INTERVAL_MS, () => heal(options, onHealed), options, signal),
+    every(SWEEP_INTERVAL_MS, () => sweep(options, signal), options, signal),
+  ]);
 }
 
-/** Does `work` every `ms` milliseconds until `signal` aborts. Failures are logged and end one time only. */
+/** Does `work` every `ms` milliseconds until `signal` aborts. A failure is logged, and the next time comes all the same. */
 export function every(
   ms: number,
   work: () => Promise<void>,
@@ -54,8 +50,7 @@ async function heal({ inbox, log }: UpkeepOptions, onHealed: () => void): Promis
 }
 
 async function sweep(
-  { inbox, clock }: UpkeepOptions,
-  retention: Retention,
+  { inbox, clock, retention }: UpkeepOptions,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted && (await inbox.sweep(retention))) {

@@ -17,9 +17,9 @@ export type ParsedEvent =
   | { readonly ok: true; readonly event: AnyEvent }
   | {
       readonly ok: false;
-      /** `undefined` where it could not be read. */
+      /** `undefined` if it cannot be read. */
       readonly id: string | undefined;
-      /** `undefined` where it could not be read. */
+      /** `undefined` if it cannot be read. */
       readonly type: string | undefined;
       /** Why the event cannot be handled, by path; never a value from the event. */
       readonly reason: string;
@@ -46,10 +46,11 @@ export function parseEvent(raw: unknown): ParsedEvent {
     return refuse(problems.filter((problem) => problem !== false).join("; "));
   }
   const read = isEventType(type) ? payloadReaders[type](payload) : payload;
-  if (read instanceof PayloadProblem) return refuse(read.text);
+  if (typeof read === "string") return refuse(read);
   const date = typeof createdAt === "string" ? createdAt : "";
   // The table of readers pairs each type with its payload; the compiler cannot follow the lookup.
-  return { ok: true, event: { ...fields, id, type, payload: read, createdAt: date } as AnyEvent };
+  const event = Object.assign(fields, { id, type, payload: read, createdAt: date }) as AnyEvent;
+  return { ok: true, event };
 }
 
 /**
@@ -90,20 +91,12 @@ export function textsOf(event: AnyEvent): string[] {
   return typeof excerpt === "string" ? [excerpt] : [];
 }
 
-// Section 6 names the fields of a payload and shows no types. So a payload needs only what no handler can do without.
+// Section 6 names the fields of a payload and shows no types, so only what each handler needs is required.
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Problem of a payload, as `path: problem`; never a value from the event. */
-class PayloadProblem {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-type Reader<T> = (payload: Fields) => T | PayloadProblem;
+/** Returns the payload, or its problem as `path: problem`; never a value from the event. */
+type Reader<T> = (payload: Fields) => T | string;
 
 /** Reads the payload of each type: ids become texts, and optional fields of another kind become absent. */
 const payloadReaders: { readonly [T in EventType]: Reader<PayloadByType[T]> } = {
@@ -117,22 +110,22 @@ const payloadReaders: { readonly [T in EventType]: Reader<PayloadByType[T]> } = 
   quote: readActivity,
 };
 
-/** The event types that this version knows, in the order of section 6 of the platform document. */
+/** Event types that this version knows, in the order of section 6 of the platform document. */
 export const eventTypes: readonly EventType[] = Object.keys(payloadReaders) as EventType[];
 
-/** True for a type that this version knows. */
+/** Returns whether this version knows the type. */
 export function isEventType(type: string): type is EventType {
   return Object.hasOwn(payloadReaders, type);
 }
 
-function readDirectMessage(payload: Fields): DmMessagePayload | PayloadProblem {
+function readDirectMessage(payload: Fields): DmMessagePayload | string {
   const conversationId = idText(payload["conversationId"]);
   if (conversationId === undefined) return missing("conversationId:");
   const from = readSender(payload["from"]);
   return { ...payload, conversationId, from, excerpt: plainText(payload["excerpt"]) ?? "" };
 }
 
-function readFollow(payload: Fields): FollowPayload | PayloadProblem {
+function readFollow(payload: Fields): FollowPayload | string {
   const actor = readActor(payload["actor"]);
   if (actor.username === "") return missing("actor.username:");
   return { ...payload, ...readEntity(payload), actor };
@@ -149,8 +142,8 @@ function readActivity(payload: Fields): ActivityPayload {
   };
 }
 
-/** Activity that calls for an answer, which needs a place. */
-function readAnswerable(payload: Fields): ActivityPayload | PayloadProblem {
+/** Reads activity that calls for an answer, which needs a place. */
+function readAnswerable(payload: Fields): ActivityPayload | string {
   const activity = readActivity(payload);
   const isPlaced = activity.entityId !== undefined || activity.postId !== undefined;
   return isPlaced ? activity : missing("entityId: this or postId");
@@ -172,7 +165,7 @@ function readActor(actor: unknown): Actor {
   return { ...fields, username, name: plainText(fields["name"]) || username };
 }
 
-/** The fields of an object; of any other value none. */
+/** Returns the fields of an object, and none of any other value. */
 function fieldsOf(value: unknown): Fields {
   return isFields(value) ? { ...value } : {};
 }
@@ -181,14 +174,14 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A text, or a number as text. Any other value counts as absent. */
+/** Reads a text, or a number as text. Any other value counts as absent. */
 function plainText(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" ? value : undefined;
 }
 
-function missing(field: string): PayloadProblem {
-  return new PayloadProblem(`payload.${field} must be a text that is not empty, or a whole number`);
+function missing(field: string): string {
+  return `payload.${field} must be a text that is not empty, or a whole number`;
 }
 
 /**
@@ -202,7 +195,7 @@ export function textOf(raw: unknown): string | undefined {
   return isObject(raw) && isDeeper(raw, MAX_DEPTH) ? undefined : JSON.stringify(raw);
 }
 
-/** Looks no deeper than it asks for. Every event comes by here: it makes no lists of keys or values. */
+/** Looks no deeper than `levels`. Runs for every event, so it makes no lists of keys or values. */
 function isDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true;
   if (Array.isArray(value)) {

@@ -4,25 +4,25 @@ import { version } from "../core/process.ts";
 import { SharedCall } from "../core/shared-call.ts";
 import type { InboxMeasures } from "../inbox/admin.ts";
 import type { Inbox } from "../inbox/inbox.ts";
-import type { SharedReport } from "../inbox/shared.ts";
 import type { Poller } from "../poller/poller.ts";
-import type { Receiver } from "../receiver/receive.ts";
 import { Gauge, type Registry } from "./prom.ts";
+import {
+  type BotStatus,
+  type StatusSources,
+  type StoreSample,
+  sampleStore,
+  statusOf,
+} from "./status.ts";
 
 /** Parts and settings of a bot that gauges show. */
-export interface GaugeSources {
-  readonly clock: Clock;
+export interface GaugeSources extends Omit<StatusSources, "isReady"> {
   /** The system's time, by which signatures are dated. */
   readonly wall: Clock;
-  /** When the bot was started, on `clock`. */
-  readonly startedAt: number;
   /** True from the start until the stop. */
   readonly isStarted: () => boolean;
   readonly inbox: Pick<Inbox, "measure" | "shared" | "capabilities">;
   readonly client: Pick<Client, "requests" | "platformNow">;
-  readonly receiver: Pick<Receiver, "lastDeliveryAt">;
   readonly dispatcher: { readonly running: number };
-  /** Undefined if the event log is never read. */
   readonly poller: Pick<Poller, "status" | "leads"> | undefined;
   readonly settings: {
     readonly delivery: string;
@@ -31,13 +31,6 @@ export interface GaugeSources {
     readonly pollIntervalMs: number;
     readonly auditIntervalMs: number;
   };
-}
-
-/** Measures of the store for one scrape. */
-export interface StoreSample {
-  readonly measures: InboxMeasures;
-  /** Undefined if one process has the inbox for itself. */
-  readonly shared: SharedReport | undefined;
 }
 
 /** In ms. Prometheus gives up after ten seconds, and other scrapers sooner. */
@@ -49,18 +42,21 @@ interface Row {
   readonly help: string;
   readonly label?: string;
   readonly read: (
-    store: StoreSample | undefined,
+    status: BotStatus,
+    disk: InboxMeasures["disk"],
   ) => number | undefined | Readonly<Record<string, number>>;
 }
 
 /** Gauges computed per scrape. A gauge that needs the store is NaN while the store does not answer. */
 export class Gauges {
+  readonly #sources: GaugeSources;
   readonly #gauges: readonly { readonly row: Row; readonly gauge: Gauge }[];
   /** One question at a time, however many scrapers there are. */
   readonly #store: SharedCall<StoreSample | undefined>;
 
   constructor(registry: Registry, sources: GaugeSources) {
     const { inbox, settings } = sources;
+    this.#sources = sources;
     this.#store = new SharedCall(() => sampleStore(inbox));
     const { delivery, store } = settings;
     new Gauge({
@@ -92,8 +88,10 @@ export class Gauges {
   }
 
   update(sample: StoreSample | undefined): void {
+    const isReady = this.#sources.isStarted() && sample !== undefined;
+    const status = statusOf(this.#sources, isReady, sample);
     for (const { row, gauge } of this.#gauges) {
-      const value = row.read(sample);
+      const value = row.read(status, sample?.measures.disk);
       if (typeof value === "number") gauge.set(value);
       else if (row.label !== undefined) {
         for (const [key, one] of Object.entries(value ?? {})) gauge.set({ [row.label]: key }, one);
@@ -102,57 +100,45 @@ export class Gauges {
   }
 }
 
-async function sampleStore(inbox: GaugeSources["inbox"]): Promise<StoreSample | undefined> {
-  try {
-    const [measures, shared] = await Promise.all([inbox.measure(), inbox.shared?.report()]);
-    return { measures, shared };
-  } catch {
-    return undefined;
-  }
-}
-
 function rowsOf(sources: GaugeSources): Row[] {
   const { poller, inbox, client } = sources;
   return [
     ...botRows(sources),
     ...(poller === undefined ? [] : logRows(sources, poller)),
-    ...(client.requests === undefined ? [] : budgetRows(client)),
+    ...(client.requests === undefined ? [] : budgetRows),
     ...(inbox.capabilities.guardsDisk ? diskRows : []),
   ];
 }
 
 function botRows(sources: GaugeSources): Row[] {
-  const { clock, wall, isStarted, inbox, client, receiver, dispatcher, poller } = sources;
+  const { wall, inbox, client, receiver, dispatcher } = sources;
   const one = inbox.shared === undefined ? 1 : Number.NaN;
   return [
     {
       name: "ready",
       help: "1 while /readyz says 200.",
-      read: (store) => (isStarted() && store !== undefined ? 1 : 0),
+      read: ({ ready }) => Number(ready),
     },
     {
       name: "store_up",
       help: "1 when the store answered this scrape in time.",
-      read: (store) => (store === undefined ? 0 : 1),
+      read: (status) => (status.inbox === undefined ? 0 : 1),
     },
     {
       name: "events_pending",
       help: "Events that are not handled yet, on all instances.",
-      read: (store) => store?.measures.pending ?? Number.NaN,
+      read: (status) => status.inbox?.pending ?? Number.NaN,
     },
     {
       name: "oldest_pending_age_seconds",
       help: "How long ago the oldest pending event was received; 0 when there is none.",
-      read(store) {
-        if (store === undefined) return Number.NaN;
-        const now = clock.now();
-        return Math.max(0, now - (store.measures.oldestPendingAt ?? now)) / 1000;
-      },
+      read: (status) =>
+        status.inbox === undefined ? Number.NaN : (status.inbox.oldestPendingAgeMs ?? 0) / 1000,
     },
     {
       name: "dead_letters",
       help: "Events that wait for a person, on all instances.",
-      read: (store) => store?.measures.dead ?? Number.NaN,
+      read: (status) => status.inbox?.deadLetters ?? Number.NaN,
     },
     {
       name: "handlers_running",
@@ -172,7 +158,7 @@ function botRows(sources: GaugeSources): Row[] {
     {
       name: "instances",
       help: "Instances that gave a sign of life lately.",
-      read: (store) => store?.shared?.instances.length ?? one,
+      read: ({ instances }) => instances?.list.length ?? one,
     },
     {
       name: "clock_skew_seconds",
@@ -186,16 +172,13 @@ function botRows(sources: GaugeSources): Row[] {
       name: "mode",
       help: "1 for what brings the events now.",
       label: "mode",
-      read() {
-        const mode = poller?.status.mode ?? "webhook";
-        return { auditing: 0, polling: 0, webhook: 0, [mode]: 1 };
-      },
+      read: ({ mode }) => ({ auditing: 0, polling: 0, webhook: 0, [mode]: 1 }),
     },
   ];
 }
 
 function logRows(
-  { clock, startedAt, settings, inbox }: GaugeSources,
+  { startedAt, settings, inbox }: GaugeSources,
   poller: NonNullable<GaugeSources["poller"]>,
 ): Row[] {
   const leads = () => (poller.leads ? 1 : 0);
@@ -203,23 +186,21 @@ function logRows(
     {
       name: "log_lag_seconds",
       help: "How long ago the last reading began that came to the end of the event log; before the first one, since the start.",
-      read: () => Math.max(0, clock.now() - (poller.status.readToEndAt ?? startedAt)) / 1000,
+      read: ({ at, log }) => (log?.lagMs ?? Math.max(0, at - startedAt)) / 1000,
     },
     {
       name: "log_interval_seconds",
       help: "How often the event log is to be read in this mode.",
-      read() {
-        const isPolling = poller.status.mode === "polling";
-        return (isPolling ? settings.pollIntervalMs : settings.auditIntervalMs) / 1000;
-      },
+      read: ({ mode }) =>
+        (mode === "polling" ? settings.pollIntervalMs : settings.auditIntervalMs) / 1000,
     },
     {
       name: "log_readers",
       help: "How many instances read the event log: one, or none.",
-      read(store) {
+      read({ instances }) {
         if (inbox.shared === undefined) return leads();
-        if (store === undefined) return Number.NaN;
-        return store.shared?.poller?.holder === undefined ? 0 : 1;
+        if (instances === undefined) return Number.NaN;
+        return instances.poller?.holder === undefined ? 0 : 1;
       },
     },
     {
@@ -230,44 +211,42 @@ function logRows(
   ];
 }
 
-function budgetRows(client: GaugeSources["client"]): Row[] {
-  return [
-    {
-      name: "request_budget_limit",
-      help: "Requests a minute, as the share of this instance.",
-      read: () => client.requests?.perMinute ?? 0,
-    },
-    {
-      name: "request_budget_left",
-      help: "Requests that this instance may send at this moment.",
-      read: () => client.requests?.left ?? 0,
-    },
-    {
-      name: "request_budget_waiting",
-      help: "Requests of this instance that wait to be sent.",
-      read: () => client.requests?.waiting ?? 0,
-    },
-  ];
-}
+const budgetRows: readonly Row[] = [
+  {
+    name: "request_budget_limit",
+    help: "Requests a minute, as the share of this instance.",
+    read: ({ requests }) => requests?.perMinute ?? 0,
+  },
+  {
+    name: "request_budget_left",
+    help: "Requests that this instance may send at this moment.",
+    read: ({ requests }) => requests?.left ?? 0,
+  },
+  {
+    name: "request_budget_waiting",
+    help: "Requests of this instance that wait to be sent.",
+    read: ({ requests }) => requests?.waiting ?? 0,
+  },
+];
 
 const diskRows: readonly Row[] = [
   {
     name: "store_size_bytes",
     help: "Size of the inbox: its file, and what was committed and is not in it yet.",
     label: "file",
-    read(store) {
-      const { database = Number.NaN, wal = Number.NaN } = store?.measures.disk ?? {};
-      return { database, wal };
-    },
+    read: (_status, disk) => ({
+      database: disk?.database ?? Number.NaN,
+      wal: disk?.wal ?? Number.NaN,
+    }),
   },
   {
     name: "store_disk_free_bytes",
     help: "What is free on the disk of the inbox.",
-    read: (store) => store?.measures.disk?.free ?? Number.NaN,
+    read: (_status, disk) => disk?.free ?? Number.NaN,
   },
   {
     name: "store_disk_min_free_bytes",
     help: "New events are refused below this much free space.",
-    read: (store) => store?.measures.disk?.minFree,
+    read: (_status, disk) => disk?.minFree,
   },
 ];

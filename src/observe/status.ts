@@ -1,6 +1,7 @@
 import type { Client } from "../client/client.ts";
 import type { RequestsStatus } from "../client/request-limiter.ts";
 import type { Clock } from "../core/clock.ts";
+import type { InboxMeasures } from "../inbox/admin.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { RestoreMark } from "../inbox/restore-mark.ts";
 import type { SharedReport } from "../inbox/shared.ts";
@@ -91,14 +92,39 @@ export interface StatusSources {
   readonly restored?: { readonly mark: RestoreMark } | undefined;
 }
 
+/** Measures of the store at one moment. */
+export interface StoreSample {
+  readonly measures: InboxMeasures;
+  /** `undefined` if one process has the inbox for itself. */
+  readonly shared: SharedReport | undefined;
+}
+
+/** Resolves to `undefined` if the store does not answer. */
+export async function sampleStore(inbox: StatusSources["inbox"]): Promise<StoreSample | undefined> {
+  try {
+    const [measures, shared] = await Promise.all([inbox.measure(), inbox.shared?.report()]);
+    return { measures, shared };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads the status. A store that does not answer is part of it, not a failure. */
 export async function readStatus(sources: StatusSources): Promise<BotStatus> {
-  const { clock, startedAt, isReady, receiver, poller, inbox, client, restored } = sources;
-  const ready = await isReady();
-  const measures = await inbox.measure().catch(() => undefined);
-  const report = await inbox.shared?.report().catch(() => undefined);
+  const ready = await sources.isReady();
+  return statusOf(sources, ready, await sampleStore(sources.inbox));
+}
+
+/** Returns the status at the time of a sample; `undefined` stands for a store that does not answer. */
+export function statusOf(
+  sources: Omit<StatusSources, "isReady">,
+  ready: boolean,
+  sample: StoreSample | undefined,
+): BotStatus {
+  const { clock, startedAt, receiver, poller, inbox, client, restored } = sources;
+  const { measures, shared } = sample ?? {};
   const at = clock.now();
-  const instances = report && inbox.shared && instancesStatus(inbox.shared.id, report, at);
+  const instances = shared && inbox.shared && instancesStatus(inbox.shared.id, shared, at);
   const ageOf = (then: number | undefined) =>
     then === undefined ? undefined : Math.max(0, at - then);
   const { mode, modeSince, modeReason, ...read } = poller?.status ?? {
@@ -125,7 +151,11 @@ export async function readStatus(sources: StatusSources): Promise<BotStatus> {
     },
     requests: client.requests,
     instances,
-    restored: restored && restoredStatus(restored.mark),
+    restored: restored && {
+      at: restored.mark.at,
+      until: restored.mark.until,
+      readAt: restored.mark.readAt,
+    },
   };
 }
 
@@ -139,50 +169,33 @@ export type WrittenStatus = Readonly<Record<Exclude<keyof BotStatus, "ready">, u
   readonly ready: boolean;
 };
 
-/** Writes the status as JSON has it: every field is there, times are ISO 8601, null stands for undefined. */
+/**
+ * Writes the status as JSON has it: every field is there, times are ISO 8601, null stands for undefined. Hosts and processes
+ * are left out, because the answer may go to anyone with the token.
+ */
 export function writeStatus(status: BotStatus): WrittenStatus {
-  const { at, ready, mode, modeSince, modeReason, lastDeliveryAt, log, inbox, requests } = status;
-  const { instances, restored } = status;
-  return {
-    at: iso(at),
-    ready,
-    mode,
-    modeSince: iso(modeSince),
-    modeReason,
-    lastDeliveryAt: iso(lastDeliveryAt),
-    log: log === undefined ? null : writeLog(log),
-    inbox: inbox === undefined ? null : writeInbox(inbox),
-    requests: requests ?? null,
-    instances: instances === undefined ? null : writeInstances(instances),
-    restored: restored === undefined ? null : writeRestored(restored),
-  };
+  return { ...status, ...writeFields(status) };
 }
 
-function restoredStatus({ at, until, readAt }: RestoreMark): RestoredStatus {
-  return { at, until, readAt };
+/** Names of fields with a time. */
+const TIME = /^(at|until)$|(At|Since)$/;
+
+const LEFT_OUT: ReadonlySet<string> = new Set(["host", "pid"]);
+
+function writeFields(fields: object): Readonly<Record<string, unknown>> {
+  const entries: [string, unknown][] = Object.entries(fields);
+  return Object.fromEntries(
+    entries
+      .filter(([name]) => !LEFT_OUT.has(name))
+      .map(([name, value]) => [name, writeField(name, value)]),
+  );
 }
 
-function writeRestored({ at, until, readAt }: RestoredStatus) {
-  return { at: iso(at), until: iso(until), readAt: iso(readAt) };
-}
-
-function writeLog({ cursor, lastPollAt, lastPollError: error, readToEndAt, lagMs }: LogStatus) {
-  return {
-    cursor: cursor ?? null,
-    lastPollAt: iso(lastPollAt),
-    lastPollError: error === undefined ? null : { code: error.code, status: error.status ?? null },
-    readToEndAt: iso(readToEndAt),
-    lagMs: lagMs ?? null,
-  };
-}
-
-function writeInbox({ pending, oldestPendingAt, oldestPendingAgeMs, deadLetters }: InboxStatus) {
-  return {
-    pending,
-    oldestPendingAt: iso(oldestPendingAt),
-    oldestPendingAgeMs: oldestPendingAgeMs ?? null,
-    deadLetters,
-  };
+function writeField(name: string, value: unknown): unknown {
+  if (value === undefined) return null;
+  if (typeof value === "number" && TIME.test(name)) return new Date(value).toISOString();
+  if (Array.isArray(value)) return value.map(writeFields);
+  return typeof value === "object" && value !== null ? writeFields(value) : value;
 }
 
 /** Instances of a bot on one database. Times as in {@link BotStatus}. */
@@ -242,29 +255,4 @@ function instancesStatus(self: string, report: SharedReport, at: number): Instan
     },
     endedLastMinute,
   };
-}
-
-/** {@link InstancesStatus} as JSON has it. */
-export type WrittenInstances = Readonly<Record<keyof InstancesStatus, unknown>>;
-
-/** Leaves out hosts and processes, because the answer may go to anyone with the token. */
-function writeInstances(status: InstancesStatus): WrittenInstances {
-  const { self, list, poller, endedLastMinute } = status;
-  const instances = list.map(({ id, version, startedAt, seenAt, lastDeliveryAt }) => ({
-    id,
-    version,
-    startedAt: iso(startedAt),
-    seenAt: iso(seenAt),
-    lastDeliveryAt: iso(lastDeliveryAt),
-  }));
-  const lease = poller && {
-    holder: poller.holder ?? null,
-    term: poller.term,
-    expiresAt: iso(poller.expiresAt),
-  };
-  return { self, list: instances, poller: lease ?? null, endedLastMinute };
-}
-
-function iso(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }

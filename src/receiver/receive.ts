@@ -30,12 +30,12 @@ import {
   retryAfter,
 } from "./answer.ts";
 
-/** A request, whichever server it came through. */
+/** A request, from any server. */
 export interface Incoming {
   readonly method: string;
   /** Without the query, and without a slash at the end. */
   readonly path: string;
-  /** The path below the one under which Express has mounted the middleware; absent elsewhere. */
+  /** Path below the mount point of the middleware in Express; absent elsewhere. */
   readonly mountedPath?: string;
   /** Text after the question mark; empty without one. */
   readonly query: string;
@@ -53,19 +53,19 @@ export interface Incoming {
 
 export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
   readonly inbox: Pick<Inbox, "put">;
-  /** The path of the webhook, such as `/webhook`. */
+  /** Path of the webhook, such as `/webhook`. */
   readonly path: string;
   /** The largest body, in bytes. */
   readonly maxBodyBytes: number;
   /** Every secret that is valid now, the newest first. */
   readonly secrets: readonly string[];
   readonly laneOf: LaneOf;
-  /** The time of day, by which signatures are dated. */
+  /** Time of day, by which signatures are dated. */
   readonly clock: Clock;
-  /** The clock of `lastDeliveryAt`; default `clock`, which follows the system's time. */
+  /** Clock of `lastDeliveryAt`. Default `clock`. */
   readonly steady?: Clock;
   readonly log: Logger;
-  /** Learns of each batch once it is stored, duplicates included: the webhook's sign of life. */
+  /** Receives each batch once it is stored, duplicates included: the webhook's sign of life. */
   readonly fallback?: { delivered(events: readonly NewEvent[]): void } | undefined;
   /** Sender of what is published on channels. */
   readonly bot?: object | undefined;
@@ -81,7 +81,7 @@ const EVENT_COUNT_HEADER = "x-service-event-count";
 const OLD_SECRET_INTERVAL_MS = 3_600_000;
 
 /**
- * Receives deliveries: bytes and headers in, an answer out ("Webhook receiver" in section 4, rules in section 6 of the
+ * Turns the bytes and headers of a delivery into an answer ("Webhook receiver" in section 4, rules in section 6 of the
  * platform document). A 2xx means that the whole batch is on disk. A handler's failure never reaches the sender, because
  * the platform disables a webhook that fails often.
  */
@@ -208,7 +208,7 @@ export class Receiver {
 
   #requireOpen(): void {
     if (!this.#isClosed) return;
-    throw new ServiceBotError("STORE_UNAVAILABLE", "The bot must not use its inbox any more.");
+    throw new ServiceBotError("STORE_UNAVAILABLE", "The bot must no longer use its inbox.");
   }
 
   /** A failure of the fallback must not make a failure of a batch that is stored. */
@@ -224,7 +224,7 @@ export class Receiver {
   #noteSecret(index: number, now: number): void {
     if (index === 0) return;
     const loggedAt = this.#oldSecretLoggedAt.get(index) ?? Number.NEGATIVE_INFINITY;
-    // In both directions: a clock that was set back must not keep it quiet until it has caught up.
+    // In both directions, because a clock that was set back must not silence it until it has caught up.
     if (Math.abs(now - loggedAt) < OLD_SECRET_INTERVAL_MS) return;
     this.#oldSecretLoggedAt.set(index, now);
     const { log, secrets } = this.#options;
@@ -284,7 +284,7 @@ const storeUnavailable = failure(
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The elements of `events`; `undefined` unless the body is `{"events":[…]}`. */
+/** Reads the elements of `events`; `undefined` unless the body is `{"events":[…]}`. */
 function readEvents(body: Uint8Array): readonly unknown[] | undefined {
   try {
     const { events }: { readonly events?: unknown } = Object(parseJson(utf8.decode(body)));
@@ -294,7 +294,7 @@ function readEvents(body: Uint8Array): readonly unknown[] | undefined {
   }
 }
 
-/** The number in `X-Service-Event-Count`; `undefined` if the header is absent, doubled or anything but digits. */
+/** Reads `X-Service-Event-Count`; `undefined` if the header is absent, doubled or anything but digits. */
 function readCount(header: string | readonly string[] | undefined): number | undefined {
   return typeof header === "string" && /^[0-9]{1,15}$/.test(header) ? Number(header) : undefined;
 }

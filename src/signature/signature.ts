@@ -118,8 +118,8 @@ export interface SignatureHead {
 const MAX_HEADER_LENGTH = 1024;
 
 /**
- * One `t`, one or more `v1`. Elements with other names are passed over, so that the platform can add
- * schemes; a second `t`, a `v1` of the wrong length or anything but lowercase hex is malformed.
+ * Reads one `t` and one or more `v1`. Elements of other names are skipped, so that the platform can add schemes. A second
+ * `t` is malformed, as is a `v1` that is not 64 lowercase hex digits.
  */
 function parseHeader(header: string): Omit<SignatureHead, "ok"> | undefined {
   if (header.length > MAX_HEADER_LENGTH) return undefined;
@@ -139,7 +139,7 @@ function parseHeader(header: string): Omit<SignatureHead, "ok"> | undefined {
   return t === undefined || signatures.length === 0 ? undefined : { t, signatures };
 }
 
-/** The index of the first secret that one of the signatures was made with, -1 when there is none. */
+/** Returns the index of the first secret that made one of the signatures; -1 if there is none. */
 function findSecret(body: Uint8Array, head: SignatureHead, secrets: readonly string[]): number {
   let found = 0;
   for (const [index, secret] of secrets.entries()) {
@@ -148,7 +148,7 @@ function findSecret(body: Uint8Array, head: SignatureHead, secrets: readonly str
     for (const signature of head.signatures) {
       equal |= Number(timingSafeEqual(expected, signature));
     }
-    // No early exit and no branch: the time taken does not tell which secret or which signature matched.
+    // Without an early exit or a branch: the time taken must not reveal which secret or signature matched.
     found += equal * (index + 1) * Number(found === 0);
   }
   return found - 1;

@@ -55,6 +55,8 @@ export function harness(
     handlerTimeoutMs: 60_000,
     backoff: { baseMs: 1_000, maxMs: 10_000, factor: 2 },
     random: half,
+    leaseMs: 30_000,
+    retention: { bodiesMs: Infinity, idsMs: Infinity, deadLettersMs: Infinity },
     scrub: (text) => text,
     ...options,
   });

@@ -11,3 +11,4 @@ export {
   settings,
   variables,
 } from "../../src/config.ts";
+export { defaults } from "../../src/options.ts";

@@ -10,7 +10,6 @@ export const SQLITE_INBOX_MODULE: string = inSrc("inbox/sqlite/sqlite-inbox.ts")
 export const POSTGRES_INBOX_MODULE: string = inSrc("inbox/postgres/postgres-inbox.ts");
 
 // Sources that tests read or change.
-export const LIFECYCLE_SOURCE: string = inSrc("bot/lifecycle.ts");
 export const ERRORS_SOURCE: string = inSrc("errors.ts");
 export const PLATFORM_ERRORS_SOURCE: string = inSrc("platform/error.ts");
 export const RECEIVER_SOURCES: string = inSrc("receiver");

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Config, loadConfig } from "../faces/bot.ts";
-import { LIFECYCLE_SOURCE } from "../faces/files.ts";
+import { type Config, loadConfig, defaults as optionDefaults } from "../faces/bot.ts";
 
 export const root: string = join(import.meta.dirname, "../..");
 export const operations: string = join(root, "templates/operations");
@@ -15,12 +14,11 @@ export const defaults: Config = loadConfig({
 
 /** Milliseconds that a bot may take to stop, as docs/deploying.md has it: for its handlers, and then for its store. */
 export function longestStopMs(): number {
-  const [, grace = ""] = find(LIFECYCLE_SOURCE, /shutdownGraceMs \?\? ([\d_]+)/);
   const [, seconds, more] = find(
     join(root, "docs/deploying.md"),
     /`shutdownGraceMs` \((\d+) s\) and\s+(\d+) s more/,
   );
-  const graceMs = Number(grace.replaceAll("_", ""));
+  const graceMs = optionDefaults.shutdownGraceMs;
   if (graceMs !== Number(seconds) * 1000)
     throw new Error("docs/deploying.md has another grace period");
   return graceMs + Number(more) * 1000;
