@@ -39,9 +39,9 @@ interface Operation {
 }
 
 /**
- * Holds requests back while they are known to fail, so that a dead platform is not hammered by every lane: after five
+ * Holds requests back while they are known to fail, so that not every lane hammers a dead platform. That begins after five
  * outages in a row, or at once if a 429 names a wait. Then one request at a time tries whether the platform is back. Each
- * operation has circuits of its own for its outages and its quota; all share the circuit of the token.
+ * operation has circuits of its own for its outages and its quota; all share the circuits of the platform and the token.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -154,7 +154,7 @@ function check(circuit: Circuit, reason: string): void {
   );
 }
 
-/** `answered`: the platform is there, whatever it answers. `unknown`: the caller gave up. */
+/** `answered`: the platform is there, even if it refused. `unknown`: the caller gave up. */
 function classify(error: unknown): "outage" | "quota" | "answered" | "unknown" {
   if (error instanceof ApiError && ofOneOperation.has(error.platformCode ?? "")) {
     return error.status === 429 || error.status === 503 ? "quota" : "answered";

@@ -189,12 +189,17 @@ export class Client {
     return this.#http.platformNow();
   }
 
+  /** @internal The platform's time in ms since 1970; the bot's own before the first answer. */
+  now(): number {
+    return this.#http.now();
+  }
+
   /** @internal Divides `maxRequestsPerMinute` among so many instances of a bot, of which this client serves one. */
   divideBudget(instances: number): void {
     this.#http.limiter?.divideBy(instances);
   }
 
-  /** Learns the platform's time, once, unless an answer has brought it. Any answer has a `Date`, even a refusal. */
+  /** Asks for the platform's time once, unless an answer has had it. Any answer has a `Date`, even a refusal. */
   async syncClock(): Promise<void> {
     if (this.platformNow() !== undefined) return;
     this.#syncing ??= this.me().then(
@@ -279,9 +284,9 @@ async function read<T>(
 }
 
 /**
- * Writes text, images or both (section 4, "Attaching images"): checks, reads and uploads the images, then sends. A key that
- * has expired or was consumed meanwhile (INVALID_IMAGE_KEY) makes all images be uploaded again, once, unless the caller
- * gave a ready key, which may be the invalid one.
+ * Writes text, images or both (section 4, "Attaching images"): checks, reads and uploads the images, then sends. If a key has
+ * expired or was consumed meanwhile (INVALID_IMAGE_KEY), all images are uploaded again, once. A ready key of the caller may be
+ * the invalid one, so nothing is uploaded again with it.
  *
  * @throws {ApiError} EMPTY, TOO_MANY_IMAGES and problems of an image, before anything is sent
  */

@@ -87,7 +87,7 @@ export class Http {
   readonly #sender: object | undefined;
   readonly #breaker: Breaker;
   readonly #probe: TokenProbe;
-  /** Only a platform on this machine learns for which event a handler calls. */
+  /** Only to a platform on this machine a request names the event of its handler. */
   readonly #isLocal: boolean;
   #offsetMs: number | undefined;
 
@@ -128,7 +128,12 @@ export class Http {
 
   /** The platform's time in ms since 1970; undefined before its first answer. */
   platformNow(): number | undefined {
-    return this.#offsetMs === undefined ? undefined : this.#clock.now() + this.#offsetMs;
+    return this.#offsetMs === undefined ? undefined : this.now();
+  }
+
+  /** The same, and the bot's own time before the first answer. */
+  now(): number {
+    return this.#clock.now() + this.offsetMs;
   }
 
   /**

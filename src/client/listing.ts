@@ -11,8 +11,8 @@ const MAX_EMPTY_PAGES = 100;
 export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
 /**
- * A listing of the platform: awaited it is one page, iterated it is every item, page after page, as far as
- * the loop goes. Nothing is requested before that. An impossible id or `limit` rejects then, as everything else does.
+ * A listing of the platform. Awaited it is one page; iterated it is every item, page after page, as far as the loop goes.
+ * Nothing is requested before that, and an impossible id or `limit` rejects then.
  *
  *     const { items, nextCursor } = await client.dms.messages(id);
  *     for await (const message of client.dms.messages(id)) { … }

@@ -28,8 +28,8 @@ export interface LimiterOptions {
 }
 
 /**
- * Least budget of a bot, and least share of an instance: an audit that finds something is two requests, and an answer that
- * reads the conversation first two or three. With fewer, such a run would be put off before its last request, every time.
+ * Least budget of a bot, and least share of an instance. A run of three requests would otherwise be put off before its last
+ * one, every time.
  */
 export const MIN_PER_MINUTE = 5;
 
@@ -60,8 +60,8 @@ export interface Permit {
 }
 
 /**
- * Counts requests so that no 60 s have more than `perMinute`. The platform counts a request somewhere between its sending and
- * its answer, so a request counts from when it is sent until a minute after its end.
+ * Counts requests so that no 60 s have more than `perMinute`. Each counts from when it is sent until a minute after its end,
+ * because the platform may count it anywhere in between.
  */
 class RateLimit {
   perMinute: number;
@@ -89,17 +89,13 @@ class RateLimit {
     return endedAt === undefined ? WINDOW_MS : endedAt + WINDOW_MS - this.#clock.now();
   }
 
-  take(): Permit {
+  begin(): void {
     this.#inFlight += 1;
-    return {
-      end: () => {
-        this.#inFlight -= 1;
-        this.#ended.push(this.#clock.now());
-      },
-      giveBack: () => {
-        this.#inFlight -= 1;
-      },
-    };
+  }
+
+  end(wasSent: boolean): void {
+    this.#inFlight -= 1;
+    if (wasSent) this.#ended.push(this.#clock.now());
   }
 
   #forget(): void {
@@ -121,8 +117,8 @@ interface Waiter {
 
 /**
  * Shares the requests of a minute among handlers, audit and polling. Polling gives way first: it leaves a quarter to
- * the others. While handlers are put off, the audit leaves that quarter too, and their reads leave a permit for the write
- * that follows; otherwise all could read and none write.
+ * the others. While handlers are put off, the audit leaves that quarter too. Their reads leave one permit for the write that
+ * follows, because otherwise all could read and none write.
  */
 export class RequestLimiter {
   readonly #options: LimiterOptions;
@@ -153,8 +149,8 @@ export class RequestLimiter {
   }
 
   /**
-   * Waits for the permit of a request, which is to be sent at once then. The audit and the polling wait as long as it takes;
-   * a handler's request waits 5 s at most, and not at all if no permit can be free by then.
+   * Waits for the permit of a request, which must be sent at once then. The audit and the polling wait as long as it takes. A
+   * handler's request waits 5 s at most, and not at all if no permit can be free by then.
    *
    * @throws {NetworkError} API_BUDGET_SPENT
    * @throws the reason of the signal, once it aborts
@@ -219,12 +215,12 @@ export class RequestLimiter {
   }
 
   #permit(): Permit {
-    const permit = this.#limit.take();
-    const serveAfter = (work: () => void) => () => {
-      work();
+    this.#limit.begin();
+    const end = (wasSent: boolean) => {
+      this.#limit.end(wasSent);
       this.#serve();
     };
-    return { end: serveAfter(permit.end), giveBack: serveAfter(permit.giveBack) };
+    return { end: () => end(true), giveBack: () => end(false) };
   }
 
   #wakeInMs(first: RequestKind): number {

@@ -34,7 +34,7 @@ export async function readAnswer(
     if (!isFailureAlone(body)) return body;
     throw toError(body, response, request, now);
   }
-  // What of the body cannot be read is no reason to lose the status.
+  // An unreadable body is no reason to lose the status.
   const { text } = await readText(response, MAX_ERROR_BYTES).catch(() => ({ text: "" }));
   throw toError(parseOrText(text), response, request, now);
 }

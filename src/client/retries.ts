@@ -9,8 +9,8 @@ const WAITS: BackoffOptions = { baseMs: 300, maxMs: 5_000, factor: 3 };
 const lasting: ReadonlySet<string> = new Set(["QUOTA_EXCEEDED", "NOT_CONFIGURED"]);
 
 /**
- * Returns after how many ms a request may be repeated, or undefined if it must not: at least as long as the platform
- * asks for.
+ * Returns after how many ms a request may be repeated, at least as long as the platform asks for. `undefined` if it must not
+ * be repeated.
  *
  * @param number tries so far, from 1 up
  */
@@ -26,7 +26,7 @@ export function retryInMs(
 }
 
 /**
- * Returns whether a request may be repeated. Reads may, whatever became of them. Writes may only if it is certain that nothing
+ * Returns whether a request may be repeated. Reads always may. Writes may only if it is certain that nothing
  * has happened: the connection was never made, or the answer says so (429, and a 503 of the platform's own).
  */
 function mayRepeat(method: Method, error: unknown): boolean {

@@ -15,7 +15,7 @@ function markAsDoctor(send: Fetch): Fetch {
 /** `fetch` of the process, marked as a check-up. */
 export const asDoctor: Fetch = (url, init) => markAsDoctor(fetch)(url, init);
 
-/** Result of a probe: `unknown` if the platform cannot answer now, `refused` if it does not know the token at all. */
+/** Result of a probe: `unknown` if the platform cannot answer now, `refused` if it refuses the token. */
 export type ScopeAnswer = "yes" | "no" | "unknown" | "refused";
 
 /** Id that no post has. */
@@ -28,16 +28,15 @@ export interface Probed {
   /** Address of the platform, without `/api/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Aborted, whatever is not known yet is `unknown`. */
+  /** Once aborted, scopes that are not known yet are `unknown`. */
   readonly signal?: AbortSignal | undefined;
   /** Sends the requests. Default: `fetch` of the process. */
   readonly fetch?: Fetch | undefined;
 }
 
 /**
- * Finds out which scopes a token has, by requests that change nothing: reads of one item, and writes without text
- * and images, which the scope refuses, or else their emptiness (section 4, "Attaching images"; section 5, rules 2 to
- * 4). It never rejects.
+ * Finds out which scopes a token has, by requests that change nothing: reads of one item, and empty writes. An empty write is
+ * refused in any case, and the code says whether the scope is the reason (section 5, rules 2 to 4). It never rejects.
  */
 export async function probeScopes(probed: Probed): Promise<Readonly<Record<Scope, ScopeAnswer>>> {
   const read = await probeScope(probed, "read");
@@ -89,8 +88,8 @@ function answerIn(error: ApiError): ScopeAnswer {
 }
 
 /**
- * Whether a refusal says that the token lacks a scope. Which code a 403 of the reading endpoints has is not shown, so
- * that one without a code, or with one that speaks of access, does.
+ * Returns whether a refusal says that the token lacks a scope. The code of a 403 of the reading endpoints is not shown, so a 403
+ * without a code, or with one that names access, counts.
  */
 export function isScopeMissing({ status, code, platformCode = "FORBIDDEN" }: ApiError): boolean {
   if (code === "AGENT_SCOPE_MISSING") return true;

@@ -2,14 +2,14 @@ import type { Clock } from "../core/clock.ts";
 import { ApiError, apiErrorOf, isUnexplained } from "./errors.ts";
 
 /**
- * Operation that distinguishes a refused app from a refused request. It concerns the bot's own conversations alone, and a
- * missing scope has a code of its own there (section 5 of the platform document, rule 4): any other 403 concerns the app.
+ * Operation that distinguishes a refused app from a refused request. It concerns the bot's own conversations alone. A missing
+ * scope has a code of its own there (section 5 of the platform document, rule 4), so any other 403 concerns the app.
  */
 const PROBE = "GET /dm/conversations";
 
 /**
- * Validity of the last accepted probe, in ms. Long enough for one probe to serve a burst of refused requests, and short
- * enough that few events burn an attempt after an app is switched off.
+ * Validity of the last accepted probe, in ms. One probe serves a burst of refused requests, and few events burn an attempt
+ * after an app is switched off.
  */
 const ACCEPTED_FOR_MS = 5_000;
 
