@@ -57,6 +57,66 @@ export interface Arguments<T extends ParseArgsOptionsConfig> {
   readonly words: readonly string[];
 }
 
+/** A flag: its type for `parseArgs`, and its words for `--help`. */
+export interface Flag {
+  readonly type: "string" | "boolean";
+  readonly multiple?: boolean;
+  /** The value as the usage shows it: a name, or the default. */
+  readonly value?: string;
+  /** The meaning. A line break continues on the next line. */
+  readonly help: string;
+}
+
+interface CommandDefinition<T extends Readonly<Record<string, Flag>>> {
+  readonly name: string;
+  readonly summary: string;
+  /** The word before the flags. At most one is taken. */
+  readonly word?: string;
+  /** Precedes the flags in `--help`. */
+  readonly intro?: string;
+  readonly flags: T;
+  /** Follows the flags in `--help`. */
+  readonly notes?: string;
+  /** Resolves to the exit code. */
+  run(given: Arguments<T>): Promise<number>;
+}
+
+/** Makes a command, whose flags are one table for the parser, the usage and `--help`. */
+export function defineCommand<const T extends Readonly<Record<string, Flag>>>(
+  definition: CommandDefinition<T>,
+): Command {
+  const { name, summary, word, intro, flags, notes, run } = definition;
+  const rows = Object.entries(flags).map(([flag, { value, help }]) => {
+    return [`--${flag}${value === undefined ? "" : ` ${value}`}`, help] as const;
+  });
+  const width = Math.max(...rows.map(([flag]) => flag.length));
+  const list = rows
+    .map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`)
+    .map((row) => row.replaceAll("\n", `\n${" ".repeat(width + 4)}`))
+    .join("\n");
+  const parts = [word, ...rows.map(([flag]) => `[${flag}]`)].filter((part) => part !== undefined);
+  return {
+    summary,
+    usage: wrapped(name, parts),
+    details: [intro, list, notes].filter(Boolean).join("\n\n"),
+    run: async (args) => run(readArguments(args, flags, { max: word === undefined ? 0 : 1 })),
+  };
+}
+
+/** In columns. */
+const MAX_USAGE_WIDTH = 90;
+
+/** Puts the parts of a usage behind its first word, in lines of their own below each other. */
+function wrapped(name: string, parts: readonly string[]): string {
+  const lines = [name];
+  for (const part of parts) {
+    const line = lines.at(-1) ?? "";
+    if (line.length + part.length < MAX_USAGE_WIDTH) lines.splice(-1, 1, `${line} ${part}`);
+    else lines.push(`${" ".repeat("Usage: service-bot ".length + name.length)} ${part}`);
+  }
+  return lines.join("\n");
+}
+
 /**
  * Reads flags and words. An unknown flag is an error that lists the known ones.
  *

@@ -1,3 +1,4 @@
+import { networkInterfaces } from "node:os";
 import { createLogger } from "../core/logger.ts";
 import { ConfigError, hasCode } from "../errors.ts";
 import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../platform/api/limits.ts";
@@ -19,12 +20,33 @@ const HOUR_MS = 3_600_000;
 
 /** Flags of the platform that `dev` has as well. */
 export const platformFlags = {
-  port: { type: "string" },
-  host: { type: "string" },
-  "allow-host": { type: "string", multiple: true },
-  state: { type: "string" },
-  "retry-interval": { type: "string" },
-  "disable-after": { type: "string" },
+  port: { type: "string", value: "4400", help: "0 takes a free one" },
+  host: {
+    type: "string",
+    value: "127.0.0.1",
+    help: "address to listen on; 0.0.0.0 is all of this machine's. Other machines can then\nuse the API, and with the control token the portal and /control/v1",
+  },
+  "allow-host": {
+    type: "string",
+    multiple: true,
+    value: "NAME",
+    help: "a name that it answers to besides its addresses; can be repeated",
+  },
+  state: {
+    type: "string",
+    value: "FILE",
+    help: "keeps everything there, secrets included; without it, all is forgotten",
+  },
+  "retry-interval": {
+    type: "string",
+    value: "30000",
+    help: "from a failed delivery to the next round, in ms",
+  },
+  "disable-after": {
+    type: "string",
+    value: "20",
+    help: "failures in a row after which the webhook goes off",
+  },
 } as const;
 
 /**
@@ -150,6 +172,24 @@ export function mendable(problem: string, command: string): string {
 
 function anotherPort(command: string, port: number): string {
   return `${ownCommand()} ${command} --port ${port}`;
+}
+
+/**
+ * Returns the addresses of the portal. If the platform listens on all addresses, each IPv4 address of this machine has one.
+ *
+ * @param host the address that the platform listens on
+ */
+export function portalUrls({ portalUrl }: Platform, host: string | undefined): readonly string[] {
+  if (host !== "0.0.0.0" && host !== "::") return [portalUrl];
+  const elsewhere = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ family, internal }) => family === "IPv4" && !internal)
+    .map(({ address }) => {
+      const url = new URL(portalUrl);
+      url.hostname = address;
+      return url.href;
+    });
+  return [portalUrl, ...elsewhere];
 }
 
 /** The MCP server of a local platform, over its API. Loaded with the first request, because the SDK is large. */

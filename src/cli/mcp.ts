@@ -7,8 +7,8 @@ import { createLogger } from "../core/logger.ts";
 import { allScopes, type Scope } from "../core/platform-contract.ts";
 import {
   type Command,
+  defineCommand,
   ownCommand,
-  readArguments,
   UsageError,
   untilSignal,
   wholeNumber,
@@ -16,21 +16,35 @@ import {
 import { MCP_PATH, readDotEnv } from "./environment.ts";
 import { print } from "./output.ts";
 
-export const mcp: Command = {
+export const mcp: Command = defineCommand({
+  name: "mcp",
   summary: "the MCP server: the platform's API as 13 tools for an assistant, over stdio or HTTP",
-  usage: "mcp [--scopes read,dm] [--http PORT [--host 127.0.0.1] [--allow-host NAME]]",
-  details: `  --scopes LIST      the scopes that may be used, separated by commas: read, posts:write, comments:write, dm.
-                     Tools that need others are neither listed nor carried out, so that read alone changes
-                     nothing. Without it, harmless requests find out which ones the token has
-  --http PORT        Streamable HTTP at /mcp on this port instead of stdio; 0 takes a free one. Each request
-                     brings the token of its bot: Authorization: Bearer <API_KEY>
-  --host 127.0.0.1   address to listen on; behind a proxy that speaks https, leave it
-  --allow-host NAME  a name that it answers to besides localhost, such as the proxy's; can be repeated
-
-SERVICE_BASE_URL says where the platform is, and over stdio SERVICE_API_KEY the token; both may be in .env here.
+  flags: {
+    scopes: {
+      type: "string",
+      value: "LIST",
+      help: "the scopes that may be used, separated by commas: read, posts:write, comments:write, dm.\nTools that need others are neither listed nor carried out, so that read alone changes\nnothing. Without it, harmless requests find out which ones the token has",
+    },
+    http: {
+      type: "string",
+      value: "PORT",
+      help: "Streamable HTTP at /mcp on this port instead of stdio; 0 takes a free one. Each request\nbrings the token of its bot: Authorization: Bearer <API_KEY>",
+    },
+    host: {
+      type: "string",
+      value: "127.0.0.1",
+      help: "with --http: address to listen on; behind a proxy that speaks https, leave it",
+    },
+    "allow-host": {
+      type: "string",
+      multiple: true,
+      value: "NAME",
+      help: "with --http: a name that it answers to besides localhost, such as the proxy's;\ncan be repeated",
+    },
+  },
+  notes: `SERVICE_BASE_URL says where the platform is, and over stdio SERVICE_API_KEY the token; both may be in .env here.
 Over stdio nothing but the protocol is on standard output; problems are reported on standard error.`,
-  run: async (args) => {
-    const { flags: given } = readArguments(args, flags, { max: 0 });
+  run: async ({ flags: given }) => {
     const scopes = scopesOf(given.scopes);
     const port = wholeNumber(given.http, "http", { min: 0, max: 65_535 });
     const host = given.host?.trim();
@@ -50,14 +64,7 @@ Over stdio nothing but the protocol is on standard output; problems are reported
       ? await serveStdio(scopes)
       : await serveHttp({ port, host, allowHosts, scopes });
   },
-};
-
-const flags = {
-  scopes: { type: "string" },
-  http: { type: "string" },
-  host: { type: "string" },
-  "allow-host": { type: "string", multiple: true },
-} as const;
+});
 
 /** @throws {UsageError} */
 function scopesOf(text: string | undefined): readonly Scope[] | undefined {

@@ -39,27 +39,24 @@ export interface Progress {
   readonly end: () => void;
 }
 
-/** Writes progress into one line of a terminal, and nothing anywhere else. */
-export function progressLine(stream: NodeJS.WriteStream): Progress {
+/** Writes progress into one line of a terminal, and nothing anywhere else, or if a program reads the output. */
+export function progressOn(
+  { json = false }: { readonly json?: boolean | undefined },
+  stream: NodeJS.WriteStream = process.stderr,
+): Progress {
+  const isShown = stream.isTTY && !json;
   let shownAt = Number.NEGATIVE_INFINITY;
   return {
     show(what, done, of) {
-      if (!stream.isTTY || performance.now() - shownAt < PROGRESS_INTERVAL_MS) return;
+      if (!isShown || performance.now() - shownAt < PROGRESS_INTERVAL_MS) return;
       shownAt = performance.now();
       const count = of === undefined ? grouped(done) : `${grouped(done)} of ${grouped(of)}`;
       stream.write(`${ERASE_LINE}${what}: ${count}`);
     },
     end() {
-      if (stream.isTTY) stream.write(ERASE_LINE);
+      if (isShown) stream.write(ERASE_LINE);
     },
   };
-}
-
-/** Writes progress on standard error, unless a program reads the output. */
-export function progressOn({ json }: { readonly json?: boolean | undefined }): Progress {
-  return json === true
-    ? { show: () => undefined, end: () => undefined }
-    : progressLine(process.stderr);
 }
 
 const MINUTE = 60_000;

@@ -1,9 +1,8 @@
-import { networkInterfaces } from "node:os";
 import { createLogger } from "../core/logger.ts";
 import { version } from "../core/process.ts";
 import { PlatformError } from "../platform/error.ts";
 import type { ListenOptions, Platform } from "../platform/index.ts";
-import { type Command, ownCommand, readArguments, UsageError, untilSignal } from "./command.ts";
+import { type Command, defineCommand, ownCommand, UsageError, untilSignal } from "./command.ts";
 import { writeControlFile } from "./control.ts";
 import { printTimeline } from "./dev/lines.ts";
 import {
@@ -14,31 +13,39 @@ import {
   readDotEnv,
   usualPlatformUrl,
 } from "./environment.ts";
-import { limitsOf, platformFlags, platformSettings, startLocalPlatform } from "./local-platform.ts";
+import {
+  limitsOf,
+  platformFlags,
+  platformSettings,
+  portalUrls,
+  startLocalPlatform,
+} from "./local-platform.ts";
 import { print, quoted } from "./output.ts";
 
-export const platform: Command = {
+export const platform: Command = defineCommand({
+  name: "platform",
   summary: "the local platform alone: the API, signed webhooks, and /control/v1 to be a person",
-  usage:
-    "platform [--port 4400] [--host 127.0.0.1] [--allow-host NAME] [--state FILE] [--webhook URL]\n" +
-    "                            [--retry-interval 30000] [--disable-after 20] [--limit NAME=N] [--json]",
-  details: `  --port 4400             0 takes a free one
-  --host 127.0.0.1        address to listen on; 0.0.0.0 is all of this machine's. Other machines can then
-                          use the API, and with the control token the portal and /control/v1
-  --allow-host NAME       a name that it answers to besides its addresses; can be repeated
-  --state FILE            keeps everything there, secrets included; without it, all is forgotten
-  --webhook URL           where the bot takes deliveries; the state file remembers it
-  --retry-interval 30000  from a failed delivery to the next round, in ms
-  --disable-after 20      failures in a row after which the webhook goes off
-  --limit NAME=N          requestsPerMinute, uploadsPerDay, postsPerDay, commentsPerDay, dmsPerDay;
-                          can be repeated
-  --json                  one line with url, portal, mcp, control, apiKey, webhookSecret, controlToken once it is
-                          ready, and nothing else
-
-SERVICE_API_KEY, SERVICE_WEBHOOK_SECRET and SERVICE_CONTROL_TOKEN are taken from the environment or from .env here.
+  flags: {
+    ...platformFlags,
+    webhook: {
+      type: "string",
+      value: "URL",
+      help: "where the bot takes deliveries; the state file remembers it",
+    },
+    limit: {
+      type: "string",
+      multiple: true,
+      value: "NAME=N",
+      help: "requestsPerMinute, uploadsPerDay, postsPerDay, commentsPerDay, dmsPerDay;\ncan be repeated",
+    },
+    json: {
+      type: "boolean",
+      help: "one line with url, portal, mcp, control, apiKey, webhookSecret, controlToken once it is\nready, and nothing else",
+    },
+  },
+  notes: `SERVICE_API_KEY, SERVICE_WEBHOOK_SECRET and SERVICE_CONTROL_TOKEN are taken from the environment or from .env here.
 Without the last one each start has a control token of its own, in .service-bot/control-PORT.json here.`,
-  run: async (args) => {
-    const { flags: given } = readArguments(args, flags, { max: 0 });
+  run: async ({ flags: given }) => {
     readDotEnv();
     const settings = platformSettings(given);
     const json = given.json === true;
@@ -62,14 +69,7 @@ Without the last one each start has a control token of its own, in .service-bot/
     if (!json) print(farewell(settings.stateFile));
     return 0;
   },
-};
-
-const flags = {
-  ...platformFlags,
-  webhook: { type: "string" },
-  limit: { type: "string", multiple: true },
-  json: { type: "boolean" },
-} as const;
+});
 
 /** @throws {UsageError} */
 function setWebhook({ control }: Platform, url: string | undefined): void {
@@ -169,22 +169,4 @@ function webhook({ url, control, controlToken }: Platform): string {
   return `A bot that polls needs no webhook. For one that takes deliveries, start with --webhook URL, or say it now:
 
   curl -X PUT ${url}/control/v1/webhook ${headers} -d ${body}`;
-}
-
-/**
- * Returns the addresses of the portal. If the platform listens on all addresses, each IPv4 address of this machine has one.
- *
- * @param host the address that the platform listens on
- */
-export function portalUrls({ portalUrl }: Platform, host: string | undefined): readonly string[] {
-  if (host !== "0.0.0.0" && host !== "::") return [portalUrl];
-  const elsewhere = Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .filter(({ family, internal }) => family === "IPv4" && !internal)
-    .map(({ address }) => {
-      const url = new URL(portalUrl);
-      url.hostname = address;
-      return url.href;
-    });
-  return [portalUrl, ...elsewhere];
 }

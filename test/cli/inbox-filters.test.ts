@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { filterIn, progressLine, readArguments, UsageError } from "../faces/cli.ts";
+import { filterIn, progressOn, readArguments, UsageError } from "../faces/cli.ts";
 import { attachInbox, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
@@ -50,7 +50,7 @@ describe("filters", () => {
     const words = [...more.matchAll(/'([^']*)'|(\S+)/g)].map(([, a, b]) => a ?? b ?? "");
     expect((await inbox(...words)).out).toMatch(/^evt_00 /m);
     expect((await inbox("list", "--error", "nope", "--until", "2026-01-01")).out).toContain(
-      'No dead letters with "nope" in their error until 2026-01-01T00:00:00.000Z.',
+      "No dead letters for --error nope --until 2026-01-01T00:00:00.000Z.",
     );
   });
 
@@ -142,11 +142,11 @@ test("how far something is stands in one line of a terminal, and nowhere else", 
   const written: string[] = [];
   const stream = (isTTY: boolean) =>
     ({ isTTY, write: (text: string) => written.push(text) }) as unknown as NodeJS.WriteStream;
-  const none = progressLine(stream(false));
+  const none = progressOn({}, stream(false));
   none.show("retried", 1_000, 2_000);
   none.end();
   expect(written).toEqual([]);
-  const line = progressLine(stream(true));
+  const line = progressOn({}, stream(true));
   line.show("retried", 1_000, 2_000);
   line.show("retried", 1_001, 2_000);
   line.end();

@@ -94,7 +94,7 @@ describe("service-bot inbox", () => {
     expect((await inbox("list", "--state", "pending")).out).toContain("evt_3");
     expect((await inbox("list", "--type", "mention")).out).not.toContain("evt_1");
     expect((await inbox("list", "--lane", "dm:zzz")).out).toContain(
-      "No dead letters in lane dm:zzz.",
+      "No dead letters for --lane dm:zzz.",
     );
     const all = (await inbox("list", "--state", "all", "--limit", "3")).out;
     expect(all).toMatch(/STATE/);

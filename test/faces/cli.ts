@@ -22,7 +22,7 @@ export {
   moment,
   printableLines,
   printStyled,
-  progressLine,
+  progressOn,
   quoted,
   table,
 } from "../../src/cli/output.ts";

@@ -1,12 +1,16 @@
 import { existsSync } from "node:fs";
 import { version } from "../../core/process.ts";
 import type { Platform } from "../../platform/index.ts";
-import { type Command, CommandError, ownCommand, readArguments, untilSignal } from "../command.ts";
+import { type Command, CommandError, defineCommand, ownCommand, untilSignal } from "../command.ts";
 import { writeControlFile } from "../control.ts";
 import { readDotEnv, usualPlatformUrl } from "../environment.ts";
-import { platformFlags, platformSettings, startLocalPlatform } from "../local-platform.ts";
+import {
+  platformFlags,
+  platformSettings,
+  portalUrls,
+  startLocalPlatform,
+} from "../local-platform.ts";
 import { clockTime, print } from "../output.ts";
-import { portalUrls } from "../platform.ts";
 import { KEYS, Keyboard } from "./keys.ts";
 import {
   type ChosenPort,
@@ -18,14 +22,20 @@ import {
 
 const STATE_FILE = ".service-bot/dev.db";
 
-export const dev: Command = {
+export const dev: Command = defineCommand({
+  name: "dev",
   summary: "the local platform and the bot, with a restart on every change",
-  usage:
-    "dev [--entry src/main.ts] [--port 4400] [--host 127.0.0.1] [--allow-host NAME]\n" +
-    "                       [--state .service-bot/dev.db] [--retry-interval 5000] [--disable-after N]",
-  run: async (args) => {
-    const flags = { ...platformFlags, entry: { type: "string" } } as const;
-    const { flags: given } = readArguments(args, flags, { max: 0 });
+  flags: {
+    entry: { type: "string", value: "src/main.ts", help: "the file that starts the bot" },
+    ...platformFlags,
+    state: {
+      ...platformFlags.state,
+      value: STATE_FILE,
+      help: "keeps everything there, secrets included",
+    },
+    "retry-interval": { ...platformFlags["retry-interval"], value: `${RETRY_INTERVAL_MS}` },
+  },
+  run: async ({ flags: given }) => {
     const environment = { ...process.env };
     readDotEnv();
     const { entry = "src/main.ts" } = given;
@@ -55,7 +65,7 @@ export const dev: Command = {
     }
     return 0;
   },
-};
+});
 
 interface Served {
   readonly entry: string;

@@ -1,5 +1,5 @@
 import { OLDEST_NODE } from "../../core/process.ts";
-import { type Command, readArguments, UsageError } from "../command.ts";
+import { type Command, defineCommand, UsageError } from "../command.ts";
 import { printJson, printLine } from "../output.ts";
 import { checkBot } from "./bot.ts";
 import { checkEnvironment } from "./environment.ts";
@@ -11,24 +11,30 @@ import { checkWebhook } from "./webhook.ts";
 /** The checks after that of the environment, in the order of the report. */
 const checks: readonly Check[] = [checkPlatform, checkInbox, checkBot, checkWebhook];
 
-export const doctor: Command = {
+export const doctor: Command = defineCommand({
+  name: "doctor",
   summary: "checks Node, configuration, platform, clock, token, database, inbox, bot and webhook",
-  usage: "doctor [--webhook URL] [--json]",
-  details: `  --webhook URL  the address in the developer portal, to be tried from here as well
-  --json         one line: {"ok", "findings": [{"area", "level", "what", "remedy"}]}
-
-Nothing is changed: the token is tried by reading and by writes that the platform must refuse for want of
+  flags: {
+    webhook: {
+      type: "string",
+      value: "URL",
+      help: "the address in the developer portal, to be tried from here as well",
+    },
+    json: {
+      type: "boolean",
+      help: 'one line: {"ok", "findings": [{"area", "level", "what", "remedy"}]}',
+    },
+  },
+  notes: `Nothing is changed: the token is tried by reading and by writes that the platform must refuse for want of
 content, the webhook by requests that are signed with a wrong secret. Exit code 1 when something fails.`,
-  run: async (args) => {
-    const flags = { webhook: { type: "string" }, json: { type: "boolean" } } as const;
-    const { flags: given } = readArguments(args, flags, { max: 0 });
+  run: async ({ flags: given }) => {
     const findings = await examine(webhookAddress(given.webhook));
     const ok = findings.every(({ level }) => level !== "fail");
     if (given.json) printJson({ ok, findings });
     else for (const line of findings.flatMap(findingLines)) printLine(line);
     return ok ? 0 : 1;
   },
-};
+});
 
 async function examine(webhook: URL | undefined): Promise<Finding[]> {
   const node = `Node ${process.versions.node} (${OLDEST_NODE} or newer is needed)`;

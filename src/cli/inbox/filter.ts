@@ -1,4 +1,3 @@
-import { printable } from "../../core/safe-text.ts";
 import type { EventState, InboxFilter } from "../../inbox/admin.ts";
 import { type Flags, oneOf, UsageError } from "../command.ts";
 import { quoted } from "../output.ts";
@@ -38,25 +37,7 @@ export function isChosen(filter: InboxFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }
 
-/** " of type mention in lane dm:c_1"; empty for a filter that leaves out nothing. */
-export function filterWords(filter: InboxFilter): string {
-  const { type, lane, source, error, code, since, until } = filter;
-  const words = [
-    type === undefined ? "" : `of type ${printable(type)}`,
-    lane === undefined ? "" : `in lane ${printable(lane)}`,
-    source === undefined ? "" : `by ${source}`,
-    error === undefined ? "" : `with "${printable(error)}" in their error`,
-    code === undefined ? "" : `with the code ${printable(code)}`,
-    since === undefined ? "" : `since ${iso(since)}`,
-    until === undefined ? "" : `until ${iso(until)}`,
-  ];
-  return words
-    .filter(Boolean)
-    .map((word) => ` ${word}`)
-    .join("");
-}
-
-/** The flags of a filter, for the command of the next page: a span would mean another time by then. */
+/** Writes a filter as flags. A span becomes a time, because it would mean another one on the next page. */
 export function filterArguments({ since, until, ...texts }: InboxFilter): string {
   const times = { since: since && iso(since), until: until && iso(until) };
   return Object.entries({ ...texts, ...times })

@@ -26,7 +26,7 @@ import {
   table,
 } from "../output.ts";
 import { type Action, withInbox } from "./attach.ts";
-import { filterArguments, filterFlags, filterIn, filterWords, nameOf } from "./filter.ts";
+import { filterArguments, filterFlags, filterIn, nameOf } from "./filter.ts";
 
 const flags = {
   ...filterFlags,
@@ -119,7 +119,8 @@ function otherStates({ pending, done, discarded }: InboxReport): string {
 
 function nothing({ state, limit, after, ...filter }: InboxListOptions): string {
   if (after !== undefined) return "There are no more.";
-  return `No ${state === undefined ? "events" : nameOf(state, 2)}${filterWords(filter)}.`;
+  const flags = filterArguments(filter);
+  return `No ${state === undefined ? "events" : nameOf(state, 2)}${flags === "" ? "" : ` for${flags}`}.`;
 }
 
 function nextPage({ state, limit, after, ...filter }: InboxListOptions, next: string): string {

@@ -10,8 +10,8 @@ import {
   type Arguments,
   type Command,
   CommandError,
+  defineCommand,
   type Flags,
-  readArguments,
   UsageError,
   wholeNumber,
 } from "../command.ts";
@@ -30,59 +30,68 @@ import {
 /** In seconds, of `--wait` by default. */
 const WAIT_SECONDS = 30;
 
-export const trigger: Command = {
+const flags = {
+  from: {
+    type: "string",
+    value: "ada",
+    help: "who does it: a person, who comes into being on first use, or another bot",
+  },
+  to: {
+    type: "string",
+    value: "BOT",
+    help: "the bot concerned; the first one unless the rest says which",
+  },
+  text: { type: "string", value: "TEXT", help: "what they write" },
+  image: { type: "string", value: "N", help: "how many images they attach, 0 to 4" },
+  conversation: { type: "string", value: "ID", help: "where they write: c_..." },
+  post: {
+    type: "string",
+    value: "ID",
+    help: "what they mention the bot below, comment on, like, repost or quote: p_...",
+  },
+  comment: { type: "string", value: "ID", help: "what they reply to or like: cm_..." },
+  count: { type: "string", value: "N", help: "how often, 1 to 1000" },
+  payload: { type: "string", value: "JSON", help: "what is in an event of a type of your own" },
+  wait: {
+    type: "boolean",
+    help: "wait until the bot has handled it, and print the bot's answer; exit code 1 at the first\nrun that fails, with its error. A bot that reports no runs has to answer, N times with\n--count N; follow, like, repost, quote and types of your own only have to be taken",
+  },
+  timeout: { type: "string", value: `${WAIT_SECONDS}`, help: "how long, in seconds" },
+  json: {
+    type: "boolean",
+    help: "one line: events, ids, outcome (answered, handled, failed, delivered, none), answers,\nrun (the one that failed, or was put off); or error",
+  },
+  platform: {
+    type: "string",
+    value: "URL",
+    help: `where the platform is; SERVICE_BASE_URL, or ${localPlatformUrl()}`,
+  },
+} as const;
+
+const command: Command = defineCommand({
+  name: "trigger",
   summary: "make an event happen on the local platform, as a person",
-  usage:
-    "trigger TYPE [--from ada] [--to BOT] [--text TEXT] [--image N] [--conversation ID]\n" +
-    "                           [--post ID] [--comment ID] [--count N] [--payload JSON]\n" +
-    "                           [--wait] [--timeout 30] [--json] [--platform URL]",
-  details: `TYPE is dm.message, mention, comment, reply, follow, like, repost, quote, post (which is no event
-by itself), or a type of your own, with --payload.
-
-  --from ada         who does it: a person, who comes into being on first use, or another bot
-  --to BOT           the bot concerned; the first one unless the rest says which
-  --text TEXT        what they write
-  --image N          how many images they attach, 0 to 4
-  --conversation ID  where they write: c_...
-  --post ID          what they mention the bot below, comment on, like, repost or quote: p_...
-  --comment ID       what they reply to or like: cm_...
-  --count N          how often, 1 to 1000
-  --payload JSON     what is in an event of a type of your own
-  --wait             wait until the bot has handled it, and print the bot's answer; exit code 1 at the first
-                     run that fails, with its error. A bot that reports no runs has to answer, N times with
-                     --count N; follow, like, repost, quote and types of your own only have to be taken
-  --timeout 30       how long, in seconds
-  --json             one line: events, ids, outcome (answered, handled, failed, delivered, none), answers,
-                     run (the one that failed, or was put off); or error
-  --platform URL     where the platform is; SERVICE_BASE_URL, or ${localPlatformUrl()}
-
-The control token is in the folder where the platform was started. Elsewhere set SERVICE_CONTROL_TOKEN, or give
+  word: "TYPE",
+  intro: `TYPE is dm.message, mention, comment, reply, follow, like, repost, quote, post (which is no event
+by itself), or a type of your own, with --payload.`,
+  flags,
+  notes: `The control token is in the folder where the platform was started. Elsewhere set SERVICE_CONTROL_TOKEN, or give
 the address of the portal: --platform URL#token=TOKEN.`,
+  run: perform,
+});
+
+/** Prints its errors as JSON, too, if that was asked for. */
+export const trigger: Command = {
+  ...command,
   run: async (args) => {
     try {
-      return await perform(readArguments(args, flags, { max: 1 }));
+      return await command.run(args);
     } catch (error) {
       if (args.includes("--json")) printJson({ error: errorObject(error) });
       throw error;
     }
   },
 };
-
-const flags = {
-  from: { type: "string" },
-  to: { type: "string" },
-  text: { type: "string" },
-  image: { type: "string" },
-  conversation: { type: "string" },
-  post: { type: "string" },
-  comment: { type: "string" },
-  count: { type: "string" },
-  payload: { type: "string" },
-  wait: { type: "boolean" },
-  timeout: { type: "string" },
-  json: { type: "boolean" },
-  platform: { type: "string" },
-} as const;
 
 type Given = Arguments<typeof flags>;
 
