@@ -25,7 +25,7 @@ import type { Job, Step } from "../steps/step.ts";
 import { commentStep, postStep, replyStep, uploadStep, type WriteScope } from "../steps/writes.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 
-/** The event that a handler of type `T` gets; any event where the type is not known beforehand. */
+/** The event that a handler of type `T` gets; any event if the type is not known beforehand. */
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
 
 /** Options of `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
@@ -37,15 +37,15 @@ export interface WriteOptions {
   readonly key?: string | undefined;
 }
 
-/** How `ctx.step` treats a step of which it is not known whether it took effect. */
+/** How `ctx.step` treats a step whose effect is unknown. */
 export interface StepOptions {
-  /** True when doing it twice does no harm: it is then run again instead of parking the event. */
+  /** True if doing it twice does no harm. Such a step is run again instead of parking the event. */
   readonly repeatable?: boolean;
 }
 
 /** The result of a write that is not repeated when the handler is retried. */
 export type WriteResult<T> = T & {
-  /** True when an earlier run of the handler made the write, and this run sent nothing. */
+  /** True if an earlier run of the handler made the write, and this run sent nothing. */
   readonly repeated: boolean;
 };
 
@@ -59,30 +59,30 @@ export interface Context<T extends string = string> {
   readonly attempt: number;
   /** The source that had the event first. */
   readonly source: "webhook" | "poll";
-  /** True when a later event of the same conversation or post was handled before this one arrived. */
+  /** True if a later event of the same conversation or post was handled before this one arrived. */
   readonly late: boolean;
   /**
-   * The id that joins it to the delivery that brought it, and to all that came of it: the log has it in the field
-   * `trace`. 32 hexadecimal digits; undefined for an event that a version before this one has stored.
+   * Id of the event's trace, which its delivery and its requests share. The log has it in the field `trace`. 32
+   * hexadecimal digits; `undefined` for an event that an earlier version has stored.
    */
   readonly trace: string | undefined;
   /** A logger that adds the event's id, type, attempt and trace to each line. */
   readonly log: Logger;
-  /** Aborts when the handler has run too long, its lease is lost, or the bot is stopping. */
+  /** Aborts at the handler timeout, when the lease is lost, and when the bot stops. */
   readonly signal: AbortSignal;
   /** The platform's API. Writes through it are not steps: a retried handler repeats them. */
   readonly client: Client;
   /**
-   * Answers: with a direct message to a `dm.message`, with a comment on the post to activity on a
-   * post. A step: when the handler is retried, what was said is not said again. The replies of a run are
-   * numbered in the order of the calls; `key` names one that is meant to differ from run to run.
+   * Answers a `dm.message` with a direct message, and activity on a post with a comment on the post. A step: a retried
+   * handler does not say it again. The replies of a run are numbered in the order of the calls. `key` names a reply that
+   * differs from run to run.
    *
    * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event names neither a conversation nor a post; INVALID_OPTION,
    *   STEP_DUPLICATE when a key is used twice, STEP_UNCERTAIN, LEASE_LOST
    */
   reply(message: string | OutgoingMessage, options?: WriteOptions): Promise<WriteResult<Sent>>;
   /**
-   * Comments on a post. A step, as `reply` is. Scope: `comments:write`.
+   * Comments on a post. A step like `reply`. Scope: `comments:write`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
    */
@@ -92,15 +92,15 @@ export interface Context<T extends string = string> {
     options?: WriteOptions,
   ): Promise<WriteResult<SentComment>>;
   /**
-   * Makes a post. A step; where a crash leaves open whether it was made and the feed does not show it,
-   * the event is parked for a person. Scope: `posts:write`.
+   * Makes a post. A step. If a crash leaves open whether the post was made, and the feed does not show it, the event is
+   * parked for a person. Scope: `posts:write`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
    */
   post(message: string | OutgoingMessage, options?: WriteOptions): Promise<WriteResult<SentPost>>;
   /**
-   * Uploads an image, whose key goes into `imageKeys`. A step: a later run gets the same key, or a new
-   * one when that is too old to be used. Scope: any but `read`.
+   * Uploads an image, whose key goes into `imageKeys`. A step: a later run gets the same key while it can be used.
+   * Scope: any but `read`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, LEASE_LOST
    */
@@ -112,17 +112,16 @@ export interface Context<T extends string = string> {
    */
   messages(options?: { readonly limit?: number }): Promise<readonly Message[]>;
   /**
-   * Looks up the other side of the conversation, with `isBot`: one request to `GET /dm/conversations` (section 2) per run,
-   * up to five where the conversation is old. `undefined` for an event without a conversation, and for a conversation
+   * Looks up the other side of the conversation, with `isBot`. One request to `GET /dm/conversations` (section 2) per
+   * run, up to five if the conversation is old. `undefined` for an event without a conversation, and for a conversation
    * that is not among the 250 newest. Scope: `dm`.
    */
   peer(): Promise<Conversation["peer"] | undefined>;
   /**
-   * Runs `fn` once per event, even when the handler is retried. Every run gets the result as JSON keeps it, the first
-   * one included: a `Date` is a string. When `fn` returns what JSON cannot keep, such as a `Map`, the event is parked, and
-   * `fn` is not run again. When the process dies inside `fn`, or `fn` fails in a way that leaves open whether
-   * it took effect (no answer, a server error, an abort), the event is parked for a person, unless the step
-   * is `repeatable`.
+   * Runs `fn` once per event, even if the handler is retried. Every run gets the result as JSON keeps it, the first one
+   * included: a `Date` is a string. A result that JSON cannot keep, such as a `Map`, parks the event. A death of the process
+   * inside `fn`, or a failure that leaves the effect open (no answer, a server error, an abort), parks the event for a
+   * person, unless the step is `repeatable`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST
    */
@@ -136,7 +135,7 @@ export interface WriteEnd {
 }
 
 /**
- * Makes the context of one run of the handlers. What they begin through it is added to `tasks`.
+ * Makes the context of one run of the handlers. Their writes and steps are added to `tasks`.
  *
  * @param onWrite called with each message, comment and post that was made
  */
@@ -157,7 +156,7 @@ export function createContext(
     source: claim.source,
     late: claim.late,
     trace: traceIdOf(claim.trace),
-    // Made when asked for: most runs need none, and they are dear.
+    // Made on first use, because most runs need neither, and both are dear.
     get log() {
       log ??= job.log;
       return log;

@@ -23,11 +23,11 @@ export class Handling {
   readonly guard: LoopGuard | undefined;
 
   constructor({ router, client, clock, laneOf, loopGuard = {} }: HandlingOptions) {
-    const now = () => client.platformNow() ?? clock.now();
     this.router = router;
     this.client = client;
     this.account = new OwnAccount(client, clock);
-    this.guard = loopGuard === false ? undefined : new LoopGuard(loopGuard, { now, laneOf });
+    this.guard =
+      loopGuard === false ? undefined : new LoopGuard(loopGuard, { platformClock: client, laneOf });
   }
 
   /** Begins the run of one job. */
@@ -48,14 +48,14 @@ export class HandlerRun {
     this.#handling = handling;
   }
 
-  /** Finds out who the bot is, within 2 s; `undefined` if the event need not wait. */
+  /** Finds out the bot's username, within 2 s; `undefined` if the event need not wait. */
   prepare(): Promise<void> | undefined {
     return this.#handling.account.learn(this.#job);
   }
 
   /**
-   * Runs the middleware and the handlers of the event's type. Replies and steps that were not awaited belong to the run: it
-   * ends when they do, and fails when one does.
+   * Runs the middleware and the handlers of the event's type. Replies and steps belong to the run even if not awaited: the
+   * run ends after the last, and fails with any of them.
    */
   async run(): Promise<void> {
     const { router, client, account, guard } = this.#handling;
@@ -75,7 +75,7 @@ export class HandlerRun {
     if (this.#context !== undefined) await this.#handling.router.observe(error, this.#context);
   }
 
-  /** Counts an answer, and learns who the bot is from what it wrote. */
+  /** Counts the answer, and learns the bot's username from it. */
   #noteWrite({ kind, result }: WriteEnd): void {
     const { account, guard } = this.#handling;
     account.noteWrite(result);

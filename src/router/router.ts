@@ -12,13 +12,13 @@ import type { EventType } from "../events/types.ts";
 import type { Context } from "./context.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 
-/** Handles one event. When it throws, the event is tried again later. */
+/** Handles one event. An event whose handler throws is tried again later. */
 export type Handler<T extends string = string> = (context: Context<T>) => unknown;
 
-/** Runs around every handler; `next` runs what comes after it. Without `next` the event ends here. */
+/** Runs around every handler; `next` runs the rest of the chain. Without `next` the event ends here. */
 export type Middleware = (context: Context, next: () => Promise<void>) => unknown;
 
-/** Sees what a handler threw. The retry policy decides what happens next. */
+/** Gets the errors of handlers. The retry policy decides about the event. */
 export type ErrorObserver = (error: unknown, context: Context) => unknown;
 
 /** Matches events to handlers and gives them their context. Knows neither storage nor HTTP. */
@@ -106,7 +106,7 @@ export class Router {
       try {
         await observer(error, context);
       } catch (thrown) {
-        // It may quote the message as the handler's own error may, which is not shown either.
+        // The error may quote the message, which the log does not show.
         const err = showError(thrown, scrubber(textsOf(context.event)));
         context.log.error({ err }, "an onError observer failed");
       }

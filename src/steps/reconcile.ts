@@ -91,10 +91,10 @@ const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Reads from an error whether an effect took place. The least certain of its causes decides. */
 export function effectCertainty(error: unknown): EffectCertainty {
-  const telling = findCause(error, isTelling);
-  if (telling === undefined) return "absent";
-  const own = certaintyOf(telling);
-  const below = telling.cause === undefined ? "absent" : effectCertainty(telling.cause);
+  const evidence = findCause(error, isEvidence);
+  if (evidence === undefined) return "absent";
+  const own = certaintyOf(evidence);
+  const below = evidence.cause === undefined ? "absent" : effectCertainty(evidence.cause);
   return own === "in flight" || below === "absent" ? own : below;
 }
 
@@ -106,7 +106,7 @@ function certaintyOf(error: Error): EffectCertainty {
   return GATEWAY_STATUSES.has(error.status) ? "in flight" : "ended";
 }
 
-function isTelling(error: Error): error is Error {
+function isEvidence(error: Error): error is Error {
   if (error instanceof NetworkError || error instanceof ApiError || isBrokenOff(error)) return true;
   return error instanceof ServiceBotError && error.code === "API_INVALID_RESPONSE";
 }

@@ -241,7 +241,7 @@ describe("a reply is a step", () => {
     expect(asked.filter((path) => path.endsWith("/me"))).toHaveLength(1);
   });
 
-  test("a platform that does not tell the time is asked once, and answered all the same", async () => {
+  test("a platform that does not send the time is asked once, and answered all the same", async () => {
     const platform = fakePlatform(Date.now);
     const asked: string[] = [];
     const fetch: Fetch = async (url, init) => {
@@ -449,7 +449,7 @@ describe("messages", () => {
     expect((await ctx.messages()).map(({ text }) => text)).toEqual(["two", "one", excerpt]);
   });
 
-  test("asks for 50 unless told otherwise", async () => {
+  test("asks for 50 by default", async () => {
     const asked: string[] = [];
     const { client } = fakeClient();
     const { messages } = client.dms;

@@ -47,7 +47,7 @@ test("what is begun while it waits is waited for too", async () => {
   expect(order).toEqual(["first", "second"]);
 });
 
-test("a failure that nobody has waited for is told at the end, and is no unhandled rejection", async () => {
+test("a failure that was not awaited rejects at the end, and is no unhandled rejection", async () => {
   const tasks = new PendingTasks();
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);

@@ -225,7 +225,7 @@ describe("use", () => {
     expect(handler).toHaveBeenCalledTimes(1);
   });
 
-  test("a next that nobody awaits is waited for, and its failure ends the run", async () => {
+  test("a next that is not awaited is waited for, and its failure ends the run", async () => {
     const router = new Router();
     const gate = Promise.withResolvers<void>();
     const error = new Error("cannot");
@@ -248,7 +248,7 @@ describe("use", () => {
     expect(order).toEqual(["handler", "run"]);
   });
 
-  test("a second next that nobody awaits is refused all the same", async () => {
+  test("a second next that is not awaited is refused all the same", async () => {
     const router = new Router();
     router.use(async (_ctx, next) => {
       await next();

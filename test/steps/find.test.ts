@@ -82,7 +82,7 @@ interface IntentOptions {
   /** The platform's time of the intent; null where it was not known. */
   readonly at?: number | null;
   readonly where?: object;
-  /** For how long it has been looked for, where nobody knows of an intent of its time; in milliseconds. */
+  /** Age of the intent of a restored inbox, in ms. Absent for an intent that the inbox knows. */
   readonly lookedForMs?: number;
 }
 
@@ -162,7 +162,7 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
 
   test.each<[string, Said]>([
     ["another text", { id: "x_1", text: "hello there" }],
-    ["somebody else's", { id: "x_1", fromBot: false, author: "ada" }],
+    ["another user's", { id: "x_1", fromBot: false, author: "ada" }],
     ["an older one", { id: "x_1", after: -3_001 }],
   ])("is not %s", async (_name, said) => {
     const { client } = clientFor([[said]]);
@@ -209,7 +209,7 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
     expect(await find(old.client, open)).toBeUndefined();
   });
 
-  test("with a date that nobody can read is looked at rather than passed over", async () => {
+  test("with an unreadable date is looked at rather than passed over", async () => {
     const { client } = clientFor([[{ id: "x_1", createdAt: "yesterday" }]]);
     expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
   });
@@ -296,7 +296,7 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
     expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
   });
 
-  test("cannot be told when there is too much to read: a person must look", async () => {
+  test("stays unknown when there is too much to read: a person must look", async () => {
     const endless = Array.from({ length: 30 }, (_, index) => [{ id: String(index), text: "x" }]);
     const { client, asked } = clientFor(endless);
     await expect(find(client, intent())).rejects.toMatchObject({
@@ -306,7 +306,7 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
     expect(asked.length).toBeLessThan(30);
   });
 
-  test("cannot be told when the platform does not answer", async () => {
+  test("stays unknown when the platform does not answer", async () => {
     const client = new Client({
       retries: 0,
       baseUrl: "http://platform.test",
@@ -360,7 +360,7 @@ describe.each(ways)("what was said before a restore, as $kind", ({ kind, find })
     });
   });
 
-  test("were not these words when they belong to another step, are older or are somebody else's", async () => {
+  test("were not these words when they belong to another step, are older or are another user's", async () => {
     const { client } = clientFor([
       [
         { id: "x_1", text: "a" },
@@ -379,7 +379,7 @@ describe.each(ways)("what was said before a restore, as $kind", ({ kind, find })
     });
   });
 
-  test("is told by its images as well", async () => {
+  test("is recognised by its images as well", async () => {
     const { client } = clientFor([[{ id: "x_1", images: 1 }]]);
     const open = lost({ lookedForMs: 5_000 });
     await expect(find(client, open)).rejects.toMatchObject({ code: "STEP_UNCERTAIN" });
@@ -388,7 +388,7 @@ describe.each(ways)("what was said before a restore, as $kind", ({ kind, find })
   });
 });
 
-test("comments of whom nobody knows are not taken for the bot's other words", async () => {
+test("comments without an author are not taken for the bot's other words", async () => {
   const open = intent({ lookedForMs: 5_000 });
   const { client } = clientFor([[{ id: "x_1", text: "a", author: null }]]);
   expect(await findComment(client, open)).toBeUndefined();
@@ -428,7 +428,7 @@ describe("of comments", () => {
     });
   });
 
-  test("one without an author and with another text is in nobody's way", async () => {
+  test("one without an author and with another text does no harm", async () => {
     const { client } = clientFor([[{ id: "x_2", author: null, text: "other" }, { id: "x_1" }]]);
     expect(await findComment(client, intent())).toMatchObject({
       result: { id: "x_1" },

@@ -138,7 +138,7 @@ describe("an event", () => {
     expect(await bot.inbox.stats()).toMatchObject({ dead: 1, done: 1 });
   });
 
-  test("that was made while no bot ran is not in doubt where its end was told", async () => {
+  test("that was made while no bot ran is not in doubt where its end was given", async () => {
     await restored({ until: START - HOUR });
     platformLog.add("1", "dm.message", START - HOUR / 2);
     const bot = await start();
@@ -244,7 +244,7 @@ describe("handlers", () => {
     expect(handled).toEqual(["1", "2", "9"]);
   });
 
-  test("begin after a minute where it cannot be read, and that is told", async () => {
+  test("begin after a minute where it cannot be read, with a warning", async () => {
     await restored({}, "9");
     refusal = () => Response.json({}, { status: 403 });
     await start();
@@ -255,7 +255,7 @@ describe("handlers", () => {
     expect(consequences()).toHaveLength(1);
   });
 
-  test("do not wait for a log that is never read, and what that means is told", async () => {
+  test("do not wait for a log that is never read, with a warning", async () => {
     await restored({}, "9");
     await start({ delivery: "webhook" });
     await pass();

@@ -120,7 +120,7 @@ describe("a reply that is new to a restored inbox", () => {
     expect(world.platform.size).toBe(1);
   });
 
-  test("waits until what the lost process sent cannot be under way any more, once", async () => {
+  test("waits until the call of the lost process can no longer be under way, once", async () => {
     lostRun = { ...longAgo, endedMsAgo: 1_000 };
     const steps = await run();
     await expect(steps.run(world.reply("reply/1", "hi"))).rejects.toMatchObject({

@@ -54,7 +54,7 @@ describe("a step", () => {
     });
   });
 
-  test("is not begun any more once the run was aborted", async () => {
+  test("does not begin once the run was aborted", async () => {
     const abort = new AbortController();
     const steps = await world.begin(abort.signal);
     abort.abort(new ServiceBotError("HANDLER_TIMEOUT", "too long"));
