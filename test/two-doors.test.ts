@@ -53,7 +53,7 @@ describe("the same events by webhook and from the log", () => {
       laneOf: defaultLane,
       log: logSink().log,
       startFrom: "oldest",
-      platformNow: () => clock.now(),
+      platformClock: { now: () => clock.now() },
     });
     const doors = {
       webhook: async (ids: readonly string[]) => {

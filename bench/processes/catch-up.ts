@@ -64,7 +64,7 @@ const handlers = {
       auditIntervalMs: NEVER,
       silenceMs: NEVER,
       webhookTypes: new Set(),
-      platformNow: () => client.platformNow() ?? clock.now(),
+      platformClock: client,
     });
     poller.start();
     const ms = await watch.stored;

@@ -197,7 +197,7 @@ async function createPoller(
     ...{ ...config, delivery, bot, inbox, client, laneOf, peers, clock, log, random },
     webhookTypes: await inbox.webhookTypes(),
     isCatchingUp: () => restore?.isReadingLog === true,
-    platformNow: () => client.platformNow() ?? clock.now(),
+    platformClock: client,
     onSwitch: options.onSwitch ?? (() => undefined),
   });
 }

@@ -189,6 +189,11 @@ export class Client {
     return this.#http.platformNow();
   }
 
+  /** @internal The platform's time in ms since 1970; the bot's own before the first answer. */
+  now(): number {
+    return this.#http.now();
+  }
+
   /** @internal Divides `maxRequestsPerMinute` among so many instances of a bot, of which this client serves one. */
   divideBudget(instances: number): void {
     this.#http.limiter?.divideBy(instances);

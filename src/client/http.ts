@@ -128,7 +128,12 @@ export class Http {
 
   /** The platform's time in ms since 1970; undefined before its first answer. */
   platformNow(): number | undefined {
-    return this.#offsetMs === undefined ? undefined : this.#clock.now() + this.#offsetMs;
+    return this.#offsetMs === undefined ? undefined : this.now();
+  }
+
+  /** The same, and the bot's own time before the first answer. */
+  now(): number {
+    return this.#clock.now() + this.offsetMs;
   }
 
   /**

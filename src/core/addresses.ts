@@ -62,6 +62,9 @@ export function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
+/** Names by which this machine calls itself. */
+export const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "::1"]);
+
 /** A name or an address with any port, because a port may be forwarded. */
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
@@ -75,14 +78,13 @@ export function isHostName(text: string): boolean {
 /**
  * Makes the check whether a request is for this server. A web page can point a name of its own at this machine, and then
  * the browser would let it read the answers (DNS rebinding); the Host header reveals the name. Accepted are loopback
- * hosts, the address that the request has come to, which no name can stand for, and `allowed`.
+ * names, the address that the request has come to, which no name can stand for, and `allowed`.
  */
 export function hostCheck(allowed: readonly string[]): (request: IncomingMessage) => boolean {
-  const names = new Set(allowed.map(normalHost));
+  const names = new Set([...loopbackNames, ...allowed.map(normalHost)]);
   return (request) => {
     const name = hostOf(request);
-    if (name === undefined) return false;
-    return isLoopback(name) || names.has(name) || name === addressOf(request);
+    return name !== undefined && (names.has(name) || name === addressOf(request));
   };
 }
 

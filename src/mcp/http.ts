@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { Client } from "../client/client.ts";
 import type { Fetch } from "../client/http.ts";
 import { probeScope, probeScopes } from "../client/scopes.ts";
-import { hostCheck, isLoopback, normalHost, tokenProblem } from "../core/addresses.ts";
+import { hostCheck, loopbackNames, normalHost, tokenProblem } from "../core/addresses.ts";
 import { BodyBudget, BodyError, receiveWebBody } from "../core/body.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
@@ -201,7 +201,7 @@ function isFromOwnPage({ headers, url }: Request): boolean {
   const origin = headers.get("origin");
   if (origin === null) return true;
   const name = normalHost(URL.parse(origin)?.hostname ?? "");
-  return name !== "" && (isLoopback(name) || name === normalHost(new URL(url).hostname));
+  return name !== "" && (loopbackNames.has(name) || name === normalHost(new URL(url).hostname));
 }
 
 /** Extracts the token of a request. Returns `undefined` for none, or an impossible one. */

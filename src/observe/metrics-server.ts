@@ -1,15 +1,9 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { hostCheck, isLoopback } from "../core/addresses.ts";
 import { dropBody } from "../core/body.ts";
 import { type Listening, listen } from "../core/listen.ts";
+import { toNodeListener } from "../core/web-adapter.ts";
 import { CONTENT_TYPE, type Metrics } from "./metrics.ts";
-
-interface Page {
-  readonly status: number;
-  readonly type: string;
-  readonly text: string;
-  readonly allow?: string;
-}
 
 /**
  * Serves the metrics on a port of their own, so that a network that reaches the webhook does not reach them.
@@ -22,46 +16,42 @@ export async function serveMetrics(
   host: string,
   port: number,
 ): Promise<Listening> {
-  const isForHere = isLoopback(host);
   // On an address for other machines, the names by which they call this one are unknown.
-  const mayAsk = isForHere ? hostCheck([]) : () => true;
-  const answer = (request: IncomingMessage, response: ServerResponse) =>
-    pageFor(request, mayAsk, metrics).then(
-      (page) => write(request, response, page),
-      () => write(request, response, plain(500, "The metrics cannot be read.")),
-    );
-  return await listen((request, response) => void answer(request, response), host, port, {
-    set: { host: "METRICS_HOST", port: "METRICS_PORT" },
-  });
+  const isAllowed = isLoopback(host) ? hostCheck([]) : () => true;
+  const handle = async (request: Request, original: IncomingMessage) => {
+    // A body that is not read while the store answers would keep each of its chunks.
+    dropBody(original);
+    if (!isAllowed(original)) return page(403, "Ask for 127.0.0.1 or localhost.\n");
+    return await answer(request, metrics).catch(() => page(500, "The metrics cannot be read.\n"));
+  };
+  return await listen(
+    toNodeListener(handle, () => undefined),
+    host,
+    port,
+    {
+      set: { host: "METRICS_HOST", port: "METRICS_PORT" },
+    },
+  );
 }
 
-async function pageFor(
-  request: IncomingMessage,
-  mayAsk: (request: IncomingMessage) => boolean,
-  metrics: Pick<Metrics, "text">,
-): Promise<Page> {
-  const { method, url = "/" } = request;
-  // A body that is not read while the store answers would keep each of its chunks.
-  dropBody(request);
-  if (!mayAsk(request)) return plain(403, "Ask for 127.0.0.1 or localhost.");
-  const [path] = url.split("?");
-  if (path !== "/metrics") return plain(404, "Nothing is here. The metrics are at /metrics.");
-  if (method !== "GET" && method !== "HEAD") {
-    return { ...plain(405, "Use GET or HEAD."), allow: "GET, HEAD" };
+async function answer({ method, url }: Request, metrics: Pick<Metrics, "text">): Promise<Response> {
+  if (new URL(url).pathname !== "/metrics") {
+    return page(404, "Nothing is here. The metrics are at /metrics.\n");
   }
-  return { status: 200, type: CONTENT_TYPE, text: await metrics.text() };
+  if (method !== "GET" && method !== "HEAD") {
+    return page(405, "Use GET or HEAD.\n", { allow: "GET, HEAD" });
+  }
+  const text = await metrics.text();
+  const headers = { "content-type": CONTENT_TYPE, "content-length": `${Buffer.byteLength(text)}` };
+  return new Response(method === "HEAD" ? null : text, { headers });
 }
 
-function plain(status: number, text: string): Page {
-  return { status, type: "text/plain; charset=utf-8", text: `${text}\n` };
-}
-
-function write(request: IncomingMessage, response: ServerResponse, page: Page): void {
-  const { status, type, text, allow } = page;
-  response.writeHead(status, {
-    "content-type": type,
-    "content-length": Buffer.byteLength(text),
-    ...(allow === undefined ? {} : { allow }),
-  });
-  response.end(request.method === "HEAD" ? undefined : text);
+function page(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const length = { "content-length": `${Buffer.byteLength(text)}` };
+  const type = { "content-type": "text/plain; charset=utf-8" };
+  return new Response(text, { status, headers: { ...type, ...length, ...headers } });
 }

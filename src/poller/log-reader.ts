@@ -2,6 +2,7 @@ import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
 import type { LogPurpose } from "../client/request.ts";
 import type { EventPage } from "../client/resources.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
@@ -23,7 +24,7 @@ export interface LogReaderOptions {
   /** What a first start found, kept for the next reader of this process. */
   readonly firstStart?: FirstStart | undefined;
   /** The platform's clock, in milliseconds since 1970. */
-  readonly platformNow: () => number;
+  readonly platformClock: Pick<Clock, "now">;
   /** The term in which the cursor is moved, where several instances share the inbox. */
   readonly term?: number | undefined;
   /** Sender of what is published on channels. */
@@ -234,7 +235,7 @@ export class LogReader {
   }
 
   #dateOf({ date }: EventPage): number {
-    return date ?? this.#options.platformNow();
+    return date ?? this.#options.platformClock.now();
   }
 }
 

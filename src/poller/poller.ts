@@ -122,9 +122,9 @@ export class Poller {
 
   /** To be called with each webhook delivery that was stored. */
   delivered(events: DeliveredEvents): void {
-    const { delivery, peers, platformNow } = this.#options;
+    const { delivery, peers, platformClock } = this.#options;
     if (delivery === "polling") return;
-    if (peers === undefined) this.#observeDelivery(events, platformNow());
+    if (peers === undefined) this.#observeDelivery(events, platformClock.now());
     else peers.publishDelivery(events);
   }
 
@@ -193,7 +193,7 @@ export class Poller {
    * @param isResumed true for the first round after a start that continues from a stored cursor
    */
   async #round(reading: Reading, isResumed: boolean): Promise<void> {
-    const { clock, auditIntervalMs, platformNow, log, isCatchingUp } = this.#options;
+    const { clock, auditIntervalMs, platformClock, log, isCatchingUp } = this.#options;
     const { reader, signal } = reading;
     const judges = isCatchingUp?.() !== true;
     const startedAt = clock.now();
@@ -216,7 +216,7 @@ export class Poller {
       if (found.length > 0) log.info({ found: found.length, mode: this.mode }, "polled");
       // A partial read counts too, because no later one finds its events again.
       if (!signal.aborted && judges && (!partial || found.length > 0)) {
-        const now = platformNow();
+        const now = platformClock.now();
         const offset = now - clock.now() + DATE_STEP_MS;
         const resumedAt = isResumed ? this.#startedAt + offset : undefined;
         this.#observe({ kind: "round", now, found, resumedAt, partial });
@@ -270,27 +270,28 @@ export class Poller {
 
   /** Waits for the next round, and looks up before that when an event becomes overdue. */
   async #rest(reading: Reading): Promise<void> {
-    const { clock, pollIntervalMs, auditIntervalMs, silenceMs, platformNow } = this.#options;
+    const { clock, pollIntervalMs, auditIntervalMs, silenceMs, platformClock } = this.#options;
     const { reader, signal } = reading;
     const isPolling = this.mode === "polling" && reader.atEnd;
     const until = clock.now() + (isPolling ? pollIntervalMs : auditIntervalMs);
     while (!signal.aborted && clock.now() < until) {
       const deadline = nextDeadline(this.#state, silenceMs);
-      const ms = deadline === undefined ? Infinity : deadline - platformNow() + 1;
+      const ms = deadline === undefined ? Infinity : deadline - platformClock.now() + 1;
       await sleep(clock, Math.max(0, Math.min(ms, until - clock.now())), signal);
       if (deadline !== undefined) await this.#pollDeliveries(reading);
       const before = this.mode;
-      this.#observe({ kind: "tick", now: platformNow() });
+      this.#observe({ kind: "tick", now: platformClock.now() });
       if (this.mode !== before) return await this.#save(reading);
     }
   }
 
   /** Observes the deliveries of all instances; without others each was observed when it came. */
   async #pollDeliveries({ knownUntil }: Reading): Promise<void> {
-    const { peers, platformNow, clock } = this.#options;
+    const { peers, platformClock, clock } = this.#options;
     if (peers === undefined) return;
     for (const { msAgo, events } of await peers.pollDeliveries()) {
-      if (clock.now() - msAgo >= knownUntil) this.#observeDelivery(events, platformNow() - msAgo);
+      if (clock.now() - msAgo >= knownUntil)
+        this.#observeDelivery(events, platformClock.now() - msAgo);
     }
   }
 

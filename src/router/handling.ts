@@ -23,11 +23,11 @@ export class Handling {
   readonly guard: LoopGuard | undefined;
 
   constructor({ router, client, clock, laneOf, loopGuard = {} }: HandlingOptions) {
-    const now = () => client.platformNow() ?? clock.now();
     this.router = router;
     this.client = client;
     this.account = new OwnAccount(client, clock);
-    this.guard = loopGuard === false ? undefined : new LoopGuard(loopGuard, { now, laneOf });
+    this.guard =
+      loopGuard === false ? undefined : new LoopGuard(loopGuard, { platformClock: client, laneOf });
   }
 
   /** Begins the run of one job. */

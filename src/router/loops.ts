@@ -163,8 +163,7 @@ interface Place {
 }
 
 export interface LoopGuardEnvironment {
-  /** Ms since 1970 on the platform's clock. */
-  readonly now: () => number;
+  readonly platformClock: Pick<Clock, "now">;
   readonly laneOf?: LaneOf | undefined;
 }
 
@@ -176,14 +175,17 @@ export interface LoopGuardEnvironment {
  */
 export class LoopGuard {
   readonly #options: Required<LoopGuardOptions>;
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, "now">;
   readonly #laneOf: LaneOf;
   /** By account and place; the one that was used last is the last. */
   readonly #places = new Map<string, Place>();
 
-  constructor(options: LoopGuardOptions, { now, laneOf = defaultLane }: LoopGuardEnvironment) {
+  constructor(
+    options: LoopGuardOptions,
+    { platformClock, laneOf = defaultLane }: LoopGuardEnvironment,
+  ) {
     this.#options = { ...LOOP_GUARD, ...options };
-    this.#now = now;
+    this.#clock = platformClock;
     this.#laneOf = laneOf;
   }
 
@@ -199,7 +201,7 @@ export class LoopGuard {
   #checkPlace(place: Place, job: Pick<Job, "event" | "log">): void {
     const { event } = job;
     if (place.answered.has(event.id) || place.answered.size < this.#options.answers) return;
-    const now = this.#now();
+    const now = this.#clock.now();
     const waitMs = this.#waitMs(place, event, now);
     if (waitMs <= 0) return;
     if (!this.#isHolding(place, now)) {
@@ -229,7 +231,7 @@ export class LoopGuard {
   noteAnswer(event: AnyEvent, { isPost }: { readonly isPost: boolean }): void {
     const key = keyOf(event, isPost ? POSTS : defaultLane(event));
     if (key === undefined) return;
-    const now = this.#now();
+    const now = this.#clock.now();
     const place = this.#places.get(key) ?? {
       answered: new Map(),
       heldUntil: undefined,

@@ -62,7 +62,7 @@ class Life {
       laneOf: defaultLane,
       log: logSink().log,
       startFrom: "oldest",
-      platformNow: () => clock.now(),
+      platformClock: { now: () => clock.now() },
     });
   }
 
@@ -270,7 +270,7 @@ test("pages of 50 are asked for, each while the one before is being stored", asy
     laneOf: defaultLane,
     log: logSink().log,
     startFrom: "oldest",
-    platformNow: () => clock.now(),
+    platformClock: { now: () => clock.now() },
   });
   const { signal } = new AbortController();
   await reader.open(signal);

@@ -18,14 +18,14 @@ async function open(cursorOf = (cursor: string) => cursor) {
       return { ...page, cursor: cursorOf(page.cursor) };
     },
   };
-  const platformNow = () => clock.now();
+  const platformClock = { now: () => clock.now() };
   const reader = new LogReader({
     inbox,
     client,
     laneOf: defaultLane,
     log: logSink().log,
     startFrom: "oldest",
-    platformNow,
+    platformClock,
   });
   await reader.open(signal);
   return { clock, log, inbox, reader };

@@ -30,7 +30,7 @@ async function open(options: Partial<LogReaderOptions> = {}): Promise<LogReader>
     laneOf: defaultLane,
     log: lines.log,
     startFrom: "oldest",
-    platformNow: () => clock.now(),
+    platformClock: { now: () => clock.now() },
     ...options,
   });
   await reader.open(signal);
@@ -171,7 +171,7 @@ describe("a round", () => {
   test("takes its time from the page, and from the last answers where that has none", async () => {
     log.add("1", "follow", clock.now() - MINUTE);
     const own = clock.now() - MINUTE;
-    const dated = await open({ platformNow: () => own });
+    const dated = await open({ platformClock: { now: () => own } });
     await dated.read("cursor", signal);
     expect(await inbox.cursor(CURSOR)).toBe("1");
     log.add("2", "follow", clock.now() - MINUTE);
@@ -181,7 +181,7 @@ describe("a round", () => {
         return { ...page, date: undefined };
       },
     };
-    const undated = await open({ client, platformNow: () => own });
+    const undated = await open({ client, platformClock: { now: () => own } });
     await undated.read("cursor", signal);
     expect(await inbox.cursor(CURSOR)).toBe("1");
   });

@@ -33,7 +33,7 @@ async function start(options: Partial<PollerOptions> = {}): Promise<Poller> {
     client: log,
     laneOf: defaultLane,
     startFrom: "now",
-    platformNow: () => clock.now(),
+    platformClock: { now: () => clock.now() },
     clock,
     log: lines.log,
     bot: loggedSender(lines.log),

@@ -22,7 +22,7 @@ function poll(delivery: "auto" | "polling") {
     },
     laneOf: defaultLane,
     startFrom: "now",
-    platformNow: () => clock.now(),
+    platformClock: { now: () => clock.now() },
     clock,
     log: logSink().log,
     delivery,

@@ -27,7 +27,7 @@ class Scene {
 
   constructor(options: LoopGuardOptions = { answers: 3 }) {
     this.#guard = new LoopGuard(options, {
-      now: () => this.now,
+      platformClock: { now: () => this.now },
       laneOf: (event) => this.laneOf(event),
     });
   }

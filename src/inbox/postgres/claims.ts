@@ -163,7 +163,7 @@ WITH stranded AS (
   WHERE lane.ready_at IS NULL ORDER BY lane.key FOR UPDATE OF lane
 )
 UPDATE {schema}.lane SET ready_at = {now}, pending = stranded.n
-FROM stranded WHERE lane.key = stranded.key RETURNING lane.key`;
+FROM stranded WHERE lane.key = stranded.key`;
 
 /** A leased lane with its first event; without one if that ended in the same moment. */
 interface TakenRow extends HeadRow {
@@ -239,8 +239,8 @@ export class Claims {
   }
 
   async heal(): Promise<number> {
-    const remade = await this.#database.rows(remakeLanes(""));
-    return remade.length + (await this.#database.rows(HEAL)).length;
+    const remade = await this.#database.write(remakeLanes(""), []);
+    return remade + (await this.#database.write(HEAL, []));
   }
 
   /**

@@ -35,29 +35,24 @@ const IS_FILLED = `SELECT ${names.map((name) => `EXISTS (SELECT FROM ${name})`).
 /** The constraint of an earlier version on what it copied from PostgreSQL. */
 const FENCE = "inbox_was_copied";
 
-const IS_MINE = `SELECT run FROM {schema}.${MARK} WHERE run = $1`;
-
-/** Stores rows while the mark is the one of this run: a later run has removed the rows of this one. */
 function insertInto(table: Table): string {
   const columns = columnsOf(table);
   const arrays = table.columns.map(
-    ({ type }, index) => `$${index + 2}::${type === "text" ? "text" : "bigint"}[]`,
+    ({ type }, index) => `$${index + 1}::${type === "text" ? "text" : "bigint"}[]`,
   );
   return `
-WITH mine AS MATERIALIZED (${IS_MINE} FOR SHARE), stored AS (
-  INSERT INTO {schema}.${table.name} (${columns}) OVERRIDING SYSTEM VALUE
-  SELECT ${columns} FROM unnest(${arrays.join(", ")}) AS input (${columns})
-  WHERE EXISTS (SELECT FROM mine) RETURNING 1
-)
-SELECT count(*) AS n FROM stored`;
+INSERT INTO {schema}.${table.name} (${columns}) OVERRIDING SYSTEM VALUE
+SELECT ${columns} FROM unnest(${arrays.join(", ")}) AS input (${columns})`;
 }
 
-/** The inbox in PostgreSQL that a copy makes. Until {@link finish} it has a mark, and no bot starts on it. */
+/**
+ * The inbox in PostgreSQL that a copy makes. Until {@link finish} it has a mark, and no bot starts on it. The lock on the
+ * file of the source keeps a second run away.
+ */
 export class CopyTarget {
   /** The address, without user and password. */
   readonly place: string;
   readonly #database: Database;
-  readonly #run = randomUUID();
 
   /** @throws {ServiceBotError} DRIVER_MISSING, INBOX_UNUSABLE */
   static async open(options: OpenOptions): Promise<CopyTarget> {
@@ -116,12 +111,9 @@ export class CopyTarget {
     }
   }
 
-  /** @throws {ServiceBotError} INBOX_UNFINISHED if a later run has taken over */
   async write(table: Table, rows: readonly Row[]): Promise<void> {
     const columns = table.columns.map((_, index) => rows.map((row) => row[index]));
-    const values = [this.#run, ...columns];
-    const [stored] = await this.#database.rows<{ readonly n: number }>(insertInto(table), values);
-    if (stored?.n !== rows.length) throw overtaken(this.place);
+    await this.#database.write(insertInto(table), columns);
   }
 
   async count({ name }: Table): Promise<number> {
@@ -130,16 +122,11 @@ export class CopyTarget {
     return row?.n ?? 0;
   }
 
-  /** Removes the mark. @throws {ServiceBotError} INBOX_UNFINISHED if a later run has taken over */
+  /** Removes the mark. */
   async finish(): Promise<void> {
     await this.#database.rows(CONTINUE_SEQ);
     await this.#database.rows(ANALYZE);
-    const [run, place] = [this.#run, this.place];
-    await this.#database.run(function* () {
-      const mine = yield* query(`${IS_MINE} FOR UPDATE`, run);
-      if (mine.length === 0) throw overtaken(place);
-      yield* clearMark();
-    });
+    await this.#database.run(clearMark);
   }
 
   async close(): Promise<void> {
@@ -152,7 +139,7 @@ export class CopyTarget {
 
   *#take(from: string): Script<void> {
     yield* this.#requireRoom(from);
-    yield* setMark({ role: "target", other: from, run: this.#run });
+    yield* setMark({ role: "target", other: from, run: randomUUID() });
     // The bot's role may be another one, and has to see the mark.
     yield* query(`GRANT SELECT ON {schema}.${MARK} TO PUBLIC`);
     yield* query(`TRUNCATE ${names.join(", ")}`);
@@ -208,11 +195,4 @@ export async function reopenDatabase(options: OpenOptions): Promise<boolean> {
   } finally {
     await database.close();
   }
-}
-
-function overtaken(place: string): ServiceBotError {
-  return new ServiceBotError(
-    "INBOX_UNFINISHED",
-    `Another copy to ${place} has begun meanwhile, and this copy has ended.`,
-  );
 }

@@ -15,6 +15,7 @@ import {
   numbersFor,
   type Pool,
   packValues,
+  type Result,
   Sockets,
   unpackRow,
 } from "./driver.ts";
@@ -166,8 +167,10 @@ export class Database implements SqlStore {
     }
   }
 
-  write<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.rows(text, values);
+  write(text: string, values: readonly unknown[]): Promise<number> {
+    return this.#connected((connection) =>
+      undisturbed(async () => (await this.#query(connection, text, values)).rowCount ?? 0),
+    );
   }
 
   /** Each statement sees what other transactions have committed before it. */
@@ -245,14 +248,17 @@ export class Database implements SqlStore {
   async #run<Row>(
     connection: Connection,
     text: string,
-    values: readonly unknown[] = [],
+    values?: readonly unknown[],
   ): Promise<Row[]> {
+    const { rows } = await this.#query(connection, text, values);
+    return (rows ?? []).map(unpackRow) as Row[];
+  }
+
+  #query(connection: Connection, text: string, values: readonly unknown[] = []): Promise<Result> {
     const made = this.#textOf(text);
     this.#options.onStatement?.(made, values);
     // With a list of values, even an empty one, the driver prepares the text, which must then be one statement.
-    const given = values.length === 0 ? undefined : packValues(values);
-    const { rows } = await connection.query(made, given);
-    return (rows ?? []).map(unpackRow) as Row[];
+    return connection.query(made, values.length === 0 ? undefined : packValues(values));
   }
 
   #textOf(text: string): string {

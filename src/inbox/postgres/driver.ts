@@ -9,9 +9,15 @@ import type { StoreFailure } from "../../observe/channels.ts";
 
 /** A connection. */
 export interface Connection {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: Row[] }>;
+  query(text: string, values?: unknown[]): Promise<Result>;
   on(event: "error" | "end" | "notification", listener: (what: unknown) => void): unknown;
   off(event: "error", listener: (what: unknown) => void): unknown;
+}
+
+export interface Result {
+  readonly rows: Row[];
+  /** The rows that were read or written. */
+  readonly rowCount?: number | null;
 }
 
 export interface PooledConnection extends Connection {

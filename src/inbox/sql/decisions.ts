@@ -50,7 +50,7 @@ SELECT event.lane, count(*), {now}, max(event.fence) + 1 FROM {schema}.event
 WHERE state = 'pending' ${where}
   AND NOT EXISTS (SELECT 1 FROM {schema}.lane WHERE lane.key = event.lane)
 GROUP BY event.lane ORDER BY event.lane
-ON CONFLICT (key) DO NOTHING RETURNING key`;
+ON CONFLICT (key) DO NOTHING`;
 
 const statementsIn = (dialect: Dialect) => {
   const { isAnyOf, locksRows } = dialect;

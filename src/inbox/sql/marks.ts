@@ -32,7 +32,7 @@ export interface Mark {
   readonly role: "source" | "target";
   /** The place of the other inbox. */
   readonly other: string;
-  /** Names the run of the copy. A later run takes over. */
+  /** Names the run of the copy, for earlier versions. */
   readonly run: string;
 }
 

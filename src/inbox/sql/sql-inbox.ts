@@ -52,18 +52,17 @@ export function toClaim(
 }
 
 const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
-  // Locks the lane until the write is committed, so that its lease cannot be taken over in between.
   const held = `FROM {schema}.lane WHERE key = $1 AND owner = $2 AND fence = $3`;
+  // Until the write is committed, so that the lease cannot be taken over in between.
   const heldAndLocked = `${held} ${locksRows ? "FOR NO KEY UPDATE" : ""}`;
   const change = (assignments: string) => `
-    WITH held AS MATERIALIZED (SELECT key ${heldAndLocked})
     UPDATE {schema}.step SET ${assignments}
-    FROM held WHERE step.event_id = $4 AND step.name = $5 RETURNING step.name`;
+    WHERE event_id = $4 AND name = $5 AND EXISTS (SELECT 1 ${heldAndLocked})`;
   return {
     beginStep: `
       INSERT INTO {schema}.step (event_id, name, state, request, fence, started_at)
       SELECT CAST($4 AS text), CAST($5 AS text), 'open', CAST($6 AS text), fence, {now} ${heldAndLocked}
-      ON CONFLICT (event_id, name) DO NOTHING RETURNING name`,
+      ON CONFLICT (event_id, name) DO NOTHING`,
     findStep: `
       SELECT state, request, result, {now} - started_at AS age,
         CASE WHEN fence = ${ABSENT} THEN 1 ELSE 0 END AS absent
@@ -74,6 +73,7 @@ const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
     finishStep: change("state = 'done', result = $6, ref = $7"),
     // A deleted row would prove nothing after a restore.
     dropStep: change(`fence = CASE WHEN step.state = 'open' THEN ${ABSENT} ELSE step.fence END`),
+    lockHeld: `SELECT key ${heldAndLocked}`,
     hasOther:
       "SELECT 1 FROM {schema}.step WHERE ref = $1 AND NOT (event_id = $2 AND name = $3) LIMIT 1",
     // A process whose lease ran out may still be at the step: its lane has an owner until it is claimed anew.
@@ -135,7 +135,7 @@ export abstract class SqlInbox {
   async beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
     const { beginStep, findStep } = this.#statements;
     const key = this.#keyOf(claim, name);
-    if ((await this.#store.write(beginStep, [...key, request])).length > 0) return { state: "new" };
+    if ((await this.#store.write(beginStep, [...key, request])) > 0) return { state: "new" };
     const [row] = await this.#store.rows<StepRow>(findStep, key);
     if (row === undefined) return undefined;
     if (row.state === "open" && row.absent) {
@@ -160,13 +160,15 @@ export abstract class SqlInbox {
 
   /** If two steps have found the same effect, one waits until the other has recorded it. */
   adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
-    const { hasOther, finishStep } = this.#statements;
+    const { lockHeld, hasOther, finishStep } = this.#statements;
     const { lockText } = this.#store.dialect;
     const key = this.#keyOf(claim, name);
     return this.#store.run(function* (): Script<ReconcileResult> {
       if (lockText !== undefined) yield* query(lockText, ref);
       if ((yield* query(hasOther, ref, claim.id, name)).length > 0) return "taken";
-      return (yield* query(finishStep, ...key, result, ref)).length > 0 ? "adopted" : "lost";
+      if ((yield* query(lockHeld, ...key.slice(0, 3))).length === 0) return "lost";
+      yield* query(finishStep, ...key, result, ref);
+      return "adopted";
     });
   }
 
@@ -246,7 +248,7 @@ export abstract class SqlInbox {
     ...more: readonly (string | null)[]
   ): Promise<boolean> {
     const values = [...this.#keyOf(claim, name), ...more];
-    return (await this.#store.write(statement, values)).length > 0;
+    return (await this.#store.write(statement, values)) > 0;
   }
 
   #keyOf({ lane, fence, id }: Claim, name: string): readonly unknown[] {

@@ -51,8 +51,8 @@ export interface SqlStore {
   readonly dialect: Dialect;
   /** Runs one statement that reads. */
   rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Runs one statement that writes, and resolves once that is committed. */
-  write<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  /** Runs one statement that writes. Resolves to the number of its rows, once they are committed. */
+  write(text: string, values: readonly unknown[]): Promise<number>;
   /**
    * Runs a script in one transaction, and resolves once that is committed.
    *

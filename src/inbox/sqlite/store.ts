@@ -6,8 +6,6 @@ import { channels, type StoreFailure } from "../../observe/channels.ts";
 import type { StorageReport } from "../admin.ts";
 import type { Dialect, Query, Script, SqlStore } from "../sql/store.ts";
 
-type Values = Readonly<Record<string, unknown>>;
-
 /** The words of SQLite, and the indexes of its schema. */
 export const dialect: Dialect = {
   locksRows: false,
@@ -46,7 +44,7 @@ export interface SqliteStoreOptions {
 export class SqliteStore implements SqlStore {
   readonly dialect: Dialect = dialect;
   readonly #options: SqliteStoreOptions;
-  readonly #statements = new Map<string, Statement<[Values], unknown>>();
+  readonly #statements = new Map<string, Prepared>();
 
   constructor(options: SqliteStoreOptions) {
     this.#options = options;
@@ -61,8 +59,9 @@ export class SqliteStore implements SqlStore {
     return readStore(() => this.#all(text, values) as Row[]);
   }
 
-  write<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.#options.write(() => this.#all(text, values) as Row[]);
+  write(text: string, values: readonly unknown[]): Promise<number> {
+    const { now, write } = this.#options;
+    return write(() => this.#prepare(text).run(values, now()));
   }
 
   run<T>(script: () => Script<T>): Promise<T> {
@@ -84,18 +83,22 @@ export class SqliteStore implements SqlStore {
   }
 
   #all(text: string, values: readonly unknown[]): unknown[] {
-    let statement = this.#statements.get(text);
-    if (statement === undefined) {
-      statement = prepare(this.#options.db, text);
-      this.#statements.set(text, statement);
+    return this.#prepare(text).all(values, this.#options.now());
+  }
+
+  #prepare(text: string): Prepared {
+    let prepared = this.#statements.get(text);
+    if (prepared === undefined) {
+      prepared = new Prepared(this.#options.db, text);
+      this.#statements.set(text, prepared);
     }
-    return answer(statement, values, this.#options.now());
+    return prepared;
   }
 }
 
 /** Runs a script at once, on a connection that nothing else uses meanwhile. */
 export function execute<T>(db: Database, script: Script<T>): T {
-  return drive(script, ({ text, values }) => answer(prepare(db, text), values, Date.now()));
+  return drive(script, ({ text, values }) => new Prepared(db, text).all(values, Date.now()));
 }
 
 function drive<T>(script: Script<T>, run: (query: Query) => unknown[]): T {
@@ -104,19 +107,37 @@ function drive<T>(script: Script<T>, run: (query: Query) => unknown[]): T {
   return step.value;
 }
 
-function prepare(db: Database, text: string): Statement<[Values], unknown> {
-  return db.prepare(text.replaceAll("{schema}.", "").replaceAll("{now}", "$now"));
-}
+/** A prepared statement. Values are bound by place, because names would cost as much as the row. */
+class Prepared {
+  readonly #statement: Statement<unknown[], unknown>;
+  /** The number of the value at each place; 0 is the time. */
+  readonly #order: number[] = [];
 
-function answer(
-  statement: Statement<[Values], unknown>,
-  values: readonly unknown[],
-  now: number,
-): unknown[] {
-  const given = { ...["", ...values].map(pack), now };
-  if (statement.reader) return statement.all(given);
-  statement.run(given);
-  return [];
+  constructor(db: Database, text: string) {
+    const sql = text
+      .replaceAll("{schema}.", "")
+      .replace(/\{now\}|\$(\d+)/g, (_, number?: string) => {
+        this.#order.push(Number(number ?? 0));
+        return "?";
+      });
+    this.#statement = db.prepare(sql);
+  }
+
+  /** Returns the rows of a query; none of another statement. */
+  all(values: readonly unknown[], now: number): unknown[] {
+    if (this.#statement.reader) return this.#statement.all(...this.#places(values, now));
+    this.run(values, now);
+    return [];
+  }
+
+  /** Returns the number of rows that were written. */
+  run(values: readonly unknown[], now: number): number {
+    return this.#statement.run(...this.#places(values, now)).changes;
+  }
+
+  #places(values: readonly unknown[], now: number): unknown[] {
+    return this.#order.map((number) => (number === 0 ? now : pack(values[number - 1])));
+  }
 }
 
 /** Lists are given as JSON, which has no halves of characters (lone surrogates): neither has a stored text. */

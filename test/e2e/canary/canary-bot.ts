@@ -42,7 +42,7 @@ bot.on(["dm.message", "mention", "comment"], async (ctx) => {
       await ctx.reply({ text: `picture ${BOT_SAYS}`, images: [image] });
       break;
     case "upload":
-      await ctx.client.upload(image);
+      await ctx.client.upload(`https://images.example/?${encodeURIComponent(excerpt)}`);
       break;
     case "search":
       await ctx.client.search({ text: excerpt });

@@ -32,7 +32,7 @@ export async function indiscreet(platform: string): Promise<Indiscreet> {
     if (request.method === "POST" && /"away /.test(body.toString()) && aways++ < 2) {
       return [503, problem("AWAY", said), { "retry-after": "0" }];
     }
-    if (/refused |dataBase64/.test(body.toString()) || request.url?.includes("/search")) {
+    if (/refused |images\.example/.test(body.toString()) || request.url?.includes("/search")) {
       return [400, problem("VALIDATION", said)];
     }
     const headers = new Headers();

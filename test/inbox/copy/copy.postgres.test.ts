@@ -372,21 +372,9 @@ describe("no bot starts", () => {
   });
 });
 
-test("of two runs into one place the first gives way, and nothing of it stays", async () => {
-  const one = await CopyTarget.open(place);
-  const two = await CopyTarget.open(place);
-  onTestFinished(async () => void (await Promise.all([one.close(), two.close()])));
-  const cursor = first(tables.filter(({ name }) => name === "cursor"));
-  await one.begin("file:/a");
-  await one.write(cursor, [["one", "1"]]);
-  await two.begin("file:/a");
-  await two.write(cursor, [["two", "2"]]);
-  const overtaken = { code: "INBOX_UNFINISHED", message: expect.stringContaining("Another copy") };
-  await expect(one.write(cursor, [["three", "3"]])).rejects.toMatchObject(overtaken);
-  await expect(one.finish()).rejects.toMatchObject(overtaken);
-  await two.finish();
-  const inbox = await openAt(place);
-  expect(await inbox.cursor("one")).toBeUndefined();
-  expect(await inbox.cursor("two")).toBe("2");
-  expect(await inbox.cursor("three")).toBeUndefined();
+test("of two runs from one file the second is refused", async () => {
+  await fillInbox(file);
+  const source = new CopySource(file);
+  onTestFinished(() => source.close());
+  expect(() => new CopySource(file)).toThrow(expect.objectContaining({ code: "INBOX_IN_USE" }));
 });

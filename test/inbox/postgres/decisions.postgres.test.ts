@@ -68,7 +68,7 @@ test("a decision whose lanes are never found is given up after some tries, and s
   const store: SqlStore = {
     dialect,
     rows: async () => [],
-    write: async () => [],
+    write: async () => 0,
     run: async (script) => {
       tries += 1;
       if (tries > 1_000) throw new Error("it is tried for ever");

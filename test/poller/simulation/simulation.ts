@@ -169,7 +169,7 @@ export class Simulation {
       client: { events: (query, options) => this.#read(query, options) },
       laneOf: defaultLane,
       startFrom,
-      platformNow: () => this.#clock.now() + this.#clockOffset,
+      platformClock: { now: () => this.#clock.now() + this.#clockOffset },
       clock: this.#clock,
       log: silent,
       delivery,
