@@ -16,6 +16,7 @@ export function openUpload(file: Uint8Array): Store {
     try {
       if (!isSchema(schemaOf(db))) throw new UnusableFile("foreign");
       checkReferences(db);
+      checkPayloads(db);
       store = new Store(db);
     } catch (error) {
       db.close();
@@ -38,6 +39,12 @@ function checkIntegrity(db: Database): void {
 function checkReferences(db: Database): void {
   const [broken] = db.prepare<[], { table: string }>("PRAGMA foreign_key_check").all();
   if (broken !== undefined) throw new Error(`A row of ${broken.table} refers to nothing`);
+}
+
+/** @throws {Error} an event is no JSON, which pages and deliveries would send as it is */
+function checkPayloads(db: Database): void {
+  const broken = db.prepare("SELECT 1 FROM event WHERE NOT json_valid(payload) LIMIT 1").get();
+  if (broken !== undefined) throw new Error("The payload of an event is no JSON");
 }
 
 /** Lists what the schema is made of: a line for each table, index and trigger. */

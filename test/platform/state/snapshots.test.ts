@@ -330,6 +330,11 @@ const unusable: readonly [string, () => Promise<Bytes> | Bytes, string][] = [
   ],
   ["no bot", () => stateFileWith("UPDATE user SET is_bot = 0;"), "no snapshot"],
   ["no webhook", () => stateFileWith("DELETE FROM webhook;"), "no snapshot"],
+  [
+    "an event that is no JSON",
+    () => stateFileWith("UPDATE event SET payload = '{no';"),
+    "no snapshot",
+  ],
   ["a row that refers to nothing", () => stateFileWith("DELETE FROM user WHERE seq = 2;"), ""],
   ["a value that a check forbids", () => stateFileWith("UPDATE user SET is_bot = 7;"), "damaged"],
   [
