@@ -12,7 +12,7 @@ import {
   readOptions,
   wantsJson,
 } from "./options.ts";
-import { installArgs, lockFile } from "./package-manager.ts";
+import { packageManagerFacts } from "./package-manager.ts";
 import { type Project, packCheckout, type Source, settle } from "./project.ts";
 import {
   choiceLines,
@@ -152,7 +152,9 @@ function filesOf({ template, store }: Project, { root }: Source): TemplateFile[]
 
 function refuseObstacles({ project, io }: Run, paths: string[]): void {
   // An install would rewrite the one and empty the other.
-  const touched = project.install ? ["node_modules", lockFile[project.packageManager]] : [];
+  const touched = project.install
+    ? ["node_modules", packageManagerFacts[project.packageManager].lockFile]
+    : [];
   const obstacles = findObstacles(project.target, [...paths, ...touched]);
   if (obstacles.length === 0) return;
   const lines = obstacles.map(({ path, reason }) => `    ${path}  (${reason})`);
@@ -199,7 +201,7 @@ async function installBot(run: Run): Promise<InstallFailure | undefined> {
 }
 
 async function commitBot({ project, io, say }: Run, paths: string[]): Promise<Repository> {
-  const lock = lockFile[project.packageManager];
+  const lock = packageManagerFacts[project.packageManager].lockFile;
   const hasLock = exists(join(project.target, lock));
   const committed = [...paths.filter((path) => path !== ".env"), ...(hasLock ? [lock] : [])];
   const repository = await startRepository(project.target, committed, project.template, io);
@@ -253,7 +255,7 @@ async function install(project: Project, io: Io): Promise<InstallFailure | undef
   const { packageManager, target } = project;
   // In CI yarn refuses to write the first lock file of a project.
   const env = { ...io.env, YARN_ENABLE_IMMUTABLE_INSTALLS: "false" };
-  const args = installArgs[packageManager];
+  const args = packageManagerFacts[packageManager].installArgs;
   const result = await io.run(packageManager, args, { cwd: target, env });
   const { code, missing, interrupted, output } = result;
   if (interrupted) return { reason: "It was stopped by Ctrl-C.", interrupted };

@@ -2,7 +2,7 @@ import { basename, relative } from "node:path";
 import { Cancelled, CreateError, messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { OLDEST_NODE, type Options, type Question } from "./options.ts";
-import { installArgs, scriptCommand } from "./package-manager.ts";
+import { packageManagerFacts, scriptCommand } from "./package-manager.ts";
 import type { Project } from "./project.ts";
 import type { Repository } from "./repository.ts";
 import { needsOf } from "./template.ts";
@@ -78,7 +78,9 @@ export function nextSteps(project: Project, installed: boolean, io: Io): string[
   const place = placeOf(project.target, io);
   return [
     ...(place === "." ? [] : [`cd ${quote(place, io.platform)}`]),
-    ...(installed ? [] : [`${packageManager} ${installArgs[packageManager][0]}`]),
+    ...(installed
+      ? []
+      : [`${packageManager} ${packageManagerFacts[packageManager].installArgs[0]}`]),
     ...Object.keys(needsOf[project.store].scripts).map((name) =>
       scriptCommand(packageManager, name),
     ),

@@ -2,14 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { Store } from "./options.ts";
-import {
-  addCommand,
-  execCommand,
-  lockFile,
-  scriptCommand,
-  type Toolchain,
-  toolchainOf,
-} from "./package-manager.ts";
+import { packageManagerFacts, scriptCommand } from "./package-manager.ts";
 import type { Project } from "./project.ts";
 
 /** A file of a new bot. `path` is relative to the bot, with slashes on every system. */
@@ -98,25 +91,27 @@ const section = /^[^\n]*\{\{#(\w+)\}\}[^\n]*\n(.*?)^[^\n]*\{\{\/\1\}\}[^\n]*\n/g
  */
 function fill(text: string, project: Project): string {
   const { packageManager, store } = project;
-  const toolchain = toolchainOf(packageManager, project.packageManagerMajor);
+  const facts = packageManagerFacts[packageManager];
   const sections: string[] = [store, packageManager];
-  if (toolchain.setup !== undefined) sections.push("setup");
-  return Object.entries(valuesOf(project, toolchain))
+  if (packageManager !== "npm") sections.push("setup");
+  return Object.entries(valuesOf(project))
     .reduce(
       (filled, [mark, value]) => filled.replaceAll(`{{${mark}}}`, () => value),
       text.replace(section, (_, of: string, lines: string) => (sections.includes(of) ? lines : "")),
     )
     .replace(/\{\{run ([\w-]+)\}\}/g, (_, script: string) => scriptCommand(packageManager, script))
-    .replace(/\{\{exec ([\w-]+)\}\}/g, (_, command: string) => execCommand(packageManager, command))
-    .replace(/\{\{add (dev )?([\w@.-]+)\}\}/g, (_, dev: string | undefined, added: string) =>
-      addCommand(packageManager, added, dev !== undefined),
+    .replace(/\{\{exec ([\w-]+)\}\}/g, (_, command: string) => `${facts.exec} ${command}`)
+    .replace(
+      /\{\{add (dev )?([\w@.-]+)\}\}/g,
+      (_, dev: string | undefined, added: string) =>
+        `${dev === undefined ? facts.add : facts.addDev} ${added}`,
     );
 }
 
-function valuesOf(
-  { name, packageManager, store }: Project,
-  { setup = "", ci, production, unlocked, files }: Toolchain,
-): Readonly<Record<string, string>> {
+function valuesOf(project: Project): Readonly<Record<string, string>> {
+  const { name, packageManager, packageManagerMajor, store } = project;
+  const { files, lockFile, toolchain } = packageManagerFacts[packageManager];
+  const { setup = "", ci, production, unlocked } = toolchain(packageManagerMajor);
   return {
     name,
     // Compose takes no dots, which npm does.
@@ -128,7 +123,7 @@ function valuesOf(
     "dependabot ecosystem": packageManager === "bun" ? "bun" : "npm",
     "ci install": ci,
     "image files": files.join(" "),
-    "image install": `if [ -f ${lockFile[packageManager]} ]; then ${production}; else ${unlocked}; fi`,
+    "image install": `if [ -f ${lockFile} ]; then ${production}; else ${unlocked}; fi`,
   };
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { lockFile, packageManagers, toolchainOf } from "../faces/create.ts";
+import { packageManagerFacts, packageManagers } from "../faces/create.ts";
 import { type Setup, scaffold, temporaryDirectory } from "./harness.ts";
 
 async function made(packageManager: string, setup: Omit<Setup, "cwd"> = {}) {
@@ -51,8 +51,10 @@ describe.each(packageManagers)("on a machine with Node and npm alone, a bot of %
     const { read } = await made(name);
     const text = await read("Dockerfile");
     expect(strangers(commandsOf(text, /^RUN /))).toEqual([]);
-    expect(text).toContain(`\nCOPY package.json ${lockFile[name]}*`);
-    expect(text).toContain(`if [ -f ${lockFile[name]} ]; then ${toolchainOf(name, 4).production};`);
+    expect(text).toContain(`\nCOPY package.json ${packageManagerFacts[name].lockFile}*`);
+    expect(text).toContain(
+      `if [ -f ${packageManagerFacts[name].lockFile} ]; then ${packageManagerFacts[name].toolchain(4).production};`,
+    );
     if (name !== "npm") expect(text).not.toMatch(/npm ci|package-lock/);
     // What is copied by name must be there.
     const copied = /^COPY package\.json (.*) \.\/$/m.exec(text)?.[1]?.split(" ") ?? [];

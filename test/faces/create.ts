@@ -20,7 +20,7 @@ export {
   templates,
   UNATTENDED_VARIABLES,
 } from "../../src/create/options.ts";
-export { lockFile, toolchainOf } from "../../src/create/package-manager.ts";
+export { packageManagerFacts } from "../../src/create/package-manager.ts";
 export { printableText, quote, type Result } from "../../src/create/report.ts";
 export { needsOf } from "../../src/create/template.ts";
 export { writeFiles } from "../../src/create/write.ts";

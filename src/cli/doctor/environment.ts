@@ -4,7 +4,6 @@ import { budgetProblems } from "../../bot/warnings.ts";
 import { type Config, loadConfig, removedVariables, variables } from "../../config.ts";
 import { isSentInClear } from "../../core/addresses.ts";
 import { showDatabase } from "../../core/database-address.ts";
-import { misspeltVariables } from "../../core/names.ts";
 import { ConfigError, messageOf } from "../../errors.ts";
 import { readDotEnv } from "../environment.ts";
 import { type Finding, findingsOf } from "./finding.ts";
@@ -32,20 +31,25 @@ export function checkEnvironment(): Environment {
   const before = { ...process.env };
   const read = readFiles();
   if (!("values" in read)) return { findings: [read], config: undefined };
+  const { config, problems } = load();
   const findings = [
     ...aboutFile(read.values),
     ...overruled(before, read.values),
-    ...unknown(),
+    ...unknown(problems),
     ...removedVariables(process.env).map(({ variable, remedy }) =>
       note(`${variable} is no longer read`, remedy),
     ),
+    ...(config === undefined ? problems.map(problem) : settings(config, read.values)),
   ];
+  return { findings, config };
+}
+
+function load(): { readonly config: Config | undefined; readonly problems: readonly string[] } {
   try {
-    const config = loadConfig(process.env);
-    return { findings: [...findings, ...settings(config, read.values)], config };
+    return { config: loadConfig(process.env), problems: [] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { findings: [...findings, ...error.problems.map(problem)], config: undefined };
+    return { config: undefined, problems: error.problems };
   }
 }
 
@@ -95,17 +99,14 @@ function overruled(before: Values, file: Values = {}): Finding[] {
     );
 }
 
-/** Variables that look like a bot's. A near miss of a known one is a problem of the configuration already. */
-function unknown(): Finding[] {
-  const isKnownSet = (name: string) => isSet(process.env[name]);
-  const misspelt = misspeltVariables(process.env, known, isKnownSet).map(({ name }) => name);
+/** Variables that look like a bot's, unless a problem of the configuration names them already. */
+function unknown(problems: readonly string[]): Finding[] {
+  const named = new Set([...known, ...problems.flatMap((text) => text.split(/\W+/))]);
+  const own = known.filter((name) => name.startsWith("SERVICE_")).join(", ");
   return Object.keys(process.env)
-    .filter((name) => name.startsWith("SERVICE_") && ![...known, ...misspelt].includes(name))
+    .filter((name) => name.startsWith("SERVICE_") && !named.has(name))
     .map((name) =>
-      note(
-        `${name} is set, and no bot reads it`,
-        `Is it misspelt? There are ${known.filter((one) => one.startsWith("SERVICE_")).join(", ")}.`,
-      ),
+      note(`${name} is set, and no bot reads it`, `Is it misspelt? There are ${own}.`),
     );
 }
 
