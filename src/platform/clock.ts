@@ -1,7 +1,7 @@
 import { type Clock, MAX_TIMER_MS, type TimerOptions } from "../core/clock.ts";
 import * as z from "../core/zod.ts";
 import { invalid } from "./error.ts";
-import type { SavedSettings } from "./store/settings.ts";
+import type { SavedSettings } from "./store/store.ts";
 import type { Timeline } from "./timeline/timeline.ts";
 
 /** How the platform's clock stands. */
@@ -103,7 +103,7 @@ export class PlatformClock implements Clock {
     timer.disarm = this.real.timer(Math.min(ms, MAX_TIMER_MS), fn, timer.options);
   }
 
-  /** Does nothing for a timer that was cancelled, be it by the one that fired before it. */
+  /** Does nothing for a timer that was cancelled, even if the timer before it did that. */
   #fire(timer: Timer): void {
     if (this.#timers.delete(timer)) timer.fn();
   }

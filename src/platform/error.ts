@@ -56,7 +56,7 @@ export class PlatformError extends Error {
 
 /**
  * The headers of a 503 that was not executed and may be sent again at once. With one of our codes a client needs
- * `Retry-After` to tell such an answer from a gateway's.
+ * `Retry-After` to distinguish such an answer from a gateway's.
  */
 export const RETRY_AT_ONCE: Readonly<Record<string, string>> = { "Retry-After": "0" };
 

@@ -17,7 +17,7 @@ export function answerMedia(images: Images, { method, path }: Incoming, now: num
   if (found === undefined || !isRead) throw notFound("image");
   const headers = {
     "content-type": mediaTypeOf(found.kind),
-    // A browser runs nothing of the bytes, whatever they hold.
+    // A browser runs nothing of the bytes.
     "content-security-policy": "default-src 'none'; sandbox",
     // An address never gets another image, but an image that stays unattached goes.
     "cache-control": "public, max-age=3600, immutable",

@@ -19,8 +19,7 @@ import { answerMedia } from "./media.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
 import { Page, PORTAL_FILES } from "./page.ts";
 import { newControlToken } from "./secrets.ts";
-import { Snapshots } from "./state/snapshots.ts";
-import { State } from "./state/state.ts";
+import { Snapshots } from "./snapshots.ts";
 import type { Store } from "./store/store.ts";
 import { CallRecords } from "./timeline/calls.ts";
 import type { TimelineRecord } from "./timeline/entries.ts";
@@ -34,6 +33,7 @@ import {
 import { type Download, downloadWith } from "./uploads/download.ts";
 import { type MakeThumbnail, thumbnailsWith } from "./uploads/thumbnail.ts";
 import { DeliveryRecords } from "./webhooks/records.ts";
+import { State } from "./world.ts";
 
 /**
  * Parts that only tests of the platform itself replace. They are no options, because a download that may reach private

@@ -7,20 +7,19 @@ export type {
   Scope,
 } from "../core/platform-contract.ts";
 export type { AnyEvent, EventType } from "../events/types.ts";
+export type { AccountInput, BlockInput, GroupInput, GroupResult, Profile } from "./accounts.ts";
 export type { ActInput, ActResult, ActType } from "./acts/input.ts";
 export type { LimitName, LimitSettings, LimitsView, LimitView } from "./api/limits.ts";
 export type { AuthorView, ImageView, MessageView, UploadView } from "./api/views.ts";
-export type { Apps } from "./apps/apps.ts";
 export type {
-  AccountInput,
   AppChange,
+  Apps,
   AppView,
   IssuedToken,
   NewApp,
   NotificationView,
-  Profile,
   TokenView,
-} from "./apps/shapes.ts";
+} from "./apps.ts";
 export type { ClockChange, ClockControl, ClockView } from "./clock.ts";
 export type { BotView } from "./control/bot-view.ts";
 export type {
@@ -29,7 +28,6 @@ export type {
   DeliveryCommand,
   DeliveryContent,
 } from "./control/deliveries.ts";
-export type { BlockInput, GroupInput, GroupResult } from "./control/relations.ts";
 export type {
   ControlComment,
   ControlConversation,
@@ -48,10 +46,9 @@ export type {
 export type { PlatformError, PlatformErrorCode } from "./error.ts";
 export type { ApiFault, ApiFaultInput, ApiFaultState } from "./faults/api-faults.ts";
 export type { EventFault, EventFaultInput, EventFaultState } from "./faults/event-faults.ts";
-export type { DeliveryFault, WebhookFault } from "./faults/webhook-fault.ts";
-export type { WebhookFaultInput } from "./faults/webhook-faults.ts";
+export type { WebhookFault, WebhookFaultInput } from "./faults/webhook-faults.ts";
 export type { Page, PageInput } from "./http/query.ts";
-export type { Snapshots, SnapshotView } from "./state/snapshots.ts";
+export type { Snapshots, SnapshotView } from "./snapshots.ts";
 export type { Block } from "./store/people.ts";
 export type { CallRecord, CallSummary } from "./timeline/calls.ts";
 export type {
@@ -59,6 +56,7 @@ export type {
   AppEntry,
   Created,
   DeliveryEntry,
+  DeliveryFault,
   EventEntry,
   FaultEntry,
   RunEntry,

@@ -2,7 +2,6 @@ export { PlatformClock } from "../../src/platform/clock.ts";
 export { askBot } from "../../src/platform/control/bot-view.ts";
 export { ControlApi } from "../../src/platform/control/control-api.ts";
 export { endpointsOf } from "../../src/platform/control/endpoints.ts";
-export { TimelineStream } from "../../src/platform/control/stream.ts";
 export { mentionsIn } from "../../src/platform/events/content.ts";
 export type { Answer as PlatformAnswer } from "../../src/platform/http/answer.ts";
 export type { Incoming } from "../../src/platform/http/routes.ts";
@@ -27,6 +26,7 @@ export type {
   TimelineEntry,
   TimelineRecord,
 } from "../../src/platform/timeline/entries.ts";
+export { TimelineStream } from "../../src/platform/timeline/stream.ts";
 export { Timeline, type TimelineListener } from "../../src/platform/timeline/timeline.ts";
 export { wordsOf } from "../../src/platform/timeline/words.ts";
 export type * from "../../src/platform/types.ts";

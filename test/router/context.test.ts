@@ -485,3 +485,14 @@ describe("messages", () => {
     },
   );
 });
+
+test("the peer of an old conversation is looked for on five pages", async () => {
+  let pages = 0;
+  const page = () => {
+    pages += 1;
+    return Response.json({ items: [], nextCursor: String(pages) });
+  };
+  const { client } = fakeClient({ fetch: async () => page() });
+  expect(await createContext(jobFor("dm.message"), client).peer()).toBeUndefined();
+  expect(pages).toBe(5);
+});

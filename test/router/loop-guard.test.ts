@@ -5,7 +5,7 @@ import { type AnyEvent, defaultLane, type LaneOf } from "../faces/events.ts";
 import { Handling, LoopGuard, type LoopGuardOptions, Router } from "../faces/router.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
-import { fakeClient, jobFor } from "./support.ts";
+import { type FakeSteps, fakeClient, jobFor } from "./support.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
 const MINUTE = 60_000;
@@ -191,11 +191,13 @@ test("replies of a run count for their conversation, posts for the account", asy
   const router = new Router();
   router.on("dm.message", (ctx) => ctx.reply("hi"));
   router.on("mention", (ctx) => ctx.post("hi"));
-  const clock = new ManualClock(NOW);
+  // The bot's own clock is a year ahead. Events count by the platform's.
+  const clock = new ManualClock(NOW + 365 * 86_400_000);
   const handling = new Handling({ router, client, clock, loopGuard: { answers: 1 } });
   let written = 0;
-  const isHeld = async (type: string, payload: object = {}) => {
+  const isHeld = async (type: string, payload: object, outcome: FakeSteps["outcome"] = "made") => {
     const { event, ...job } = jobFor(type, { ...payload });
+    job.steps.outcome = outcome;
     written += 1;
     const run = handling.begin({ ...job, event: { ...event, id: `evt_${written}` } });
     return await run.run().then(
@@ -206,6 +208,10 @@ test("replies of a run count for their conversation, posts for the account", asy
   expect(await isHeld("dm.message", { conversationId: "c_1" })).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "c_2" })).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "c_1" })).toBe(true);
+  // A reply that an earlier run has recorded was counted then; one that was found was not.
+  expect(await isHeld("dm.message", { conversationId: "5" }, "recorded")).toBe(false);
+  expect(await isHeld("dm.message", { conversationId: "5" }, "found")).toBe(false);
+  expect(await isHeld("dm.message", { conversationId: "5" })).toBe(true);
   expect(await isHeld("mention", { entityId: "p_1", postId: "p_1" })).toBe(false);
   expect(await isHeld("mention", { entityId: "p_2", postId: "p_2" })).toBe(true);
 });

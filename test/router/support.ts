@@ -9,11 +9,12 @@ import { ManualClock, TestPlatform } from "../faces/testing.ts";
 
 /** Runs every step, and remembers which. */
 export class FakeSteps implements StepRunner {
+  outcome: StepEnd<unknown>["outcome"] = "made";
   readonly ran: Step<unknown>[] = [];
 
   async run<T>(step: Step<T>): Promise<StepEnd<T>> {
     this.ran.push(step as Step<unknown>);
-    return { ...(await step.run()), outcome: "made" };
+    return { ...(await step.run()), outcome: this.outcome };
   }
 }
 

@@ -13,6 +13,7 @@ import type { ConversationRow, Message } from "../store/conversations.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { CountedPost } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
+import type { State } from "../world.ts";
 import type {
   ControlComment,
   ControlConversation,
@@ -26,18 +27,16 @@ import type {
 /** Before which every message is. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** The content of all accounts, which only the control API sees as a whole. */
+/** Operations on the content of all accounts, which only the control API sees as a whole. */
 export class Contents {
-  readonly #store: Store;
-  readonly #views: Views;
+  readonly #state: State;
 
-  constructor(store: Store, views: Views) {
-    this.#store = store;
-    this.#views = views;
+  constructor(state: State) {
+    this.#state = state;
   }
 
-  /** Lists all conversations, or those of one user. The position is the latest message, as in the API. */
-  conversations({ of, ...input }: ConversationsInput): Page<ControlConversation> {
+  /** Lists all conversations, or those of one user. The latest message comes first. */
+  conversations({ of, ...input }: ConversationsInput = {}): Page<ControlConversation> {
     const user = of === undefined ? undefined : this.#store.people.find(usernameIn(of, "of"));
     // A user without an act does not exist yet, and has no conversations.
     if (of !== undefined && user === undefined) return { items: [], nextCursor: null };
@@ -48,6 +47,7 @@ export class Contents {
     );
   }
 
+  /** All messages of a conversation, oldest first. */
   messages(conversationId: string): readonly ControlMessage[] {
     const seq = seqOf("c", conversationId);
     const messages = seq === undefined ? [] : this.#store.conversations.all(seq);
@@ -55,7 +55,8 @@ export class Contents {
     return messages.map((message) => this.#message(message));
   }
 
-  messagesPage(conversationId: string, { limit, before }: MessagesInput): MessagesPage {
+  /** The newest messages of a conversation, or those before one, oldest first. */
+  messagesPage(conversationId: string, { limit, before }: MessagesInput = {}): MessagesPage {
     const { conversations } = this.#store;
     const seq = seqOf("c", conversationId);
     // Without a message there is no conversation.
@@ -72,7 +73,11 @@ export class Contents {
     return { items: items.toReversed(), more: nextCursor !== null };
   }
 
-  /** Section 2: the text of a deleted message is empty from then on. Its images go with it. */
+  /**
+   * Deletes a message: its text is empty and its images are gone (section 2), and it makes no event.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
   deleteMessage(messageId: string): ControlMessage {
     const { conversations, images } = this.#store;
     const seq = seqOf("m", messageId);
@@ -85,7 +90,8 @@ export class Contents {
     return this.#message({ ...message, text: "" });
   }
 
-  posts(input: PageInput): Page<ControlPost> {
+  /** All posts, newest first, each with what came of it. */
+  posts(input: PageInput = {}): Page<ControlPost> {
     return page(
       window(pageQuery(input), (cursor) => seqOf("p", cursor)),
       (rows) => this.#store.posts.countedPosts(rows),
@@ -93,6 +99,11 @@ export class Contents {
     );
   }
 
+  /**
+   * A post with its counts.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
   post(postId: string): ControlPost {
     const seq = seqOf("p", postId);
     const post = seq === undefined ? undefined : this.#store.posts.counted(seq);
@@ -100,6 +111,7 @@ export class Contents {
     return this.#post(post);
   }
 
+  /** All comments on a post, oldest first. */
   comments(postId: string): readonly ControlComment[] {
     const { posts } = this.#store;
     const seq = seqOf("p", postId);
@@ -109,6 +121,14 @@ export class Contents {
       const replyToId = replyTo === null ? null : idOf("cm", replyTo);
       return { ...this.#views.comment(comment), replyToId };
     });
+  }
+
+  get #store(): Store {
+    return this.#state.world.store;
+  }
+
+  get #views(): Views {
+    return this.#state.world.views;
   }
 
   #message(message: Message): ControlMessage {

@@ -1,23 +1,26 @@
 import type { Scope } from "../../core/platform-contract.ts";
 import type { AnyEvent } from "../../events/types.ts";
+import {
+  type AccountInput,
+  appNamed,
+  type BlockInput,
+  createGroup,
+  createPerson,
+  type GroupInput,
+  type GroupResult,
+  type Profile,
+  profileOf,
+  setBlock,
+} from "../accounts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
 import type { LimitSettings, LimitsView } from "../api/limits.ts";
 import type { RunReports } from "../api/runs.ts";
 import { isoTime, type UploadView } from "../api/views.ts";
-import { appNamed } from "../apps/accounts.ts";
-import type { Apps } from "../apps/apps.ts";
-import {
-  type AccountInput,
-  type IssuedToken,
-  type NotificationView,
-  type Profile,
-  profileOf,
-} from "../apps/shapes.ts";
+import type { Apps, IssuedToken, NotificationView } from "../apps.ts";
 import type { ClockControl, PlatformClock } from "../clock.ts";
 import { invalid, notFound } from "../error.ts";
-import { type Page, type PageInput, page, pageQuery, window } from "../http/query.ts";
-import type { Snapshots } from "../state/snapshots.ts";
-import type { State } from "../state/state.ts";
+import { type Page, page, pageQuery, window } from "../http/query.ts";
+import type { Snapshots } from "../snapshots.ts";
 import { eventOf, type Visible } from "../store/event-log.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
 import type { Block, User } from "../store/people.ts";
@@ -26,34 +29,20 @@ import type { Timeline } from "../timeline/timeline.ts";
 import type { ImageInput } from "../uploads/uploads.ts";
 import type { DeliveryRecord, DeliveryRecords, DeliverySummary } from "../webhooks/records.ts";
 import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
-import type { World } from "../world.ts";
+import type { State, World } from "../world.ts";
 import { askBot, type BotView } from "./bot-view.ts";
+import { Contents } from "./contents.ts";
 import type {
   DeliverInput,
   DeliverResult,
   DeliveryCommand,
   DeliveryContent,
 } from "./deliveries.ts";
-import {
-  type BlockInput,
-  createGroup,
-  createPerson,
-  type GroupInput,
-  type GroupResult,
-  setBlock,
-} from "./relations.ts";
 import type {
-  ControlComment,
-  ControlConversation,
-  ControlMessage,
-  ControlPost,
-  ConversationsInput,
   DeliveriesInput,
   EventTrace,
   FaultsChange,
   FaultsState,
-  MessagesInput,
-  MessagesPage,
   PlatformState,
   StorageState,
 } from "./shapes.ts";
@@ -79,7 +68,7 @@ export interface ControlOptions {
  * A call about one app takes the username of its bot. Default: the first bot. An unknown name is 404 NOT_FOUND, and the
  * name of a person 400 VALIDATION.
  */
-export class Control {
+export class Control extends Contents {
   /** The platform's time. */
   readonly clock: ClockControl;
   /** Copies of the whole state to come back to. */
@@ -87,6 +76,7 @@ export class Control {
   readonly #options: ControlOptions;
 
   constructor(options: ControlOptions) {
+    super(options.state);
     this.#options = options;
     this.clock = options.clockControl;
     this.snapshots = options.snapshots;
@@ -131,49 +121,6 @@ export class Control {
    */
   async addImage(bytes: Uint8Array, input: ImageInput): Promise<UploadView> {
     return await this.#world.uploads.acceptOf(bytes, input);
-  }
-
-  /** Lists all conversations, or those of one user. The latest message comes first. */
-  conversations(input: ConversationsInput = {}): Page<ControlConversation> {
-    return this.#world.contents.conversations(input);
-  }
-
-  /** The newest messages of a conversation, or those before one, oldest first. */
-  messagesPage(conversationId: string, input: MessagesInput = {}): MessagesPage {
-    return this.#world.contents.messagesPage(conversationId, input);
-  }
-
-  /** All posts, newest first, each with what came of it. */
-  posts(input: PageInput = {}): Page<ControlPost> {
-    return this.#world.contents.posts(input);
-  }
-
-  /**
-   * A post with its counts.
-   *
-   * @throws {PlatformError} 404 NOT_FOUND
-   */
-  post(postId: string): ControlPost {
-    return this.#world.contents.post(postId);
-  }
-
-  /** All messages of a conversation, oldest first. */
-  messages(conversationId: string): readonly ControlMessage[] {
-    return this.#world.contents.messages(conversationId);
-  }
-
-  /**
-   * Deletes a message: its text is empty and its images are gone, and it makes no event.
-   *
-   * @throws {PlatformError} 404 NOT_FOUND
-   */
-  deleteMessage(messageId: string): ControlMessage {
-    return this.#world.contents.deleteMessage(messageId);
-  }
-
-  /** All comments on a post, oldest first. */
-  comments(postId: string): readonly ControlComment[] {
-    return this.#world.contents.comments(postId);
   }
 
   /** The log of a bot, or what comes after the event `since`, oldest first: all of it, or `limit` events. */

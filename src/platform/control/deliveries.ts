@@ -90,7 +90,7 @@ export class ForcedDeliveries {
     return results;
   }
 
-  /** The same as a command that somebody runs. It is no delivery of the platform, and has no record. */
+  /** The same as a command for a shell. It is no delivery of the platform, and has no record. */
   command(bot: number, input: DeliveryContent): DeliveryCommand {
     const { webhooks, sender } = this.#options;
     const content = this.#content(bot, input);

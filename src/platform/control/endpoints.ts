@@ -4,6 +4,7 @@ import { invalid, PlatformError } from "../error.ts";
 import type { Answer } from "../http/answer.ts";
 import { type BodyLimit, dropBody, readBytes } from "../http/body.ts";
 import { integer, limit, text } from "../http/query.ts";
+import { TimelineStream } from "../timeline/stream.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { imageTooLarge, MAX_IMAGE_BYTES } from "../uploads/upload-body.ts";
 import type { Control } from "./control.ts";
@@ -21,7 +22,6 @@ import {
   SQLITE_TYPE,
 } from "./control-api.ts";
 import * as bodies from "./schemas.ts";
-import { TimelineStream } from "./stream.ts";
 
 /** The longest wait of a long poll, in ms. */
 const MAX_WAIT_MS = 30_000;

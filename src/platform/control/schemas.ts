@@ -1,18 +1,17 @@
 import { allScopes, type Scope } from "../../core/platform-contract.ts";
 import * as z from "../../core/zod.ts";
 import { eventTypes } from "../../events/parse.ts";
+import type { AccountInput, BlockInput, GroupInput } from "../accounts.ts";
 import { type ActInput, OWN_TYPE } from "../acts/input.ts";
 import { eachLimit, type LimitSettings, MAX_LIMIT } from "../api/limits.ts";
-import type { AccountInput, AppChange } from "../apps/shapes.ts";
+import type { AppChange } from "../apps.ts";
 import type { ClockChange } from "../clock.ts";
 import type { ApiFaultInput } from "../faults/api-faults.ts";
 import { type EventFaultInput, eventFaultModes } from "../faults/event-faults.ts";
-import { webhookFaultModes } from "../faults/webhook-fault.ts";
-import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
+import { type WebhookFaultInput, webhookFaultModes } from "../faults/webhook-faults.ts";
 import { WEBHOOK_SECRET } from "../secrets.ts";
 import type { WebhookChange } from "../webhooks/webhook.ts";
 import type { DeliverInput, DeliveryContent } from "./deliveries.ts";
-import type { BlockInput, GroupInput } from "./relations.ts";
 import type { FaultsChange, StorageState } from "./shapes.ts";
 
 /** The bodies of the control API. Strict: a field that is passed over would look obeyed. */

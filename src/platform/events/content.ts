@@ -19,7 +19,7 @@ export interface Notice {
   readonly event: NewEvent;
 }
 
-/** Why content concerns somebody. */
+/** Reason why content concerns an account. */
 interface Claim {
   readonly user: User;
   readonly type: "mention" | "comment" | "reply" | "quote";

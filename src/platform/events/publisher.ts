@@ -27,7 +27,7 @@ export interface EventWriter {
   /**
    * Writes the events that content makes for the bots that it concerns, but for its author.
    *
-   * @param meant the bot that the content is to be a mention of, whatever else it is to it
+   * @param meant the bot that the content is to be a mention of, besides anything else
    */
   content(content: Content, cause: Cause, meant?: User): void;
   /** Writes an event that comes of no content, such as a like. A bot gets none of what it did itself. */

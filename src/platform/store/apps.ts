@@ -140,7 +140,7 @@ function scopesIn({ scopes }: { readonly scopes: string }): Scope[] {
   return JSON.parse(scopes) as Scope[];
 }
 
-/** Something that the platform tells the owner of an app. */
+/** A message of the platform to the owner of an app. */
 export interface NewNotification {
   /** The number of the app's bot. */
   readonly bot: number;

@@ -20,7 +20,7 @@ export interface ConversationSummary {
   readonly lastAt: number;
 }
 
-/** A conversation as nobody but the control API sees it. */
+/** A conversation as the control API shows it. */
 export interface ConversationRow {
   readonly seq: number;
   readonly isGroup: number;
@@ -30,7 +30,7 @@ export interface ConversationRow {
   readonly lastAt: number;
 }
 
-/** Somebody in a conversation. */
+/** A member of a conversation. */
 export interface Member {
   readonly username: string;
   readonly name: string;

@@ -39,7 +39,7 @@ export function openDatabase(file: string): Database {
     // Two platforms on one file would deliver everything twice. Set before WAL: then the lock is taken
     // with the first access and kept.
     db.pragma("locking_mode = EXCLUSIVE");
-    // Before anything is written: the file of somebody else stays as it is.
+    // Before anything is written, so that the file of another program stays as it is.
     checkOwn(db);
     tightenDatabase(resolve(file));
     db.pragma("journal_mode = WAL");

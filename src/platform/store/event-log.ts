@@ -53,7 +53,7 @@ const HIGHEST = `max(
 const COMMITTED = "NOT EXISTS (SELECT 1 FROM late_event WHERE late_event.event = event.seq)";
 
 // The filter stands before the limit, so that a page is short only at the end of the log: a page
-// emptied afterwards would leave its reader where it is for ever. Each has an index of its own: a reader
+// emptied afterwards would leave its reader where it is. Each has an index of its own: a reader
 // of one kind does not walk past a million events of the other.
 const PAGE = `${EVENT}
   WHERE recipient = @recipient AND seq > @after AND ${COMMITTED}
@@ -63,7 +63,7 @@ const PAGE_OF_KIND = `${EVENT}
     AND ${COMMITTED}
   ORDER BY seq LIMIT @limit`;
 
-/** The event log (section 6): every event that concerns a bot, for ever, in the order of the ids. */
+/** The event log (section 6): every event that concerns a bot, in the order of the ids. Events are never deleted. */
 export class EventLog {
   readonly #insert: Statement<[number, string, string, number]>;
   readonly #get: Statement<[number], EventRow>;

@@ -54,7 +54,7 @@ const NOWHERE: Place = { post: null, comment: null, message: null };
 const OF = "(post = +@post OR comment = +@comment OR message = +@message)";
 const VALID = "(key IS NULL OR created_at > @expired)";
 
-/** A name for the public address of an image, which nobody can guess. */
+/** Makes a name for the public address of an image, which cannot be guessed. */
 export function newImageFile(kind: ImageKind): string {
   return `${randomBytes(16).toString("hex")}.${kind}`;
 }

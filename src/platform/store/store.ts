@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database, Statement } from "better-sqlite3";
 import { PlatformError, RETRY_AT_ONCE } from "../error.ts";
 import { AppStore, Notifications, Tokens, Usage } from "./apps.ts";
 import { Conversations } from "./conversations.ts";
@@ -7,7 +7,6 @@ import { EventLog, LateEvents } from "./event-log.ts";
 import { Images } from "./images.ts";
 import { Blocks, People } from "./people.ts";
 import { Posts } from "./posts.ts";
-import { SavedSettings } from "./settings.ts";
 import { WebhookStore } from "./webhook.ts";
 
 /** Everything that the platform remembers. Synchronous, so that a request is one step. */
@@ -74,5 +73,30 @@ export class Store {
 
   close(): void {
     this.#db.close();
+  }
+}
+
+/** Values that are kept by name. */
+export class SavedSettings {
+  readonly #get: Statement<[string], { value: string }>;
+  readonly #put: Statement<[string, string]>;
+
+  constructor(db: Database) {
+    this.#get = db.prepare("SELECT value FROM setting WHERE name = ?");
+    this.#put = db.prepare("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)");
+  }
+
+  /** Undefined where nothing was put, or nothing that can be read: a file may come from anywhere. */
+  get(name: string): unknown {
+    const text = this.#get.get(name)?.value;
+    try {
+      return text === undefined ? undefined : JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+  }
+
+  put(name: string, value: unknown): void {
+    this.#put.run(name, JSON.stringify(value));
   }
 }

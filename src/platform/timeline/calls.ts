@@ -110,7 +110,7 @@ function responseOf({ answer }: KeptCall): RecordedResponse | null {
   };
 }
 
-/** Headers that say who somebody is. */
+/** Headers that identify their sender. */
 const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|token|secret|api-?key/;
 
 /** Characters. The end of a shorter secret would reveal too much, and its text could be any word. */
@@ -129,7 +129,7 @@ function requestOf({ request, body, isCut }: KeptCall): RecordedRequest {
   return { ...head, body: scrub(textOf(body)), truncated: isCut };
 }
 
-/** `Bearer …1f3a`: enough to tell tokens apart, and not to use one. */
+/** `Bearer …1f3a`: enough to distinguish tokens, and not to use one. */
 function masked(value: string): string {
   const [, scheme = "", secret = ""] = /^(Bearer +)?(.*)$/is.exec(value) ?? [];
   return `${scheme}…${secret.length < SHORTEST_SECRET ? "" : secret.slice(-4)}`;

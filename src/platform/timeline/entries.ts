@@ -1,5 +1,4 @@
 import type { RunReport } from "../../core/platform-contract.ts";
-import type { DeliveryFault } from "../faults/webhook-fault.ts";
 
 /** An event was written to the log of a bot. */
 export interface EventEntry {
@@ -28,6 +27,16 @@ export function placeOf(payload: object): Pick<EventEntry, "conversationId" | "p
     ...(typeof postId === "string" ? { postId } : {}),
   };
 }
+
+/** Fault that a delivery met. */
+export type DeliveryFault =
+  | "status"
+  | "drop"
+  | "timeout"
+  | "lose-answer"
+  | "twice"
+  | "shuffle"
+  | "delay";
 
 /** A webhook delivery was tried. */
 export interface DeliveryEntry {

@@ -5,12 +5,12 @@ import type { TimelineEntry, TimelineRecord } from "./entries.ts";
 /** Older entries are forgotten. */
 const MAX_ENTRIES = 10_000;
 
-/** Told of each entry, as it is made. */
+/** Called with each entry, as it is made. */
 export type TimelineListener = (entry: TimelineEntry) => void;
 
 /** Everything that happened, in order. It lives in memory and starts anew with the process. */
 export class Timeline {
-  /** Random: tells the numbers of this timeline from those of an earlier one. */
+  /** Random. Distinguishes the numbers of this timeline from those of an earlier one. */
   readonly run: string = randomBytes(8).toString("hex");
   readonly #clock: Clock;
   readonly #listeners = new Set<TimelineListener>();
@@ -45,7 +45,7 @@ export class Timeline {
     this.#entries.push(entry);
     // Cut now and then rather than shifting ten thousand places for every entry.
     if (this.#entries.length > 2 * MAX_ENTRIES) this.#entries = this.#entries.slice(-MAX_ENTRIES);
-    for (const listener of [...this.#listeners]) this.#tell(listener, entry);
+    for (const listener of [...this.#listeners]) this.#notify(listener, entry);
   }
 
   /** The entries later than `seq`, of the newest 10,000: all of them, or the oldest `limit`. */
@@ -61,7 +61,7 @@ export class Timeline {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tells that something was changed which may have no entry, such as a message that was deleted. */
+  /** Reports a change that may have no entry, such as a message that was deleted. */
   change(): void {
     for (const watcher of [...this.#watchers]) watcher();
   }
@@ -87,11 +87,11 @@ export class Timeline {
     this.#watchers.clear();
   }
 
-  #tell(listener: TimelineListener, entry: TimelineEntry): void {
+  #notify(listener: TimelineListener, entry: TimelineEntry): void {
     try {
       listener(entry);
     } catch (error) {
-      // Thrown apart: whoever only watches must not stop what they watch.
+      // Thrown apart, because a listener must not stop the platform.
       queueMicrotask(() => {
         throw error;
       });
@@ -108,7 +108,7 @@ export class Timeline {
         resolve();
       };
       const ignore = this.listen(done);
-      // The client waits in real time, whatever clock the platform runs on.
+      // The client waits in real time, even if the platform runs on another clock.
       const cancel = systemClock.timer(waitMs, done);
       signal.addEventListener("abort", done, { once: true });
       if (signal.aborted) done();

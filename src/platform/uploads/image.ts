@@ -6,7 +6,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** The longest side, in pixels: JPEG and GIF cannot say more, and nobody has so large a PNG in 5 MB. */
+/** The longest side, in pixels: JPEG and GIF cannot say more, and no PNG of 5 MB is so large. */
 export const MAX_SIDE = 65_535;
 
 export interface ImageFacts extends Size {

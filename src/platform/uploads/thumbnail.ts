@@ -83,7 +83,7 @@ async function shrink(open: OpenImage, bytes: Uint8Array): Promise<Uint8Array | 
       .timeout({ seconds: TIME_LIMIT_S })
       .toBuffer();
   } catch {
-    // The header was right and the pixels are not: what the image shows is up to whoever reads it.
+    // The header was right and the pixels are not. Such an image is stored without a preview.
     return undefined;
   }
 }

@@ -101,7 +101,7 @@ function filePartOf(body: Uint8Array, parser: BusboyInstance): Promise<Uint8Arra
       parts += 1;
       file.on("data", (chunk: Buffer) => chunks.push(chunk));
       file.on("limit", () => reject(imageTooLarge()));
-      // Told by the parser as well.
+      // The parser reports it as well.
       file.on("error", () => {});
       if (name !== PART || parts > 1) reject(invalid(`Send one part, the file part \`${PART}\`.`));
     });

@@ -25,11 +25,11 @@ export interface UploadsOptions {
   readonly makeThumbnail: MakeThumbnail;
 }
 
-/** Whose image it is. */
+/** Owner and type of an image. */
 export interface ImageInput {
   /** Username of a person, who is made on first use, or of a bot. */
   readonly from: string;
-  /** Such as `image/png`. Default: whatever the bytes say. */
+  /** Such as `image/png`. Default: the type of its bytes. */
   readonly contentType?: string | undefined;
 }
 
@@ -88,7 +88,7 @@ export class Uploads {
   }
 
   /**
-   * Keeps an image of somebody for what they do through the control API: no app, and no quota.
+   * Keeps an image of a person or a bot for an act of the control API: no app, and no quota.
    *
    * @throws {PlatformError} 400 VALIDATION, TOO_LARGE; 503 NOT_CONFIGURED, STATE_REPLACED
    */
@@ -107,7 +107,7 @@ export class Uploads {
     throw new PlatformError(503, "NOT_CONFIGURED", "The server has no storage for images.");
   }
 
-  /** @param ownerOf tells whose it is, in the transaction that keeps it */
+  /** @param ownerOf returns the owner, in the transaction that keeps the image */
   #keep(image: Omit<NewImage, "file" | "owner" | "at">, ownerOf: () => User): UploadView {
     const { store, clock, views, cleaner } = this.#options;
     // The address is public and the key is not, so neither follows from the other.

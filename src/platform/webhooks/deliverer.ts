@@ -1,11 +1,10 @@
-import type { Random } from "../../core/clock.ts";
-import { type Clock, sleep } from "../../core/clock.ts";
+import { type Clock, type Random, sleep } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import type { DeliveryFault, WebhookFault } from "../faults/webhook-fault.ts";
-import type { WebhookFaults } from "../faults/webhook-faults.ts";
+import type { WebhookFault, WebhookFaults } from "../faults/webhook-faults.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
+import type { DeliveryFault } from "../timeline/entries.ts";
 import type { DeliveryRecords } from "./records.ts";
 import type { Endpoint, Sender, Sent } from "./sender.ts";
 import type { Webhook } from "./webhook.ts";
@@ -80,7 +79,7 @@ export class Deliverer {
       for (;;) {
         const batch = this.#options.store.events.pending(this.#options.webhook.bot, MAX_BATCH);
         if (batch.length === 0) break;
-        // Not the state: by now somebody may have started the next run.
+        // Not the state, because the next run may have started by now.
         if (!(await this.#deliver(batch))) return;
       }
       this.#state = "idle";

@@ -1,6 +1,6 @@
-import type { DeliveryFault } from "../faults/webhook-fault.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { Window } from "../store/rows.ts";
+import type { DeliveryFault } from "../timeline/entries.ts";
 import {
   Bounded,
   firstBytes,

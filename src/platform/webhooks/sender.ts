@@ -1,11 +1,10 @@
 import { sleep } from "../../core/clock.ts";
 import { sign } from "../../signature/signature.ts";
 import type { PlatformClock } from "../clock.ts";
-import type { DeliveryFault } from "../faults/webhook-fault.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
-import { Connections } from "./connections.ts";
+import type { DeliveryFault } from "../timeline/entries.ts";
 import { whyNoAnswer } from "./no-answer.ts";
-import { EndpointAnswer, InProcess, type Transport } from "./transport.ts";
+import { Connections, EndpointAnswer, InProcess, type Transport } from "./transport.ts";
 
 /** How a delivery went. */
 export interface DeliveryResult {
@@ -106,7 +105,7 @@ export class Sender {
     if (!this.#closed) this.#cutting = new AbortController();
   }
 
-  /** Tells the milliseconds since now, of the machine's clock. */
+  /** Returns a function for the milliseconds since now, of the machine's clock. */
   #stopwatch(): () => number {
     const { real } = this.#clock;
     const began = real.now();

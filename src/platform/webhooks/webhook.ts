@@ -9,7 +9,7 @@ import type { WebhookState } from "../store/webhook.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Endpoint } from "./sender.ts";
 
-/** The webhook as anybody may see it. */
+/** The webhook without its secret. */
 export interface WebhookView extends Omit<WebhookState, "secret"> {
   /** How many failures in a row switch it off. */
   readonly disableAfter: number;
@@ -130,8 +130,8 @@ export class Webhook {
     this.#store.transaction(() => {
       this.#configure({ ...before, consecutiveFailures, enabled: false, disabledReason });
       // The "system notification" to the owner.
-      const told = { type: "webhook.disabled", message: disabledReason } as const;
-      this.#store.notifications.add({ bot: this.bot, at: this.#clock.now(), ...told });
+      const notice = { type: "webhook.disabled", message: disabledReason } as const;
+      this.#store.notifications.add({ bot: this.bot, at: this.#clock.now(), ...notice });
     });
     const bot = this.username;
     this.#logger.warn({ bot, url: before.url, consecutiveFailures, error }, "webhook disabled");
@@ -153,7 +153,7 @@ export class Webhook {
 
 /**
  * Checks the address of an endpoint. It must use https (section 2); the local platform also takes
- * http on this machine, where nobody listens in.
+ * http on this machine, where no stranger listens in.
  *
  * @returns the address in its normal form
  * @throws {PlatformError} 400 VALIDATION

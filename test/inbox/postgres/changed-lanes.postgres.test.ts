@@ -281,3 +281,28 @@ describe("a lane that has gone on although nobody was told", () => {
     expect(await bot.advance(claim)).toMatchObject({ held: true, next: { id: "2", attempt: 1 } });
   });
 });
+
+describe("while another instance takes a lane over", () => {
+  const writes = {
+    "an intent": (one: PostgresInbox, claim: Claim) => one.beginStep(claim, "new", "{}"),
+    "a result": (one: PostgresInbox, claim: Claim) => one.finishStep(claim, "old", "{}", "m_1"),
+    "an effect that was found": (one: PostgresInbox, claim: Claim) =>
+      one.adoptStep(claim, "old", "{}", "m_1"),
+  };
+
+  test.each(Object.entries(writes))("%s waits for its outcome", async (_, write) => {
+    for (const [end, answers] of [
+      ["COMMIT", [undefined, false, "lost"]],
+      ["ROLLBACK", [{ state: "new" }, true, "adopted"]],
+    ] as const) {
+      const { place, one } = await two();
+      await one.put(messages("1"), "webhook");
+      const claim = first(await one.claim(1, LEASE));
+      await one.beginStep(claim, "old", "{}");
+      const free = await hold(place, `UPDATE ${place.schema}.lane SET fence = fence + 1`);
+      const writing = write(one, claim);
+      await free(1, end);
+      expect(answers).toContainEqual(await writing);
+    }
+  });
+});

@@ -1,7 +1,7 @@
-import type { Clock } from "../../core/clock.ts";
-import { invalid, notFound, PlatformError } from "../error.ts";
-import type { Timeline } from "../timeline/timeline.ts";
-import type { State } from "./state.ts";
+import type { Clock } from "../core/clock.ts";
+import { invalid, notFound, PlatformError } from "./error.ts";
+import type { Timeline } from "./timeline/timeline.ts";
+import type { State } from "./world.ts";
 
 /** A snapshot without what it holds. */
 export interface SnapshotView {

@@ -1,22 +1,69 @@
-import { allScopes, type Scope } from "../../core/platform-contract.ts";
-import { notFound } from "../error.ts";
-import { newApiKey } from "../secrets.ts";
-import { idOf, seqOf } from "../store/ids.ts";
-import type { User } from "../store/people.ts";
-import type { Store } from "../store/store.ts";
-import type { AppEntry } from "../timeline/entries.ts";
-import type { Timeline } from "../timeline/timeline.ts";
-import type { Webhooks } from "../webhooks/webhooks.ts";
-import { appNamed, findApp, newAccount } from "./accounts.ts";
+import { allScopes, type Scope } from "../core/platform-contract.ts";
 import {
   type AccountInput,
-  type AppChange,
-  type AppView,
-  type IssuedToken,
-  type NewApp,
+  appNamed,
+  findApp,
+  newAccount,
+  type Profile,
   profileOf,
-  type TokenView,
-} from "./shapes.ts";
+} from "./accounts.ts";
+import { notFound } from "./error.ts";
+import { newApiKey } from "./secrets.ts";
+import { idOf, seqOf } from "./store/ids.ts";
+import type { User } from "./store/people.ts";
+import type { Store } from "./store/store.ts";
+import type { AppEntry } from "./timeline/entries.ts";
+import type { Timeline } from "./timeline/timeline.ts";
+import type { WebhookView } from "./webhooks/webhook.ts";
+import type { Webhooks } from "./webhooks/webhooks.ts";
+
+/** An app: a bot with all that belongs to it. */
+export interface AppView {
+  readonly bot: Profile;
+  /** True while its kill switch is thrown. */
+  readonly disabled: boolean;
+  readonly webhook: WebhookView;
+  /** How many there are. */
+  readonly tokens: number;
+}
+
+/** A new app with its secrets, which are shown this once. */
+export interface NewApp {
+  readonly bot: Profile;
+  /** A token with every scope. */
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+}
+
+/** Change of an app. */
+export interface AppChange {
+  /** True takes its tokens and its webhook out of use; false gives them back. */
+  readonly disabled: boolean;
+}
+
+/** A token, the one time that it is shown whole. */
+export interface IssuedToken {
+  readonly apiKey: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** A token without what makes it one. */
+export interface TokenView {
+  readonly id: string;
+  readonly lastFour: string;
+  readonly scopes: readonly Scope[];
+  /** True for the one that the platform began with, and has printed: the first bot's. */
+  readonly standard: boolean;
+}
+
+/** A message of the platform to the owner of an app (section 3). */
+export interface NotificationView {
+  readonly id: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly type: "webhook.disabled";
+  readonly message: string;
+}
 
 export interface AppsOptions {
   readonly store: Store;

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../../core/clock.ts";
 import type { Answer } from "../http/answer.ts";
 import { integer } from "../http/query.ts";
 import type { Incoming } from "../http/routes.ts";
-import type { Timeline } from "../timeline/timeline.ts";
+import type { Timeline } from "./timeline.ts";
 
 /** How often a quiet stream shows that it is alive, in ms. */
 const HEARTBEAT_MS = 15_000;
