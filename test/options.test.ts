@@ -72,6 +72,15 @@ describe("an option that does not exist is refused", () => {
     expect(() => new Client(options)).toThrow(refusal("did you mean retries?"));
   });
 
+  test.each(["onRequest", "onHeldBack", "onBudget", "onBreaker"])(
+    "of a client of an earlier version, with the remedy: %s",
+    (name) => {
+      const hook = spread({ [name]: () => undefined });
+      const options = { baseUrl: "https://platform.example", apiKey: "key", ...hook };
+      expect(() => new Client(options)).toThrow(refusal("docs/channels.md"));
+    },
+  );
+
   test("of a test's refusals and deliveries", async () => {
     const under = await testBot((options) => new Bot(options));
     onTestFinished(() => under.close());

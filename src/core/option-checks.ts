@@ -87,7 +87,18 @@ export function optionProblems(
   ];
 }
 
+const USE_CHANNELS = "subscribe to a channel instead, see docs/channels.md";
+
+/** Options that only earlier versions took, with the remedy. */
+const removed: Readonly<Record<string, string>> = {
+  onRequest: USE_CHANNELS,
+  onHeldBack: USE_CHANNELS,
+  onBudget: USE_CHANNELS,
+  onBreaker: USE_CHANNELS,
+};
+
 function unknownOption(name: string, known: readonly string[], path: string): string {
+  if (Object.hasOwn(removed, name)) return `${path}${name} was removed: ${removed[name]}`;
   const near = nearestName(name, known);
   const hint = near === undefined ? "" : ` (did you mean ${path}${near}?)`;
   return `${path}${name} is not an option${hint}`;

@@ -8,7 +8,13 @@ import type { Logger } from "../core/logger.ts";
 import { sendWebResponse, toWebRequest } from "../core/web-adapter.ts";
 import { ConfigError } from "../errors.ts";
 import { PlatformError } from "./error.ts";
-import { type Answer, ConnectionLost, errorAnswer, toResponse } from "./http/answer.ts";
+import {
+  type Answer,
+  ConnectionLost,
+  completeAnswer,
+  errorAnswer,
+  toResponse,
+} from "./http/answer.ts";
 import { type PlatformOptions, settings } from "./options.ts";
 import { createPlatform, type Platform, type Replaced } from "./platform.ts";
 
@@ -78,7 +84,8 @@ export async function startPlatform(
     const url = origin(host, address);
     const platform = createPlatform({ ...options, url }, replaced);
     const opened = new Extensions(extensions, url);
-    server.on("request", appOf({ platform, opened, allowHosts, logger }));
+    const now = () => Date.parse(platform.control.clock.view.now);
+    server.on("request", appOf({ platform, opened, allowHosts, logger, now }));
     platform.closeWith(close);
     platform.closeWith(() => opened.close());
     logger.info({ url }, "local platform listening");
@@ -122,10 +129,12 @@ interface AppOptions {
   readonly opened: Extensions;
   readonly allowHosts: readonly string[];
   readonly logger: Logger;
+  /** The platform's time, in ms since 1970. */
+  readonly now: () => number;
 }
 
 /** The Express app around a platform: hosts, extensions, and requests as the platform takes them. */
-export function appOf({ platform, opened, allowHosts, logger }: AppOptions): Express {
+export function appOf({ platform, opened, allowHosts, logger, now }: AppOptions): Express {
   const isOurs = hostCheck(allowHosts);
   const serve = async (request: ExpressRequest, response: ServerResponse): Promise<void> => {
     if (!isOurs(request)) throw new PlatformError(403, "FORBIDDEN", UNKNOWN_HOST);
@@ -147,7 +156,10 @@ export function appOf({ platform, opened, allowHosts, logger }: AppOptions): Exp
         .catch(async (error: unknown) => {
           if (error instanceof ConnectionLost) request.socket.destroy();
           else if (response.headersSent) response.destroy();
-          else await sendAnswer(response, errorAnswer(error, logger));
+          else {
+            const answer = errorAnswer(error, logger);
+            await sendAnswer(response, completeAnswer(answer, request.method, now()));
+          }
         })
         .finally(() => dropBody(request));
     });

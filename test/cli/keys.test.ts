@@ -1,4 +1,5 @@
 import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { KEYS, Keyboard } from "../faces/cli.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
@@ -116,6 +117,46 @@ test.each([
   await type("", () => lines.includes("Cancelled."));
   expect(platform.control.events()).toEqual([]);
   await type("?", () => lines.includes(KEYS));
+});
+
+test.each([
+  ["in one chunk", ["one\ntwo\r\nthree\r"]],
+  ["with its last line break apart", ["one\ntwo\rthree", "\r"]],
+])("lines that are pasted as a text are one message: %s", async (_name, chunks) => {
+  const { platform, type, written, lines } = await atTerminal();
+  await type("d", () => written().includes("dm as @ada"));
+  for (const chunk of chunks) await type(chunk, () => true);
+  await type("", () => platform.control.events().length > 0);
+  expect(platform.control.events()).toMatchObject([{ payload: { excerpt: "one two three" } }]);
+  await type("?", () => lines.includes(KEYS));
+  expect(platform.control.events()).toHaveLength(1);
+});
+
+test("a key that comes with Enter is a part of the text, and acts on nothing", async () => {
+  const { platform, keyboard, type, written } = await atTerminal();
+  await type("d", () => written().includes("dm as @ada"));
+  let hasQuit = false;
+  void keyboard.quit.then(() => {
+    hasQuit = true;
+  });
+  await type("hi\rq", () => written().endsWith("q"));
+  expect(platform.control.events()).toEqual([]);
+  await type("\r", () => platform.control.events().length === 1);
+  expect(platform.control.events()).toMatchObject([{ payload: { excerpt: "hi q" } }]);
+  await setImmediate();
+  expect(hasQuit).toBe(false);
+});
+
+test("a stop while a text is typed leaves the terminal as it was", async () => {
+  const { platform, keyboard, input, type, written, rawModes } = await atTerminal();
+  await type("d", () => written().includes("dm as @ada"));
+  await type("hi", () => written().endsWith("hi"));
+  keyboard.stop();
+  await setImmediate();
+  // An input that flows would keep the process.
+  expect(input.isPaused()).toBe(true);
+  expect(rawModes.at(-1)).toBe(false);
+  expect(platform.control.events()).toEqual([]);
 });
 
 test("lines are printed above the text, however long it is", async () => {

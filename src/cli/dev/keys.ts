@@ -6,7 +6,7 @@ import {
   type Interface,
   moveCursor,
 } from "node:readline";
-import type { Readable, Writable } from "node:stream";
+import { PassThrough, type Readable, type Writable } from "node:stream";
 import { messageOf } from "../../errors.ts";
 import type { EventType } from "../../events/types.ts";
 import type { Platform } from "../../platform/index.ts";
@@ -35,6 +35,13 @@ export interface KeyboardOptions {
   readonly open?: (url: string) => Promise<boolean>;
 }
 
+/** A text that is being typed. */
+interface Typing {
+  readonly line: Interface;
+  /** Keys of the text. */
+  readonly keys: PassThrough;
+}
+
 /**
  * The keys of a developer. A single key acts at once, or asks for a text in the last line of the terminal, while other
  * lines are printed above it.
@@ -42,7 +49,7 @@ export interface KeyboardOptions {
 export class Keyboard {
   readonly #options: Required<KeyboardOptions>;
   readonly #quit = Promise.withResolvers<void>();
-  #typing: Interface | undefined;
+  #typing: Typing | undefined;
   /** The key that has to be pressed again, and when it was pressed. */
   #unconfirmed: { readonly key: string; readonly at: number } | undefined;
 
@@ -61,14 +68,15 @@ export class Keyboard {
     const { input } = this.#options;
     if (input.isTTY !== true) return;
     input.setEncoding("utf8").on("data", this.#onData);
-    this.#readKeys();
+    input.setRawMode?.(true);
+    input.resume();
   }
 
   stop(): void {
     const { input } = this.#options;
     if (input.isTTY !== true) return;
     input.off("data", this.#onData);
-    this.#typing?.close();
+    this.#typing?.line.close();
     input.setRawMode?.(false);
     input.pause();
   }
@@ -82,7 +90,7 @@ export class Keyboard {
     print();
     // The prompt moves up as many rows as it had before.
     this.#options.output.write("\n".repeat(rows));
-    this.#typing?.prompt(true);
+    this.#typing?.line.prompt(true);
   }
 
   /** Carries out what a single key stands for. */
@@ -104,9 +112,12 @@ export class Keyboard {
   readonly #onData = (chunk: string): void => {
     if (chunk.includes(CTRL_C)) this.#quit.resolve();
     else if (this.#typing !== undefined) {
-      if (chunk !== ESCAPE) return;
+      if (chunk !== ESCAPE) {
+        this.#typing.keys.write(joinLines(chunk));
+        return;
+      }
       this.#eraseText();
-      this.#typing.close();
+      this.#typing.line.close();
     }
     // An arrow and other keys send a sequence.
     else if (chunk.startsWith(ESCAPE)) return;
@@ -136,16 +147,17 @@ export class Keyboard {
 
   /** Asks for a text, and writes it as a person. */
   async #write(type: EventType, label: string): Promise<void> {
-    const { input, output, platform } = this.#options;
-    const typing = createInterface({ input, output, terminal: true, historySize: 0 });
-    this.#typing = typing;
+    const { output, platform } = this.#options;
+    // A stream of its own, because the interface pauses its input and leaves raw mode when it closes.
+    const keys = new PassThrough();
+    const line = createInterface({ input: keys, output, terminal: true, historySize: 0 });
+    this.#typing = { line, keys };
     const answer = await new Promise<string>((resolve) => {
-      typing.once("close", () => resolve(""));
-      typing.question(`${label} (Enter sends, Esc cancels): `, resolve);
+      line.once("close", () => resolve(""));
+      line.question(`${label} (Enter sends, Esc cancels): `, resolve);
     });
-    typing.close();
+    line.close();
     this.#typing = undefined;
-    this.#readKeys();
     const text = answer.trim();
     if (text === "") this.say("Cancelled.");
     else platform.control.act({ type, from: "ada", text });
@@ -165,23 +177,21 @@ export class Keyboard {
     this.say(`No browser can be opened from here. The portal is at ${platform.portalUrl}`);
   }
 
-  /** The end of a typed text leaves raw mode, and pauses the input. */
-  #readKeys(): void {
-    const { input } = this.#options;
-    input.setRawMode?.(true);
-    input.resume();
-  }
-
   /** Erases the text that the user types. Returns how many rows it took beyond its first. */
   #eraseText(): number {
     if (this.#typing === undefined) return 0;
     const { output } = this.#options;
-    const { rows } = this.#typing.getCursorPos();
+    const { rows } = this.#typing.line.getCursorPos();
     moveCursor(output, 0, -rows);
     cursorTo(output, 0);
     clearScreenDown(output);
     return rows;
   }
+}
+
+/** Joins pasted lines, because a text is one message. A line break at the end stays: it is Enter. */
+function joinLines(chunk: string): string {
+  return chunk.replace(/[\r\n]+(?=[^\r\n])/g, " ");
 }
 
 /** The program that opens an address, by system. Others have `xdg-open`. */

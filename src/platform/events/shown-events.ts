@@ -1,4 +1,4 @@
-import type { LoggedEvent } from "../store/event-log.ts";
+import { eventOf, type LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 
 /** Places that are remembered. */
@@ -7,8 +7,8 @@ const MAX_PLACES = 10_000;
 /** The conversation or the post that a path of the API names. */
 const PLACE = /^\/(?:dm\/conversations\/(?=c_)|posts\/(?=p_))(\w+)/;
 
-/** The conversation or the posts that an event names. A quote has two: the quoted post and the new one. */
-const PLACE_IN_EVENT = /"(?:conversationId|postId|entityId)":"([cp]_\w+)"/g;
+/** The id of a conversation or a post. */
+const PLACE_ID = /^[cp]_\w+$/;
 
 /** Which event a bot was shown last of each conversation and each post, by delivery or by polling. */
 export class ShownEvents {
@@ -21,8 +21,8 @@ export class ShownEvents {
 
   /** These events go out to a bot now. */
   note(bot: number, events: readonly LoggedEvent[]): void {
-    for (const { id, json } of events) {
-      for (const [, place] of json.matchAll(PLACE_IN_EVENT)) this.#set(`${bot} ${place}`, id);
+    for (const event of events) {
+      for (const place of placesOf(event)) this.#set(`${bot} ${place}`, event.id);
     }
   }
 
@@ -43,4 +43,13 @@ export class ShownEvents {
     const [oldest] = this.#newest.keys();
     if (this.#newest.size > MAX_PLACES && oldest !== undefined) this.#newest.delete(oldest);
   }
+}
+
+/** Returns the conversation or the posts that an event names. A quote has two: the quoted post and the new one. */
+function placesOf(event: LoggedEvent): readonly string[] {
+  const payload: Readonly<Record<string, unknown>> = { ...eventOf(event).payload };
+  const { conversationId, postId, entityId } = payload;
+  return [conversationId, postId, entityId].filter(
+    (id): id is string => typeof id === "string" && PLACE_ID.test(id),
+  );
 }

@@ -7,9 +7,10 @@ import {
   type Bounds,
   firstBytes,
   MAX_RECORDS,
-  RECORD_HEAD_BYTES,
+  RECORD_BYTES,
   type RecordedRequest,
   type RecordedResponse,
+  textBytes,
   textOf,
 } from "./recorded.ts";
 import type { Timeline } from "./timeline.ts";
@@ -50,10 +51,16 @@ export interface EndedCall {
   readonly answer: TextAnswer | undefined;
 }
 
-interface KeptCall extends Omit<EndedCall, "entry"> {
+/** A call without its `Request`, which would keep streams and signals in memory. */
+interface KeptCall {
   readonly entry: Omit<ApiEntry, "kind">;
+  readonly at: number;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | undefined;
   /** Whether `body` is not the whole. */
   readonly isCut: boolean;
+  readonly response: RecordedResponse | null;
 }
 
 /** The newest calls of the API with what was asked and answered. They live in memory. */
@@ -67,15 +74,19 @@ export class CallRecords {
     this.#timeline = timeline;
   }
 
-  /** Records a call, here and in the timeline. It is masked and decoded once someone looks at it. */
-  add(call: EndedCall): void {
+  /** Records a call, here and in the timeline. Its request is masked and decoded once someone looks at it. */
+  add({ at, request, answer, ...call }: EndedCall): void {
     this.#last += 1;
     const entry = { id: idOf("call", this.#last), ...call.entry };
     const body = call.body && firstBytes(call.body, MAX_BODY_BYTES);
     const isCut = body?.byteLength !== call.body?.byteLength;
-    const bytes = (body?.byteLength ?? 0) + (call.answer?.body.length ?? 0);
+    const { url } = request;
+    const headers = Object.fromEntries(request.headers);
+    const response = responseOf(answer);
+    const texts = [url, ...Object.entries(headers).flat(), response?.body];
+    const bytes = RECORD_BYTES + (body?.byteLength ?? 0) + textBytes(...texts);
     const place = entry.method === "GET" && entry.eventId === undefined ? this.#reads : this.#kept;
-    place.add(this.#last, { ...call, entry, body, isCut }, RECORD_HEAD_BYTES + bytes);
+    place.add(this.#last, { entry, at, url, headers, body, isCut, response }, bytes);
     this.#timeline.add({ kind: "api", ...entry });
   }
 
@@ -90,7 +101,7 @@ export class CallRecords {
     const seq = seqOf("call", id) ?? 0;
     const kept = this.#kept.get(seq) ?? this.#reads.get(seq);
     if (kept === undefined) return undefined;
-    return { ...summaryOf(kept), request: requestOf(kept), response: responseOf(kept) };
+    return { ...summaryOf(kept), request: requestOf(kept), response: kept.response };
   }
 }
 
@@ -99,15 +110,12 @@ function summaryOf({ entry, at }: KeptCall): CallSummary {
   return { ...summary, at: new Date(at).toISOString() };
 }
 
-function responseOf({ answer }: KeptCall): RecordedResponse | null {
+function responseOf(answer: TextAnswer | undefined): RecordedResponse | null {
   if (answer === undefined) return null;
-  const bytes = Buffer.from(answer.body);
-  return {
-    status: answer.status,
-    headers: answer.headers,
-    body: textOf(bytes.subarray(0, MAX_BODY_BYTES)),
-    truncated: bytes.byteLength > MAX_BODY_BYTES,
-  };
+  const { status, headers, body } = answer;
+  const truncated = Buffer.byteLength(body) > MAX_BODY_BYTES;
+  const kept = truncated ? textOf(firstBytes(Buffer.from(body), MAX_BODY_BYTES)) : body;
+  return { status, headers, body: kept, truncated };
 }
 
 /** Headers that identify their sender. */
@@ -117,15 +125,14 @@ const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|token|secret|api-?key/;
 const SHORTEST_SECRET = 12;
 
 /** Returns the request without its token, wherever that stands. */
-function requestOf({ request, body, isCut }: KeptCall): RecordedRequest {
-  const given = request.headers;
-  const token = /^Bearer +(\S+)$/i.exec(given.get("authorization") ?? "")?.[1] ?? "";
+function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
+  const token = /^Bearer +(\S+)$/i.exec(headers["authorization"] ?? "")?.[1] ?? "";
   const scrub = token.length < SHORTEST_SECRET ? (text: string) => text : scrubber([token]);
-  const entries = [...given].map(([name, value]) => {
+  const entries = Object.entries(headers).map(([name, value]) => {
     return [name, SECRET_HEADER.test(name) ? masked(value) : scrub(value)] as const;
   });
-  const head = { url: scrub(request.url), headers: Object.fromEntries(entries) };
-  if (body === undefined) return { ...head, body: unread(given), truncated: true };
+  const head = { url: scrub(url), headers: Object.fromEntries(entries) };
+  if (body === undefined) return { ...head, body: unread(headers), truncated: true };
   return { ...head, body: scrub(textOf(body)), truncated: isCut };
 }
 
@@ -136,8 +143,8 @@ function masked(value: string): string {
 }
 
 /** Names the length of a body that is not kept. */
-function unread(headers: Headers): string {
-  const length = headers.get("content-length");
-  const size = length === null ? "of a length that was not announced" : `${length} bytes`;
-  return `(not kept: ${headers.get("content-type") ?? "no type"}, ${size})`;
+function unread(headers: KeptCall["headers"]): string {
+  const length = headers["content-length"];
+  const size = length === undefined ? "of a length that was not announced" : `${length} bytes`;
+  return `(not kept: ${headers["content-type"] ?? "no type"}, ${size})`;
 }

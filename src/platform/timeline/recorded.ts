@@ -38,8 +38,13 @@ export interface Bounds {
 /** Bounds of deliveries and of calls, each. */
 export const MAX_RECORDS: Bounds = { items: 1_000, bytes: 16 * 1024 * 1024 };
 
-/** In bytes. The usual size of a record without its bodies; measuring each takes longer than making it. */
-export const RECORD_HEAD_BYTES = 1_024;
+/** In bytes. The objects of a record, without its texts and bytes. */
+export const RECORD_BYTES = 1_024;
+
+/** Returns the memory that texts take at most, in bytes: two for each character. */
+export function textBytes(...texts: readonly (string | undefined)[]): number {
+  return 2 * texts.reduce((sum, text = "") => sum + text.length, 0);
+}
 
 interface Kept<T> {
   readonly item: T;

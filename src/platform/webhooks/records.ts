@@ -5,13 +5,15 @@ import {
   Bounded,
   firstBytes,
   MAX_RECORDS,
-  RECORD_HEAD_BYTES,
+  RECORD_BYTES,
   type RecordedRequest,
   type RecordedResponse,
+  textBytes,
   textOf,
 } from "../timeline/recorded.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Sent } from "./sender.ts";
+import type { EndpointAnswer } from "./transport.ts";
 
 /** A delivery that was made. */
 export interface DeliverySummary {
@@ -132,10 +134,18 @@ export class DeliveryRecords {
   }
 
   #keep(seq: number, kept: Kept): void {
-    const { request, answer } = kept.sent;
-    this.#kept.add(seq, kept, RECORD_HEAD_BYTES + (request?.body.byteLength ?? 0));
+    const { request, answer, eventIds } = kept.sent;
+    const headers = [...headersOf(request), ...headersOf(answer)];
+    const texts = [request?.url, ...eventIds, ...headers];
+    const bytes = RECORD_BYTES + (request?.body.byteLength ?? 0) + textBytes(...texts);
+    this.#kept.add(seq, kept, bytes);
     void answer?.collected.then(() => this.#kept.grow(seq, answer.bytes));
   }
+}
+
+/** Returns the names and values of all headers. */
+function headersOf(sent: Pick<EndpointAnswer, "headers"> | undefined) {
+  return Object.entries(sent?.headers ?? {}).flat(2);
 }
 
 /** Without what is too long to be kept. */

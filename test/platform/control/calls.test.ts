@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, onTestFinished, test } from "vitest";
 import type { CallRecord, EntryOf, EventTrace, Platform } from "../../faces/platform.ts";
-import { CallRecords, type EndedCall, Timeline } from "../../faces/platform.ts";
+import { CallRecords, createPlatform, type EndedCall, Timeline } from "../../faces/platform.ts";
 import { ManualClock } from "../support/clock.ts";
 import { image } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
@@ -175,6 +178,19 @@ test("without that it is guessed: the newest event of the place that the bot was
   expect(await guess("/posts/p_1/comments")).not.toHaveProperty("eventId");
 });
 
+test("a guess goes by the place of an event, and not by ids deeper in its payload", async () => {
+  const platform = await runPlatform();
+  const answer = { method: "POST", headers: json, body: '{"text":"hi"}' };
+  const [like = ""] = ids(act(platform, "like"));
+  const actor = { username: "ada", name: "Ada", postId: "p_1" };
+  const related = [{ conversationId: "c_1" }, { entityId: "p_1" }];
+  const [other] = ids(act(platform, "future", { payload: { actor, related, note: null } }));
+  expect(other).toBeDefined();
+  await call(platform, "/events");
+  const { entry } = await call(platform, "/posts/p_1/comments", answer);
+  expect(entry).toMatchObject({ eventId: like, guessed: true });
+});
+
 test("a call that is not kept is answered with 404", async () => {
   const platform = await runPlatform();
   for (const id of ["call_999", "dlv_1", "x"]) {
@@ -205,8 +221,52 @@ test("the newest 1,000 calls are kept, as long as they take no more than 16 MB",
   expect(countKept(small, 1_100)).toBe(1_000);
   const large = new CallRecords(new Timeline(new ManualClock()));
   for (let n = 0; n < 300; n += 1) large.add(endedCall("POST", 64 * 1024));
-  // Each counts a kilobyte more for what is beside its bodies.
-  expect(countKept(large, 300)).toBe(252);
+  // Each counts a kilobyte more, and its address.
+  expect(countKept(large, 300)).toBe(251);
+});
+
+test("the texts of a call count with two bytes a character, in its head and in its answer", () => {
+  const heads = new CallRecords(new Timeline(new ManualClock()));
+  const headers = new Headers({ "x-note": "x".repeat(32 * 1024) });
+  const longHead = { url: "http://127.0.0.1/", headers };
+  for (let n = 0; n < 300; n += 1) heads.add({ ...endedCall("POST", 0), request: longHead });
+  expect(countKept(heads, 300)).toBe(251);
+  const answers = new CallRecords(new Timeline(new ManualClock()));
+  const answer = { status: 200, headers: {}, body: "x".repeat(1024 * 1024) };
+  for (let n = 0; n < 200; n += 1) answers.add({ ...endedCall("POST", 0), answer });
+  expect(countKept(answers, 200)).toBe(126);
+});
+
+test("of an answer 64 KB are kept, without a character that is cut in two", () => {
+  const records = new CallRecords(new Timeline(new ManualClock()));
+  const body = `x${"é".repeat(64 * 1024)}`;
+  const answer = { status: 200, headers: {}, body };
+  records.add({ ...endedCall("POST", 0), answer });
+  const { response } = records.find("call_1") ?? {};
+  expect(response).toMatchObject({ status: 200, truncated: true });
+  expect(Buffer.byteLength(response?.body ?? "")).toBe(64 * 1024 - 1);
+  expect(body.startsWith(response?.body ?? "-")).toBe(true);
+});
+
+test("a request is free once it is answered", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("gc");
+  if (typeof collect !== "function") throw new Error("there is no garbage collector");
+  const platform = createPlatform();
+  onTestFinished(() => platform.stop());
+  // A callback of its own, because a variable of this test would keep the request.
+  const answered = await (async () => {
+    const headers = { ...json, authorization: `Bearer ${platform.apiKey}` };
+    const init = { method: "POST", headers, body: '{"text":"news"}' };
+    const asked = new Request(`${platform.url}/api/v1/posts`, init);
+    const gone = new AbortController();
+    await platform.respond(asked, gone.signal);
+    return new WeakRef(asked);
+  })();
+  await setImmediate();
+  collect();
+  expect(answered.deref()).toBeUndefined();
+  expect(platform.control.call("call_1").request).toMatchObject({ body: '{"text":"news"}' });
 });
 
 test("what a bot reads by itself pushes nothing out that it did, and is bounded by itself", () => {

@@ -119,13 +119,31 @@ test("one that cannot be opened is answered 500, logged, and tried again with th
   expect(told.closed).toBe(1);
 });
 
+test("an answer that the adapter makes itself has the headers of every answer", async () => {
+  const { extension } = failing(2);
+  const platform = await startPlatform({ extensions: [extension], logger: logSink().log });
+  onTestFinished(() => platform.stop());
+  platform.control.clock.set({ now: "2030-01-01T00:00:00Z", frozen: true });
+  const { status, headers } = await ask(platform, "/extra", "HEAD");
+  expect(status).toBe(500);
+  const response = await ask(platform);
+  const length = String((await response.arrayBuffer()).byteLength);
+  for (const given of [headers, response.headers]) {
+    expect(Object.fromEntries(given)).toMatchObject({
+      "content-length": length,
+      date: "Tue, 01 Jan 2030 00:00:00 GMT",
+      "x-content-type-options": "nosniff",
+    });
+  }
+});
+
 test("all who wait for one that fails are answered 500, and the next are tried once", async () => {
   const { promise, reject } = Promise.withResolvers<void>();
   const { extension, told } = extra((nth) => (nth === 1 ? promise : undefined));
   const opened = new Extensions([extension], "http://platform.test");
   const platform = createPlatform();
   onTestFinished(() => platform.stop());
-  const app = appOf({ platform, opened, allowHosts: [], logger: logSink().log });
+  const app = appOf({ platform, opened, allowHosts: [], logger: logSink().log, now: Date.now });
   let come = 0;
   const counting = createServer((request, response) => {
     app(request, response);

@@ -13,7 +13,13 @@ export async function serve(
     return await answer({ request, method: request.method, path, url, gone });
   };
   const opened = new Extensions([], "http://platform.test");
-  const app = appOf({ platform: { respond }, opened, allowHosts: [], logger: logSink().log });
+  const app = appOf({
+    platform: { respond },
+    opened,
+    allowHosts: [],
+    logger: logSink().log,
+    now: Date.now,
+  });
   const { url } = await listenUntilEnd(createServer(app));
   return url;
 }

@@ -227,6 +227,15 @@ test("answers count towards the 16 MB", async () => {
   expect((await platform.control.delivery("dlv_80")).response?.body).toBe(answer);
 });
 
+test("long heads count towards the 16 MB", () => {
+  const records = new DeliveryRecords(new Timeline(new ManualClock()));
+  const headers = { "x-note": "x".repeat(512 * 1024) };
+  const request = { url: "http://127.0.0.1/", headers, body: Buffer.alloc(0) };
+  const occasion = { bot: "bot", attempt: 1, forced: false };
+  for (let n = 0; n < 20; n += 1) records.add(occasion, { ...sentOf(0), request });
+  expect(records.page("bot", { before: 2 ** 40, limit: 2_000 })).toHaveLength(15);
+});
+
 test("of a request 1 MB is kept", async () => {
   const records = new DeliveryRecords(new Timeline(new ManualClock()));
   const id = records.add({ bot: "bot", attempt: 1, forced: true }, sentOf(MEGABYTE + 1));
