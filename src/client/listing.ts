@@ -94,6 +94,19 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   }
 }
 
+/**
+ * Reads page after page, up to `max` of them, each once the loop gets there. Cursors that lead in a circle do no harm.
+ */
+export async function* readPages<T>(read: ReadPage<T>, max: number): AsyncGenerator<Page<T>> {
+  let cursor: string | undefined;
+  for (let count = 0; count < max; count++) {
+    const page = await read(cursor);
+    yield page;
+    if (page.nextCursor === null) return;
+    cursor = page.nextCursor;
+  }
+}
+
 /** Lists with `limit` and `cursor`, as the document shows for conversations and messages. */
 export function list<T>(
   http: Http,

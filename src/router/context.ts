@@ -1,4 +1,5 @@
 import type { Client } from "../client/client.ts";
+import { type ReadPage, readPages } from "../client/listing.ts";
 import type {
   Conversation,
   ImageInput,
@@ -193,11 +194,11 @@ async function findPeer(
 ): Promise<Conversation["peer"] | undefined> {
   const conversationId = conversationOf(event);
   if (conversationId === undefined) return undefined;
-  let pages = 0;
-  for await (const { items } of client.dms.conversations({ limit: 50, signal }).pages()) {
+  const read: ReadPage<Conversation> = (cursor) =>
+    client.dms.conversations({ limit: 50, cursor, signal });
+  for await (const { items } of readPages(read, MAX_PEER_PAGES)) {
     const found = items.find(({ id }) => id === conversationId);
-    pages += 1;
-    if (found !== undefined || pages === MAX_PEER_PAGES) return found?.peer;
+    if (found !== undefined) return found.peer;
   }
   return undefined;
 }

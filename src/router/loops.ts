@@ -12,6 +12,9 @@ import type { Job } from "../steps/step.ts";
 /** In ms. `GET /me` is requested at most this often while it fails. */
 const RETRY_INTERVAL_MS = 60_000;
 
+/** In ms. A refusal lasts until a person mends it, and each request takes one from the budget of the bot. */
+const REFUSED_INTERVAL_MS = 600_000;
+
 /** In ms. An event waits this long for the username. The request itself goes on. */
 const LEARN_TIMEOUT_MS = 2_000;
 
@@ -100,7 +103,8 @@ export class OwnAccount {
     } catch (error) {
       this.#isRefused = isRefusal(error);
     }
-    this.#nextRequestAt = this.#clock.now() + RETRY_INTERVAL_MS;
+    const intervalMs = this.#isRefused ? REFUSED_INTERVAL_MS : RETRY_INTERVAL_MS;
+    this.#nextRequestAt = this.#clock.now() + intervalMs;
   }
 
   /** Looks for a message of the bot: section 2 names the author of each. */

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
-import type { Listing } from "../client/listing.ts";
+import { type ReadPage, readPages } from "../client/listing.ts";
 import type { Comment, Message, Post } from "../client/resources.ts";
 import { ServiceBotError } from "../errors.ts";
 import { hasContentOf, readFingerprint, refOf } from "./fingerprint.ts";
@@ -32,7 +32,10 @@ export async function findMessages(
   signal: AbortSignal,
 ): Promise<Candidates<Message>> {
   const own: Message[] = [];
-  for await (const message of itemsOf(client.dms.messages(conversationId, { limit: 50, signal }))) {
+  const messages = itemsOf((cursor) =>
+    client.dms.messages(conversationId, { limit: 50, cursor, signal }),
+  );
+  for await (const message of messages) {
     // Newest first, so everything from here on is older than the intent.
     if (isOlder(message.createdAt, intent, client)) break;
     if (message.fromBot) own.push(message);
@@ -49,7 +52,10 @@ export async function findComments(
 ): Promise<Candidates<Comment>> {
   const { postId = present } = readFingerprint(intent.request) ?? {};
   const recent: Comment[] = [];
-  for await (const comment of itemsOf(client.posts.comments(postId, { limit: 50, signal }))) {
+  const comments = itemsOf((cursor) =>
+    client.posts.comments(postId, { limit: 50, cursor, signal }),
+  );
+  for await (const comment of comments) {
     // The order of comments is not documented, so all pages are read.
     if (!isOlder(comment.createdAt, intent, client)) recent.push(comment);
   }
@@ -80,7 +86,7 @@ export async function findPosts(
   const { username } = await client.me({ signal });
   const own: Post[] = [];
   try {
-    for await (const post of itemsOf(client.feed({ limit: 50, signal }))) {
+    for await (const post of itemsOf((cursor) => client.feed({ limit: 50, cursor, signal }))) {
       const isOwn = username !== undefined && post.author?.username === username;
       if (isOwn && !isOlder(post.createdAt, intent, client)) own.push(post);
     }
@@ -135,15 +141,12 @@ function earliest({ request, startedAt, lostRun }: Intent, client: Client): numb
 }
 
 /** @throws {ServiceBotError} STEP_UNCERTAIN if there are more than `MAX_PAGES` */
-async function* itemsOf<T>(listing: Listing<T>): AsyncGenerator<T> {
-  let pages = 0;
-  for await (const { items, nextCursor } of listing.pages()) {
+async function* itemsOf<T>(read: ReadPage<T>): AsyncGenerator<T> {
+  for await (const { items, nextCursor } of readPages(read, MAX_PAGES)) {
     yield* items;
-    pages += 1;
-    if (pages === MAX_PAGES && nextCursor !== null) {
-      throw stepUncertain(
-        `The newest ${MAX_PAGES * 50} entries do not show whether this reply was sent.`,
-      );
-    }
+    if (nextCursor === null) return;
   }
+  throw stepUncertain(
+    `The newest ${MAX_PAGES * 50} entries do not show whether this reply was sent.`,
+  );
 }

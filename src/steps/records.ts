@@ -32,7 +32,9 @@ export class StepRecords {
 
   /** Forgets a result, and remembers that its effect did not happen. */
   async forget(step: string): Promise<void> {
-    await this.#persist(step, () => this.renew(step, ""));
+    const { inbox, job } = this.#options;
+    const restart = () => inbox.restartStep(job.claim, step, "");
+    if (!(await this.#persist(step, restart))) leaseLost(step);
     await this.markAbsent(step);
   }
 

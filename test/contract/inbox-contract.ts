@@ -314,6 +314,23 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect(await inbox.complete(held)).toBe(true);
       });
 
+      test.each(["begun", "finished"])(
+        "a run that lost its lease gets undefined from beginStep for a step that the next owner has %s",
+        async (state) => {
+          await inbox.put(messages("1"), "webhook");
+          const lost = await claimOne();
+          await inbox.beginStep(lost, "before", "");
+          await clock.advance(LEASE);
+          const held = await claimOne();
+          expect(await inbox.beginStep(held, "s", "")).toEqual({ state: "new" });
+          if (state === "finished") {
+            expect(await inbox.finishStep(held, "s", "1", "m_1")).toBe(true);
+          }
+          expect(await inbox.beginStep(lost, "s", "")).toBeUndefined();
+          expect(await inbox.beginStep(lost, "before", "")).toBeUndefined();
+        },
+      );
+
       test("a result is taken once", async () => {
         await inbox.put(messages("1", "2"), "webhook");
         const claim = await claimOne();

@@ -486,11 +486,14 @@ describe("messages", () => {
   );
 });
 
-test("the peer of an old conversation is looked for on five pages", async () => {
+test.each([
+  ["the peer of an old conversation is looked for on five pages", String],
+  ["so is a peer where the cursor of each page is the same", () => "1"],
+])("%s", async (_name, cursorOf) => {
   let pages = 0;
   const page = () => {
     pages += 1;
-    return Response.json({ items: [], nextCursor: String(pages) });
+    return Response.json({ items: [], nextCursor: cursorOf(pages) });
   };
   const { client } = fakeClient({ fetch: async () => page() });
   expect(await createContext(jobFor("dm.message"), client).peer()).toBeUndefined();

@@ -101,14 +101,33 @@ describe("the bot's own account", () => {
     expect(await comment("ada")).toBe(false);
   });
 
-  test("is asked for again after a minute when it was refused", async () => {
-    const { comment, clock, platform } = setUp();
+  test("is asked for again after ten minutes when it was refused", async () => {
+    const { comment, clock, platform, requests } = setUp();
     platform.refuse({ code: "AGENT_SCOPE_MISSING", status: 403, path: "/me" });
     expect(await comment("bot")).toBe(false);
-    await clock.advance(59_999);
+    await clock.advance(599_999);
     expect(await comment("bot")).toBe(false);
+    expect(requests()).toEqual(["GET /me"]);
     await clock.advance(1);
     expect(await comment("bot")).toBe(true);
+  });
+
+  test("is asked for again after ten minutes when the answer had no username", async () => {
+    let requests = 0;
+    const clock = new ManualClock(1_800_000_000_000);
+    const { client } = fakeClient({
+      clock,
+      fetch: async () => Response.json(++requests === 1 ? {} : { username: "bot" }),
+    });
+    const account = new OwnAccount(client, clock);
+    const { event } = jobFor("comment", { actor: { username: "bot", name: "bot" } });
+    await account.learn({ event, signal });
+    await clock.advance(599_999);
+    await account.learn({ event, signal });
+    expect([requests, account.hasCaused(event)]).toEqual([1, false]);
+    await clock.advance(1);
+    await account.learn({ event, signal });
+    expect([requests, account.hasCaused(event)]).toEqual([2, true]);
   });
 
   test("is asked for again once the app is no longer switched off", async () => {

@@ -32,12 +32,12 @@ interface Said {
   readonly createdAt?: string | null;
 }
 
-/** A platform that has this to list, in pages of these sizes; its clock is `ahead` of ours. */
+/** A platform that has this to list, in pages of these sizes. Its clock is `ahead` of ours. With `cursor` every page has that one. */
 function clientFor(
   pages: readonly (readonly Said[])[],
-  options: { ahead?: number; me?: unknown } = {},
+  options: { ahead?: number; me?: unknown; cursor?: string } = {},
 ) {
-  const { ahead = 0, me = { username: "bot" } } = options;
+  const { ahead = 0, me = { username: "bot" }, cursor } = options;
   const asked: string[] = [];
   const clock = new ManualClock(startedAt);
   const date = new Date(startedAt + ahead).toUTCString();
@@ -53,7 +53,7 @@ function clientFor(
       const index = Number(searchParams.get("cursor") ?? 0);
       const nextCursor = index + 1 < pages.length ? String(index + 1) : null;
       const items = (pages[index] ?? []).map((said) => wire(said, ahead));
-      return Response.json({ items, nextCursor }, { headers: { date } });
+      return Response.json({ items, nextCursor: cursor ?? nextCursor }, { headers: { date } });
     },
   });
   return { client, asked };
@@ -306,6 +306,15 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
     expect(asked.length).toBeLessThan(30);
   });
 
+  test("stays unknown when the cursor of each page is the same: a person must look", async () => {
+    const { client, asked } = clientFor([[{ id: "x_1" }]], { cursor: "0" });
+    await expect(find(client, intent())).rejects.toMatchObject({
+      code: "STEP_UNCERTAIN",
+      message: expect.stringContaining("service-bot inbox retry ID --assume done"),
+    });
+    expect(asked).toHaveLength(20);
+  });
+
   test("stays unknown when the platform does not answer", async () => {
     const client = new Client({
       retries: 0,
@@ -450,6 +459,14 @@ describe("a post that an earlier run may have made", () => {
       result: { id: "x_4" },
       ref: refOf("post", "x_4"),
     });
+  });
+
+  test.each([
+    ["without end", Array.from({ length: 30 }, () => [{ id: "x_1" }]), {}],
+    ["whose cursor stays the same", [[{ id: "x_1" }]], { cursor: "0" }],
+  ])("is found in a feed %s", async (_name, pages, options) => {
+    const { client } = clientFor(pages, options);
+    expect(await findPost(client, intent())).toMatchObject({ result: { id: "x_1" } });
   });
 
   test.each<[string, readonly (readonly Said[])[], { me?: unknown; claimed?: readonly string[] }]>([

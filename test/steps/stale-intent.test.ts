@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Inbox } from "../faces/inbox.ts";
-import { IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
+import { died, IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;
 
@@ -9,36 +9,50 @@ beforeEach(async () => {
   await world.put();
 });
 
-/** An inbox whose process stands still for so long right after the intent was recorded. */
-function standsStill(ms: number, meanwhile: () => Promise<unknown> = async () => undefined): Inbox {
+/** An inbox whose process stands still for so long, once, right after this method has recorded the intent. */
+function standsStill(
+  method: "beginStep" | "restartStep",
+  ms: number,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+): Inbox {
+  let isFirst = true;
   return new Proxy<Inbox>(world.inbox, {
     get(inbox, name) {
-      if (name !== "beginStep") {
-        const value: unknown = Reflect.get(inbox, name);
-        return typeof value === "function" ? value.bind(inbox) : value;
-      }
-      return async (...given: Parameters<Inbox["beginStep"]>) => {
-        const start = await inbox.beginStep(...given);
-        await world.clock.advance(ms);
-        await meanwhile();
-        return start;
+      const value: unknown = Reflect.get(inbox, name);
+      if (typeof value !== "function") return value;
+      return async (...given: unknown[]) => {
+        const result: unknown = await value.apply(inbox, given);
+        if (name === method && isFirst) {
+          isFirst = false;
+          await world.clock.advance(ms);
+          await meanwhile();
+        }
+        return result;
       };
     },
   });
+}
+
+/** Runs the handler in a new process, which has the event next. */
+async function answerElsewhere(): Promise<void> {
+  world.process = world.newProcess();
+  const steps = await world.next();
+  await steps.run(world.reply("reply", "hello"));
+}
+
+/** A run that has died in the reply, before it was sent. The next one finds nothing, and makes it again. */
+async function dieBeforeSending(): Promise<void> {
+  const steps = await world.begin();
+  void steps.run(world.reply("reply", "hello", died));
+  await world.underWay();
 }
 
 describe("a process that stands still between the intent of a reply and the request", () => {
   test("does not send it once another owner has the event and has sent it", async () => {
     await world.begin();
     const frozen = world.claim;
-    const other = async () => {
-      world.process = world.newProcess();
-      const steps = await world.next();
-      await steps.run(world.reply("reply", "hello"));
-    };
-    const steps = world.runOf(frozen, {
-      process: world.newProcess({ inbox: standsStill(LEASE + IN_FLIGHT, other) }),
-    });
+    const inbox = standsStill("beginStep", LEASE + IN_FLIGHT, answerElsewhere);
+    const steps = world.runOf(frozen, { process: world.newProcess({ inbox }) });
     await expect(steps.run(world.reply("reply", "hello"))).rejects.toMatchObject({
       code: "LEASE_LOST",
     });
@@ -47,9 +61,29 @@ describe("a process that stands still between the intent of a reply and the requ
 
   test("sends it when the lease is still its own", async () => {
     await world.begin();
-    const steps = world.runOf(world.claim, {
-      process: world.newProcess({ inbox: standsStill(5_000) }),
+    const inbox = standsStill("beginStep", 5_000);
+    const steps = world.runOf(world.claim, { process: world.newProcess({ inbox }) });
+    await steps.run(world.reply("reply", "hello"));
+    expect([...world.platform.values()]).toEqual(["hello"]);
+  });
+
+  test("does not make it again once another owner has made it again", async () => {
+    await dieBeforeSending();
+    await world.begin();
+    const frozen = world.claim;
+    const inbox = standsStill("restartStep", LEASE + IN_FLIGHT, answerElsewhere);
+    const steps = world.runOf(frozen, { process: world.newProcess({ inbox }) });
+    await expect(steps.run(world.reply("reply", "hello"))).rejects.toMatchObject({
+      code: "LEASE_LOST",
     });
+    expect([...world.platform.values()]).toEqual(["hello"]);
+  });
+
+  test("makes it again when the lease is still its own", async () => {
+    await dieBeforeSending();
+    await world.begin();
+    const inbox = standsStill("restartStep", 5_000);
+    const steps = world.runOf(world.claim, { process: world.newProcess({ inbox }) });
     await steps.run(world.reply("reply", "hello"));
     expect([...world.platform.values()]).toEqual(["hello"]);
   });

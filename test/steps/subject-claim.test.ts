@@ -85,6 +85,26 @@ describe("after a reply that is refused", () => {
     expect(texts()).toEqual(["mention reply/1"]);
   });
 
+  test("the run ends at once where another owner has the event by then", async () => {
+    let restarts = 0;
+    const restart = world.inbox.restartStep.bind(world.inbox);
+    world.inbox.restartStep = (...given) => {
+      restarts += 1;
+      return restart(...given);
+    };
+    const refusal = Promise.withResolvers<never>();
+    const late: ReplyParts = { run: () => refusal.promise };
+    const end = runOf(0).run(answer("comment", "reply/1", late));
+    const lost = expect(end).rejects.toMatchObject({ code: "LEASE_LOST" });
+    await world.clock.advance(LEASE);
+    await world.inbox.claim(3, LEASE);
+    refusal.reject(apiErrorOf("refused", { status: 400, platformCode: "TOO_LONG" }));
+    await world.clock.advance(120_000);
+    await lost;
+    expect(restarts).toBe(1);
+    expect(world.log.records).toEqual([]);
+  });
+
   test("another event of its kind is about the subject", async () => {
     await expect(runOf(0).run(answer("reply", "reply/1", refused))).rejects.toThrow("refused");
     await runOf(1).run(answer("reply"));

@@ -53,6 +53,7 @@ export class CopyTarget {
   /** The address, without user and password. */
   readonly place: string;
   readonly #database: Database;
+  readonly #run: string = randomUUID();
 
   /** @throws {ServiceBotError} DRIVER_MISSING, INBOX_UNUSABLE */
   static async open(options: OpenOptions): Promise<CopyTarget> {
@@ -122,11 +123,15 @@ export class CopyTarget {
     return row?.n ?? 0;
   }
 
-  /** Removes the mark. */
+  /**
+   * Removes the mark.
+   *
+   * @throws {ServiceBotError} INBOX_UNFINISHED if another run has begun, which has removed the rows of this one
+   */
   async finish(): Promise<void> {
     await this.#database.rows(CONTINUE_SEQ);
     await this.#database.rows(ANALYZE);
-    await this.#database.run(clearMark);
+    await this.#database.run(() => this.#clearOwnMark());
   }
 
   async close(): Promise<void> {
@@ -139,10 +144,22 @@ export class CopyTarget {
 
   *#take(from: string): Script<void> {
     yield* this.#requireRoom(from);
-    yield* setMark({ role: "target", other: from, run: randomUUID() });
+    yield* setMark({ role: "target", other: from, run: this.#run });
     // The bot's role may be another one, and has to see the mark.
     yield* query(`GRANT SELECT ON {schema}.${MARK} TO PUBLIC`);
     yield* query(`TRUNCATE ${names.join(", ")}`);
+  }
+
+  *#clearOwnMark(): Script<void> {
+    const mark = yield* readMark(dialect);
+    if (mark?.run !== this.#run) {
+      throw new ServiceBotError(
+        "INBOX_UNFINISHED",
+        `Another copy to ${this.place} has begun meanwhile, and this one has ended. Wait for the other copy. If it ended ` +
+          'halfway, run the same "service-bot inbox copy" again, which begins anew.',
+      );
+    }
+    yield* clearMark();
   }
 
   *#requireRoom(from: string): Script<void> {

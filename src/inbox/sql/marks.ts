@@ -32,7 +32,7 @@ export interface Mark {
   readonly role: "source" | "target";
   /** The place of the other inbox. */
   readonly other: string;
-  /** Names the run of the copy, for earlier versions. */
+  /** Names the run of the copy. A run whose mark was replaced does not end the copy. */
   readonly run: string;
 }
 

@@ -372,6 +372,24 @@ describe("no bot starts", () => {
   });
 });
 
+test("of two runs into one place the first, whose rows the second has removed, opens it to no bot", async () => {
+  await fillInbox(file);
+  const [one, two] = [await CopyTarget.open(place), await CopyTarget.open(place)];
+  onTestFinished(async () => {
+    await one.close();
+    await two.close();
+  });
+  const from = `file:${file}`;
+  await one.begin(from);
+  await two.begin(from);
+  const unfinished = { code: "INBOX_UNFINISHED" };
+  await expect(one.finish()).rejects.toMatchObject(unfinished);
+  await expect(PostgresInbox.open(place)).rejects.toMatchObject(unfinished);
+  await two.finish();
+  await (await PostgresInbox.open(place)).close();
+  await expect(one.finish()).rejects.toMatchObject(unfinished);
+});
+
 test("of two runs from one file the second is refused", async () => {
   await fillInbox(file);
   const source = new CopySource(file);
