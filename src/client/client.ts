@@ -2,7 +2,7 @@ import type * as z from "../core/zod.ts";
 import { ApiError, apiErrorOf } from "./errors.ts";
 import { type ClientOptions, Http } from "./http.ts";
 import { type Listing, list } from "./listing.ts";
-import type { LogPurpose } from "./request.ts";
+import { type LogPurpose, resolvePath } from "./request.ts";
 import { HANDLER_WAIT_MS, type RequestsStatus } from "./request-limiter.ts";
 import {
   type CallOptions,
@@ -289,6 +289,7 @@ async function read<T>(
  * the invalid one, so nothing is uploaded again with it.
  *
  * @throws {ApiError} EMPTY, TOO_MANY_IMAGES and problems of an image, before anything is sent
+ * @throws {ServiceBotError} INVALID_ID, before anything is sent
  */
 async function write<T>(
   http: Http,
@@ -297,6 +298,8 @@ async function write<T>(
   outgoing: OutgoingMessage,
   { id, signal }: Target,
 ): Promise<T> {
+  // Checked here, because images are uploaded before the request is built.
+  resolvePath(template, id);
   checkContent(outgoing);
   const { text, images = [], imageKeys = [] } = outgoing;
   const send = async (keys: readonly string[]) => {
@@ -306,7 +309,7 @@ async function write<T>(
   if (images.length === 0) return await send(imageKeys);
   // Loaded late, because many bots send no image.
   const { prepareImages, uploadAll } = await import("./images.ts");
-  const prepared = await prepareImages(images, signal);
+  const prepared = await prepareImages(http, images, signal);
   const upload = async () => [...imageKeys, ...(await uploadAll(http, prepared, signal))];
   try {
     return await send(await upload());

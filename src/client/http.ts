@@ -174,6 +174,34 @@ export class Http {
     }
   }
 
+  /**
+   * Waits for work that precedes a request no longer than its deadline, and leaves it behind then. A Blob or a disk that
+   * never answers must not hold its caller.
+   *
+   * @throws {NetworkError} API_TIMEOUT, with `sent` false
+   * @throws the reason of the signal, once it aborts
+   */
+  async prepare<T>(
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const deadline = new AbortController();
+    const message = `Not sent: the images could not be read within ${this.timeoutMs} ms.`;
+    const cancel = this.#clock.timer(this.timeoutMs, () =>
+      deadline.abort(new NetworkError("API_TIMEOUT", message, { sent: false })),
+    );
+    const either = eitherOf(deadline.signal, signal);
+    const aborted = Promise.withResolvers<never>();
+    const abort = () => aborted.reject(either.reason);
+    either.addEventListener("abort", abort);
+    try {
+      return await Promise.race([work(either), aborted.promise]);
+    } finally {
+      cancel();
+      either.removeEventListener("abort", abort);
+    }
+  }
+
   #build(method: Method, template: string, options: RequestOptions): ApiRequest {
     const event = this.#isLocal ? headerOfEvent() : undefined;
     const access = { baseUrl: this.#baseUrl, apiKey: this.#apiKey, event };

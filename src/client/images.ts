@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { isAnyArrayBuffer } from "node:util/types";
 import { type ImageKind, imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
@@ -28,6 +29,9 @@ const pictureName = /\.(png|jpe|jpe?g|jfif|webp|gif|avif|heic|heif|svg|bmp|tiff?
 /** In characters. Longer than any path, address or key; a longer string is an image as base64. */
 const MAX_TEXT = 8_192;
 
+/** Opening a FIFO without a writer would wait for ever. Windows has neither FIFO nor flag. */
+const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
 const EXPECTED =
   "An image is given as bytes, a Blob, a path, an https address or the key of an upload";
 
@@ -52,7 +56,7 @@ export async function prepareImage(
   }
   if (isAnyArrayBuffer(input)) return fromBytes(new Uint8Array(input));
   if (isBlob(input)) {
-    checkSize(input.size, "The image in the Blob");
+    checkAtMost(input.size, "The image in the Blob");
     return fromBytes(new Uint8Array(await input.arrayBuffer()));
   }
   return await fromFields(input);
@@ -103,23 +107,43 @@ function fromUrl(address: string): PreparedImage {
 }
 
 /** Copies the bytes, so that the checked ones are sent even if the caller changes its own. */
-function fromBytes(bytes: Uint8Array, name = "The image"): PreparedImage {
-  const kind = checkImage(bytes, name);
+function fromBytes(bytes: Uint8Array): PreparedImage {
+  const kind = checkImage(bytes, "The image");
   return { data: Uint8Array.from(bytes), kind };
 }
 
 async function fromFile(pathOrUrl: string): Promise<PreparedImage> {
   const path = pathOf(pathOrUrl);
   try {
-    const info = await stat(path);
-    if (!info.isFile()) {
-      return invalid(`"${path}" is ${info.isDirectory() ? "a folder" : "a device"}, not a file.`);
-    }
-    checkSize(info.size, `"${path}"`);
-    return fromBytes(await readFile(path), `"${path}"`);
+    const data = await readWithin(path);
+    return { data, kind: checkImage(data, `"${path}"`) };
   } catch (error) {
     if (error instanceof ServiceBotError) throw error;
     return unreadable(path, error);
+  }
+}
+
+/** Reads a file, and never more than the size that it has when it is opened, because it may grow. */
+async function readWithin(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  const file = await open(path, READ_AT_ONCE);
+  try {
+    const info = await file.stat();
+    if (!info.isFile()) {
+      return invalid(`"${path}" is ${info.isDirectory() ? "a folder" : "a device"}, not a file.`);
+    }
+    checkAtMost(info.size, `"${path}"`);
+    // A byte of room more shows that the file grows.
+    const buffer = new Uint8Array(info.size + 1);
+    for (let length = 0; ; ) {
+      const { bytesRead } = await file.read(buffer, length);
+      if (bytesRead === 0) return buffer.subarray(0, length);
+      length += bytesRead;
+      if (length > info.size) {
+        return invalid(`"${path}" grew while it was read: wait until it is whole.`);
+      }
+    }
+  } finally {
+    await file.close();
   }
 }
 
@@ -134,12 +158,17 @@ function pathOf(path: string): string {
 
 function unreadable(path: string, cause: unknown): never {
   const isMissing = hasCode(cause, "ENOENT");
-  const reason = isMissing ? "there is no such file" : messageOf(cause);
   const hints = isMissing
     ? " If it is the key of an upload, pass { key }." +
       (path.startsWith("~") ? " The shell expands ~, and Node does not." : "")
     : "";
-  return invalid(`The image "${path}" cannot be read: ${reason}.${hints}`, { cause });
+  return invalid(`The image "${path}" cannot be read: ${reasonOf(cause)}.${hints}`, { cause });
+}
+
+function reasonOf(cause: unknown): string {
+  if (hasCode(cause, "ENOENT")) return "there is no such file";
+  if (hasCode(cause, "ENXIO")) return "it is a socket or a device, not a file";
+  return messageOf(cause);
 }
 
 function isAddress(value: unknown): value is string | URL {
@@ -156,14 +185,14 @@ function isBlob(value: object): value is Blob {
  * platform to validate.
  */
 function checkImage(bytes: Uint8Array, name: string): ImageKind {
-  checkSize(bytes.length, name);
+  if (bytes.length === 0) refuse("VALIDATION", `${name} is empty.`);
+  checkAtMost(bytes.length, name);
   const kind = imageKindOf(bytes);
   if (kind !== undefined) return kind;
   return refuse("VALIDATION", `${name} does not begin as a PNG, JPEG, WebP, GIF or AVIF image.`);
 }
 
-function checkSize(bytes: number, name: string): void {
-  if (bytes === 0) refuse("VALIDATION", `${name} is empty.`);
+function checkAtMost(bytes: number, name: string): void {
   if (bytes > MAX_IMAGE_BYTES) {
     refuse(
       "TOO_LARGE",
@@ -181,14 +210,21 @@ function invalid(message: string, options?: ErrorOptions): never {
   throw new ServiceBotError("INVALID_OPTION", message, options);
 }
 
-/** Prepares all images before any is uploaded, one after the other. */
+/**
+ * Prepares all images before any is uploaded, one after the other, within the deadline of a request.
+ *
+ * @throws {NetworkError} API_TIMEOUT, with `sent` false
+ */
 export async function prepareImages(
+  http: Http,
   inputs: readonly ImageInput[],
   signal: AbortSignal | undefined,
 ): Promise<PreparedImage[]> {
-  const prepared: PreparedImage[] = [];
-  for (const input of inputs) prepared.push(await prepareImage(input, signal));
-  return prepared;
+  return await http.prepare(signal, async (either) => {
+    const prepared: PreparedImage[] = [];
+    for (const input of inputs) prepared.push(await prepareImage(input, either));
+    return prepared;
+  });
 }
 
 /** Uploads images side by side, and returns their keys. The first failure aborts the other uploads. */
@@ -222,7 +258,7 @@ export async function uploadImage(
   image: ImageInput,
   { signal }: CallOptions,
 ): Promise<Upload> {
-  const prepared = await prepareImage(image, signal);
+  const prepared = await http.prepare(signal, (either) => prepareImage(image, either));
   if ("key" in prepared) return invalid("This is the key of an upload: attach it as it is.");
   return await send(http, prepared, signal);
 }

@@ -59,7 +59,7 @@ export function buildRequest(
   { baseUrl, apiKey, event }: Access,
 ): ApiRequest {
   refuseProblems([outOfRange("limit", query["limit"], { min: 1, max: 50, whole: true })]);
-  const path = template.replace(/\{\w+\}/, () => segment(id));
+  const path = resolvePath(template, id);
   const headers = {
     accept: "application/json",
     authorization: `Bearer ${apiKey}`,
@@ -79,6 +79,15 @@ export function buildRequest(
     body: json === undefined ? (form ?? null) : JSON.stringify(json),
     secrets: [apiKey, ...textsOf(json), ...searchTextsOf(query)],
   };
+}
+
+/**
+ * Puts an id into the template of a path.
+ *
+ * @throws {ServiceBotError} INVALID_ID
+ */
+export function resolvePath(template: string, id: string | undefined): string {
+  return template.replace(/\{\w+\}/, () => segment(id));
 }
 
 function urlOf(address: string, query: NonNullable<RequestOptions["query"]>): string {

@@ -3,10 +3,6 @@ import type { AddressInfo, Socket } from "node:net";
 import { ConfigError, hasCode, messageOf, ServiceBotError } from "../errors.ts";
 import { urlHost } from "./addresses.ts";
 
-// An `import` of it reads every one of its exports, and WebSocket loads a client that a bot with DELIVERY=webhook may
-// never need: a tenth of its start, and 5 MB.
-const { createServer } = process.getBuiltinModule("node:http");
-
 /** A listening server. */
 export interface Listening {
   /** Such as `http://127.0.0.1:3000`. */
@@ -52,6 +48,9 @@ export async function listen(
     set = { host: "HOST", port: "PORT" },
   }: ListenOptions = {},
 ): Promise<Listening> {
+  // An `import` of it reads every one of its exports, and WebSocket loads a client that a bot with DELIVERY=webhook may
+  // never need: a tenth of its start, and 5 MB. At the top, it would fail on an old Node before `requireNode` refuses that.
+  const { createServer } = process.getBuiltinModule("node:http");
   let running = 0;
   const server = createServer(
     {

@@ -8,6 +8,8 @@ const BODY_BUFFER_BYTES = 65_536;
 /** In bytes. Answers of an announced length up to this are sent whole. */
 const MAX_WHOLE_BYTES = 1_048_576;
 
+const INVALID = "The method or the Host header is not supported.\n";
+
 /** Handles a web-standard request. The original carries what a `Request` cannot, such as the socket. */
 export type WebHandler = (request: Request, original: IncomingMessage) => Promise<Response>;
 
@@ -25,7 +27,11 @@ export function toNodeListener(
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     try {
-      await sendWebResponse(response, await handle(toWebRequest(request, gone.signal), request));
+      const webRequest = tryConvert(request, gone.signal);
+      const answer = webRequest
+        ? await handle(webRequest, request)
+        : new Response(INVALID, { status: 400 });
+      await sendWebResponse(response, answer);
     } catch (error) {
       if (!gone.signal.aborted) onError(error);
       response.destroy();
@@ -35,10 +41,20 @@ export function toNodeListener(
   };
 }
 
+/** Returns `undefined` for a request that no web-standard one can be, such as TRACE, or with a password in its Host. */
+function tryConvert(request: IncomingMessage, ended: AbortSignal): Request | undefined {
+  try {
+    return toWebRequest(request, ended);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Converts a request. The body is read as the handler asks for it; `null` if none is announced.
  *
  * @param ended aborts when the exchange has ended, or its client is gone
+ * @throws {TypeError} The web standard refuses the method or the address.
  */
 export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Request {
   const { method = "GET", rawHeaders, headers, url = "/" } = request;

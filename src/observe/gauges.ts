@@ -52,7 +52,7 @@ export class Gauges {
   readonly #sources: GaugeSources;
   readonly #gauges: readonly { readonly row: Row; readonly gauge: Gauge }[];
   /** One question at a time, however many scrapers there are. */
-  readonly #store: SharedCall<StoreSample | undefined>;
+  readonly #store: SharedCall<StoreSample>;
 
   constructor(registry: Registry, sources: GaugeSources) {
     const { inbox, settings } = sources;
@@ -76,7 +76,7 @@ export class Gauges {
     }));
   }
 
-  /** Resolves to `undefined` if the store does not answer in time. */
+  /** Resolves to `undefined` unless the store answers in time, and as a whole. */
   async sample(): Promise<StoreSample | undefined> {
     let cancel: () => void = () => undefined;
     const late = new Promise<undefined>((resolve) => {
@@ -84,14 +84,17 @@ export class Gauges {
       const timer = setTimeout(resolve, STORE_TIMEOUT_MS, undefined);
       cancel = () => clearTimeout(timer);
     });
-    return await Promise.race([this.#store.get(), late]).finally(cancel);
+    const sample = await Promise.race([this.#store.get(), late]).finally(cancel);
+    const { shared } = this.#sources.inbox;
+    const isWhole = sample?.measures && (shared === undefined || sample.shared);
+    return isWhole ? sample : undefined;
   }
 
   update(sample: StoreSample | undefined): void {
     const isReady = this.#sources.isStarted() && sample !== undefined;
     const status = statusOf(this.#sources, isReady, sample);
     for (const { row, gauge } of this.#gauges) {
-      const value = row.read(status, sample?.measures.disk);
+      const value = row.read(status, sample?.measures?.disk);
       if (typeof value === "number") gauge.set(value);
       else if (row.label !== undefined) {
         for (const [key, one] of Object.entries(value ?? {})) gauge.set({ [row.label]: key }, one);

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { hostCheck, isLoopback } from "../core/addresses.ts";
 import { dropBody } from "../core/body.ts";
 import { type Listening, listen } from "../core/listen.ts";
-import { toNodeListener } from "../core/web-adapter.ts";
+import { sendWebResponse } from "../core/web-adapter.ts";
 import { CONTENT_TYPE, type Metrics } from "./metrics.ts";
 
 /**
@@ -18,24 +18,27 @@ export async function serveMetrics(
 ): Promise<Listening> {
   // On an address for other machines, the names by which they call this one are unknown.
   const isAllowed = isLoopback(host) ? hostCheck([]) : () => true;
-  const handle = async (request: Request, original: IncomingMessage) => {
+  const handle = async (request: IncomingMessage) => {
     // A body that is not read while the store answers would keep each of its chunks.
-    dropBody(original);
-    if (!isAllowed(original)) return page(403, "Ask for 127.0.0.1 or localhost.\n");
-    return await answer(request, metrics).catch(() => page(500, "The metrics cannot be read.\n"));
+    dropBody(request);
+    if (!isAllowed(request)) return page(403, "Ask for 127.0.0.1 or localhost.\n");
+    return await answer(request, metrics);
   };
-  return await listen(
-    toNodeListener(handle, () => undefined),
-    host,
-    port,
-    {
-      set: { host: "METRICS_HOST", port: "METRICS_PORT" },
-    },
-  );
+  const listener: RequestListener = (request, response) =>
+    void handle(request)
+      .catch(() => page(500, "The metrics cannot be read.\n"))
+      .then((answered) => sendWebResponse(response, answered));
+  return await listen(listener, host, port, {
+    set: { host: "METRICS_HOST", port: "METRICS_PORT" },
+  });
 }
 
-async function answer({ method, url }: Request, metrics: Pick<Metrics, "text">): Promise<Response> {
-  if (new URL(url).pathname !== "/metrics") {
+/** Answers from the request line, because a web `Request` refuses some Host headers by which scrapers call. */
+async function answer(
+  { method, url = "/" }: IncomingMessage,
+  metrics: Pick<Metrics, "text">,
+): Promise<Response> {
+  if (url.split("?")[0] !== "/metrics") {
     return page(404, "Nothing is here. The metrics are at /metrics.\n");
   }
   if (method !== "GET" && method !== "HEAD") {

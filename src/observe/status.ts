@@ -92,21 +92,21 @@ export interface StatusSources {
   readonly restored?: { readonly mark: RestoreMark } | undefined;
 }
 
-/** Measures of the store at one moment. */
+/** Measures of the store at one moment. A part that the store does not answer is `undefined`, without harm to the other. */
 export interface StoreSample {
-  readonly measures: InboxMeasures;
-  /** `undefined` if one process has the inbox for itself. */
+  readonly measures: InboxMeasures | undefined;
+  /** `undefined` also if one process has the inbox for itself. */
   readonly shared: SharedReport | undefined;
 }
 
-/** Resolves to `undefined` if the store does not answer. */
-export async function sampleStore(inbox: StatusSources["inbox"]): Promise<StoreSample | undefined> {
-  try {
-    const [measures, shared] = await Promise.all([inbox.measure(), inbox.shared?.report()]);
-    return { measures, shared };
-  } catch {
-    return undefined;
-  }
+/** Measures the store, as far as it answers. */
+export async function sampleStore(inbox: StatusSources["inbox"]): Promise<StoreSample> {
+  const unknown = () => undefined;
+  const [measures, shared] = await Promise.all([
+    inbox.measure().catch(unknown),
+    inbox.shared?.report().catch(unknown),
+  ]);
+  return { measures, shared };
 }
 
 /** Reads the status. A store that does not answer is part of it, not a failure. */

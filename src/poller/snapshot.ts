@@ -36,11 +36,11 @@ export interface Snapshot {
   readonly status: PollerStatus;
 }
 
-/** Fields that a newer version adds are ignored; a changed field gets another format number. Undefined fields are absent. */
+const age = z.number().nullable();
+
+/** Fields that a newer version adds are ignored; a changed field gets another format number. */
 const written = z.object({
-  format: z.literal(2),
-  /** The writer's clock. Times of the status are on it, because the clocks of two instances differ. */
-  now: z.number(),
+  format: z.literal(1),
   state: z.object({
     mode: z.enum(["auditing", "polling"]),
     unconfirmed: z
@@ -48,25 +48,41 @@ const written = z.object({
       .readonly(),
     webhookTypes: z.array(z.string()),
     lastDelivery: z.array(z.string()),
-    deliveredAt: z.number().optional(),
+    deliveredAt: z.number().nullable(),
     cleanRounds: z.number(),
   }),
+  /** Times as ages, because the clocks of two instances differ. Those of the state are on the platform's clock. */
   status: z.object({
-    modeSince: z.number(),
+    modeMsAgo: z.number(),
     modeReason: z.string(),
-    cursor: z.string().optional(),
-    lastPollAt: z.number().optional(),
-    lastPollError: z.object({ code: z.string(), status: z.number().optional() }).optional(),
-    readToEndAt: z.number().optional(),
+    cursor: z.string().nullable(),
+    lastPollMsAgo: age,
+    lastPollError: z.object({ code: z.string(), status: z.number().nullable() }).nullable(),
+    readToEndMsAgo: age,
   }),
 });
 
 /** @param now on the clock of the status */
 export function writeSnapshot({ state, status }: Snapshot, now: number): string {
-  const { webhookTypes, lastDelivery } = state;
-  const sets = { webhookTypes: [...webhookTypes], lastDelivery: [...lastDelivery] };
-  const snapshot = { format: 2, now, state: { ...state, ...sets }, status } as const;
-  return JSON.stringify(snapshot satisfies z.input<typeof written>);
+  const ago = (at: number | undefined) => (at === undefined ? null : now - at);
+  const { lastPollError: error } = status;
+  return JSON.stringify({
+    format: 1,
+    state: {
+      ...state,
+      webhookTypes: [...state.webhookTypes],
+      lastDelivery: [...state.lastDelivery],
+      deliveredAt: state.deliveredAt ?? null,
+    },
+    status: {
+      modeMsAgo: now - status.modeSince,
+      modeReason: status.modeReason,
+      cursor: status.cursor ?? null,
+      lastPollMsAgo: ago(status.lastPollAt),
+      lastPollError: error ? { code: error.code, status: error.status ?? null } : null,
+      readToEndMsAgo: ago(status.readToEndAt),
+    },
+  } satisfies z.input<typeof written>);
 }
 
 /**
@@ -77,26 +93,27 @@ export function writeSnapshot({ state, status }: Snapshot, now: number): string 
 export function readSnapshot(text: string, at: number): Snapshot | undefined {
   const parsed = written.safeParse(parse(text));
   if (!parsed.success) return undefined;
-  const { now, state, status } = parsed.data;
-  const shift = (time: number | undefined) => (time === undefined ? undefined : time - now + at);
-  const { cursor, lastPollError: error } = status;
+  const { state, status } = parsed.data;
+  const before = (msAgo: number | null) => (msAgo === null ? undefined : at - msAgo);
+  const { lastPollError: error } = status;
   return {
     state: {
       ...state,
       webhookTypes: new Set(state.webhookTypes),
       lastDelivery: new Set(state.lastDelivery),
-      // On the platform's clock, as all times of the state.
-      deliveredAt: state.deliveredAt,
+      deliveredAt: state.deliveredAt ?? undefined,
     },
     status: {
       mode: state.mode,
-      modeSince: status.modeSince - now + at,
+      modeSince: at - status.modeMsAgo,
       modeReason: status.modeReason,
-      cursor,
-      lastPollAt: shift(status.lastPollAt),
+      cursor: status.cursor ?? undefined,
+      lastPollAt: before(status.lastPollMsAgo),
       // Codes are shown as text, even one of a newer version.
-      lastPollError: error && { code: error.code as ErrorCode, status: error.status },
-      readToEndAt: shift(status.readToEndAt),
+      lastPollError: error
+        ? { code: error.code as ErrorCode, status: error.status ?? undefined }
+        : undefined,
+      readToEndAt: before(status.readToEndMsAgo),
     },
   };
 }

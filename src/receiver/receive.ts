@@ -127,7 +127,7 @@ export class Receiver {
       return this.#refuse(bodyFailure(error.problem, limit));
     }
     const started = clock.now();
-    const verdict = verifyBody(body, head, secrets);
+    const verdict = verifyBody(body, head, { secrets, now: started });
     if (!verdict.ok) return await this.#refuseSignature(verdict);
     this.#noteSecret(verdict.secretIndex, started);
     // The header is not signed. One that a stranger sent would put spans into the traces of others.

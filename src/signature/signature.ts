@@ -59,15 +59,17 @@ export function verify(
   options: VerifyOptions,
 ): Verdict {
   const head = readSignature(header, options.now);
-  return head.ok ? verifyBody(body, head, options.secrets) : head;
+  return head.ok ? verifyBody(body, head, options) : head;
 }
 
-/** Compares the body with a header that was read before the body came. */
+/** Compares the body with a header that was read before the body came. A slow body may have made it stale. */
 export function verifyBody(
   body: Uint8Array,
   head: SignatureHead,
-  secrets: readonly string[],
+  { secrets, now }: VerifyOptions,
 ): Verdict {
+  const stale = refuseStale(head.t, now);
+  if (stale !== undefined) return stale;
   const secretIndex = findSecret(body, head, secrets);
   if (secretIndex < 0) {
     return refuse(401, "SIGNATURE_MISMATCH", "The signature does not match the body.");
@@ -95,16 +97,19 @@ export function readSignature(
       "X-Service-Signature must have the form t=<unix-seconds>,v1=<64 lowercase hex digits>.",
     );
   }
-  const age = Math.floor(now / 1000) - Number(parsed.t);
-  if (Math.abs(age) > TOLERANCE_SECONDS) {
-    return refuse(
-      400,
-      "SIGNATURE_STALE",
-      `The timestamp is ${Math.abs(age)} s ${age > 0 ? "old" : "in the future"}; ` +
-        `at most ${TOLERANCE_SECONDS} s are accepted. If it was just signed, a clock is wrong.`,
-    );
-  }
-  return { ok: true, ...parsed };
+  return refuseStale(parsed.t, now) ?? { ok: true, ...parsed };
+}
+
+/** Returns `undefined` for a timestamp within the tolerance. */
+function refuseStale(t: string, now: number): RefusedSignature | undefined {
+  const age = Math.floor(now / 1000) - Number(t);
+  if (Math.abs(age) <= TOLERANCE_SECONDS) return undefined;
+  return refuse(
+    400,
+    "SIGNATURE_STALE",
+    `The timestamp is ${Math.abs(age)} s ${age > 0 ? "old" : "in the future"}; ` +
+      `at most ${TOLERANCE_SECONDS} s are accepted. If it was just signed, a clock is wrong.`,
+  );
 }
 
 /** A signature header that is well-formed and fresh. The body is not compared yet. */

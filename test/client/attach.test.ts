@@ -182,6 +182,16 @@ describe("before a byte is sent", async () => {
   const png = await image();
   const five = Array.from({ length: 5 }, () => png);
 
+  /** A client that lists its requests, and uploads whatever it is given. */
+  const answering = () => {
+    const sent: string[] = [];
+    const fetch = async (url: string) => {
+      sent.push(url);
+      return uploaded("k");
+    };
+    return { client: new Client({ baseUrl: "http://platform.test", apiKey: "key", fetch }), sent };
+  };
+
   test.each<[code: string, what: string, message: OutgoingMessage]>([
     ["EMPTY", "nothing", {}],
     ["EMPTY", "an empty text", { text: "", images: [], imageKeys: [] }],
@@ -195,15 +205,7 @@ describe("before a byte is sent", async () => {
     ["BLOCKED_HOST", "a password", { images: [png, "https://ada:x@example.com/a.png"] }],
     ["INVALID_OPTION", "a file that is not there", { images: [png, "./no-such-file.png"] }],
   ])("%s: %s", async (code, _what, message) => {
-    const sent: string[] = [];
-    const client = new Client({
-      baseUrl: "http://platform.test",
-      apiKey: "key",
-      fetch: async (url) => {
-        sent.push(url);
-        return uploaded("k");
-      },
-    });
+    const { client, sent } = answering();
     for (const write of [
       () => client.posts.create(message),
       () => client.posts.comment("p_1", message),
@@ -213,6 +215,17 @@ describe("before a byte is sent", async () => {
       expect(error).toMatchObject(
         code === "INVALID_OPTION" ? { code } : { code, status: 400, local: true, retryable: false },
       );
+    }
+    expect(sent).toEqual([]);
+  });
+
+  test.each(["", ".", "..", "\ud800"])("INVALID_ID: an id %j", async (id) => {
+    const { client, sent } = answering();
+    for (const write of [
+      () => client.posts.comment(id, { images: [png, address("a")] }),
+      () => client.dms.send(id, { images: [png, address("a")] }),
+    ]) {
+      expect(await rejection(write())).toMatchObject({ code: "INVALID_ID" });
     }
     expect(sent).toEqual([]);
   });

@@ -5,7 +5,13 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Client, type ImageInput, MAX_IMAGE_BYTES, prepareImage } from "../faces/client.ts";
+import {
+  type CallOptions,
+  Client,
+  type ImageInput,
+  MAX_IMAGE_BYTES,
+  prepareImage,
+} from "../faces/client.ts";
 import { ServiceBotError } from "../faces/errors.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { rejection } from "./api.ts";
@@ -246,9 +252,20 @@ describe("a file is refused that is", () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(socket, resolve));
     onTestFinished(() => void server.close());
-    for (const path of [fifo, socket, "/dev/zero"]) {
+    for (const path of [fifo, "/dev/zero"]) {
       expect((await refusal(path)).message).toBe(`"${path}" is a device, not a file.`);
     }
+    const { code, message } = await refusal(socket);
+    expect(code).toBe("INVALID_OPTION");
+    expect(message).toContain("it is a socket or a device");
+  });
+
+  const linux = process.platform === "linux" ? test : test.skip;
+
+  linux("longer than its size says", async () => {
+    const { code, message } = await refusal("/proc/self/maps");
+    expect(code).toBe("INVALID_OPTION");
+    expect(message).toContain("grew while it was read");
   });
 });
 
@@ -260,10 +277,10 @@ test("nothing is read once the signal is aborted", async () => {
 });
 
 /** A client of a platform that keeps the bodies of uploads. */
-function uploading() {
+function uploading(timeoutMs?: number) {
   const bodies: unknown[] = [];
   const client = new Client({
-    ...{ baseUrl: "http://platform.test", apiKey: "key" },
+    ...{ baseUrl: "http://platform.test", apiKey: "key", timeoutMs },
     fetch: async (_url, { body }) => {
       bodies.push(body);
       return Response.json({ key: "k_1", url: "u" });
@@ -271,6 +288,29 @@ function uploading() {
   });
   return { client, bodies };
 }
+
+describe("a Blob that gives nothing", () => {
+  const stalled = Object.assign(new Blob([png]), {
+    arrayBuffer: () => new Promise<never>(() => {}),
+  });
+
+  test.each<[string, (client: Client, options: CallOptions) => Promise<unknown>]>([
+    ["an upload", (client, options) => client.upload(stalled, options)],
+    ["a message", (client, options) => client.dms.send("c_1", { images: [png, stalled] }, options)],
+  ])("holds %s until its signal aborts, or its deadline", async (_, write) => {
+    const controller = new AbortController();
+    const { client, bodies } = uploading();
+    const aborted = rejection(write(client, { signal: controller.signal }));
+    const reason = new Error("enough");
+    controller.abort(reason);
+    expect(await aborted).toBe(reason);
+
+    const hurried = uploading(5);
+    const late = await rejection(write(hurried.client, {}));
+    expect(late).toMatchObject({ code: "API_TIMEOUT", sent: false });
+    expect([...bodies, ...hurried.bodies]).toEqual([]);
+  });
+});
 
 describe("an upload", () => {
   test("of an address is JSON", async () => {

@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { OLDEST_NODE, requireNode } from "../faces/core.ts";
 
@@ -30,6 +32,20 @@ describe("Node", () => {
 
   test("this one is new enough", () => {
     expect(() => requireNode()).not.toThrow();
+  });
+
+  test("one without the newer functions of Node reaches the refusal of a start", async () => {
+    const bot = new URL("../../src/index.ts", import.meta.url).href;
+    const program = `
+      process.getBuiltinModule = undefined;
+      Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.11.1" } });
+      const { Bot } = await import(${JSON.stringify(bot)});
+      await new Bot({ env: {} }).start({ standalone: false }).catch(({ code }) => console.log(code));
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      ...["--input-type=module", "--eval", program],
+    ]);
+    expect(stdout).toBe("NODE_TOO_OLD\n");
   });
 
   test("the oldest one is the one that package.json asks for", () => {

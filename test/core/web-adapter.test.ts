@@ -1,4 +1,5 @@
-import { createServer } from "node:http";
+import { once } from "node:events";
+import { createServer, type RequestOptions, request } from "node:http";
 import { connect } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -34,6 +35,23 @@ test("a request arrives with its address, headers and body, and the answer with 
 test("an answer of no body ends", async () => {
   const { url } = await serve(async () => new Response(null, { status: 204 }));
   expect((await fetch(url)).status).toBe(204);
+});
+
+test.each<[string, RequestOptions]>([
+  ["method", { method: "TRACE" }],
+  ["Host", { headers: { host: "user:password@bot" } }],
+  ["Host, with a body", { method: "POST", headers: { host: "user:password@bot" } }],
+])("a request whose %s no web request can have is answered 400", async (_name, options) => {
+  const errors: unknown[] = [];
+  const { url } = await serve(
+    async () => new Response("handled"),
+    (error) => void errors.push(error),
+  );
+  const body = options.method === "POST" ? "x".repeat(200_000) : undefined;
+  const asked = request(url, options).end(body);
+  const [answer] = await once(asked, "response");
+  answer.resume();
+  expect([answer.statusCode, errors]).toEqual([400, []]);
 });
 
 test("a large body arrives whole", async () => {

@@ -11,3 +11,4 @@ export {
   observe,
 } from "../../src/poller/mode.ts";
 export { Poller, type PollerOptions } from "../../src/poller/poller.ts";
+export { readSnapshot, type Snapshot, writeSnapshot } from "../../src/poller/snapshot.ts";

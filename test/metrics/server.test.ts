@@ -53,6 +53,23 @@ describe("the port of the metrics", () => {
     expect(await statusFor(`${here}/metrics`, "bot:9464")).toBe(200);
   });
 
+  test.each(["[fe80::1%eth0]:9464", "bot-1.svc:99999", "a%zz", "u:p@bot", ""])(
+    "on an address for others the host %j does as well",
+    async (host) => {
+      const { url } = await serve("0.0.0.0");
+      const here = url.replace("0.0.0.0", "127.0.0.1");
+      expect(await statusFor(`${here}/metrics`, host)).toBe(200);
+    },
+  );
+
+  test("TRACE is refused like any other method", async () => {
+    const { url } = await serve();
+    const asked = request(`${url}/metrics`, { method: "TRACE" }).end();
+    const [answer] = await once(asked, "response");
+    answer.resume();
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, "GET, HEAD"]);
+  });
+
   test("a body in tiny pieces closes its connection while the metrics are collected", async () => {
     const asked = Promise.withResolvers<void>();
     const collected = Promise.withResolvers<string>();

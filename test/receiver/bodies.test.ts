@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BodyBudget } from "../faces/core.ts";
 import { toFetch, toNodeListener } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
+import { ManualClock } from "../faces/testing.ts";
 import {
   apiKey,
   batchOf,
@@ -100,6 +101,31 @@ describe.each(socketFaces)("over $name", (face) => {
     expect(await Promise.race(slow)).toBe("503 BODIES_BUSY");
     expect(rig.budget.usedBytes).toBeLessThanOrEqual(30_000);
   });
+});
+
+test("a signature that becomes too old while its body arrives is refused as stale", async () => {
+  let time = now * 1000;
+  const clock = Object.assign(new ManualClock(), { now: () => time });
+  const { endpoints, inbox } = makeRig({ clock });
+  const bytes = Buffer.from(batchOf("1"));
+  const answerAt = async (header: string) => {
+    time = now * 1000;
+    const body = new ReadableStream({
+      pull(controller) {
+        time += 2_000;
+        controller.enqueue(bytes);
+        controller.close();
+      },
+    });
+    const headers = { "x-service-signature": header };
+    const init = { method: "POST", headers, body, duplex: "half" } as const;
+    const answer = await toFetch(endpoints)(new Request("http://bot.test/webhook", init));
+    const { error }: { error?: { code: string } } = JSON.parse(await answer.text());
+    return [answer.status, error?.code];
+  };
+  expect(await answerAt(sign(bytes, secret, now - 299))).toEqual([400, "SIGNATURE_STALE"]);
+  expect(inbox.puts).toBe(0);
+  expect(await answerAt(sign(bytes, secret, now - 298))).toEqual([200, undefined]);
 });
 
 describe("a body that the bot does not need", () => {
