@@ -59,7 +59,8 @@ export function pageOf(scenes: readonly Recorded[]): string {
  */
 export function asShown(printed: string, usual: ReadonlyMap<string, string>): string {
   const lines = printed
-    .split("\n")
+    // The prompt of `dev` ends its line with a return of its own, before that of the terminal.
+    .split(/\r*\n/)
     .map((line) => line.split("\r").at(-1)?.trimEnd() ?? "")
     .filter((line) => !/^npm (?:warn|notice)/.test(line));
   const text = [...usual].reduce((all, [from, to]) => all.replaceAll(from, to), lines.join("\n"));
