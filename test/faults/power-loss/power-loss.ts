@@ -66,8 +66,10 @@ async function withJournal(
     const all: Findings[] = [];
     for (let n = 1; n <= runs; n++) {
       const weaker = synchronous === undefined ? {} : { synchronous };
-      const lives = await runUnderLoad({ ...load, ...weaker, random, scratch, shim });
-      const findings = await cutPower(lives, { cuts, random, scratch });
+      // A folder for each run, because the journals of each have the same names.
+      const folder = mkdtempSync(join(scratch, "run-"));
+      const lives = await runUnderLoad({ ...load, ...weaker, random, scratch: folder, shim });
+      const findings = await cutPower(lives, { cuts, random, scratch: folder });
       all.push(findings);
       progress(`run ${n} of ${runs}: ${findings.cuts} cuts, ${findings.lost} events lost`);
     }
