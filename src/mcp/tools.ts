@@ -243,7 +243,7 @@ export const allTools: readonly Tool[] = [
     name: "service_send_message",
     title: "Answer in a conversation",
     description:
-      "Sends a direct message of the bot: text, images (imageKeys), or both. Only into a conversation that somebody has begun with the bot; a second call sends a second message.",
+      "Sends a direct message of the bot: text, images (imageKeys), or both. Only into a conversation that a user has begun with the bot; a second call sends a second message.",
     scopes: ["dm"],
     writes: true,
     input: z.strictObject({ conversationId: id("the conversation"), ...content }),

@@ -124,7 +124,7 @@ export function setBlock(store: Store, { by, whom, blocked = true }: BlockInput)
   store.transaction(() => {
     const blocker = store.people.named(usernameIn(by, "by"));
     const other = whom === undefined ? store.people.bot() : known(store, usernameIn(whom, "whom"));
-    if (blocker.seq === other.seq) throw invalid("nobody blocks themselves");
+    if (blocker.seq === other.seq) throw invalid("an account cannot block itself");
     store.blocks.set(blocker.seq, other.seq, blocked);
   });
   return store.blocks.all();

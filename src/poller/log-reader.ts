@@ -21,7 +21,7 @@ export interface LogReaderOptions {
   readonly log: Logger;
   /** Beginning of a first start without a cursor: the present or the oldest event. */
   readonly startFrom: "now" | "oldest";
-  /** What a first start found, kept for the next reader of this process. */
+  /** Result of a first start, kept for the next reader of this process. */
   readonly firstStart?: FirstStart | undefined;
   /** The platform's clock, in milliseconds since 1970. */
   readonly platformClock: Pick<Clock, "now">;

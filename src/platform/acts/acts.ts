@@ -268,7 +268,7 @@ function recipientOf({ store, from, to }: Act, owner?: number): User {
   const recipient = to ?? (ownerBot?.isBot === true ? ownerBot : store.people.bot());
   if (recipient.seq !== from.seq) return recipient;
   const what = `${from.username} does this to itself, which makes no event`;
-  throw invalid(`${what}; name another bot in to, or somebody else in from`);
+  throw invalid(`${what}; name another bot in to, or another account in from`);
 }
 
 /** The post that was named, anybody's, or the newest of the bot concerned. */
