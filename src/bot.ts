@@ -1,67 +1,54 @@
 import { Lifecycle } from "./bot/lifecycle.ts";
-import { checkOptions, type HandlerOptions } from "./core/option-checks.ts";
-import type { EventType } from "./events/types.ts";
+import { checkOptions, refuseProblems } from "./core/option-checks.ts";
+import { isSchema } from "./core/standard-schema.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
 import { type BotStatus, readStatus } from "./observe/status.ts";
 import { BOT_OPTIONS, type BotOptions, START_OPTIONS, type StartOptions } from "./options.ts";
 import type { Mode } from "./poller/mode.ts";
 import { toExpress, toFetch, type WebhookMiddleware } from "./receiver/adapters.ts";
 import { beforeStart } from "./receiver/receive.ts";
-import { type ErrorObserver, type Handler, type Middleware, Router } from "./router/router.ts";
+import type { Context } from "./router/context.ts";
+import type { FieldsOf, Next, WithState } from "./router/handler.ts";
+import { Router, routesOf } from "./router/router.ts";
 
-/** A webhook receiver with a durable inbox, typed handlers and polling as the fallback. */
-export class Bot {
-  readonly #router = new Router();
+/**
+ * A webhook receiver with a durable inbox, typed handlers and polling as the fallback.
+ *
+ * @typeParam S the state of a conversation, from the option `state`
+ * @typeParam X fields that middleware has added to the context
+ */
+export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   readonly #lifecycle: Lifecycle;
 
   /** @throws {ServiceBotError} INVALID_OPTION */
-  constructor(options: BotOptions = {}) {
+  constructor(options: BotOptions<S> = {}) {
+    super();
     checkOptions(options, BOT_OPTIONS);
-    this.#lifecycle = new Lifecycle(this, options, this.#router);
+    if (options.state !== undefined && !isSchema(options.state)) {
+      refuseProblems([
+        "state must be a schema that follows Standard Schema v1, such as one of zod",
+      ]);
+    }
+    this.#lifecycle = new Lifecycle(this, options, routesOf(this));
   }
 
   /**
-   * Handles events of a type, or of several. Handlers of one type run one after the other, and share
-   * the options: of what was set twice the later one holds.
-   *
-   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
-   */
-  on<T extends EventType>(
-    types: T | readonly T[],
-    handler: Handler<T>,
-    options: HandlerOptions = {},
-  ): this {
-    this.#router.on(types, handler, options);
-    return this;
-  }
-
-  /**
-   * Runs around every handler, in the order of the calls.
+   * Runs around every handler, in the order of the calls. Fields that a middleware passes with `return next({ user })` are in
+   * the context of what comes after it, and in the type of the bot that is returned.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
-  use(middleware: Middleware): this {
-    this.#router.use(middleware);
-    return this;
-  }
-
+  override use<R>(
+    middleware: (context: Context & WithState<S> & X, next: Next) => R,
+  ): Bot<S, X & FieldsOf<R>>;
   /**
-   * Handles events of types newer than this version.
+   * Mounts a module: its handlers run among those of the bot, in the order of the calls.
    *
-   * @throws {ServiceBotError} INVALID_OPTION
+   * @throws {ServiceBotError} INVALID_OPTION for a module that is mounted here already, or for a name that is taken
    */
-  onUnknown(handler: Handler): this {
-    this.#router.onUnknown(handler);
-    return this;
-  }
-
-  /**
-   * Sees what handlers throw; the retry policy decides what happens next.
-   *
-   * @throws {ServiceBotError} INVALID_OPTION
-   */
-  onError(observer: ErrorObserver): this {
-    this.#router.onError(observer);
+  override use<M>(module: WithState<S> & X extends M ? Router<M> : never): this;
+  override use(part: never): this {
+    super.use(part);
     return this;
   }
 

@@ -51,6 +51,8 @@ export type ErrorCode =
   | "CURSOR_INVALID"
   // handlers
   | "UNKNOWN_EVENT_TYPE"
+  | "PAYLOAD_INVALID"
+  | "HANDLER_MISSING"
   | "HANDLER_TIMEOUT"
   | "HANDLER_CRASHED"
   | "RETRY_LATER"

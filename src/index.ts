@@ -17,6 +17,7 @@ export {
 export type { ImageInput, OutgoingMessage } from "./client/resources.ts";
 export type { Logger } from "./core/logger.ts";
 export type { HandlerOptions } from "./core/option-checks.ts";
+export type { StandardSchemaV1 } from "./core/standard-schema.ts";
 export { ConfigError, type ErrorCode, GiveUp, RetryLater, ServiceBotError } from "./errors.ts";
 export { eventTypes } from "./events/parse.ts";
 export type {
@@ -38,5 +39,16 @@ export type { ChannelMessages, WorkMessages } from "./observe/channels.ts";
 export type { BotStatus } from "./observe/status.ts";
 export type { BotOptions, StartOptions } from "./options.ts";
 export type { Context, EventFor, StepOptions, WriteOptions } from "./router/context.ts";
-export type { ErrorObserver, Handler, Middleware } from "./router/router.ts";
+export type {
+  CronContext,
+  CustomContext,
+  ErrorObserver,
+  Handler,
+  Middleware,
+  Next,
+  TimerContext,
+  WithState,
+} from "./router/handler.ts";
+export type { Command } from "./router/matching.ts";
+export { type CronOptions, Router } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";

@@ -3,17 +3,27 @@ import { type ConfigOverrides, settings } from "./config.ts";
 import type { BackoffOptions, Clock, Random } from "./core/clock.ts";
 import type { Logger } from "./core/logger.ts";
 import { COUNT, type OptionTable, RETRY_OPTIONS, TIME_LIMIT, WAIT } from "./core/option-checks.ts";
+import type { StandardSchemaV1 } from "./core/standard-schema.ts";
 import type { LaneOf } from "./events/lane.ts";
 import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
 import type { LoopGuardOptions } from "./router/loops.ts";
 
-/** Options of a bot in code. They override the environment. Durations are milliseconds. */
-export interface BotOptions extends ConfigOverrides {
+/**
+ * Options of a bot in code. They override the environment. Durations are milliseconds.
+ *
+ * @typeParam S the state of a conversation
+ */
+export interface BotOptions<S = unknown> extends ConfigOverrides {
   /** The variables to read; `process.env` by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A pino logger of your own; by default one JSON object a line on standard output. */
   readonly logger?: Logger;
+  /**
+   * Schema of the state of a conversation, for `ctx.state()`: of zod, valibot, arktype or any other library that follows
+   * Standard Schema v1. What it returns for an empty object is the first state.
+   */
+  readonly state?: StandardSchemaV1<unknown, S>;
   /** How long a handler may run. Default 60,000. */
   readonly handlerTimeoutMs?: number;
   /** The waits between runs of a handler that fails. Default 1,000 doubling up to 300,000, with full jitter. */
@@ -99,6 +109,7 @@ const LOOP_GUARD_OPTIONS: OptionTable<LoopGuardOptions> = {
 const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
   env: true,
   logger: true,
+  state: true,
   handlerTimeoutMs: TIME_LIMIT,
   retry: { options: RETRY_OPTIONS },
   lane: true,

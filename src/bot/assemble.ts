@@ -18,7 +18,7 @@ import { Poller } from "../poller/poller.ts";
 import type { Endpoints, HealthOptions } from "../receiver/adapters.ts";
 import { Receiver } from "../receiver/receive.ts";
 import { Handling } from "../router/handling.ts";
-import type { Router } from "../router/router.ts";
+import type { Routes } from "../router/routes.ts";
 import { RestoreWindow } from "../steps/restore.ts";
 import { Membership } from "./membership.ts";
 
@@ -51,7 +51,7 @@ interface Setup {
   readonly bot: object;
   readonly config: Config;
   readonly options: BotOptions;
-  readonly router: Router;
+  readonly routes: Routes;
   /** True from the start until the stop. */
   readonly isStarted: () => boolean;
   /** Aborts when a bot that stops no longer waits for the store. */
@@ -94,7 +94,7 @@ export async function assemble(setup: Setup): Promise<Parts> {
 }
 
 async function wire(common: Common): Promise<Parts> {
-  const { bot, config, options, router, clock, log, observers, inbox, isStarted } = common;
+  const { bot, config, options, routes, clock, log, observers, inbox, isStarted } = common;
   const { shared } = inbox;
   const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
   const client = createClient(common);
@@ -104,8 +104,12 @@ async function wire(common: Common): Promise<Parts> {
   const restore = await RestoreWindow.open({ inbox, client, clock, log });
   const poller = await createPoller(common, { client, laneOf, peers, restore });
   const dispatcher = new Dispatcher({
-    ...{ ...common, laneOf, restore, types: router },
-    handler: new Handling({ router, client, clock, laneOf, loopGuard: options.loopGuard }),
+    ...{ ...common, laneOf, restore, types: routes },
+    handler: new Handling({
+      ...{ routes, client, clock, laneOf },
+      loopGuard: options.loopGuard,
+      state: options.state,
+    }),
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? defaults.handlerTimeoutMs,

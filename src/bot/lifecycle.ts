@@ -7,7 +7,7 @@ import { printableText } from "../core/safe-text.ts";
 import { ConfigError, ServiceBotError } from "../errors.ts";
 import { type BotOptions, defaults, type StartOptions } from "../options.ts";
 import { toNodeListener } from "../receiver/adapters.ts";
-import type { Router } from "../router/router.ts";
+import type { Routes } from "../router/routes.ts";
 import { assemble, type Parts } from "./assemble.ts";
 import { logWarnings } from "./warnings.ts";
 
@@ -18,7 +18,7 @@ const STORE_TIMEOUT_MS = 5_000;
 export class Lifecycle {
   readonly #bot: object;
   readonly #options: BotOptions;
-  readonly #router: Router;
+  readonly #routes: Routes;
   #config: Config | undefined;
   #parts: Parts | undefined;
   #server: Listening | undefined;
@@ -29,10 +29,10 @@ export class Lifecycle {
   readonly #deadline = new AbortController();
 
   /** @param bot sender of what is published on channels */
-  constructor(bot: object, options: BotOptions, router: Router) {
+  constructor(bot: object, options: BotOptions, routes: Routes) {
     this.#bot = bot;
     this.#options = options;
-    this.#router = router;
+    this.#routes = routes;
   }
 
   /** @throws {ConfigError} CONFIG_INVALID */
@@ -88,11 +88,11 @@ export class Lifecycle {
       bot: this.#bot,
       config,
       options: this.#options,
-      router: this.#router,
+      routes: this.#routes,
       isStarted: () => this.#isStarted,
       deadline: this.#deadline.signal,
     });
-    logWarnings({ config, options: this.#options, router: this.#router, ...parts });
+    logWarnings({ config, options: this.#options, routes: this.#routes, ...parts });
     try {
       // First, because the inbox may belong to another version: nothing is taken before.
       await parts.membership?.start((error) => this.#giveUp(error, parts, standalone));

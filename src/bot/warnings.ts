@@ -4,18 +4,18 @@ import { isSentInClear } from "../core/addresses.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import { type BotOptions, defaults } from "../options.ts";
-import type { Router } from "../router/router.ts";
+import type { Routes } from "../router/routes.ts";
 
 export interface WarningSources {
   readonly config: Config;
   readonly options: BotOptions;
-  readonly router: Router;
+  readonly routes: Routes;
   readonly inbox: Pick<Inbox, "capabilities">;
   readonly log: Logger;
 }
 
 /** Logs every setting that is valid and most likely a mistake. */
-export function logWarnings({ config, options, router, inbox, log }: WarningSources): void {
+export function logWarnings({ config, options, routes, inbox, log }: WarningSources): void {
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
   }
@@ -23,7 +23,7 @@ export function logWarnings({ config, options, router, inbox, log }: WarningSour
     log.warn({ variable, remedy }, "a variable is set that is no longer read");
   }
   warnOfPlainHttp(config, log);
-  warnOfTimeouts(options, router, config, log);
+  warnOfTimeouts(options, routes, config, log);
   warnOfBudget(config, log);
 }
 
@@ -37,7 +37,7 @@ function warnOfPlainHttp({ baseUrl }: Config, log: Logger): void {
 }
 
 /** A platform that accepts requests and never answers counts as away only if requests give up first. */
-function warnOfTimeouts(options: BotOptions, router: Router, config: Config, log: Logger): void {
+function warnOfTimeouts(options: BotOptions, routes: Routes, config: Config, log: Logger): void {
   const {
     handlerTimeoutMs = defaults.handlerTimeoutMs,
     requestTimeoutMs = defaults.requestTimeoutMs,
@@ -46,7 +46,7 @@ function warnOfTimeouts(options: BotOptions, router: Router, config: Config, log
   const waitMs = config.maxRequestsPerMinute === undefined ? 0 : HANDLER_WAIT_MS;
   const requestMs = requestTimeoutMs + waitMs;
   const isShort = (ms: number | undefined) => ms !== undefined && ms <= requestMs;
-  const types = router.handledTypes.filter((type) => isShort(router.optionsFor(type).timeoutMs));
+  const types = routes.handledTypes.filter((type) => isShort(routes.optionsFor(type).timeoutMs));
   const short = types.map((type) => `timeoutMs of "${type}"`);
   if (isShort(handlerTimeoutMs)) short.unshift("handlerTimeoutMs");
   if (short.length === 0) return;

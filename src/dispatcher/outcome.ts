@@ -51,6 +51,7 @@ export const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "CURSOR_INVALID",
   "ALREADY_STARTED",
   "BODY_INVALID",
+  "PAYLOAD_INVALID",
   "GAVE_UP",
   // the platform's content and access
   "VALIDATION",

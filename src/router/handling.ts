@@ -1,30 +1,36 @@
 import type { Client } from "../client/client.ts";
 import type { Clock } from "../core/clock.ts";
+import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import type { LaneOf } from "../events/lane.ts";
 import type { Job } from "../steps/step.ts";
-import { type Context, createContext, type WriteEnd } from "./context.ts";
+import { Route } from "./chain.ts";
+import { createContext, type WriteEnd } from "./context.ts";
 import { LoopGuard, type LoopGuardOptions, OwnAccount } from "./loops.ts";
 import { PendingTasks } from "./pending-tasks.ts";
-import type { Router } from "./router.ts";
+import type { Routes } from "./routes.ts";
 
 export interface HandlingOptions {
-  readonly router: Router;
+  readonly routes: Routes;
   readonly client: Client;
   readonly clock: Clock;
   readonly laneOf?: LaneOf;
   readonly loopGuard?: LoopGuardOptions | false | undefined;
+  /** Schema of the state of a conversation. `undefined` for a bot without state. */
+  readonly state?: StandardSchemaV1 | undefined;
 }
 
 /** Runs the handlers of a bot, except for events that it caused itself or that the loop guard holds back. */
 export class Handling {
-  readonly router: Router;
+  readonly routes: Routes;
   readonly client: Client;
   readonly account: OwnAccount;
   readonly guard: LoopGuard | undefined;
+  readonly state: StandardSchemaV1 | undefined;
 
-  constructor({ router, client, clock, laneOf, loopGuard = {} }: HandlingOptions) {
-    this.router = router;
+  constructor({ routes, client, clock, laneOf, loopGuard = {}, state }: HandlingOptions) {
+    this.routes = routes;
     this.client = client;
+    this.state = state;
     this.account = new OwnAccount(client, clock);
     this.guard =
       loopGuard === false ? undefined : new LoopGuard(loopGuard, { platformClock: client, laneOf });
@@ -41,7 +47,7 @@ export class HandlerRun {
   readonly #job: Job;
   readonly #handling: Handling;
   /** `undefined` until a handler may have it. */
-  #context: Context | undefined;
+  #route: Route | undefined;
 
   constructor(job: Job, handling: Handling) {
     this.#job = job;
@@ -58,7 +64,7 @@ export class HandlerRun {
    * run ends after the last, and fails with any of them.
    */
   async run(): Promise<void> {
-    const { router, client, account, guard } = this.#handling;
+    const { routes, client, account, guard } = this.#handling;
     if (account.hasCaused(this.#job.event)) {
       this.#job.log.debug("caused by the bot itself: no handler runs");
       return;
@@ -66,13 +72,14 @@ export class HandlerRun {
     guard?.check(this.#job);
     const tasks = new PendingTasks();
     const context = createContext(this.#job, client, tasks, (write) => this.#noteWrite(write));
-    this.#context = context;
-    await tasks.run(() => router.run(context));
+    const route = new Route(context);
+    this.#route = route;
+    await tasks.run(() => routes.run(route));
   }
 
   /** Notifies the observers of the error that ended the run. */
   async failed(error: unknown): Promise<void> {
-    if (this.#context !== undefined) await this.#handling.router.observe(error, this.#context);
+    if (this.#route !== undefined) await this.#handling.routes.observe(error, this.#route);
   }
 
   /** Counts the answer, and learns the bot's username from it. */

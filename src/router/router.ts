@@ -2,165 +2,304 @@ import {
   checkOptions,
   HANDLER_OPTIONS,
   type HandlerOptions,
+  type OptionTable,
   refuseProblems,
   requireFunction,
 } from "../core/option-checks.ts";
-import { scrubber, showError } from "../core/safe-text.ts";
-import { ServiceBotError } from "../errors.ts";
-import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
+import { isSchema, type StandardSchemaV1 } from "../core/standard-schema.ts";
+import { isEventType } from "../events/parse.ts";
 import type { EventType } from "../events/types.ts";
+import { type Chain, wrap } from "./chain.ts";
 import type { Context } from "./context.ts";
-import { PendingTasks } from "./pending-tasks.ts";
+import type {
+  CronContext,
+  CustomContext,
+  ErrorObserver,
+  FieldsOf,
+  Handler,
+  Middleware,
+  Next,
+  TimerContext,
+} from "./handler.ts";
+import type { Command } from "./matching.ts";
+import { checkData, checkPayload } from "./payload.ts";
+import { type Cron, Routes, refuseUnknownType } from "./routes.ts";
 
-/** Handles one event. An event whose handler throws is tried again later. */
-export type Handler<T extends string = string> = (context: Context<T>) => unknown;
-
-/** Runs around every handler; `next` runs the rest of the chain. Without `next` the event ends here. */
-export type Middleware = (context: Context, next: () => Promise<void>) => unknown;
-
-/** Gets the errors of handlers. The retry policy decides about the event. */
-export type ErrorObserver = (error: unknown, context: Context) => unknown;
-
-/** Matches events to handlers and gives them their context. Knows neither storage nor HTTP. */
-export class Router {
-  readonly #handlers = new Map<string, Handler[]>();
-  readonly #options = new Map<string, HandlerOptions>();
-  readonly #unknown: Handler[] = [];
-  readonly #middleware: Middleware[] = [];
-  readonly #observers: ErrorObserver[] = [];
-  /** Made when an event of the type comes first, and again after a change. */
-  readonly #chains = new Map<string, Chain>();
-
-  /** @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION */
-  on<T extends EventType>(
-    types: T | readonly T[],
-    handler: Handler<T>,
-    options: HandlerOptions = {},
-  ): void {
-    const list = typeof types === "string" ? [types] : types;
-    checkTypes(list);
-    requireFunction(`on("${list.join('", "')}")`, handler);
-    checkOptions(options, HANDLER_OPTIONS);
-    this.#chains.clear();
-    for (const type of list) {
-      if (!isEventType(type)) throw unknownType(type);
-      this.#options.set(type, { ...this.#options.get(type), ...options });
-      const handlers = this.#handlers.get(type) ?? [];
-      // The map goes from a type to handlers of that type; run() looks up by the event's own type.
-      handlers.push(handler as Handler);
-      this.#handlers.set(type, handlers);
-    }
-  }
-
-  /** @throws {ServiceBotError} INVALID_OPTION */
-  use(middleware: Middleware): void {
-    requireFunction("use()", middleware);
-    this.#chains.clear();
-    this.#middleware.push(middleware);
-  }
-
-  /** @throws {ServiceBotError} INVALID_OPTION */
-  onUnknown(handler: Handler): void {
-    requireFunction("onUnknown()", handler);
-    this.#chains.clear();
-    this.#unknown.push(handler);
-  }
-
-  /** @throws {ServiceBotError} INVALID_OPTION */
-  onError(observer: ErrorObserver): void {
-    requireFunction("onError()", observer);
-    this.#observers.push(observer);
-  }
-
-  /** Options for the events of a type. An option that was set twice has its later value. */
-  optionsFor(type: string): HandlerOptions {
-    return this.#options.get(type) ?? {};
-  }
-
-  /** The types that have a handler. */
-  get handledTypes(): readonly string[] {
-    return [...this.#handlers.keys()];
-  }
-
-  /** True if `onUnknown` handles further types, or if middleware handles all of them in the place of handlers. */
-  get handlesOtherTypes(): boolean {
-    const isMiddlewareAlone = this.#handlers.size === 0 && this.#middleware.length > 0;
-    return this.#unknown.length > 0 || isMiddlewareAlone;
-  }
-
-  /** Runs the middleware, and then the handlers of the event's type one after the other. */
-  run(context: Context): Promise<void> {
-    const type = isEventType(context.event.type) ? context.event.type : UNKNOWN;
-    let chain = this.#chains.get(type);
-    if (chain === undefined) {
-      const handlers = type === UNKNOWN ? this.#unknown : (this.#handlers.get(type) ?? []);
-      chain = compose(this.#middleware, handlers);
-      this.#chains.set(type, chain);
-    }
-    return chain(context);
-  }
-
-  /** Notifies the observers of the error that ended a run. An error of an observer is logged and ends here. */
-  async observe(error: unknown, context: Context): Promise<void> {
-    for (const observer of this.#observers) {
-      try {
-        await observer(error, context);
-      } catch (thrown) {
-        // The error may quote the message, which the log does not show.
-        const err = showError(thrown, scrubber(textsOf(context.event)));
-        context.log.error({ err }, "an onError observer failed");
-      }
-    }
-  }
+/** Options of `cron`, with those of a handler. */
+export interface CronOptions extends HandlerOptions {
+  /** Time zone of the pattern, a name of the IANA database such as `Europe/Paris`. Default `UTC`. */
+  readonly timeZone?: string | undefined;
+  /**
+   * Moments that passed while no instance ran: `last` makes up for the last one, `none` for none. Default `last`. A first
+   * start has missed nothing.
+   */
+  readonly missed?: Cron["missed"] | undefined;
 }
 
-/** The chain of all types that this version does not know. No type has this name. */
-const UNKNOWN = "";
+/** A type that this version does not know. Known types have their payload without a schema. */
+type CustomType<T extends string> = T extends EventType | `timer:${string}` | `cron:${string}`
+  ? never
+  : T;
 
-/** Middleware around the handlers of one type. */
-type Chain = (context: Context) => Promise<void>;
+/** A schema of the payload, of any library that follows Standard Schema v1. */
+type Schema<P> = StandardSchemaV1<unknown, P>;
+
+let readRoutes: (router: Router) => Routes;
+
+/** Returns the routes behind a router. */
+export function routesOf(router: Router): Routes {
+  return readRoutes(router);
+}
 
 /**
- * Nests middleware around handlers, the first one outermost. A `next()` that was not awaited is waited for all the same,
- * and its failure is the middleware's.
+ * A module: handlers that a bot, or another module, mounts with `use(router)`. Its middleware runs around its own
+ * handlers alone.
+ *
+ * @typeParam X fields that the handlers need in the context, such as `{ user: User }`. A bot must have them to mount it.
  */
-function compose(middleware: readonly Middleware[], handlers: readonly Handler[]): Chain {
-  const innermost: Chain = async (context) => {
-    if (handlers.length === 0) context.log.debug("no handler for this type");
-    for (const handler of handlers) await handler(context);
-  };
-  return middleware.reduceRight<Chain>((inner, current) => {
-    return async (context) => {
-      const tasks = new PendingTasks();
-      let isEntered = false;
-      const next = () =>
-        tasks.start(async () => {
-          if (isEntered) throw calledTwice();
-          isEntered = true;
-          await inner(context);
-        });
-      await tasks.run(() => current(context, next));
-    };
-  }, innermost);
+export class Router<X = unknown> {
+  readonly #routes = new Routes();
+
+  static {
+    readRoutes = (router) => router.#routes;
+  }
+
+  /**
+   * Handles events of a type, or of several, with two middlewares around the handler.
+   *
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
+   */
+  on<T extends EventType, R, Q>(
+    types: T | readonly T[],
+    first: (context: Context<T> & X, next: Next) => R,
+    second: (context: Context<T> & X & FieldsOf<R>, next: Next) => Q,
+    handler: (context: Context<T> & X & FieldsOf<R> & FieldsOf<Q>) => unknown,
+    options?: HandlerOptions,
+  ): this;
+  /**
+   * Handles events of a type, or of several, with middleware around the handler.
+   *
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
+   */
+  on<T extends EventType, R>(
+    types: T | readonly T[],
+    middleware: (context: Context<T> & X, next: Next) => R,
+    handler: (context: Context<T> & X & FieldsOf<R>) => unknown,
+    options?: HandlerOptions,
+  ): this;
+  /**
+   * Handles events of a type, or of several. Handlers of one type run one after the other, and share the options: of what
+   * was set twice the later one holds.
+   *
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
+   */
+  on<T extends EventType>(
+    types: T | readonly T[],
+    handler: Handler<T, X>,
+    options?: HandlerOptions,
+  ): this;
+  /**
+   * Handles a type that this version does not know, with middleware around the handler.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  on<T extends string, P, R>(
+    type: CustomType<T>,
+    schema: Schema<P>,
+    middleware: (context: CustomContext<T, P> & X, next: Next) => R,
+    handler: (context: CustomContext<T, P> & X & FieldsOf<R>) => unknown,
+    options?: HandlerOptions,
+  ): this;
+  /**
+   * Handles a type that this version does not know. `ctx.payload` is what the schema returns. An event that does not fit the
+   * schema is a dead letter (PAYLOAD_INVALID).
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  on<T extends string, P>(
+    type: CustomType<T>,
+    schema: Schema<P>,
+    handler: (context: CustomContext<T, P> & X) => unknown,
+    options?: HandlerOptions,
+  ): this;
+  on(types: string | readonly string[], ...rest: readonly unknown[]): this {
+    const list = typeof types === "string" ? [types] : types;
+    checkTypes(list);
+    const { schema, chain, options } = readHandler(`on("${list.join('", "')}")`, rest);
+    for (const type of list) {
+      if (/^(?:timer|cron):/.test(type))
+        refuseProblems([`on() does not take ${type}: use onTimer or cron`]);
+      if (schema === undefined && !isEventType(type)) refuseUnknownType(type);
+    }
+    const run = schema === undefined ? chain : checkPayload(schema, chain);
+    for (const type of list) this.#routes.add({ kind: "event", type, run, options });
+    return this;
+  }
+
+  /**
+   * Handles events of types newer than this version, as far as `on` handles none of them.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  onUnknown(
+    handler: (context: CustomContext<string, Readonly<Record<string, unknown>>> & X) => unknown,
+  ): this {
+    const { chain } = readHandler("onUnknown()", [handler]);
+    this.#routes.add({ kind: "unknown", run: chain });
+    return this;
+  }
+
+  /**
+   * Handles timers that `ctx.later(name, …)` has set.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  onTimer<N extends string>(
+    name: N,
+    handler: (context: TimerContext<N> & X) => unknown,
+    options?: HandlerOptions,
+  ): this;
+  /**
+   * Handles timers that `ctx.later(name, …)` has set. `ctx.payload.data` is what the schema returns. Data that does not fit the
+   * schema make the event a dead letter (PAYLOAD_INVALID).
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  onTimer<N extends string, D>(
+    name: N,
+    schema: Schema<D>,
+    handler: (context: TimerContext<N, D> & X) => unknown,
+    options?: HandlerOptions,
+  ): this;
+  onTimer(name: string, ...rest: readonly unknown[]): this {
+    checkName("onTimer()", name);
+    const { schema, chain, options } = readHandler(`onTimer("${name}")`, rest);
+    const run = schema === undefined ? chain : checkData(schema, chain);
+    this.#routes.add({ kind: "event", type: `timer:${name}`, run, options });
+    return this;
+  }
+
+  /**
+   * Runs the handler at each moment of a pattern, in UTC: minute, hour, day of the month, month, day of the week. A sixth field
+   * in front is the second. Each moment is one event, which one instance handles once.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  cron<N extends string>(
+    name: N,
+    pattern: string,
+    handler: (context: CronContext<N> & X) => unknown,
+  ): this;
+  /**
+   * Runs the handler at each moment of a pattern, in the time zone of the options.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  cron<N extends string>(
+    name: N,
+    pattern: string,
+    options: CronOptions,
+    handler: (context: CronContext<N> & X) => unknown,
+  ): this;
+  cron(name: string, pattern: string, ...rest: readonly unknown[]): this {
+    checkName("cron()", name);
+    const isFirst = typeof rest[0] === "function" || rest.length === 1;
+    const given: CronOptions = isFirst ? {} : Object(rest[0]);
+    checkOptions(given, CRON_OPTIONS);
+    const { timeZone = "UTC", missed = "last", ...options } = given;
+    refuseProblems([
+      typeof pattern === "string" ? undefined : "cron() needs a pattern such as 0 9 * * *",
+      missed === "last" || missed === "none" ? undefined : 'missed must be "last" or "none"',
+    ]);
+    const { chain } = readHandler(`cron("${name}")`, isFirst ? rest : rest.slice(1));
+    const cron = { name, pattern, timeZone, missed };
+    this.#routes.add({ kind: "event", type: `cron:${name}`, run: chain, options, cron });
+    return this;
+  }
+
+  /**
+   * Runs around every handler, in the order of the calls. Fields that a middleware passes with `return next({ user })` are in
+   * the context of what comes after it, and in the type of the router that is returned.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  use<R>(middleware: (context: Context & X, next: Next) => R): Router<X & FieldsOf<R>>;
+  /**
+   * Mounts a module: its handlers run among those of this router, in the order of the calls.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION for a module that is mounted here already, or for a name that is taken
+   */
+  use<M>(module: X extends M ? Router<M> : never): this;
+  use(part: unknown): Router {
+    if (part instanceof Router) {
+      this.#routes.mount(routesOf(part));
+    } else {
+      requireFunction("use()", part);
+      this.#routes.addMiddleware(part as Middleware);
+    }
+    return this;
+  }
+
+  /**
+   * Sees what handlers throw; the retry policy decides what happens next. In a module: what its own handlers throw.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  onError(observer: ErrorObserver<X>): this {
+    requireFunction("onError()", observer);
+    this.#routes.observers.push(observer as ErrorObserver);
+    return this;
+  }
+
+  /** The commands with their descriptions, those of modules included, in the order of the calls. */
+  get commands(): readonly Command[] {
+    return this.#routes.commands;
+  }
 }
 
-function calledTwice(): ServiceBotError {
-  return new ServiceBotError(
-    "NEXT_CALLED_TWICE",
-    "A middleware called next() twice; the handlers would run twice. Call it once, and await it.",
-  );
+const CRON_OPTIONS: OptionTable<CronOptions> = {
+  ...HANDLER_OPTIONS,
+  timeZone: true,
+  missed: true,
+};
+
+/** What follows the type or the name in a call: a schema, middleware, the handler, options. */
+interface Parts {
+  readonly schema: StandardSchemaV1 | undefined;
+  /** The handler with its middleware around it. */
+  readonly chain: Chain;
+  readonly options: HandlerOptions;
+}
+
+/**
+ * @param what names the call, such as `on("mention")`
+ * @throws {ServiceBotError} INVALID_OPTION
+ */
+function readHandler(what: string, given: readonly unknown[]): Parts {
+  // A schema may be a function, too.
+  const schema = isSchema(given[0]) ? given[0] : undefined;
+  const rest = schema === undefined ? given : given.slice(1);
+  const isLastOptions = rest.length > 1 && typeof rest.at(-1) !== "function";
+  const options: HandlerOptions = isLastOptions ? Object(rest.at(-1)) : {};
+  const functions = isLastOptions ? rest.slice(0, -1) : rest;
+  for (const part of functions.length === 0 ? [undefined] : functions) requireFunction(what, part);
+  checkOptions(options, HANDLER_OPTIONS);
+  const handler = functions.at(-1) as Handler;
+  const middleware = functions.slice(0, -1) as Middleware[];
+  const chain = wrap(middleware, async ({ context }) => void (await handler(context)));
+  return { schema, chain, options };
 }
 
 /** JavaScript, and values that are cast, pass anything. */
-function checkTypes(list: unknown): void {
+function checkTypes(list: unknown): asserts list is readonly string[] {
   if (Array.isArray(list) && list.every((type) => typeof type === "string")) return;
   refuseProblems(["on() needs an event type, or an array of them"]);
 }
 
-function unknownType(type: string): ServiceBotError {
-  return new ServiceBotError(
-    "UNKNOWN_EVENT_TYPE",
-    `"${type}" is not an event type of this version. Known: ${eventTypes.join(", ")}. ` +
-      "For types that are newer than this version use onUnknown.",
-  );
+/** No control or invisible character, and no half of one: the name is part of an event type. */
+const NAME = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
+
+function checkName(what: string, name: unknown): void {
+  if (typeof name === "string" && NAME.test(name)) return;
+  refuseProblems([`${what} needs a name of 1 to 100 characters without control characters`]);
 }

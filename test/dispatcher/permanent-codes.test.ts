@@ -33,6 +33,8 @@ const decisions: Readonly<Record<ErrorCode, "permanent" | "transient">> = {
   SIGNATURE_STALE: "transient",
   SIGNATURE_MISMATCH: "transient",
   BODY_INVALID: "permanent",
+  PAYLOAD_INVALID: "permanent",
+  HANDLER_MISSING: "transient",
   BODY_TOO_LARGE: "transient",
   BODY_INCOMPLETE: "transient",
   BODY_TIMEOUT: "transient",

@@ -1,5 +1,6 @@
 export { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
+export type { Handler, Middleware } from "../../src/router/handler.ts";
 export { type HandlerRun, Handling } from "../../src/router/handling.ts";
 export { LoopGuard, type LoopGuardOptions, OwnAccount } from "../../src/router/loops.ts";
 export { PendingTasks } from "../../src/router/pending-tasks.ts";
-export { type Handler, type Middleware, Router } from "../../src/router/router.ts";
+export { Router, routesOf } from "../../src/router/router.ts";

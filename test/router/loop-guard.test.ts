@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Bot } from "../../src/index.ts";
 import { LoopHeld } from "../faces/errors.ts";
 import { type AnyEvent, defaultLane, type LaneOf } from "../faces/events.ts";
-import { Handling, LoopGuard, type LoopGuardOptions, Router } from "../faces/router.ts";
+import { Handling, LoopGuard, type LoopGuardOptions, Router, routesOf } from "../faces/router.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
 import { type FakeSteps, fakeClient, jobFor } from "./support.ts";
@@ -193,7 +193,10 @@ test("replies of a run count for their conversation, posts for the account", asy
   router.on("mention", (ctx) => ctx.post("hi"));
   // The bot's own clock is a year ahead. Events count by the platform's.
   const clock = new ManualClock(NOW + 365 * 86_400_000);
-  const handling = new Handling({ router, client, clock, loopGuard: { answers: 1 } });
+  const handling = new Handling({
+    ...{ routes: routesOf(router), client, clock },
+    loopGuard: { answers: 1 },
+  });
   let written = 0;
   const isHeld = async (type: string, payload: object, outcome: FakeSteps["outcome"] = "made") => {
     const { event, ...job } = jobFor(type, { ...payload });

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { ServiceBotError } from "../faces/errors.ts";
 import { type EventType, eventTypes } from "../faces/events.ts";
-import { type Context, type Middleware, Router } from "../faces/router.ts";
+import { type Context, type Middleware, Router, routesOf } from "../faces/router.ts";
 import { begin, fakeClient, jobFor, run } from "./support.ts";
 
 const { client } = fakeClient();
@@ -30,7 +30,7 @@ describe("on", () => {
     router.on(["mention", "reply"], (ctx) => seen.push(ctx.event.type));
     for (const type of eventTypes) await run(router, jobFor(type), client);
     expect(seen).toEqual(["mention", "reply"]);
-    expect(router.handledTypes).toEqual(["mention", "reply"]);
+    expect(routesOf(router).handledTypes).toEqual(["mention", "reply"]);
   });
 
   test("types without a handler count as handled with onUnknown, and with middleware alone", () => {
@@ -38,7 +38,7 @@ describe("on", () => {
     const handlesOtherTypes = (register: (router: Router) => void): boolean => {
       const router = new Router();
       register(router);
-      return router.handlesOtherTypes;
+      return routesOf(router).handlesOtherTypes;
     };
     expect(handlesOtherTypes((router) => router.onUnknown(() => undefined))).toBe(true);
     expect(handlesOtherTypes((router) => router.use(pass))).toBe(true);
@@ -421,9 +421,9 @@ describe("options of a handler", () => {
     router.on(["mention", "reply"], noop, { maxAttempts: 2, timeoutMs: 100 });
     router.on("mention", noop, { maxAttempts: 3 });
     router.on("mention", noop);
-    expect(router.optionsFor("mention")).toEqual({ maxAttempts: 3, timeoutMs: 100 });
-    expect(router.optionsFor("reply")).toEqual({ maxAttempts: 2, timeoutMs: 100 });
-    expect(router.optionsFor("like")).toEqual({});
+    expect(routesOf(router).optionsFor("mention")).toEqual({ maxAttempts: 3, timeoutMs: 100 });
+    expect(routesOf(router).optionsFor("reply")).toEqual({ maxAttempts: 2, timeoutMs: 100 });
+    expect(routesOf(router).optionsFor("like")).toEqual({});
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { Client, type ClientOptions } from "../faces/client.ts";
 import { type Clock, createLogger, systemClock } from "../faces/core.ts";
 import { parseEvent } from "../faces/events.ts";
 import type { Claim } from "../faces/inbox.ts";
-import { type HandlerRun, Handling, type Router } from "../faces/router.ts";
+import { type HandlerRun, Handling, type Router, routesOf } from "../faces/router.ts";
 import type { Job, Step, StepEnd, StepRunner } from "../faces/steps.ts";
 import { ManualClock, TestPlatform } from "../faces/testing.ts";
 
@@ -87,7 +87,7 @@ export function fakeClient(options: Partial<ClientOptions> = {}): {
 /** Begins the run of a job, without a loop guard. */
 export function begin(router: Router, job: Job, client: Client): HandlerRun {
   const clock = new ManualClock();
-  return new Handling({ router, client, clock, loopGuard: false }).begin(job);
+  return new Handling({ routes: routesOf(router), client, clock, loopGuard: false }).begin(job);
 }
 
 /** Runs the handlers of a router for a job. */

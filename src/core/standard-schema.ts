@@ -1,0 +1,70 @@
+import { scrubber } from "./safe-text.ts";
+
+/**
+ * A schema of any library that follows Standard Schema v1 (standardschema.dev), such as zod, valibot and arktype. Declared
+ * here because the interface is public and small, and a bot needs no package for it.
+ */
+export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    /** Name of the library. */
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    /** Only for the compiler. */
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+
+interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** Result of {@link validate}. */
+export type Validated<Output> =
+  | { readonly ok: true; readonly value: Output }
+  | {
+      readonly ok: false;
+      /** Each problem as `$.path: message`. Texts of the value are taken out, because people may have written them. */
+      readonly problem: string;
+    };
+
+/** Problems that a message names. A list of a thousand wrong items needs no more. */
+const MAX_PROBLEMS = 5;
+
+/** Checks a value with a schema, which may be asynchronous. */
+export async function validate<Output>(
+  schema: StandardSchemaV1<unknown, Output>,
+  value: unknown,
+): Promise<Validated<Output>> {
+  const result = await schema["~standard"].validate(value);
+  if (result.issues === undefined) return { ok: true, value: result.value };
+  const problems = result.issues.slice(0, MAX_PROBLEMS).map((issue) => problemOf(issue, value));
+  return { ok: false, problem: problems.join("; ") };
+}
+
+/** Returns whether a value is a schema. */
+export function isSchema(value: unknown): value is StandardSchemaV1 {
+  const isHolder = (typeof value === "object" && value !== null) || typeof value === "function";
+  if (!isHolder || !("~standard" in value)) return false;
+  const standard: { readonly validate?: unknown } = { ...Object(value["~standard"]) };
+  return typeof standard.validate === "function";
+}
+
+/** Values may be as sensitive as messages, so a message of the library must not repeat them. */
+function problemOf({ message, path = [] }: SchemaIssue, value: unknown): string {
+  const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
+  const place = keys.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
+  return `$${place.join("")}: ${scrubber(textsIn(value))(message)}`;
+}
+
+/** Lists the texts in a value of JSON. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}

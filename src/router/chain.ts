@@ -1,0 +1,83 @@
+import { ServiceBotError } from "../errors.ts";
+import type { Context } from "./context.ts";
+import type { ErrorObserver, Middleware, Next } from "./handler.ts";
+import { PendingTasks } from "./pending-tasks.ts";
+
+/** Part of a run: middleware around handlers. */
+export type Chain = (route: Route) => Promise<void>;
+
+/** A router that is mounted in another. */
+export interface Module {
+  readonly observers: readonly ErrorObserver[];
+}
+
+/** The way of one event through middleware, modules and handlers. */
+export class Route {
+  readonly context: Context;
+  /** The modules whose handlers are at work, the outermost first. */
+  readonly modules: Module[] = [];
+  /** Names that middleware has added. */
+  readonly #added = new Set<PropertyKey>();
+
+  constructor(context: Context) {
+    this.context = context;
+  }
+
+  /** @throws {ServiceBotError} INVALID_OPTION for a name that the context has by itself */
+  add(fields: object): void {
+    for (const name of Object.keys(fields)) {
+      if (name in this.context && !this.#added.has(name)) throw taken(name);
+      this.#added.add(name);
+    }
+    Object.assign(this.context, fields);
+  }
+
+  /** Replaces the payload by what a schema returned. */
+  setPayload(payload: unknown): void {
+    Object.assign(this.context, { payload });
+  }
+}
+
+/** Runs chains one after the other. */
+export function inOrder(chains: readonly Chain[]): Chain {
+  const [only] = chains;
+  if (only !== undefined && chains.length === 1) return only;
+  return async (route) => {
+    for (const chain of chains) await chain(route);
+  };
+}
+
+/**
+ * Nests middleware around a chain, the first one outermost. A `next()` that was not awaited is waited for all the same,
+ * and its failure is the middleware's.
+ */
+export function wrap(middleware: readonly Middleware[], innermost: Chain): Chain {
+  return middleware.reduceRight<Chain>((inner, current) => {
+    return async (route) => {
+      const tasks = new PendingTasks();
+      let isEntered = false;
+      const next = (fields?: object) =>
+        tasks.start(async () => {
+          if (isEntered) throw calledTwice();
+          isEntered = true;
+          if (fields !== undefined) route.add(fields);
+          await inner(route);
+        });
+      await tasks.run(() => current(route.context, next as Next));
+    };
+  }, innermost);
+}
+
+function calledTwice(): ServiceBotError {
+  return new ServiceBotError(
+    "NEXT_CALLED_TWICE",
+    "A middleware called next() twice; the handlers would run twice. Call it once, and await it.",
+  );
+}
+
+function taken(name: string): ServiceBotError {
+  return new ServiceBotError(
+    "INVALID_OPTION",
+    `next({ ${name} }) would replace ctx.${name}, which the context has by itself. Choose another name.`,
+  );
+}

@@ -1,0 +1,33 @@
+import { type StandardSchemaV1, validate } from "../core/standard-schema.ts";
+import { ServiceBotError } from "../errors.ts";
+import type { Chain } from "./chain.ts";
+
+/** Runs a chain with `ctx.payload` as the schema returns it. */
+export function checkPayload(schema: StandardSchemaV1, chain: Chain): Chain {
+  return async (route) => {
+    const { event } = route.context;
+    route.setPayload(await read(schema, event.payload, `The payload of ${event.type}`));
+    await chain(route);
+  };
+}
+
+/** Runs a chain with `ctx.payload.data` as the schema returns it. */
+export function checkData(schema: StandardSchemaV1, chain: Chain): Chain {
+  return async (route) => {
+    const { event } = route.context;
+    const payload: Readonly<Record<string, unknown>> = { ...event.payload };
+    const data = await read(schema, payload["data"], `The data of ${event.type}`);
+    route.setPayload({ ...payload, data });
+    await chain(route);
+  };
+}
+
+/** @throws {ServiceBotError} PAYLOAD_INVALID */
+async function read(schema: StandardSchemaV1, value: unknown, what: string): Promise<unknown> {
+  const result = await validate(schema, value);
+  if (result.ok) return result.value;
+  throw new ServiceBotError(
+    "PAYLOAD_INVALID",
+    `${what} does not fit its schema: ${result.problem}`,
+  );
+}

@@ -1,0 +1,297 @@
+import type { HandlerOptions } from "../core/option-checks.ts";
+import { refuseProblems } from "../core/option-checks.ts";
+import { scrubber, showError } from "../core/safe-text.ts";
+import { ServiceBotError } from "../errors.ts";
+import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
+import { type Chain, inOrder, type Route, wrap } from "./chain.ts";
+import type { Context } from "./context.ts";
+import type { ErrorObserver, Middleware } from "./handler.ts";
+import {
+  type Command,
+  firstMatch,
+  TEXT_TYPES,
+  type TextEntry,
+  type TextRoute,
+} from "./matching.ts";
+
+/** What was registered, in the order of the calls. */
+export type Entry = EventEntry | UnknownEntry | TextEntry | ModuleEntry;
+
+/** Handles events of one type: a type of the platform, `timer:NAME` or `cron:NAME`. */
+export interface EventEntry {
+  readonly kind: "event";
+  readonly type: string;
+  readonly run: Chain;
+  readonly options: HandlerOptions;
+  /** Set for a cron. */
+  readonly cron?: Cron | undefined;
+}
+
+/** Handles types that are newer than this version. */
+interface UnknownEntry {
+  readonly kind: "unknown";
+  readonly run: Chain;
+}
+
+interface ModuleEntry {
+  readonly kind: "module";
+  readonly routes: Routes;
+}
+
+/** Moments at which a handler runs. */
+export interface Cron {
+  readonly name: string;
+  /** Five fields; six with seconds. */
+  readonly pattern: string;
+  /** Name of the IANA database. */
+  readonly timeZone: string;
+  /** Which of the moments that passed while no bot ran are made up for. */
+  readonly missed: "last" | "none";
+}
+
+/** The chain of all types that this version does not know. No type has this name. */
+const UNKNOWN = "";
+
+/** Prefixes of the types of timers and crons. */
+const OWN_TYPE = /^(?:timer|cron):/;
+
+/** The routes of a bot or of a module: which handlers an event gets. Knows neither storage nor HTTP. */
+export class Routes {
+  readonly #entries: Entry[] = [];
+  readonly #middleware: Middleware[] = [];
+  readonly observers: ErrorObserver[] = [];
+  /** Routes that this module is mounted in. */
+  readonly #parents = new Set<Routes>();
+  /** Made when an event of the type comes first, and again after a change. */
+  readonly #chains = new Map<string, Chain>();
+  /** Made on first use, and again after a change. */
+  #types: Types | undefined;
+
+  /** @throws {ServiceBotError} INVALID_OPTION for a name of a command or a cron that is taken */
+  add(entry: Entry): void {
+    this.#changed();
+    const { root } = this;
+    for (const name of uniqueNames([entry])) {
+      for (const other of root) refuseTaken(name, other.#allEntries());
+    }
+    this.#entries.push(entry);
+  }
+
+  /** @throws {ServiceBotError} INVALID_OPTION for a module that is mounted here already, or around here */
+  mount(module: Routes): void {
+    if (module.#contains(this) || this.#contains(module)) {
+      refuseProblems(["use() got a Router that is mounted here already"]);
+    }
+    for (const name of uniqueNames(module.#allEntries())) {
+      for (const other of this.root) refuseTaken(name, other.#allEntries());
+    }
+    this.#entries.push({ kind: "module", routes: module });
+    module.#parents.add(this);
+    this.#changed();
+  }
+
+  addMiddleware(middleware: Middleware): void {
+    this.#middleware.push(middleware);
+    this.#changed();
+  }
+
+  /** The outermost routes around this module; itself if it is mounted nowhere. */
+  get root(): readonly Routes[] {
+    if (this.#parents.size === 0) return [this];
+    return [...this.#parents].flatMap(({ root }) => root);
+  }
+
+  /** Options for the events of a type. An option that was set twice has its later value. */
+  optionsFor(type: string): HandlerOptions {
+    return this.#handled.options.get(type) ?? NO_OPTIONS;
+  }
+
+  /** The types that have a handler. */
+  get handledTypes(): readonly string[] {
+    return this.#handled.names;
+  }
+
+  /** True if `onUnknown` handles further types, or if middleware handles all of them in the place of handlers. */
+  get handlesOtherTypes(): boolean {
+    return this.#handled.areOthers;
+  }
+
+  /** The crons, in the order of the calls. */
+  get crons(): readonly Cron[] {
+    return this.#allEntries().flatMap((entry) =>
+      entry.kind === "event" && entry.cron !== undefined ? [entry.cron] : [],
+    );
+  }
+
+  /** The commands, in the order of the calls. */
+  get commands(): readonly Command[] {
+    return this.#allEntries().flatMap((entry) =>
+      entry.kind === "text" && entry.command !== undefined ? [entry.command] : [],
+    );
+  }
+
+  /** Runs the middleware, and then the handlers of the event one after the other. */
+  async run(route: Route): Promise<void> {
+    await this.#chainFor(route.context.event.type)(route);
+  }
+
+  /** Notifies the observers of the error that ended a run: those of the bot, and of the modules that were at work. */
+  async observe(error: unknown, route: Route): Promise<void> {
+    for (const { observers } of [this, ...route.modules]) {
+      for (const observer of observers) await notify(observer, error, route.context);
+    }
+  }
+
+  get #handled(): Types {
+    this.#types ??= typesOf(this.#allEntries(), this.#middleware.length > 0);
+    return this.#types;
+  }
+
+  #changed(): void {
+    this.#chains.clear();
+    this.#types = undefined;
+    for (const parent of this.#parents) parent.#changed();
+  }
+
+  #contains(other: Routes): boolean {
+    if (other === this) return true;
+    return this.#entries.some((entry) => entry.kind === "module" && entry.routes.#contains(other));
+  }
+
+  /** The entries of this router and of its modules. */
+  #allEntries(): readonly Exclude<Entry, ModuleEntry>[] {
+    return this.#entries.flatMap((entry) =>
+      entry.kind === "module" ? entry.routes.#allEntries() : [entry],
+    );
+  }
+
+  #chainFor(type: string): Chain {
+    const known = isEventType(type) || this.#handled.options.has(type) || OWN_TYPE.test(type);
+    const key = known ? type : UNKNOWN;
+    let chain = this.#chains.get(key);
+    if (chain === undefined) {
+      chain = wrap(this.#middleware, this.#innermost(key));
+      this.#chains.set(key, chain);
+    }
+    return chain;
+  }
+
+  /** Runs what has matched the text first; otherwise the handlers of the type. */
+  #innermost(type: string): Chain {
+    const handlers = this.#handlersFor(type);
+    const rest = handlers.length === 0 ? noHandler : inOrder(handlers);
+    const texts = TEXT_TYPES.has(type) ? this.#textRoutes() : [];
+    if (texts.length === 0) return rest;
+    return async (route) => await ((await firstMatch(texts, route)) ?? rest)(route);
+  }
+
+  /** The handlers of a type. Those of a module are one chain, with the module's middleware around it. */
+  #handlersFor(type: string): readonly Chain[] {
+    return this.#entries.flatMap((entry) => {
+      if (entry.kind === "module") {
+        const inner = entry.routes.#handlersFor(type);
+        return inner.length === 0 ? [] : [entry.routes.#around(inOrder(inner))];
+      }
+      const isWanted =
+        entry.kind === "event" ? entry.type === type : entry.kind === "unknown" && type === UNKNOWN;
+      return isWanted ? [entry.run] : [];
+    });
+  }
+
+  /** Handlers that are chosen by the text, each with the middleware of its modules. */
+  #textRoutes(): readonly TextRoute[] {
+    return this.#entries.flatMap((entry) => {
+      if (entry.kind === "text") return [{ entry, run: entry.run }];
+      if (entry.kind !== "module") return [];
+      const { routes } = entry;
+      return routes.#textRoutes().map(({ entry, run }) => ({ entry, run: routes.#around(run) }));
+    });
+  }
+
+  /** Puts the module's middleware around a chain. A run that fails stays in the module. */
+  #around(chain: Chain): Chain {
+    const inner = wrap(this.#middleware, chain);
+    return async (route) => {
+      route.modules.push(this);
+      await inner(route);
+      route.modules.pop();
+    };
+  }
+}
+
+const NO_OPTIONS: HandlerOptions = {};
+
+const noHandler: Chain = async ({ context }) => {
+  const { type } = context.event;
+  if (OWN_TYPE.test(type)) throw handlerMissing(type);
+  context.log.debug("no handler for this type");
+};
+
+/** Another version of the bot may have the handler, so the event is tried again. */
+function handlerMissing(type: string): ServiceBotError {
+  const [kind, name] = type.split(/:(.*)/s);
+  const method = kind === "timer" ? "onTimer" : "cron";
+  return new ServiceBotError(
+    "HANDLER_MISSING",
+    `No ${method}("${name}") handles this event. Register one, or discard the event.`,
+  );
+}
+
+/** An error of an observer is logged and ends here. */
+async function notify(observer: ErrorObserver, error: unknown, context: Context): Promise<void> {
+  try {
+    await observer(error, context);
+  } catch (thrown) {
+    // The error may quote the message, which the log does not show.
+    const err = showError(thrown, scrubber(textsOf(context.event)));
+    context.log.error({ err }, "an onError observer failed");
+  }
+}
+
+/** The types that a bot handles. */
+interface Types {
+  /** Of each type with a handler. */
+  readonly options: ReadonlyMap<string, HandlerOptions>;
+  readonly names: readonly string[];
+  /** True if other types are handled, too. */
+  readonly areOthers: boolean;
+}
+
+function typesOf(entries: readonly Exclude<Entry, ModuleEntry>[], hasMiddleware: boolean): Types {
+  const options = new Map<string, HandlerOptions>();
+  for (const entry of entries) {
+    if (entry.kind === "event") {
+      options.set(entry.type, { ...options.get(entry.type), ...entry.options });
+    } else if (entry.kind === "text") {
+      for (const type of TEXT_TYPES) options.set(type, options.get(type) ?? NO_OPTIONS);
+    }
+  }
+  const isMiddlewareAlone = options.size === 0 && hasMiddleware;
+  const areOthers = isMiddlewareAlone || entries.some(({ kind }) => kind === "unknown");
+  return { options, names: [...options.keys()], areOthers };
+}
+
+/** Names that only one handler can have: the second would never run, or twice. */
+function uniqueNames(entries: readonly Entry[]): readonly string[] {
+  return entries.flatMap((entry) => {
+    if (entry.kind === "event" && entry.cron !== undefined) return [`cron("${entry.cron.name}")`];
+    if (entry.kind === "text" && entry.command !== undefined) {
+      return [`command("${entry.command.name}")`];
+    }
+    return [];
+  });
+}
+
+/** @throws {ServiceBotError} INVALID_OPTION */
+function refuseTaken(name: string, entries: readonly Entry[]): void {
+  if (uniqueNames(entries).includes(name)) refuseProblems([`${name} is registered already`]);
+}
+
+/** @throws {ServiceBotError} UNKNOWN_EVENT_TYPE */
+export function refuseUnknownType(type: string): never {
+  throw new ServiceBotError(
+    "UNKNOWN_EVENT_TYPE",
+    `"${type}" is not an event type of this version. Known: ${eventTypes.join(", ")}. ` +
+      'For another type pass its schema, as in on("poll.closed", schema, handler), or use onUnknown.',
+  );
+}
