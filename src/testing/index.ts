@@ -1,17 +1,13 @@
 /** The public names of `service-bot/testing`: a bot under test, a clock that stands still, a platform in the process. */
 
+export type { DeliverOptions, DeliveryAnswer, TestEvent } from "./delivery.ts";
+export type { Exchange } from "./exchange.ts";
+export type { FailedRun } from "./failures.ts";
 export { ManualClock } from "./manual-clock.ts";
 export type { RefuseOptions } from "./refusals.ts";
-export type { Happening } from "./scene.ts";
-export {
-  type BotUnderTest,
-  type DeliverOptions,
-  type DeliveryAnswer,
-  TestBot,
-  type TestBotOptions,
-  type TestEvent,
-  testBot,
-} from "./test-bot.ts";
+export type { ActOptions, Happening, TypedAct } from "./scene.ts";
+export { type TestBotOptions, type TestOptions, testBot } from "./start.ts";
+export { type BotUnderTest, TestBot } from "./test-bot.ts";
 export {
   type RecordedCall,
   type SentByBot,

@@ -39,36 +39,38 @@ export class ManualClock implements Clock {
    * Moves the time on by `ms` milliseconds and fires the timers that fall due, in order. The consequences of a timer get
    * a turn of the event loop before the next one fires. Timers in the background fire once, at the end, as after a sleep
    * of the machine; otherwise a month would be millions of looks at a file.
+   *
+   * @param settle waits until the work of a timer has ended. Default: some turns of the event loop
    */
-  async advance(ms: number): Promise<void> {
+  async advance(ms: number, settle: () => Promise<void> = turn): Promise<void> {
     // Work that has begun may be about to set its timer.
-    await turn();
+    await settle();
     const until = this.#now + ms;
     for (;;) {
       const due = this.#due(until).find(({ background }) => !background);
       if (due === undefined) break;
-      await this.#fire(due);
+      await this.#fire(due, settle);
     }
     this.#now = until;
-    for (const due of this.#due(until)) await this.#fire(due);
-    await turn();
+    for (const due of this.#due(until)) await this.#fire(due, settle);
+    await settle();
   }
 
   #due(until: number): Timer[] {
     return this.#timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
   }
 
-  async #fire(timer: Timer): Promise<void> {
+  async #fire(timer: Timer, settle: () => Promise<void>): Promise<void> {
     // It may have been cancelled by one before it.
     if (!this.#timers.includes(timer)) return;
     this.#timers = this.#timers.filter((other) => other !== timer);
     this.#now = Math.max(this.#now, timer.at);
     timer.fn();
-    await turn();
+    await settle();
   }
 }
 
 /** Promises settle and group commits are written in the turns after the one that asked for them. */
-async function turn(): Promise<void> {
+export async function turn(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,10 @@
 import { idText } from "../events/id.ts";
+import { conversationOf } from "../events/lane.ts";
+import type { AnyEvent, EventType } from "../events/types.ts";
 import type { Control } from "../platform/control/control.ts";
 import { PlatformError } from "../platform/error.ts";
+import { plainUsername } from "../platform/input-rules.ts";
+import { type Kind, Names } from "./names.ts";
 
 /** An event that a test makes up, with ids of its own. */
 export interface Happening {
@@ -10,13 +14,32 @@ export interface Happening {
   readonly payload: object;
 }
 
-type Kind = "event" | "conversation" | "post" | "comment" | "message" | "person";
+/** An act of a person on the platform. */
+export interface ActOptions {
+  /** The username of the person. Default `ada`. A new name is a new person. */
+  readonly from?: string;
+  /** The post concerned. Default: the newest of the bot. A new name is a new post. For a mention: in a comment on it. */
+  readonly postId?: string;
+  /** The comment of the bot that is answered or liked. Default for a reply: the newest of the bot. */
+  readonly commentId?: string;
+  /** Number of images that are attached, from 0 to 4. Default 0. */
+  readonly images?: number;
+}
+
+/** An act with its type and text. */
+export interface TypedAct extends ActOptions {
+  readonly type: EventType;
+  readonly text?: string;
+}
 
 type Act = Parameters<Control["act"]>[0];
 type Acted = ReturnType<Control["act"]>;
 
 /** The author of whatever no event names the author of. */
 const UNKNOWN = "somebody";
+
+/** The person who acts unless a test names another. */
+const DEFAULT_PERSON = "ada";
 
 /** The user name of the platform's bot. */
 const BOT = "bot";
@@ -51,6 +74,38 @@ export class Scene {
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
     }
+  }
+
+  /**
+   * Performs an act of a person. Returns its events for the bot in the words of the test.
+   *
+   * @param nextId makes the test's id of each event. Default: the id of the platform
+   * @throws {PlatformError} if the platform refuses the act
+   */
+  act(input: TypedAct, nextId?: () => string): readonly AnyEvent[] {
+    const { type, from = DEFAULT_PERSON, text, images, postId, commentId } = input;
+    const username = this.#names.find("person", from) === undefined ? plainUsername(from) : from;
+    const acted = this.#act({
+      ...{ type, text, images },
+      // Made with the act, so that the platform can refuse a name.
+      from: this.#names.find("person", username) ?? username,
+      postId: this.#post(postId, type === "mention" ? UNKNOWN : BOT),
+      commentId: commentId && this.#names.actual("comment", commentId),
+    });
+    this.#names.bind("person", username, username);
+    for (const { id } of acted.events) this.#names.bind("event", nextId?.(), id);
+    const events: readonly AnyEvent[] = JSON.parse(this.toTest(JSON.stringify(acted.events)));
+    const conversation = events.map(conversationOf).find((id) => id !== undefined);
+    if (conversation !== undefined && !this.#conversationOf.has(username)) {
+      this.#conversationOf.set(username, conversation);
+    }
+    return events;
+  }
+
+  /** Lets the bot comment on a post of another account. */
+  commentAsBot(): void {
+    const { postId } = this.#act({ type: "post", from: UNKNOWN });
+    this.#act({ type: "comment", from: BOT, postId });
   }
 
   /** Translates the address of a request of the bot. */
@@ -181,48 +236,3 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 /** Fields that hold ids and user names. A cursor of `GET /events` is an id as well. */
 const IDENTIFIER = /^id$|Id$|^cursor$|^username$|^authorUsername$/;
-
-const prefixes: Readonly<Record<string, Kind>> = {
-  c: "conversation",
-  p: "post",
-  cm: "comment",
-  m: "message",
-  evt: "event",
-};
-
-/** Names of a test and of the platform for the same things. */
-class Names {
-  readonly #actual = new Map<string, string>();
-  readonly #shown = new Map<string, string>();
-
-  has(kind: Kind, name: string): boolean {
-    return this.#actual.has(`${kind} ${name}`);
-  }
-
-  find(kind: Kind, name: string): string | undefined {
-    return this.#actual.get(`${kind} ${name}`);
-  }
-
-  /** Returns the platform's name. An unknown one stays unknown, even if the platform has something of that name. */
-  actual(kind: Kind, name: string): string {
-    return this.find(kind, name) ?? (this.#shown.has(name) ? `unknown_${name}` : name);
-  }
-
-  /** Binds a name of the test to one of the platform. The first one stays. */
-  bind(kind: Kind, name: string | undefined, actual: string | undefined, shown = name): void {
-    if (name === undefined || actual === undefined || this.has(kind, name)) return;
-    this.#actual.set(`${kind} ${name}`, actual);
-    if (shown !== undefined && !this.#shown.has(actual)) this.#shown.set(actual, shown);
-  }
-
-  /** Returns the test's name. Something new of the platform's own keeps its id, unless the test uses that. */
-  shown(actual: string, field: string): string {
-    const known = this.#shown.get(actual);
-    if (known !== undefined || /sername$/.test(field)) return known ?? actual;
-    const kind = prefixes[/^([a-z]+)_\d+$/.exec(actual)?.[1] ?? ""];
-    if (kind === undefined) return actual;
-    const name = this.has(kind, actual) ? `${actual}_of_bot` : actual;
-    this.bind(kind, name, actual);
-    return name;
-  }
-}

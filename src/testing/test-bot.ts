@@ -1,33 +1,24 @@
-import type { Fetch } from "../client/http.ts";
-import { checkOptions, type OptionTable } from "../core/option-checks.ts";
-import type { EventType, PayloadByType } from "../events/types.ts";
-import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";
-import { ManualClock } from "./manual-clock.ts";
-import type { RefuseOptions } from "./refusals.ts";
+import { checkOptions, refuseProblems } from "../core/option-checks.ts";
+import { ServiceBotError } from "../errors.ts";
+import type { EventType } from "../events/types.ts";
 import {
-  ORIGIN,
-  type RecordedCall,
-  type SentByBot,
-  TestPlatform,
-  type UploadedByBot,
-} from "./test-platform.ts";
-
-/** The options that a bot under test is created with. */
-export interface TestBotOptions {
-  readonly env: Readonly<Record<string, never>>;
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly webhookSecret: string;
-  readonly databaseUrl: string;
-  readonly delivery: "webhook";
-  readonly logLevel: "silent";
-  readonly requestRetries: 0;
-  readonly fetch: Fetch;
-  readonly clock: ManualClock;
-}
+  DELIVER_OPTIONS,
+  type DeliverOptions,
+  type DeliveryAnswer,
+  SECRET,
+  signedDelivery,
+  type TestEvent,
+} from "./delivery.ts";
+import { type EventFor, type Exchange, notTaken, repliesTo } from "./exchange.ts";
+import type { FailedRun, Failures, ObservableBot } from "./failures.ts";
+import { IdleWait } from "./idle-wait.ts";
+import type { ManualClock } from "./manual-clock.ts";
+import type { RefuseOptions } from "./refusals.ts";
+import type { ActOptions, TypedAct } from "./scene.ts";
+import type { RecordedCall, SentByBot, TestPlatform, UploadedByBot } from "./test-platform.ts";
 
 /** The methods of a `Bot` that a test bot calls. */
-export interface BotUnderTest {
+export interface BotUnderTest extends ObservableBot {
   /** Starts the bot without a port. */
   start(options: { readonly listen: false }): Promise<void>;
   /** Stops the bot. */
@@ -38,45 +29,33 @@ export interface BotUnderTest {
   idle(): Promise<void>;
 }
 
-/** An event to deliver. Defaults: a new id, the present. */
-export interface TestEvent<T extends string = string> {
-  readonly id?: string;
-  readonly type: T;
-  readonly payload: T extends EventType ? PayloadByType[T] : object;
-  readonly createdAt?: string;
+/** Parts of a {@link TestBot}. */
+interface TestBotParts<B> {
+  readonly bot: B;
+  readonly clock: ManualClock;
+  readonly platform: TestPlatform;
+  readonly failures: Failures;
 }
 
-/** Ways to forge a delivery. */
-export interface DeliverOptions {
-  /** Sign with this secret instead of the bot's own. */
-  readonly secret?: string;
-  /** Sign with this time instead of the present, in seconds since 1970. */
-  readonly timestamp?: number;
-}
-
-const DELIVER_OPTIONS: OptionTable<DeliverOptions> = { secret: true, timestamp: true };
-
-/** The bot's answer to a delivery. */
-export interface DeliveryAnswer {
-  /** The HTTP status. */
-  readonly status: number;
-  readonly body: unknown;
-}
-
-const SECRET = "whsec_for_tests_only";
-
-/** A bot under test: no port, no network, no file, no account. */
+/**
+ * A bot under test: no port, no network, no file, no account. `dm`, `mention` and the other acts of people resolve once
+ * the bot has handled the event. They reject with the error of a handler that failed, so that no failure goes unseen;
+ * `deliver` never does.
+ */
 export class TestBot<B extends BotUnderTest = BotUnderTest> {
   readonly bot: B;
   /** Stands still until it is advanced. Retries wait for it. */
   readonly clock: ManualClock;
   readonly #platform: TestPlatform;
+  readonly #failures: Failures;
   #events = 0;
+  #isClosed = false;
 
-  constructor(bot: B, clock: ManualClock, platform: TestPlatform) {
+  constructor({ bot, clock, platform, failures }: TestBotParts<B>) {
     this.bot = bot;
     this.clock = clock;
     this.#platform = platform;
+    this.#failures = failures;
   }
 
   /** Messages, comments and posts of the bot, in order. */
@@ -94,9 +73,120 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return this.#platform.calls;
   }
 
+  /** Runs of handlers that have failed, in order. */
+  get failures(): readonly FailedRun[] {
+    return this.#failures.all;
+  }
+
   /** Makes the platform refuse the next calls: see `TestPlatform.refuse`. */
   refuse(options: RefuseOptions): void {
     this.#platform.refuse(options);
+  }
+
+  /**
+   * Sends the bot a direct message. All messages of a person are in one conversation. A long text is cut in the event, and
+   * whole in the conversation.
+   *
+   *     const { replies } = await bot.dm("hi", { from: "ada" });
+   *
+   * @throws the error of the handler, if it fails
+   */
+  dm(
+    text: string,
+    options: Pick<ActOptions, "from" | "images"> = {},
+  ): Promise<Exchange<"dm.message">> {
+    return this.#act({ ...options, type: "dm.message", text });
+  }
+
+  /**
+   * Mentions the bot: in a new post, or with `postId` in a comment on that post. A text that does not name the bot gets
+   * `@bot` in front.
+   *
+   * @throws the error of the handler, if it fails
+   */
+  mention(
+    text: string,
+    options: Pick<ActOptions, "from" | "postId" | "images"> = {},
+  ): Promise<Exchange<"mention">> {
+    return this.#act({ ...options, type: "mention", text });
+  }
+
+  /**
+   * Comments on a post of the bot: on `postId`, or on its newest one.
+   *
+   * @throws the error of the handler, if it fails
+   */
+  comment(
+    text: string,
+    options: Pick<ActOptions, "from" | "postId" | "images"> = {},
+  ): Promise<Exchange<"comment">> {
+    return this.#act({ ...options, type: "comment", text });
+  }
+
+  /**
+   * Replies to a comment of the bot: to `commentId`, or to its newest one.
+   *
+   * @throws the error of the handler, if it fails
+   */
+  reply(
+    text: string,
+    options: Pick<ActOptions, "from" | "commentId" | "images"> = {},
+  ): Promise<Exchange<"reply">> {
+    return this.#act({ ...options, type: "reply", text });
+  }
+
+  /**
+   * Quotes a post of the bot: `postId`, or its newest one.
+   *
+   * @throws the error of the handler, if it fails
+   */
+  quote(
+    text: string,
+    options: Pick<ActOptions, "from" | "postId" | "images"> = {},
+  ): Promise<Exchange<"quote">> {
+    return this.#act({ ...options, type: "quote", text });
+  }
+
+  /**
+   * Likes a post of the bot, or a comment: `postId` or `commentId`. Default: its newest post.
+   *
+   * @throws the error of the handler, if it fails
+   */
+  like(options: Pick<ActOptions, "from" | "postId" | "commentId"> = {}): Promise<Exchange<"like">> {
+    return this.#act({ ...options, type: "like" });
+  }
+
+  /**
+   * Reposts a post of the bot: `postId`, or its newest one.
+   *
+   * @throws the error of the handler, if it fails
+   */
+  repost(options: Pick<ActOptions, "from" | "postId"> = {}): Promise<Exchange<"repost">> {
+    return this.#act({ ...options, type: "repost" });
+  }
+
+  /**
+   * Follows the bot.
+   *
+   * @throws the error of the handler, if it fails
+   */
+  follow(options: Pick<ActOptions, "from"> = {}): Promise<Exchange<"follow">> {
+    return this.#act({ ...options, type: "follow" });
+  }
+
+  /**
+   * Lets an event of any type happen, such as one of your own.
+   *
+   *     await bot.event("poll.closed", { pollId: "7", votes: 12 });
+   *
+   * @throws the error of the handler, if it fails
+   */
+  async event<T extends string>(type: T, payload: TestEvent<T>["payload"]): Promise<Exchange<T>> {
+    this.#requireOpen();
+    const event = this.#complete<T>({ type, payload });
+    this.#platform.happen(event);
+    // Delivered as it is, because that is what the platform does with a type that it has no rules for.
+    return await this.#exchange<T>([event], event as unknown as EventFor<T>);
   }
 
   /**
@@ -105,65 +195,80 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
-  async deliver(
-    events: TestEvent | readonly TestEvent[],
+  async deliver<T extends string>(
+    events: TestEvent<T> | readonly TestEvent<T>[],
     options: DeliverOptions = {},
   ): Promise<DeliveryAnswer> {
+    this.#requireOpen();
     checkOptions(options, DELIVER_OPTIONS);
-    const given: readonly TestEvent[] = Array.isArray(events) ? events : [events];
+    const given: readonly TestEvent<T>[] = Array.isArray(events) ? events : [events];
     const list = given.map((event) => this.#complete(event));
     for (const event of list) this.#platform.happen(event);
-    const body = JSON.stringify({ events: list });
-    const timestamp = options.timestamp ?? this.clock.now() / 1000;
-    const response = await this.bot.handle(
-      new Request("http://bot.test/webhook", {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          [SIGNATURE_HEADER]: sign(body, options.secret ?? SECRET, timestamp),
-        },
-        body,
-      }),
-    );
-    await this.bot.idle();
-    return { status: response.status, body: await response.json() };
+    return await this.#send(list, options);
+  }
+
+  /**
+   * Lets time pass: retries run, each at its time. What is due at a moment is handled before the clock moves on.
+   *
+   * @param by milliseconds, or the moment at which the clock stops
+   * @throws the error of the handler, if an event fails and is not handled by the end
+   */
+  async advance(by: number | Date): Promise<void> {
+    this.#requireOpen();
+    const ms = typeof by === "number" ? by : by.getTime() - this.clock.now();
+    if (!(ms >= 0)) refuseProblems([`advance() goes forward (got ${String(by)})`]);
+    const idle = new IdleWait(() => this.bot.idle());
+    await this.#failures.during(() => this.clock.advance(ms, () => idle.wait()));
   }
 
   /** Stops the bot, and the platform with it. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#failures.end();
     await this.bot.stop();
     await this.#platform.close();
   }
 
-  #complete(event: TestEvent): TestEvent {
-    this.#events += 1;
-    const id = `evt_test_${String(this.#events).padStart(6, "0")}`;
-    return { id, createdAt: new Date(this.clock.now()).toISOString(), ...event };
+  async #act<T extends EventType>(act: TypedAct & { readonly type: T }): Promise<Exchange<T>> {
+    this.#requireOpen();
+    const events = this.#platform.act(act, () => this.#nextId());
+    // The platform writes an event of the type of the act, or refuses it.
+    const event = events.find(({ type }) => type === act.type);
+    return await this.#exchange<T>(events, event as EventFor<T>);
   }
-}
 
-/** Starts a bot for a test. `createBot` creates it with the options that it is given. */
-export async function testBot<B extends BotUnderTest>(
-  createBot: (options: TestBotOptions) => B,
-): Promise<TestBot<B>> {
-  const clock = new ManualClock();
-  const platform = new TestPlatform({ clock });
-  const bot = createBot({
-    ...{ env: {}, clock, fetch: platform.fetch },
-    baseUrl: ORIGIN,
-    apiKey: "for-tests-only",
-    webhookSecret: SECRET,
-    databaseUrl: "file::memory:",
-    delivery: "webhook",
-    logLevel: "silent",
-    // A wait between two tries of one request would last for ever, because the clock stands still.
-    requestRetries: 0,
-  });
-  try {
-    await bot.start({ listen: false });
-  } catch (error) {
-    await platform.close();
-    throw error;
+  /** Delivers events, and collects what the bot says to one of them. */
+  async #exchange<T extends string>(
+    events: readonly object[],
+    event: EventFor<T>,
+  ): Promise<Exchange<T>> {
+    const before = this.sent.length;
+    await this.#failures.during(async () => {
+      const { status, body } = await this.#send(events);
+      if (status !== 200) throw notTaken(status, body);
+    });
+    return { event, replies: repliesTo(event, this.sent.slice(before)) };
   }
-  return new TestBot(bot, clock, platform);
+
+  async #send(events: readonly object[], options: DeliverOptions = {}): Promise<DeliveryAnswer> {
+    const { secret = SECRET, timestamp = this.clock.now() / 1000 } = options;
+    const response = await this.bot.handle(signedDelivery(events, { secret, timestamp }));
+    await this.bot.idle();
+    return { status: response.status, body: await response.json() };
+  }
+
+  #complete<T extends string>(event: TestEvent<T>): TestEvent<T> {
+    return { id: this.#nextId(), createdAt: new Date(this.clock.now()).toISOString(), ...event };
+  }
+
+  #nextId(): string {
+    this.#events += 1;
+    return `evt_test_${String(this.#events).padStart(6, "0")}`;
+  }
+
+  /** @throws {ServiceBotError} NOT_STARTED */
+  #requireOpen(): void {
+    if (!this.#isClosed) return;
+    throw new ServiceBotError("NOT_STARTED", "This bot under test is closed; start a new one.");
+  }
 }

@@ -2,10 +2,11 @@ import type { Fetch } from "../client/http.ts";
 import { isPublicHost } from "../core/addresses.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
+import type { AnyEvent } from "../events/types.ts";
 import { PlatformError } from "../platform/error.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
 import { Refusals, type RefuseOptions } from "./refusals.ts";
-import { type Happening, Scene } from "./scene.ts";
+import { type Happening, Scene, type TypedAct } from "./scene.ts";
 
 /** A request to the platform. */
 export interface RecordedCall {
@@ -101,6 +102,21 @@ export class TestPlatform {
    */
   happen(event: Happening): void {
     this.#scene.play(event);
+  }
+
+  /**
+   * Lets a person do something. Returns the events that the platform makes of it for the bot: two if a comment mentions
+   * it. The excerpts are cut as on the platform. An act that the platform refuses throws the reason.
+   *
+   *     platform.act({ type: "dm.message", from: "ada", text: "hi" });
+   *
+   * @param nextId makes the id of each event. Default: the id of the platform
+   */
+  act(act: TypedAct, nextId?: () => string): readonly AnyEvent[] {
+    const isFirst = !this.#sent.some(({ kind }) => kind === "comment");
+    // Below a post of another account, because a reply below the bot's own post is a comment event as well.
+    if (act.type === "reply" && act.commentId === undefined && isFirst) this.#scene.commentAsBot();
+    return this.#scene.act(act, nextId);
   }
 
   /**

@@ -1,10 +1,12 @@
-import type { EventType } from "../faces/events.ts";
+import type { EventType, PayloadByType } from "../faces/events.ts";
 
 const actor = { username: "ada", name: "Ada" };
 const activity = { actor, entityType: "post", entityId: "p_1" };
 
 /** A payload of each type with all that section 6 of the platform document lists for it. */
-export const payloads: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
+export const payloads: {
+  readonly [T in EventType]: PayloadByType[T] & Readonly<Record<string, unknown>>;
+} = {
   "dm.message": {
     conversationId: "c_1",
     from: { userId: "u_1", username: "ada", name: "Ada" },

@@ -17,5 +17,6 @@ export type {
   EventType,
   FollowPayload,
   KnownEvent,
+  PayloadByType,
   UnknownEvent,
 } from "../../src/events/types.ts";

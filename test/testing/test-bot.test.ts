@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, onTestFinished, test, vi } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import {
   ManualClock,
   type TestBot,
@@ -8,25 +8,11 @@ import {
 } from "../../src/testing/index.ts";
 import { payloads } from "../events/samples.ts";
 import { Bot } from "../faces/bot.ts";
-import type { Client } from "../faces/client.ts";
 import { systemClock } from "../faces/core.ts";
 import type { ServiceBotError } from "../faces/errors.ts";
 import type { DmMessagePayload } from "../faces/events.ts";
 import { image } from "../platform/support/images.ts";
-
-/** A bot under test, changed by `prepare`, that stops with the test. */
-async function startBot(
-  prepare: (bot: Bot) => void,
-  more: ConstructorParameters<typeof Bot>[0] = {},
-): Promise<TestBot<Bot>> {
-  const under = await testBot((options) => {
-    const bot = new Bot({ ...options, ...more });
-    prepare(bot);
-    return bot;
-  });
-  onTestFinished(() => under.close());
-  return under;
-}
+import { clientOf, startBot } from "./start-bot.ts";
 
 const message: TestEvent<"dm.message"> = {
   type: "dm.message",
@@ -238,7 +224,7 @@ describe("the platform that stands in", () => {
     const bot = await startBot((made) => made.on("dm.message", (ctx) => ctx.reply("hello")));
     const other = { ...message, payload: { ...message.payload, conversationId: "c/2 ü" } };
     await bot.deliver([message, other]);
-    const { client } = await contextOf(bot);
+    const client = await clientOf(bot);
     expect((await client.dms.messages("c_1")).items).toHaveLength(2);
     expect((await client.dms.messages("c/2 ü")).items).toMatchObject([
       { conversationId: "c/2 ü", fromBot: true, authorUsername: "bot" },
@@ -248,7 +234,7 @@ describe("the platform that stands in", () => {
   });
 
   test("knows who the bot is, and has the events in its log that were delivered", async () => {
-    const { client } = await contextOf(await startBot(() => undefined));
+    const client = await clientOf(await startBot(() => undefined));
     expect((await client.me()).username).toBeTypeOf("string");
     expect((await client.events()).events).toMatchObject([{ type: "follow" }]);
   });
@@ -321,14 +307,6 @@ test("requests of handlers are tried again as often as the bot is told to", asyn
   expect(calls.filter((path) => path.endsWith("/messages"))).toHaveLength(2);
 });
 
-/** The context that a handler of the bot gets. */
-async function contextOf(bot: TestBot<Bot>) {
-  const { promise, resolve } = Promise.withResolvers<{ client: Client }>();
-  bot.bot.on("follow", (ctx) => resolve(ctx));
-  await bot.deliver({ type: "follow", payload: payloads.follow });
-  return await promise;
-}
-
 test("two bots under test know nothing of each other", async () => {
   const answer = (made: Bot) => void made.on("dm.message", (ctx) => ctx.reply("hello"));
   const [one, other] = await Promise.all([startBot(answer), startBot(answer)]);
@@ -348,9 +326,54 @@ test("nothing of the environment is read", async () => {
   expect(bot.clock).toBeInstanceOf(ManualClock);
 });
 
-test("a bot that cannot start says so", async () => {
-  const start = testBot((options) => new Bot({ ...options, databaseUrl: "nowhere" }));
-  await expect(start).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+describe("a bot that cannot be tested", () => {
+  test("says why it cannot start", async () => {
+    const start = testBot((options) => new Bot({ ...options, databaseUrl: "nowhere" }));
+    await expect(start).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
+  test.each<[string, (options: TestBotOptions) => Bot | Promise<Bot>, string]>([
+    ["is not returned", () => undefined as unknown as Bot, "createBot must return the bot"],
+    ["has no options", () => new Bot({ env: {} }), "new Bot(options)"],
+  ])("because it %s, is refused with the remedy", async (_name, create, remedy) => {
+    const start = testBot(create);
+    await expect(start).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(start).rejects.toThrow(remedy);
+  });
+
+  test("because createBot has started it, is refused", async () => {
+    const start = testBot(async (options) => {
+      const bot = new Bot(options);
+      await bot.start({ listen: false });
+      return bot;
+    });
+    await expect(start).rejects.toMatchObject({ code: "ALREADY_STARTED" });
+  });
+
+  test("because it is closed, says so", async () => {
+    const bot = await startBot(() => undefined);
+    await bot.close();
+    const closed = { code: "NOT_STARTED", message: expect.stringContaining("closed") };
+    await expect(bot.dm("hi")).rejects.toMatchObject(closed);
+    await expect(bot.deliver(message)).rejects.toMatchObject(closed);
+    await expect(bot.advance(1)).rejects.toMatchObject(closed);
+  });
+});
+
+test("createBot may be asynchronous", async () => {
+  const bot = await testBot(async (options) => new Bot(options));
+  expect((await bot.deliver(message)).status).toBe(200);
+  await bot.close();
+});
+
+test("the clock stands at the given time", async () => {
+  for (const now of ["2026-11-23T08:00:00Z", new Date("2026-11-23T08:00:00Z"), 1_795_420_800_000]) {
+    const bot = await startBot(() => undefined, {}, { now });
+    expect(new Date(bot.clock.now()).toISOString()).toBe("2026-11-23T08:00:00.000Z");
+  }
+  await expect(startBot(() => undefined, {}, { now: "nine" })).rejects.toThrow(
+    "now must be a time",
+  );
 });
 
 test("payloads of known types are checked by the compiler, others are not", () => {

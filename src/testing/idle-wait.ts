@@ -1,0 +1,31 @@
+import { turn } from "./manual-clock.ts";
+
+/** In ms of real time. A handler that runs for longer is taken for one that waits for the clock, as for its timeout. */
+const BUSY_TIMEOUT_MS = 1_000;
+
+/** Waits until a bot is idle. A handler that waits for the clock is waited for once, because only the clock can end it. */
+export class IdleWait {
+  readonly #idle: () => Promise<void>;
+  #pending: Promise<void> | undefined;
+  #isBusy = false;
+
+  constructor(idle: () => Promise<void>) {
+    this.#idle = idle;
+  }
+
+  async wait(): Promise<void> {
+    await turn();
+    this.#pending ??= this.#idle().then(() => {
+      this.#pending = undefined;
+      this.#isBusy = false;
+    });
+    if (this.#isBusy) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timeout = setTimeout(() => {
+      this.#isBusy = true;
+      resolve();
+    }, BUSY_TIMEOUT_MS);
+    await Promise.race([this.#pending, promise]);
+    clearTimeout(timeout);
+  }
+}

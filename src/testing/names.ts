@@ -1,0 +1,53 @@
+/** Kinds of things that a test names. */
+export type Kind = "event" | "conversation" | "post" | "comment" | "message" | "person";
+
+/** Prefixes of the platform's ids. */
+const prefixes: Readonly<Record<string, Kind>> = {
+  c: "conversation",
+  p: "post",
+  cm: "comment",
+  m: "message",
+  evt: "event",
+};
+
+/** Names of a test and of the platform for the same things. */
+export class Names {
+  readonly #actual = new Map<string, string>();
+  readonly #shown = new Map<string, string>();
+
+  has(kind: Kind, name: string): boolean {
+    return this.#actual.has(`${kind} ${name}`);
+  }
+
+  find(kind: Kind, name: string): string | undefined {
+    return this.#actual.get(`${kind} ${name}`);
+  }
+
+  /** Returns the platform's name. An unknown one stays unknown, even if the platform has something of that name. */
+  actual(kind: Kind, name: string): string {
+    return this.find(kind, name) ?? (this.#shown.has(name) ? `unknown_${name}` : name);
+  }
+
+  /** Binds a name of the test to one of the platform. The first one stays. */
+  bind(
+    kind: Kind,
+    name: string | undefined,
+    actual: string | undefined,
+    shown: string | undefined = name,
+  ): void {
+    if (name === undefined || actual === undefined || this.has(kind, name)) return;
+    this.#actual.set(`${kind} ${name}`, actual);
+    if (shown !== undefined && !this.#shown.has(actual)) this.#shown.set(actual, shown);
+  }
+
+  /** Returns the test's name. Something new of the platform's own keeps its id, unless the test uses that. */
+  shown(actual: string, field: string): string {
+    const known = this.#shown.get(actual);
+    if (known !== undefined || /sername$/.test(field)) return known ?? actual;
+    const kind = prefixes[/^([a-z]+)_\d+$/.exec(actual)?.[1] ?? ""];
+    if (kind === undefined) return actual;
+    const name = this.has(kind, actual) ? `${actual}_of_bot` : actual;
+    this.bind(kind, name, actual);
+    return name;
+  }
+}

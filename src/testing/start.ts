@@ -1,0 +1,92 @@
+import type { Fetch } from "../client/http.ts";
+import { checkOptions, type OptionTable, refuseProblems } from "../core/option-checks.ts";
+import { SECRET } from "./delivery.ts";
+import { Failures } from "./failures.ts";
+import { ManualClock } from "./manual-clock.ts";
+import { type BotUnderTest, TestBot } from "./test-bot.ts";
+import { ORIGIN, TestPlatform } from "./test-platform.ts";
+
+/** The options that a bot under test is created with. */
+export interface TestBotOptions {
+  readonly env: Readonly<Record<string, never>>;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+  readonly databaseUrl: string;
+  readonly delivery: "webhook";
+  readonly logLevel: "silent";
+  readonly requestRetries: 0;
+  readonly fetch: Fetch;
+  readonly clock: ManualClock;
+}
+
+/** Options of {@link testBot}. */
+export interface TestOptions {
+  /** The time at which the clock stands. Default: the present. */
+  readonly now?: Date | string | number;
+}
+
+const TEST_OPTIONS: OptionTable<TestOptions> = { now: true };
+
+/**
+ * Starts a bot for a test. `createBot` creates it with the options that it is given.
+ *
+ *     const bot = await testBot(createBot, { now: "2026-11-23" });
+ *     assert.deepEqual((await bot.dm("hi")).replies, ["hello"]);
+ *
+ * @throws {ServiceBotError} INVALID_OPTION if `createBot` returns no bot, or ignores the options; the error of the start
+ */
+export async function testBot<B extends BotUnderTest>(
+  createBot: (options: TestBotOptions) => B | Promise<B>,
+  options: TestOptions = {},
+): Promise<TestBot<B>> {
+  const clock = new ManualClock(startOf(options));
+  const platform = new TestPlatform({ clock });
+  try {
+    const bot = await create(createBot, { clock, fetch: platform.fetch });
+    const failures = new Failures(bot);
+    await bot.start({ listen: false });
+    return new TestBot({ bot, clock, platform, failures });
+  } catch (error) {
+    await platform.close();
+    throw error;
+  }
+}
+
+/** @throws {ServiceBotError} INVALID_OPTION */
+function startOf(options: TestOptions): number | undefined {
+  checkOptions(options, TEST_OPTIONS);
+  const { now } = options;
+  if (now === undefined) return undefined;
+  const time = new Date(now).getTime();
+  if (Number.isNaN(time)) refuseProblems([`now must be a time (got ${String(now)})`]);
+  return time;
+}
+
+/** @throws {ServiceBotError} INVALID_OPTION if the bot would not be the one under test */
+async function create<B extends BotUnderTest>(
+  createBot: (options: TestBotOptions) => B | Promise<B>,
+  { clock, fetch }: Pick<TestBotOptions, "clock" | "fetch">,
+): Promise<B> {
+  let isRead = false;
+  const options: TestBotOptions = {
+    ...{ env: {}, clock },
+    // A bot that is created without its options would use the environment and the network.
+    get fetch() {
+      isRead = true;
+      return fetch;
+    },
+    baseUrl: ORIGIN,
+    apiKey: "for-tests-only",
+    webhookSecret: SECRET,
+    databaseUrl: "file::memory:",
+    delivery: "webhook",
+    logLevel: "silent",
+    // A wait between two tries of one request would last for ever, because the clock stands still.
+    requestRetries: 0,
+  };
+  const bot: B | undefined = await createBot(options);
+  if (typeof bot?.start !== "function") refuseProblems(["createBot must return the bot"]);
+  if (!isRead) refuseProblems(["createBot must pass its options on: new Bot(options)"]);
+  return bot;
+}

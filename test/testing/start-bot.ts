@@ -1,0 +1,29 @@
+import { onTestFinished } from "vitest";
+import { type TestBot, type TestOptions, testBot } from "../../src/testing/index.ts";
+import { Bot } from "../faces/bot.ts";
+import type { Client } from "../faces/client.ts";
+
+type Options = NonNullable<ConstructorParameters<typeof Bot>[0]>;
+
+/** A bot under test, changed by `prepare`, that stops with the test. */
+export async function startBot(
+  prepare: (bot: Bot) => void,
+  more: Options = {},
+  test: TestOptions = {},
+): Promise<TestBot<Bot>> {
+  const under = await testBot((options) => {
+    const bot = new Bot({ ...options, ...more });
+    prepare(bot);
+    return bot;
+  }, test);
+  onTestFinished(() => under.close());
+  return under;
+}
+
+/** The client of the bot, by way of a handler. */
+export async function clientOf(bot: TestBot<Bot>): Promise<Client> {
+  const { promise, resolve } = Promise.withResolvers<Client>();
+  bot.bot.on("follow", (ctx) => resolve(ctx.client));
+  await bot.follow();
+  return await promise;
+}
