@@ -9,9 +9,14 @@ export const SECRET = "whsec_for_tests_only";
 export interface TestEvent<T extends string = string> {
   readonly id?: string;
   readonly type: T;
-  readonly payload: T extends EventType ? PayloadByType[T] : object;
+  readonly payload: TestPayload<T>;
   readonly createdAt?: string;
 }
+
+/** The payload of a known type, to which the platform may have added fields (section 9), or any object. */
+type TestPayload<T extends string> = T extends EventType
+  ? PayloadByType[T] | (PayloadByType[T] & Readonly<Record<string, unknown>>)
+  : object;
 
 /** Ways to forge a delivery. */
 export interface DeliverOptions {

@@ -205,6 +205,8 @@ test("the compiler knows what each act takes", () => {
     // @ts-expect-error the same, in a batch
     void bot.deliver([{ type: "dm.message", payload: { excerpt: "hi" } }]);
     void bot.deliver({ type: "poll.closed", payload: { pollId: "7" } });
+    // The platform adds fields.
+    void bot.deliver({ type: "follow", payload: { actor: { username: "ada", name: "" }, why: 1 } });
   };
   expect(check).toBeTypeOf("function");
 });
