@@ -17,6 +17,7 @@ const HOSTS = [
   "prometheus.io",
   "semver.org",
   "sharp.pixelplumbing.com",
+  "standardschema.dev",
   "verdaccio.org",
   "www.npmjs.com",
   "html.spec.whatwg.org",
