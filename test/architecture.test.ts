@@ -87,6 +87,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
 /** Heavy or native packages, and the only rooms that may load them. */
 const heavy: Readonly<Record<string, RegExp>> = {
   "better-sqlite3": /^(inbox\/sqlite|platform\/store)\//,
+  croner: /^core\/cron\.ts$/,
   express: /^platform\//,
   pg: /^inbox\/postgres\//,
   // An optional peer, for bots that trace.

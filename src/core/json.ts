@@ -27,6 +27,13 @@ function keepDigits(key: string, value: unknown, context?: { readonly source?: s
   return /^-?[0-9]+$/.test(source) ? source : value;
 }
 
+/** Lists the texts in a value of JSON. */
+export function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}
+
 /**
  * The type of a value after `JSON.parse(JSON.stringify(value))`: a `Date` is a string, and what has a `toJSON` is what that
  * returns. Properties that may be `undefined` are optional, and those whose key is a symbol are left out. `never` for

@@ -1,4 +1,5 @@
-import { type Clock, sleep } from "../core/clock.ts";
+import { sleep } from "../core/clock.ts";
+import { Wake } from "../core/wake.ts";
 import type { ClaimRooms, Retention } from "../inbox/inbox.ts";
 import { Lanes, type LanesOptions, passesOver } from "./lanes.ts";
 import { every, keepUp } from "./upkeep.ts";
@@ -151,33 +152,5 @@ export class Dispatcher {
   #announceIdle(): void {
     for (const resolve of this.#idleWaiters) resolve();
     this.#idleWaiters.clear();
-  }
-}
-
-/** Lets one loop sleep until there is something to do. A call that comes too early is not lost. */
-class Wake {
-  readonly #clock: Clock;
-  #isCalled = false;
-  #wakeUp: () => void = () => undefined;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  call(): void {
-    this.#isCalled = true;
-    this.#wakeUp();
-  }
-
-  /** Resolves when called, or after `ms` milliseconds; without `ms` only when called. */
-  async wait(ms: number | undefined): Promise<void> {
-    if (!this.#isCalled) {
-      const woken = Promise.withResolvers<void>();
-      this.#wakeUp = woken.resolve;
-      const cancel = ms === undefined ? undefined : this.#clock.timer(ms, woken.resolve);
-      await woken.promise;
-      cancel?.();
-    }
-    this.#isCalled = false;
   }
 }

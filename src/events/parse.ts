@@ -1,6 +1,7 @@
-import { parseJson } from "../core/json.ts";
+import { parseJson, textsIn } from "../core/json.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "./id.ts";
+import { isOwn } from "./own.ts";
 import type {
   ActivityPayload,
   Actor,
@@ -87,8 +88,10 @@ function readType(value: unknown): string | undefined {
 
 /** Lists the texts that people wrote in an event: no log, error or dead letter may show them. */
 export function textsOf(event: AnyEvent): string[] {
-  const excerpt = "excerpt" in event.payload ? event.payload.excerpt : undefined;
-  return typeof excerpt === "string" ? [excerpt] : [];
+  const { excerpt, data }: Readonly<Record<string, unknown>> = { ...event.payload };
+  const texts = typeof excerpt === "string" ? [excerpt] : [];
+  // What a handler has kept for a timer is mostly what a person wrote.
+  return isOwn(event.type) ? [...texts, ...textsIn(data)] : texts;
 }
 
 // Section 6 names the fields of a payload and shows no types, so only what each handler needs is required.

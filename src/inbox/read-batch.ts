@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { traceIdOf } from "../core/trace.ts";
 import { orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
+import { isOwn } from "../events/own.ts";
 import { MAX_DEPTH, parseEvent, textOf } from "../events/parse.ts";
 import type { BatchMessage } from "../observe/channels.ts";
 import type { NewEvent, PutResult } from "./inbox.ts";
@@ -11,6 +12,9 @@ import type { NewEvent, PutResult } from "./inbox.ts";
  * fail its batch for ever.
  */
 const MAX_KEY_BYTES = 512;
+
+const OWN_NAME =
+  "begins like those of the bot's own events, and no other event may be taken for one";
 
 const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 
@@ -41,6 +45,8 @@ function readEvent(raw: unknown, laneOf: LaneOf): NewEvent {
   if (!parsed.ok) return unusable(parsed, body ?? "", parsed.reason);
   const { id, type } = parsed.event;
   if (body === undefined) return unusable({ id, type }, "", TOO_DEEP);
+  const own = isOwn(id) ? "id" : isOwn(type) ? "type" : undefined;
+  if (own !== undefined) return unusable({ id, type }, body, `${own}: ${OWN_NAME}`);
   const long = isLong(id) ? "id" : isLong(type) ? "type" : undefined;
   if (long !== undefined) {
     return unusable({ id, type }, body, `${long}: longer than ${MAX_KEY_BYTES} bytes`);
@@ -54,7 +60,9 @@ function unusable(
   reason: string,
 ): NewEvent {
   // Without an id of its own the event gets one from its content, so that repeats are still dropped.
-  const id = known.id === undefined || isLong(known.id) ? `invalid:${hash(body)}` : known.id;
+  // The same goes for the id of an event of the bot's own, which would be passed over as a repeat.
+  const isKept = known.id !== undefined && !isLong(known.id) && !isOwn(known.id);
+  const id = isKept ? known.id : `invalid:${hash(body)}`;
   const type = shorten(known.type ?? "invalid");
   return { id, type, lane: "invalid", ord: orderKey(id), body, unusable: reason };
 }

@@ -4,6 +4,7 @@ import { ApiError } from "../client/errors.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import { LoopHeld } from "../errors.ts";
 import { actorOf, conversationOf, defaultLane, foldUsername, type LaneOf } from "../events/lane.ts";
+import { originOf } from "../events/own.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Job } from "../steps/step.ts";
 
@@ -229,7 +230,7 @@ export class LoopGuard {
   }
 
   /**
-   * Counts an event that was answered; several answers to one event count once. One that was answered with a post counts
+   * Counts an event that was answered; several answers to one event count once, with those to the timers that it has set. One that was answered with a post counts
    * for the account, because each post is a new place.
    */
   noteAnswer(event: AnyEvent, { isPost }: { readonly isPost: boolean }): void {
@@ -246,7 +247,7 @@ export class LoopGuard {
     this.#places.delete(key);
     this.#places.set(key, place);
     const createdAt = this.#isHolding(place, now) ? now : Date.parse(event.createdAt);
-    place.answered.set(event.id, Number.isNaN(createdAt) ? now : Math.min(createdAt, now));
+    place.answered.set(originOf(event), Number.isNaN(createdAt) ? now : Math.min(createdAt, now));
     if (place.answered.size > this.#options.answers) forgetOldest(place.answered);
     this.#forgetPlaces(now);
   }

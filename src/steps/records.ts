@@ -1,4 +1,5 @@
 import { type Clock, persist, WRITE_ATTEMPTS } from "../core/clock.ts";
+import { toLosslessJson } from "../core/lossless-json.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { howToSettle } from "./reconcile.ts";
@@ -98,68 +99,13 @@ export function unpackResult<T>(text: string | undefined): T {
 /** Wraps the result, so that a step without one has none again. */
 function packResult(result: unknown, step: string, event: string): string {
   try {
-    const text = JSON.stringify(result, refuseLosses());
+    const text = toLosslessJson(result);
     return text === undefined ? "{}" : `{"value":${text}}`;
   } catch (error) {
-    // The first line, because Node draws cycles on further ones.
-    const [problem] = messageOf(error).split("\n");
     throw new ServiceBotError(
       "STEP_RESULT_INVALID",
-      `The step "${shownName(step)}" ran, but its result cannot be recorded: ${problem}. ` +
+      `The step "${shownName(step)}" ran, but its result cannot be recorded: ${messageOf(error)}. ` +
         `Return a value that JSON keeps. The step is not run again by itself. ${howToSettle(event)}`,
     );
   }
-}
-
-/**
- * A replacer for one call of `JSON.stringify` that throws where JSON would drop or change a part in silence. Properties
- * that are `undefined` are left out all the same, and `undefined` in an array becomes null.
- */
-function refuseLosses() {
-  const paths = new WeakMap<object, string>();
-  return function refuseLoss(this: object, key: string, part: unknown): unknown {
-    const above = paths.get(this);
-    const path = above === undefined ? "$" : above + accessOf(this, key);
-    const problem = lossOf(this, key, part);
-    if (problem !== undefined) throw new TypeError(`${path} ${problem}`);
-    if (typeof part === "object" && part !== null) paths.set(part, path);
-    return part;
-  };
-}
-
-/** The problem with a part, after the path of the part. `undefined` if JSON keeps it. */
-function lossOf(parent: object, key: string, part: unknown): string | undefined {
-  switch (typeof part) {
-    case "undefined":
-      return Array.isArray(parent) && !(key in parent) ? "is a hole" : undefined;
-    case "number":
-      return Number.isFinite(part) ? undefined : `is ${part}`;
-    case "bigint":
-    case "function":
-    case "symbol":
-      return `is a ${typeof part}`;
-    case "object":
-      if (part === null) {
-        return Reflect.get(parent, key) instanceof Date ? "is an invalid Date" : undefined;
-      }
-      return Array.isArray(part) || isPlain(part) ? undefined : `is a ${classOf(part)}`;
-    default:
-      return undefined;
-  }
-}
-
-/** Objects of another realm have a root prototype of their own. */
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-function classOf(value: object): string {
-  // An object without a constructor has a prototype of its own making.
-  return value.constructor?.name || "class instance";
-}
-
-function accessOf(parent: object, key: string): string {
-  if (Array.isArray(parent)) return `[${key}]`;
-  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }

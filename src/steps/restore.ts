@@ -1,6 +1,7 @@
 import type { Client } from "../client/client.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
+import { isOwn, setterOf } from "../events/own.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import {
@@ -105,19 +106,31 @@ export class RestoreWindow {
   }
 
   /** The run that may have handled an event before the restore. `undefined` if the event is newer. */
-  lostRunOf({ createdAt }: AnyEvent, { receivedAt }: Claim): LostRun | undefined {
+  lostRunOf(event: AnyEvent, { receivedAt }: Claim): LostRun | undefined {
     const { clock } = this.#options;
     const { at, until, readAt } = this.#mark;
     const endedMsAgo = Math.max(0, clock.now() - at);
-    const eventAt = Date.parse(createdAt);
-    if (Number.isNaN(eventAt)) {
+    const setter = setterOf(event);
+    // The lost run may have set the timer, too, for another time.
+    if (setter?.inDoubt) return { eventAt: this.#timeOf(setter), endedMsAgo };
+    const eventAt = this.#timeOf(event);
+    if (eventAt === undefined) {
       // Everything that was in the log at the restore has been received by the time the log is read.
       const isNew = readAt !== undefined && receivedAt > readAt + MAX_CLOCK_DIFFERENCE_MS;
-      return isNew ? undefined : { eventAt: undefined, endedMsAgo };
+      return isNew ? undefined : { eventAt, endedMsAgo };
     }
     const end =
       until ?? this.#options.client.platformNow() ?? clock.now() + MAX_CLOCK_DIFFERENCE_MS;
     return eventAt > end + SLACK_MS ? undefined : { eventAt, endedMsAgo };
+  }
+
+  /** Returns when an event was created, by the platform's clock. Events of the bot's own are dated by the bot's. */
+  #timeOf({ type, createdAt }: Pick<AnyEvent, "type" | "createdAt">): number | undefined {
+    const time = Date.parse(createdAt);
+    if (Number.isNaN(time)) return undefined;
+    const { clock, client } = this.#options;
+    const now = clock.now();
+    return isOwn(type) ? time + ((client.platformNow() ?? now) - now) : time;
   }
 
   /** Completes the mark: the platform's time of this start, and when the log was read. */

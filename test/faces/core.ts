@@ -9,6 +9,7 @@ export {
   systemClock,
   type TimerOptions,
 } from "../../src/core/clock.ts";
+export { CronPattern } from "../../src/core/cron.ts";
 export { readDatabase, secretsOf } from "../../src/core/database-address.ts";
 export {
   makePrivateFile,
@@ -50,6 +51,7 @@ export {
   scrubber,
   showError,
 } from "../../src/core/safe-text.ts";
+export { readSpan, readWhen, type Span, type When } from "../../src/core/span.ts";
 export {
   aboutEvent,
   duringEvent,

@@ -1,6 +1,14 @@
 export { idFamily, orderKey } from "../../src/events/id.ts";
 export { defaultLane, type LaneOf } from "../../src/events/lane.ts";
 export {
+  cronEvent,
+  isOwn,
+  originOf,
+  setterOf,
+  timerEvent,
+  timerPayload,
+} from "../../src/events/own.ts";
+export {
   eventTypes,
   isEventType,
   type ParsedEvent,

@@ -57,6 +57,24 @@ describe("an event on its way in", () => {
     expect(read(follow("9".repeat(512))).unusable).toBeUndefined();
   });
 
+  test("with the type of an event of the bot's own is parked, because no handler of timers may get it", () => {
+    for (const type of ["timer:remind", "cron:daily"]) {
+      const raw = follow("7", { type });
+      expect(read(raw)).toMatchObject({ id: "7", body: JSON.stringify(raw) });
+      expect(read(raw).unusable).toMatch(/^type: begins like those of the bot's own events/);
+    }
+  });
+
+  test("with the id of an event of the bot's own is parked under another, because the id is still to come", () => {
+    const ids = ["cron:daily:2026-11-23T09:00:00Z", "timer:remind:7"];
+    const parked = ids.map((id) => read(follow(id)));
+    for (const { id, unusable } of parked) {
+      expect(id).toMatch(/^invalid:[0-9a-f]{32}$/);
+      expect(unusable).toMatch(/^id: begins like those of the bot's own events/);
+    }
+    expect(parked[0]?.id).not.toBe(parked[1]?.id);
+  });
+
   test("in a lane with a long name gets a shorter one, that is no other lane's", () => {
     const long = "漢".repeat(500);
     const lanes = [long, `${long}1`].map((lane) => read(follow("1"), () => lane).lane);

@@ -1,0 +1,65 @@
+/**
+ * Writes a value as JSON, and refuses what JSON would drop or change in silence. Properties that are `undefined` are left
+ * out all the same, and `undefined` in an array becomes null.
+ *
+ * @returns `undefined` for a value that is `undefined`
+ * @throws {TypeError} with the path of the part, such as `$.items[0] is a Map`; never with a value
+ */
+export function toLosslessJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, refuseLosses());
+  } catch (error) {
+    // The first line, because Node draws cycles on further ones.
+    throw error instanceof Error ? new TypeError(error.message.split("\n")[0]) : error;
+  }
+}
+
+/** A replacer for one call of `JSON.stringify`. */
+function refuseLosses() {
+  const paths = new WeakMap<object, string>();
+  return function refuseLoss(this: object, key: string, part: unknown): unknown {
+    const above = paths.get(this);
+    const path = above === undefined ? "$" : above + accessOf(this, key);
+    const problem = lossOf(this, key, part);
+    if (problem !== undefined) throw new TypeError(`${path} ${problem}`);
+    if (typeof part === "object" && part !== null) paths.set(part, path);
+    return part;
+  };
+}
+
+/** The problem with a part, after the path of the part. `undefined` if JSON keeps it. */
+function lossOf(parent: object, key: string, part: unknown): string | undefined {
+  switch (typeof part) {
+    case "undefined":
+      return Array.isArray(parent) && !(key in parent) ? "is a hole" : undefined;
+    case "number":
+      return Number.isFinite(part) ? undefined : `is ${part}`;
+    case "bigint":
+    case "function":
+    case "symbol":
+      return `is a ${typeof part}`;
+    case "object":
+      if (part === null) {
+        return Reflect.get(parent, key) instanceof Date ? "is an invalid Date" : undefined;
+      }
+      return Array.isArray(part) || isPlain(part) ? undefined : `is a ${classOf(part)}`;
+    default:
+      return undefined;
+  }
+}
+
+/** Objects of another realm have a root prototype of their own. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function classOf(value: object): string {
+  // An object without a constructor has a prototype of its own making.
+  return value.constructor?.name || "class instance";
+}
+
+function accessOf(parent: object, key: string): string {
+  if (Array.isArray(parent)) return `[${key}]`;
+  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}

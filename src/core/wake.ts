@@ -1,0 +1,37 @@
+import type { Clock } from "./clock.ts";
+
+/** Lets one loop sleep until there is something to do. A call that comes too early is not lost. */
+export class Wake {
+  readonly #clock: Clock;
+  #isCalled = false;
+  #wakeUp: () => void = () => undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  call(): void {
+    this.#isCalled = true;
+    this.#wakeUp();
+  }
+
+  /**
+   * Resolves when called, or after `ms` milliseconds; without `ms` only when called.
+   *
+   * @param atMostMs as `ms`, with a timer in the background
+   */
+  async wait(ms: number | undefined, atMostMs?: number): Promise<void> {
+    if (!this.#isCalled) {
+      const woken = Promise.withResolvers<void>();
+      this.#wakeUp = woken.resolve;
+      const cancel = ms === undefined ? undefined : this.#clock.timer(ms, woken.resolve);
+      const options = { background: true };
+      const cancelLook =
+        atMostMs === undefined ? undefined : this.#clock.timer(atMostMs, woken.resolve, options);
+      await woken.promise;
+      cancel?.();
+      cancelLook?.();
+    }
+    this.#isCalled = false;
+  }
+}
