@@ -1,3 +1,4 @@
+import { textsIn } from "./json.ts";
 import { scrubber } from "./safe-text.ts";
 
 /**
@@ -60,11 +61,4 @@ function problemOf({ message, path = [] }: SchemaIssue, value: unknown): string 
   const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
   const place = keys.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
   return `$${place.join("")}: ${scrubber(textsIn(value))(message)}`;
-}
-
-/** Lists the texts in a value of JSON. */
-function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(textsIn);
 }
