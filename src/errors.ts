@@ -64,6 +64,7 @@ export type ErrorCode =
   | "STEP_RESULT_INVALID"
   | "REPLY_IMPOSSIBLE"
   | "NEXT_CALLED_TWICE"
+  | "STATE_CONFLICT"
   // the platform's API
   | "INVALID_ID"
   | "API_ERROR"

@@ -51,7 +51,7 @@ export interface BotOptions<S = unknown> extends ConfigOverrides {
   readonly minFreeBytes?: number;
   /**
    * How long what has ended is kept. Default: bodies 7 days, ids (by which repeats are recognised) 30 days,
-   * dead letters 90 days. `Infinity` keeps for ever.
+   * dead letters 90 days, states for ever after they were last written. `Infinity` keeps for ever.
    */
   readonly retention?: Partial<Retention>;
   /**
@@ -83,7 +83,12 @@ export const defaults: Required<
   leaseMs: 30_000,
   shutdownGraceMs: 10_000,
   retry: { baseMs: 1_000, maxMs: 300_000, factor: 2 },
-  retention: { bodiesMs: 7 * DAY_MS, idsMs: 30 * DAY_MS, deadLettersMs: 90 * DAY_MS },
+  retention: {
+    bodiesMs: 7 * DAY_MS,
+    idsMs: 30 * DAY_MS,
+    deadLettersMs: 90 * DAY_MS,
+    statesMs: Number.POSITIVE_INFINITY,
+  },
 };
 
 /** How a bot is started. */
@@ -98,7 +103,12 @@ export interface StartOptions {
   readonly standalone?: boolean;
 }
 
-const RETENTION_OPTIONS: OptionTable<Retention> = { bodiesMs: {}, idsMs: {}, deadLettersMs: {} };
+const RETENTION_OPTIONS: OptionTable<Retention> = {
+  bodiesMs: {},
+  idsMs: {},
+  deadLettersMs: {},
+  statesMs: {},
+};
 
 const LOOP_GUARD_OPTIONS: OptionTable<LoopGuardOptions> = {
   answers: { min: 1, max: 10_000, whole: true },

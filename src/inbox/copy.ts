@@ -62,6 +62,19 @@ export const tables: readonly Table[] = [
       ...[text("done_ord"), time("done_at")],
     ],
   },
+  {
+    name: "state",
+    key: ["key"],
+    columns: [text("key"), text("value"), text("version"), time("updated_at")],
+  },
+  {
+    name: "timer",
+    key: ["lane", "name", "key"],
+    columns: [
+      ...[text("lane"), text("name"), text("key"), time("due_at"), text("event_id")],
+      text("body"),
+    ],
+  },
   { name: "cursor", key: ["name"], columns: [text("name"), text("position")] },
   { name: "webhook_type", key: ["type"], columns: [text("type")] },
 ];

@@ -12,6 +12,7 @@
  */
 
 import type { InboxAdmin, InboxMeasures, InboxStats, Source } from "./admin.ts";
+import type { Effects, FiredTimers, StoredState, StoredTimer, TimerName } from "./effects.ts";
 import type { Shared } from "./shared.ts";
 
 export type { InboxStats, Source } from "./admin.ts";
@@ -24,7 +25,10 @@ export interface NewEvent {
   readonly id: string;
   readonly type: string;
   readonly lane: string;
-  /** Sorts the events of a lane, byte by byte; see `orderKey`. */
+  /**
+   * Sorts the events of a lane, byte by byte; see `orderKey`. Empty for an event of the bot's own: it comes first, and is
+   * never late.
+   */
   readonly ord: string;
   /** The whole event as JSON text. */
   readonly body: string;
@@ -105,7 +109,7 @@ export type StepStart =
       readonly ageMs: number;
     };
 
-/** The time for which ended events are kept, in ms after their end. */
+/** The time for which data is kept, in ms: of ended events after their end. */
 export interface Retention {
   /** Bodies, steps and history of done and discarded events. */
   readonly bodiesMs: number;
@@ -113,6 +117,8 @@ export interface Retention {
   readonly idsMs: number;
   /** Dead letters, with everything about them. */
   readonly deadLettersMs: number;
+  /** States, after they were last written. For ever by default. */
+  readonly statesMs?: number;
 }
 
 /** Abilities that one kind of inbox has and another has not. Callers ask for these, never for the kind. */
@@ -167,14 +173,22 @@ export interface Inbox {
   /** Extends leases. Resolves to the claims that still have theirs. */
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]>;
 
-  /** Ends the event as done. False if the lease was lost, as with all that follow: the result is dropped. */
-  complete(claim: Claim): Promise<boolean>;
+  /**
+   * Ends the event as done. False if the lease was lost, as with all that follow: the result is dropped.
+   *
+   * @param effects written in the same transaction, as with `advance` and `bury`
+   * @throws {ServiceBotError} STATE_CONFLICT if a state was written by another run since it was read: nothing is written,
+   *   and the claim keeps its lease
+   */
+  complete(claim: Claim, effects?: Effects): Promise<boolean>;
 
   /**
    * Like `complete`, and goes on with the next event of the lane if there is one that need not wait. The lease stays as
    * it is, unless it has run out. An attempt of the next event is counted as `claim` does.
+   *
+   * @throws {ServiceBotError} STATE_CONFLICT as `complete` does
    */
-  advance(claim: Claim): Promise<Advance>;
+  advance(claim: Claim, effects?: Effects): Promise<Advance>;
 
   /** Leaves the event pending, and its lane closed for `delayMs`. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;
@@ -182,8 +196,32 @@ export interface Inbox {
   /** Like `retry`, and gives the attempt back. Without an error the handler has not begun, and no history is kept. */
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean>;
 
-  /** Makes the event a dead letter, and lets its lane go on. */
-  bury(claim: Claim, error: string): Promise<boolean>;
+  /**
+   * Makes the event a dead letter, and lets its lane go on.
+   *
+   * @throws {ServiceBotError} STATE_CONFLICT as `complete` does
+   */
+  bury(claim: Claim, error: string, effects?: Effects): Promise<boolean>;
+
+  /** Resolves to the states that there are of these keys, in any order. */
+  states(keys: readonly string[]): Promise<readonly StoredState[]>;
+
+  /** Resolves to the timers of that name, by their keys. */
+  timers(name: TimerName): Promise<readonly StoredTimer[]>;
+
+  /**
+   * Removes up to `limit` timers that are due, and stores the events that they become, in one transaction. The backlog may
+   * be full. Does not write if none is due.
+   *
+   * @param toEvent may be called again for a timer if the transaction was undone
+   */
+  fireTimers(limit: number, toEvent: (timer: StoredTimer) => NewEvent): Promise<FiredTimers>;
+
+  /**
+   * Calls `listener` after a run that ended here has set timers, with the ms until the first of them is due. Returns a
+   * function that ends it.
+   */
+  onTimersSet(listener: (inMs: number) => void): () => void;
 
   /** Resolves to the ms until a lane becomes ready (0: now); `undefined` if none waits. */
   nextReadyIn(): Promise<number | undefined>;

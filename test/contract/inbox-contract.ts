@@ -7,11 +7,13 @@ import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { advanceContract } from "./inbox-advance.ts";
 import { decisionsContract } from "./inbox-decisions.ts";
+import { effectsContract } from "./inbox-effects.ts";
 import { filtersContract } from "./inbox-filters.ts";
 import { historyContract } from "./inbox-history.ts";
 import { lookContract } from "./inbox-look.ts";
 import { retentionContract } from "./inbox-retention.ts";
 import { roomsContract } from "./inbox-rooms.ts";
+import { timersContract } from "./inbox-timers.ts";
 import { LEASE, type OpenInbox } from "./open-inbox.ts";
 
 /** What every implementation of the inbox promises. */
@@ -546,6 +548,8 @@ export function inboxContract(name: string, open: OpenInbox): void {
     });
 
     advanceContract(open);
+    effectsContract(open);
+    timersContract(open);
     roomsContract(open);
     historyContract(open);
     lookContract(open);

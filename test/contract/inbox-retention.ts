@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Retention } from "../faces/inbox.ts";
 import { deadLetters } from "../support/dead-letters.ts";
+import { effects } from "../support/effects.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, type OpenInbox } from "./open-inbox.ts";
 
@@ -102,6 +103,26 @@ export function retentionContract(open: OpenInbox): void {
       await sweep();
       expect(await b.inbox.stats()).toMatchObject({ done: 0 });
       expect(await b.inbox.put(messages("1"), "poll")).toMatchObject({ stored: ["1"] });
+    });
+
+    test("states are kept for ever, unless they are to go some time after they were last written", async () => {
+      const keep: Retention = { ...KEEP, statesMs: 7 * DAY };
+      const keys = Array.from({ length: 1_200 }, (_, n) => `k${n}`);
+      const write = async (id: string, some: readonly string[], version?: string) => {
+        await b.inbox.put(messages(id), "webhook");
+        const states = some.map((key) => ({ key, value: "1", version }));
+        await b.inbox.complete(await b.claim(), effects({ states }));
+      };
+      await write("1", [...keys, "kept"]);
+      await afterDays(1_000);
+      const [kept] = await b.inbox.states(["kept"]);
+      await write("2", ["kept"], kept?.version);
+      await b.clock.advance(7 * DAY);
+      while (await b.inbox.sweep(keep));
+      expect(await b.inbox.states([...keys, "kept"])).toMatchObject([{ key: "kept" }]);
+      await b.clock.advance(1);
+      while (await b.inbox.sweep(keep));
+      expect(await b.inbox.states(["kept"])).toEqual([]);
     });
 
     test("what waits is never dropped, however old it is", async () => {

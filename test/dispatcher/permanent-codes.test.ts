@@ -76,6 +76,7 @@ const decisions: Readonly<Record<ErrorCode, "permanent" | "transient">> = {
   STEP_RESULT_INVALID: "permanent",
   REPLY_IMPOSSIBLE: "permanent",
   NEXT_CALLED_TWICE: "permanent",
+  STATE_CONFLICT: "transient",
   INVALID_ID: "permanent",
   API_ERROR: "transient",
   API_UNREACHABLE: "transient",

@@ -7,6 +7,13 @@ export type {
   InboxListOptions,
   InboxReport,
 } from "../../src/inbox/admin.ts";
+export type {
+  Effects,
+  NewTimer,
+  StateWrite,
+  StoredState,
+  StoredTimer,
+} from "../../src/inbox/effects.ts";
 export {
   type Advance,
   type Claim,

@@ -1,4 +1,4 @@
--- user_version 2, auto_vacuum 2
+-- user_version 3, auto_vacuum 2
 
 CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
 
@@ -9,6 +9,8 @@ CREATE INDEX event_pending ON event (lane, ord, seq) WHERE state = 'pending';
 CREATE INDEX lane_ready ON lane (ready_at) WHERE ready_at IS NOT NULL;
 
 CREATE INDEX step_ref ON step (ref) WHERE ref IS NOT NULL;
+
+CREATE INDEX timer_due ON timer (due_at);
 
 CREATE TABLE attempt (
   event_id TEXT NOT NULL REFERENCES event (id) ON DELETE CASCADE,
@@ -62,6 +64,13 @@ CREATE TABLE resting_lane (
   done_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE state (
+  key TEXT NOT NULL PRIMARY KEY,
+  value TEXT NOT NULL,
+  version TEXT NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE step (
   event_id TEXT NOT NULL REFERENCES event (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
@@ -73,6 +82,16 @@ CREATE TABLE step (
   started_at INTEGER NOT NULL,
   PRIMARY KEY (event_id, name)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE timer (
+  lane TEXT NOT NULL,
+  name TEXT NOT NULL,
+  key TEXT NOT NULL,
+  due_at INTEGER NOT NULL,
+  event_id TEXT NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (lane, name, key)
+) STRICT;
 
 CREATE TABLE webhook_type (
   type TEXT PRIMARY KEY

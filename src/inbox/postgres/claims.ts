@@ -13,14 +13,15 @@ export const HELD = "key = $1 AND owner = $2 AND fence = $3";
 export const is = (condition: string): string => `coalesce(${condition}, false)::integer`;
 
 /**
- * Rows out of lists, which are given as values from `$2` on, with their number `n` from 1 up. The planner cannot see how
+ * Rows out of lists, which are given as values, with their number `n` from 1 up. The planner cannot see how
  * long the lists are, and expects a few rows. For some hundred it would read whole tables while these are small, where
  * to look up each row is a tenth of the work.
  *
  * @param columns the name of each column, with its type
+ * @param first the number of the first list among the values
  */
-export function rowsOf(columns: Readonly<Record<string, string>>): string {
-  const lists = Object.values(columns).map((type, nth) => `(SELECT $${nth + 2}::${type}[])`);
+export function rowsOf(columns: Readonly<Record<string, string>>, first = 2): string {
+  const lists = Object.values(columns).map((type, nth) => `(SELECT $${nth + first}::${type}[])`);
   const names = [...Object.keys(columns), "n"].join(", ");
   return `SELECT * FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS input (${names}) WHERE n > 0`;
 }
@@ -91,7 +92,7 @@ WITH ready AS MATERIALIZED (
     AND event.seq = CASE WHEN head.lapsed = 1 THEN head.seq ELSE head.claimed END
 ), crashed AS (${ADD_CRASHES})
 SELECT key, fence + 1 AS fence, suspect, seq, id, type, body, source, attempts + uncounted AS attempts,
-  crashes + lapsed AS crashes, received_at, trace, coalesce(ord < done_ord, false) AS late
+  crashes + lapsed AS crashes, received_at, trace, coalesce(ord <> '' AND ord < done_ord, false) AS late
 FROM head ORDER BY key`;
 
 const CLAIM = claimStatement("", { of: "head", part: "" });

@@ -1,4 +1,4 @@
-import { dropEvents, type SweepPhase } from "../sql/retention.ts";
+import { dropEvents, dropStates, type SweepPhase } from "../sql/retention.ts";
 import { type Dialect, query } from "../sql/store.ts";
 
 /** Events that have ended, by index: an index that more rows are in would make every ending dearer. */
@@ -51,6 +51,7 @@ export function sweepPhases(): SweepPhase[] {
     dropEvents(dialect, { where: ended.bare, minAge: ({ idsMs }) => idsMs }),
     dropEvents(dialect, { where: ended.dead, minAge: ({ deadLettersMs }) => deadLettersMs }),
     forgetLanes,
+    dropStates(),
   ];
 }
 

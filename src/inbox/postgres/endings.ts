@@ -1,8 +1,12 @@
 import type { AttemptRecord } from "../admin.ts";
+import type { Effects } from "../effects.ts";
 import type { Advance, Claim } from "../inbox.ts";
+import { stateConflict } from "../sql/effects.ts";
 import { type HeadRow, MAX_HISTORY, SUSPECT_CRASHES, toClaim } from "../sql/sql-inbox.ts";
+import { query, type Script, type SqlStore } from "../sql/store.ts";
 import { HELD, is, lockHeld, rowsOf, SORTED } from "./claims.ts";
-import type { Queries } from "./database.ts";
+import { type RunEffects, withoutSharedKeys, writeEffects } from "./effects.ts";
+import { Gather } from "./gather.ts";
 import type { Backlog } from "./intake.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
 
@@ -67,7 +71,7 @@ WITH input AS (
   FROM advanced WHERE event.ctid = advanced.event_at
 )
 SELECT n, next_id AS id, type, body, source, received_at, trace, attempts, crashes,
-  coalesce(next_ord < last_ord, false) AS late
+  coalesce(next_ord <> '' AND next_ord < last_ord, false) AS late
 FROM advanced`;
 
 /** Ends events in lanes that change meanwhile, and as dead letters. The lanes are let go. */
@@ -114,12 +118,20 @@ const RELEASE = putOff("released");
 /** Outcomes of one statement. */
 const MAX_OUTCOMES = 1_000;
 
+/** Outcomes of one transaction with effects. States have some kilobytes each, and all go in one statement. */
+const MAX_OUTCOMES_WITH_EFFECTS = 100;
+
 interface Ending {
   readonly claim: Claim;
   readonly error: string | undefined;
   /** Whether the lane goes on with its next event. */
   readonly advances: boolean;
 }
+
+type EndingWithEffects = Ending & RunEffects;
+
+/** `conflict`: a state was written since it was read, and nothing is written. */
+type Outcome = Advance | "conflict";
 
 /** The `n`th ending, from 1 up, with the next event of its lane if it goes on. */
 type DoneRow = { readonly n: number } & (NextRow | { readonly id: null });
@@ -129,7 +141,7 @@ type NextRow = HeadRow & { readonly late: boolean };
 const LOST: Advance = { held: false };
 
 export interface EndingsOptions {
-  readonly queries: Queries;
+  readonly store: Pick<SqlStore, "rows" | "run">;
   readonly owner: string;
   readonly ledger: LeaseLedger;
   readonly backlog: Backlog;
@@ -139,30 +151,38 @@ export interface EndingsOptions {
 
 /** Records the outcomes of runs, many by one statement. */
 export class PostgresEndings {
-  readonly #queries: Queries;
+  readonly #store: EndingsOptions["store"];
   readonly #owner: string;
   readonly #ledger: LeaseLedger;
   readonly #backlog: Backlog;
   readonly #onLetGo: () => void;
-  readonly #gather: Gather<Ending, Advance>;
+  readonly #gather: Gather<Ending, Outcome>;
+  readonly #gatherWithEffects: Gather<EndingWithEffects, Outcome>;
 
-  constructor({ queries, owner, ledger, backlog, onLetGo }: EndingsOptions) {
-    this.#queries = queries;
+  constructor({ store, owner, ledger, backlog, onLetGo }: EndingsOptions) {
+    this.#store = store;
     this.#owner = owner;
     this.#ledger = ledger;
     this.#backlog = backlog;
     this.#onLetGo = onLetGo;
-    this.#gather = new Gather((endings) => this.#write(endings), MAX_OUTCOMES);
+    this.#gather = new Gather(
+      (endings) => this.#record(endings, () => this.#writeAll(endings)),
+      MAX_OUTCOMES,
+    );
+    this.#gatherWithEffects = new Gather(
+      (endings) => this.#record(endings, () => this.#writeWithEffects(endings)),
+      MAX_OUTCOMES_WITH_EFFECTS,
+    );
   }
 
   /** Ends the event as done, or as dead when there is an error, and lets the lane go. */
-  async end(claim: Claim, error?: string): Promise<boolean> {
-    return (await this.#gather.add({ claim, error, advances: false })).held;
+  async end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
+    return (await this.#add({ claim, error, advances: false }, effects)).held;
   }
 
   /** Ends the event as done, and goes on with the next one of the lane. */
-  advance(claim: Claim): Promise<Advance> {
-    return this.#gather.add({ claim, error: undefined, advances: true });
+  advance(claim: Claim, effects?: Effects): Promise<Advance> {
+    return this.#add({ claim, error: undefined, advances: true }, effects);
   }
 
   /** Leaves the event for later, and closes its lane for that long. */
@@ -176,25 +196,41 @@ export class PostgresEndings {
     return this.#close(claim, RELEASE, delayMs, claim.id, claim.attempt, error);
   }
 
+  /** @throws {ServiceBotError} STATE_CONFLICT */
+  async #add(ending: Ending, effects: Effects | undefined): Promise<Advance> {
+    const outcome = await (effects === undefined
+      ? this.#gather.add(ending)
+      : this.#gatherWithEffects.add({ ...ending, effects }));
+    if (outcome === "conflict") throw stateConflict();
+    return outcome;
+  }
+
   /** False if the lease was lost: the claim is over in any case. */
   async #close(claim: Claim, statement: string, ...values: readonly unknown[]): Promise<boolean> {
     const key = [claim.lane, this.#owner, claim.fence];
-    const held = (await this.#queries.rows(statement, [...key, ...values])).length > 0;
+    const held = (await this.#store.rows(statement, [...key, ...values])).length > 0;
     this.#ledger.forget(claim);
     if (held) this.#onLetGo();
     return held;
   }
 
   /** Updates the ledger and the backlog for all of them: a promise for each event would cost more. */
-  async #write(endings: readonly Ending[]): Promise<Advance[]> {
+  async #record(
+    endings: readonly Ending[],
+    write: () => Promise<readonly Outcome[]>,
+  ): Promise<readonly Outcome[]> {
     await this.#ledger.settled();
     for (const { claim } of endings) this.#ledger.beginAdvance(claim);
     try {
-      const written = await this.#backlog.watch(this.#writeAll(endings));
-      for (const [nth, { claim }] of endings.entries())
-        this.#ledger.endAdvance(claim, written[nth]);
-      this.#backlog.add(-written.filter(({ held }) => held).length);
-      if (written.some(({ held, next }) => held && next === undefined)) this.#onLetGo();
+      const written = await this.#backlog.watch(write());
+      for (const [nth, { claim }] of endings.entries()) {
+        const outcome = written[nth];
+        if (outcome === "conflict") this.#ledger.keep(claim);
+        else this.#ledger.endAdvance(claim, outcome);
+      }
+      const advances = written.filter((outcome) => outcome !== "conflict");
+      this.#backlog.add(-advances.filter(({ held }) => held).length);
+      if (advances.some(({ held, next }) => held && next === undefined)) this.#onLetGo();
       return written;
     } catch (error) {
       // If one statement failed, the outcome of another is lost as well.
@@ -203,31 +239,68 @@ export class PostgresEndings {
     }
   }
 
+  /** Each statement commits by itself. */
   async #writeAll(endings: readonly Ending[]): Promise<Advance[]> {
+    const script = this.#end(endings);
+    let step = script.next([]);
+    while (step.done !== true) {
+      step = script.next(await this.#store.rows(step.value.text, step.value.values));
+    }
+    return step.value;
+  }
+
+  /**
+   * Writes the endings and their effects in one transaction. A conflict undoes the transaction: it is repeated without the
+   * endings that have one, because their states never get the earlier version back. Of endings that write the same state
+   * the first goes first.
+   */
+  async #writeWithEffects(endings: readonly EndingWithEffects[]): Promise<Outcome[]> {
+    const outcomes = new Map<Ending, Outcome>();
+    let left = endings;
+    while (left.length > 0) {
+      const together = withoutSharedKeys(left);
+      let conflicts: readonly EndingWithEffects[] = [];
+      const write = function* (end: Script<Advance[]>): Script<Advance[]> {
+        const advances = yield* end;
+        conflicts = yield* writeEffects(together.filter((_, nth) => advances[nth]?.held));
+        if (conflicts.length > 0) throw stateConflict();
+        return advances;
+      };
+      try {
+        const advances = await this.#store.run(() => write(this.#end(together)));
+        for (const [nth, one] of together.entries()) outcomes.set(one, advances[nth] ?? LOST);
+      } catch (error) {
+        if (conflicts.length === 0) throw error;
+        for (const one of conflicts) outcomes.set(one, "conflict");
+      }
+      left = left.filter((one) => !outcomes.has(one));
+    }
+    return endings.map((one) => outcomes.get(one) ?? LOST);
+  }
+
+  *#end(endings: readonly Ending[]): Script<Advance[]> {
     const outcomes = new Map<Ending, Advance>();
     const done = endings.filter(({ error }) => error === undefined);
-    await this.#complete(done, outcomes);
+    if (done.length > 0) yield* this.#complete(done, outcomes);
     const others = endings.filter((ending) => !outcomes.has(ending));
-    await this.#end(others, outcomes);
+    if (others.length > 0) yield* this.#letGo(others, outcomes);
     return endings.map((ending) => outcomes.get(ending) ?? LOST);
   }
 
-  async #complete(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Promise<void> {
-    if (endings.length === 0) return;
+  *#complete(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Script<void> {
     const advances = endings.map((ending) => ending.advances);
-    const values = [...this.#columns(endings), advances];
-    for (const row of await this.#queries.rows<DoneRow>(COMPLETE, values)) {
+    const rows = yield* query<DoneRow>(COMPLETE, ...this.#columns(endings), advances);
+    for (const row of rows) {
       const ending = endings[row.n - 1];
       if (ending === undefined) continue;
       outcomes.set(ending, { held: true, next: row.id === null ? undefined : next(ending, row) });
     }
   }
 
-  async #end(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Promise<void> {
-    if (endings.length === 0) return;
+  *#letGo(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Script<void> {
     const errors = endings.map(({ error }) => error ?? null);
-    const values = [...this.#columns(endings), errors];
-    for (const { n } of await this.#queries.rows<{ readonly n: number }>(END, values)) {
+    const rows = yield* query<{ readonly n: number }>(END, ...this.#columns(endings), errors);
+    for (const { n } of rows) {
       const ending = endings[n - 1];
       if (ending !== undefined) outcomes.set(ending, { held: true });
     }
@@ -246,66 +319,4 @@ export class PostgresEndings {
 
 function next({ claim: { lane, fence } }: Ending, row: NextRow): Claim {
   return toClaim({ lane, fence: fence + 1, late: row.late }, row);
-}
-
-interface Waiting<In, Out> {
-  readonly input: In;
-  readonly resolve: (output: Out) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** One round is at work in the database, while this process works on the outcomes of another. */
-const ROUNDS = 2;
-
-/**
- * Gathers the calls of one turn of the event loop, and those made while earlier rounds are under way, so that many share
- * one statement and one commit.
- */
-class Gather<In, Out> {
-  readonly #run: (inputs: readonly In[]) => Promise<readonly Out[]>;
-  readonly #max: number;
-  #waiting: Waiting<In, Out>[] = [];
-  #running = 0;
-  #scheduled = false;
-
-  /**
-   * @param run returns one output for each input, in their order
-   * @param max the inputs of a round
-   */
-  constructor(run: (inputs: readonly In[]) => Promise<readonly Out[]>, max: number) {
-    this.#run = run;
-    this.#max = max;
-  }
-
-  add(input: In): Promise<Out> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ input, resolve, reject });
-      this.#schedule();
-    });
-  }
-
-  #schedule(): void {
-    if (this.#scheduled || this.#running >= ROUNDS) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      void this.#round();
-    });
-  }
-
-  async #round(): Promise<void> {
-    const round = this.#waiting.splice(0, this.#max);
-    if (round.length === 0) return;
-    this.#running += 1;
-    if (this.#waiting.length > 0) this.#schedule();
-    try {
-      const outputs = await this.#run(round.map(({ input }) => input));
-      for (const [index, { resolve }] of round.entries()) resolve(outputs[index] as Out);
-    } catch (error) {
-      for (const { reject } of round) reject(error);
-    } finally {
-      this.#running -= 1;
-      if (this.#waiting.length > 0) this.#schedule();
-    }
-  }
 }

@@ -1,4 +1,5 @@
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
+import { query, type Script } from "../sql/store.ts";
 import type { Queries } from "./database.ts";
 
 const NOTE_TYPES = `, noted AS (
@@ -54,6 +55,11 @@ const PUT_TYPES = put({ types: true, cursors: false });
 const PUT_CURSORS = put({ types: false, cursors: true });
 const PUT_ALL = put({ types: true, cursors: true });
 
+/** Stores events of the bot's own in a transaction. Those of one lane are handled in this order. */
+export function* putOwn(events: readonly NewEvent[]): Script<PutResult> {
+  return resultOf(events, yield* query<PutRow>(PUT, ...columnsOf(events, "poll")));
+}
+
 interface PutRow {
   /** Null for a cursor that has moved. */
   readonly id: string | null;
@@ -76,8 +82,6 @@ export class Intake {
     cursors: readonly CursorMove[],
     trace?: string,
   ): Promise<PutResult> {
-    const column = <K extends keyof NewEvent>(name: K) =>
-      events.map((event) => event[name] ?? null);
     // The later of two moves of one cursor holds.
     const moves = [...new Map(cursors.map((move) => [move.name, move])).values()];
     const news = events.map(({ type }) => type).filter((type) => !this.#noted.has(type));
@@ -85,21 +89,32 @@ export class Intake {
     const [plain, withCursors] = types ? [PUT_TYPES, PUT_ALL] : [PUT, PUT_CURSORS];
     const statement = moves.length > 0 ? withCursors : plain;
     const answer = await this.#queries.rows<PutRow>(statement, [
-      ...[column("id"), column("lane"), column("ord"), column("type"), column("body")],
-      ...[column("unusable"), source, trace ?? null],
+      ...columnsOf(events, source, trace),
       ...(moves.length > 0 ? moved(moves) : []),
     ]);
     if (types) for (const type of news) this.#noted.add(type);
     const rows = answer.filter(({ id }) => id !== null);
-    const stored = new Set(rows.map(({ id }) => id));
     const termOver = answer.length - rows.length < moves.length;
-    return {
-      stored: [...new Set(events.map(({ id }) => id))].filter((id) => stored.has(id)),
-      duplicates: events.length - rows.length,
-      unusable: rows.filter(({ state }) => state === "dead").length,
-      ...(termOver ? { termOver } : {}),
-    };
+    return { ...resultOf(events, rows), ...(termOver ? { termOver } : {}) };
   }
+}
+
+/** The first values of each statement. */
+function columnsOf(events: readonly NewEvent[], source: Source, trace?: string): unknown[] {
+  const column = <K extends keyof NewEvent>(name: K) => events.map((event) => event[name] ?? null);
+  return [
+    ...[column("id"), column("lane"), column("ord"), column("type"), column("body")],
+    ...[column("unusable"), source, trace ?? null],
+  ];
+}
+
+function resultOf(events: readonly NewEvent[], rows: readonly PutRow[]): PutResult {
+  const stored = new Set(rows.map(({ id }) => id));
+  return {
+    stored: [...new Set(events.map(({ id }) => id))].filter((id) => stored.has(id)),
+    duplicates: events.length - rows.length,
+    unusable: rows.filter(({ state }) => state === "dead").length,
+  };
 }
 
 function moved(moves: readonly CursorMove[]): unknown[] {

@@ -82,6 +82,11 @@ export class LeaseLedger {
     if (this.#fences.get(lane) === fence) this.#fences.set(lane, null);
   }
 
+  /** Called instead of `endAdvance` if nothing was written, and the claim goes on. */
+  keep({ lane, fence }: Claim): void {
+    if (this.#fences.get(lane) === null) this.#fences.set(lane, fence);
+  }
+
   /** @param advance `undefined` if the answer was lost */
   endAdvance(claim: Claim, advance: Advance | undefined): void {
     const { lane, fence } = claim;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/clock.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { InboxMeasures } from "../admin.ts";
+import type { Effects, FiredTimers, StoredState, StoredTimer } from "../effects.ts";
 import type {
   Advance,
   Claim,
@@ -18,7 +19,9 @@ import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";
 import type { Database } from "./database.ts";
 import { sweepPhases } from "./dialect.ts";
+import { findStates } from "./effects.ts";
 import { PostgresEndings } from "./endings.ts";
+import { Gather } from "./gather.ts";
 import { Backlog, Intake } from "./intake.ts";
 import { LeaseLedger } from "./lease-ledger.ts";
 import {
@@ -31,6 +34,7 @@ import {
   storedSchema,
 } from "./open.ts";
 import { PostgresShared } from "./shared.ts";
+import { Timers } from "./timers.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 export interface PostgresInboxOptions extends OpenOptions {
@@ -44,6 +48,9 @@ export interface PostgresInboxOptions extends OpenOptions {
 /** In ms. Another instance may hold the lanes that are ready; wait instead of spinning. */
 const TAKEN_WAIT_MS = 50;
 
+/** Calls of `states` that share one statement. */
+const MAX_STATE_READS = 100;
+
 /** The inbox in a PostgreSQL database. */
 export class PostgresInbox extends SqlInbox implements Inbox {
   readonly capabilities: InboxCapabilities = { guardsDisk: false };
@@ -53,6 +60,8 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   readonly #intake: Intake;
   readonly #claims: Claims;
   readonly #endings: PostgresEndings;
+  readonly #timers: Timers;
+  readonly #states: Gather<readonly string[], StoredState[]>;
   readonly #wakeUps: WakeUps;
   #claimsNoMore = false;
   /** True if the last answer to `nextReadyIn` was that a lane is ready. */
@@ -87,11 +96,13 @@ export class PostgresInbox extends SqlInbox implements Inbox {
       sweepPhases: sweepPhases(),
       owner: id,
     });
-    this.#endings = new PostgresEndings({ queries: database, owner: id, ledger, backlog, onLetGo });
+    this.#endings = new PostgresEndings({ store: database, owner: id, ledger, backlog, onLetGo });
     this.#database = database;
     this.#backlog = backlog;
     this.#intake = new Intake(database);
     this.#claims = new Claims(database, id, ledger);
+    this.#timers = new Timers(database);
+    this.#states = new Gather((reads) => findStates(database, reads), MAX_STATE_READS);
     this.#wakeUps = new WakeUps({
       ...{ database, id, clock, random },
       onTopic: (topic) => this.shared.changed(topic),
@@ -115,9 +126,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   ): Promise<PutResult> {
     if (this.#backlog.mayBeFull) await this.#refuseWhenFull(events);
     const result = await this.#backlog.watch(this.#intake.put(events, source, cursors, trace));
-    const pending = result.stored.length - result.unusable;
-    this.#backlog.add(pending);
-    if (pending > 0) this.#announceToAll();
+    this.#countStored(result);
     return result;
   }
 
@@ -138,16 +147,28 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     return this.#claims.extend(claims, leaseMs);
   }
 
-  complete(claim: Claim): Promise<boolean> {
-    return this.#endings.end(claim);
+  complete(claim: Claim, effects?: Effects): Promise<boolean> {
+    return this.#end(claim, undefined, effects);
   }
 
-  bury(claim: Claim, error: string): Promise<boolean> {
-    return this.#endings.end(claim, error);
+  bury(claim: Claim, error: string, effects?: Effects): Promise<boolean> {
+    return this.#end(claim, error, effects);
   }
 
-  advance(claim: Claim): Promise<Advance> {
-    return this.#endings.advance(claim);
+  async advance(claim: Claim, effects?: Effects): Promise<Advance> {
+    const advance = await this.#endings.advance(claim, effects);
+    if (advance.held && effects !== undefined) this.announceTimers(effects);
+    return advance;
+  }
+
+  states(keys: readonly string[]): Promise<readonly StoredState[]> {
+    return this.#states.add(keys);
+  }
+
+  async fireTimers(limit: number, toEvent: (timer: StoredTimer) => NewEvent): Promise<FiredTimers> {
+    const { stored, ...fired } = await this.#backlog.watch(this.#timers.fire(limit, toEvent));
+    if (stored !== undefined) this.#countStored(stored);
+    return fired;
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
@@ -184,6 +205,18 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   protected onDecided(pending: number): void {
     this.#backlog.add(pending);
     this.#announceToAll();
+  }
+
+  async #end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
+    const held = await this.#endings.end(claim, error, effects);
+    if (held && effects !== undefined) this.announceTimers(effects);
+    return held;
+  }
+
+  #countStored({ stored, unusable }: PutResult): void {
+    const pending = stored.length - unusable;
+    this.#backlog.add(pending);
+    if (pending > 0) this.#announceToAll();
   }
 
   /** Notifies the others of lanes that were let go, once this process claims no more. */

@@ -50,6 +50,30 @@ export class Sweeper {
   }
 }
 
+const FIND_STATES = `
+SELECT max(key) AS last, count(*) AS n
+FROM (SELECT key FROM {schema}.state WHERE key > $1 ORDER BY key LIMIT ${BATCH}) AS batch`;
+
+const DROP_STATES = `
+DELETE FROM {schema}.state WHERE key > $1 AND key <= $2 AND updated_at < {now} - CAST($3 AS bigint)`;
+
+/** Walks through the states in the order of their keys: an index of their times would make every write dearer. */
+export function dropStates(): SweepPhase {
+  let after = "";
+  return function* ({ statesMs = Number.POSITIVE_INFINITY }) {
+    if (statesMs >= FOREVER_MS) return false;
+    const [found] = yield* query<{ readonly last: string | null; readonly n: number }>(
+      FIND_STATES,
+      after,
+    );
+    const last = found?.last ?? null;
+    if (last !== null) yield* query(DROP_STATES, after, last, Math.trunc(statesMs));
+    const more = found?.n === BATCH && last !== null;
+    after = more ? last : "";
+    return more;
+  };
+}
+
 /** Walks through an index of events, the oldest first, and past those that are kept for longer. */
 export function dropEvents({ isAnyOf, locksRows }: Dialect, ended: EndedEvents): SweepPhase {
   const start = { at: -1, seq: 0 };

@@ -1,8 +1,10 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin, InboxStats } from "../admin.ts";
+import type { Effects, StoredTimer, TimerName } from "../effects.ts";
 import type { Claim, NewEvent, ReconcileResult, Retention, StepStart } from "../inbox.ts";
 import { ABSENT } from "../restore-mark.ts";
 import { SqlAdmin } from "./admin.ts";
+import { FIND_TIMERS } from "./effects.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper, type SweepPhase } from "./retention.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
@@ -119,6 +121,7 @@ export abstract class SqlInbox {
   readonly #sweeper: Sweeper;
   readonly #statements: ReturnType<typeof statementsIn>;
   readonly #listeners = new Set<() => void>();
+  readonly #timerListeners = new Set<(inMs: number) => void>();
 
   protected constructor({ store, owner, sweepPhases }: SqlInboxOptions) {
     this.#store = store;
@@ -201,6 +204,10 @@ export abstract class SqlInbox {
     return new Set(rows.map(({ type }) => type));
   }
 
+  timers({ lane, name, key }: TimerName): Promise<readonly StoredTimer[]> {
+    return this.#store.rows<StoredTimer>(FIND_TIMERS, [lane, name, key ?? null]);
+  }
+
   stats(): Promise<InboxStats> {
     return this.reports.stats();
   }
@@ -216,6 +223,18 @@ export abstract class SqlInbox {
   onReady(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  onTimersSet(listener: (inMs: number) => void): () => void {
+    this.#timerListeners.add(listener);
+    return () => this.#timerListeners.delete(listener);
+  }
+
+  /** Called after effects were committed. */
+  protected announceTimers({ timers }: Effects): void {
+    if (timers.length === 0) return;
+    const inMs = Math.min(...timers.map(({ delayMs }) => delayMs));
+    for (const listener of this.#timerListeners) listener(inMs);
   }
 
   protected announce(): void {

@@ -90,6 +90,16 @@ export class Intake {
     return result;
   }
 
+  /** Stores the events that `take` makes in the same transaction. */
+  async putOwn(take: (now: number) => readonly NewEvent[]): Promise<PutResult> {
+    const { result, lanes, now } = await this.write((now) => {
+      const batch: Batch = { events: take(now), source: "poll", cursors: [], trace: undefined };
+      return this.#store(batch, now);
+    });
+    this.#dirty.add(lanes, now);
+    return result;
+  }
+
   /** Runs work in a transaction, with the time of the store. */
   write<T>(work: (now: number) => T): Promise<T> {
     return this.#group.write(() => work(this.#clock.now()));

@@ -1,6 +1,8 @@
 import type { Database } from "better-sqlite3";
+import type { Effects } from "../effects.ts";
 import type { Advance, Claim, ClaimRooms } from "../inbox.ts";
 import { type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS, toClaim } from "../sql/sql-inbox.ts";
+import type { EffectWriter } from "./effects.ts";
 import type { History } from "./history.ts";
 
 /**
@@ -95,17 +97,22 @@ const statementsOf = (db: Database) => ({
   ),
 });
 
+/** The outcome of ending an event. `conflict`: a state was written since it was read, and nothing is written. */
+export type Ending = "ended" | "lost" | "conflict";
+
 /** Leases lanes with their first events, and ends the leases with the outcomes of runs. Runs inside a transaction. */
 export class Lanes {
   readonly #owner: string;
   readonly #history: History;
+  readonly #effects: EffectWriter;
   readonly #sql: ReturnType<typeof statementsOf>;
   /** The suspect that was let through last. */
   #runningSuspect: Claim | undefined;
 
-  constructor(db: Database, owner: string, history: History) {
+  constructor(db: Database, owner: string, history: History, effects: EffectWriter) {
     this.#owner = owner;
     this.#history = history;
+    this.#effects = effects;
     this.#sql = statementsOf(db);
   }
 
@@ -128,22 +135,24 @@ export class Lanes {
     return claims.filter((claim) => this.#sql.extend.run(until, ...this.#key(claim)).changes > 0);
   }
 
-  /** Ends the event as done, or as a dead letter if there is an error. False if the lease was lost. */
-  end(claim: Claim, now: number, error?: string): boolean {
+  /** Ends the event as done, or as a dead letter if there is an error. */
+  end(claim: Claim, now: number, error?: string, effects?: Effects): Ending {
     const held = this.#sql.event.get(...this.#key(claim));
-    if (held === undefined) return false;
+    if (held === undefined) return "lost";
+    if (effects !== undefined && !this.#effects.write(effects, claim, now)) return "conflict";
     if (error === undefined) this.#sql.endDone.run(now, claim.fence, held.seq);
     else {
       this.#sql.endDead.run(error, now, claim.fence, held.seq);
       this.#history.add(claim, "dead", error, now);
     }
     this.#sql.letGo.run(now, now, held.ord, claim.lane);
-    return true;
+    return "ended";
   }
 
-  advance(claim: Claim, now: number): Advance {
+  advance(claim: Claim, now: number, effects?: Effects): Advance | "conflict" {
     const held = this.#sql.event.get(...this.#key(claim));
     if (held === undefined) return { held: false };
+    if (effects !== undefined && !this.#effects.write(effects, claim, now)) return "conflict";
     this.#sql.endDone.run(now, claim.fence, held.seq);
     const head = this.#sql.head.get(claim.lane);
     // A lease that has run out cannot go on. Whether a suspect may run is decided when its lane is claimed.
@@ -152,7 +161,7 @@ export class Lanes {
       return { held: true };
     }
     this.#sql.advance.run(head.seq, now, held.ord, claim.lane);
-    const late = isLate(head.ord, held.done_ord) || head.ord < held.ord;
+    const late = isLate(head.ord, held.done_ord) || isLate(head.ord, held.ord);
     const at = { lane: claim.lane, fence: claim.fence + 1, late };
     return { held: true, next: toClaim(at, head) };
   }
@@ -248,7 +257,7 @@ export class Lanes {
   }
 }
 
-/** True if a later event of the lane is done. */
+/** True if a later event of the lane is done. Events without an order are never late. */
 function isLate(ord: string, doneOrd: string | null): boolean {
-  return doneOrd !== null && ord < doneOrd;
+  return ord !== "" && doneOrd !== null && ord < doneOrd;
 }

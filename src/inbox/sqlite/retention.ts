@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { dropEvents, type SweepPhase } from "../sql/retention.ts";
+import { dropEvents, dropStates, type SweepPhase } from "../sql/retention.ts";
 import { query } from "../sql/store.ts";
 import { dialect } from "./store.ts";
 
@@ -54,6 +54,7 @@ export const sweepPhases = (db: Database): SweepPhase[] => [
   }),
   walk("lane", AT_WORK_BATCH, REST, ({ idsMs }) => Math.min(REST_AFTER_MS, idsMs)),
   walk("resting_lane", RESTING_BATCH, FORGET, ({ idsMs }) => idsMs),
+  dropStates(),
   freePages(db),
 ];
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { DiskMeasures, InboxMeasures } from "../admin.ts";
+import type { Effects, FiredTimers, StoredState, StoredTimer } from "../effects.ts";
 import type {
   Advance,
   Claim,
@@ -13,7 +14,9 @@ import type {
   PutResult,
   Source,
 } from "../inbox.ts";
+import { stateConflict } from "../sql/effects.ts";
 import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
+import { EffectWriter, Timers } from "./effects.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
 import { Lanes } from "./lanes.ts";
@@ -46,6 +49,8 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #group: GroupCommit;
   readonly #intake: Intake;
   readonly #lanes: Lanes;
+  readonly #effects: EffectWriter;
+  readonly #timers: Timers;
   /** Absent for an inbox in memory. */
   readonly #disk: DiskGuard | undefined;
   readonly #unwatch: () => void;
@@ -77,7 +82,9 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
     this.#group = group;
     this.#intake = intake;
-    this.#lanes = new Lanes(db, owner, history);
+    this.#effects = new EffectWriter(db);
+    this.#timers = new Timers(db);
+    this.#lanes = new Lanes(db, owner, history, this.#effects);
     this.#disk = makeGuard(options, clock);
     this.capabilities = { guardsDisk: this.#disk !== undefined };
     db.transaction(() => history.recover(clock.now())).immediate();
@@ -98,9 +105,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     if (pending >= max) await this.refuseUnlessKnown(events, pending, max);
     this.#disk?.refuseWhenLow();
     const result = await this.#intake.put({ events, source, cursors, trace });
-    const added = result.stored.length - result.unusable;
-    this.#pending += added;
-    if (added > 0) this.announce();
+    this.#countStored(result);
     return result;
   }
 
@@ -115,17 +120,20 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     return this.#intake.write((now) => this.#lanes.extend(claims, leaseMs, now));
   }
 
-  complete(claim: Claim): Promise<boolean> {
-    return this.#end(claim);
+  complete(claim: Claim, effects?: Effects): Promise<boolean> {
+    return this.#end(claim, undefined, effects);
   }
 
-  bury(claim: Claim, error: string): Promise<boolean> {
-    return this.#end(claim, error);
+  bury(claim: Claim, error: string, effects?: Effects): Promise<boolean> {
+    return this.#end(claim, error, effects);
   }
 
-  async advance(claim: Claim): Promise<Advance> {
-    const advance = await this.#intake.writeWithLanes((now) => this.#lanes.advance(claim, now));
-    if (advance.held) this.#pending -= 1;
+  async advance(claim: Claim, effects?: Effects): Promise<Advance> {
+    const advance = await this.#intake.writeWithLanes((now) =>
+      this.#lanes.advance(claim, now, effects),
+    );
+    if (advance === "conflict") throw stateConflict();
+    if (advance.held) this.#countEnded(effects);
     return advance;
   }
 
@@ -135,6 +143,23 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
     return this.#intake.write((now) => this.#lanes.release(claim, now, delayMs, error));
+  }
+
+  async states(keys: readonly string[]): Promise<readonly StoredState[]> {
+    return readStore(() => this.#effects.states(keys));
+  }
+
+  async fireTimers(limit: number, toEvent: (timer: StoredTimer) => NewEvent): Promise<FiredTimers> {
+    let fired = 0;
+    if (this.#nextTimerIn() === 0) {
+      const result = await this.#intake.putOwn((now) => {
+        const due = this.#timers.takeDue(now, limit);
+        fired = due.length;
+        return due.map(toEvent);
+      });
+      this.#countStored(result);
+    }
+    return { fired, nextInMs: this.#nextTimerIn() };
   }
 
   async nextReadyIn(): Promise<number | undefined> {
@@ -168,10 +193,29 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.announce();
   }
 
-  async #end(claim: Claim, error?: string): Promise<boolean> {
-    const ended = await this.#intake.writeWithLanes((now) => this.#lanes.end(claim, now, error));
-    if (ended) this.#pending -= 1;
-    return ended;
+  async #end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
+    const ending = await this.#intake.writeWithLanes((now) =>
+      this.#lanes.end(claim, now, error, effects),
+    );
+    if (ending === "conflict") throw stateConflict();
+    if (ending === "ended") this.#countEnded(effects);
+    return ending === "ended";
+  }
+
+  #countStored({ stored, unusable }: PutResult): void {
+    const added = stored.length - unusable;
+    this.#pending += added;
+    if (added > 0) this.announce();
+  }
+
+  #countEnded(effects: Effects | undefined): void {
+    this.#pending -= 1;
+    if (effects !== undefined) this.announceTimers(effects);
+  }
+
+  #nextTimerIn(): number | undefined {
+    const at = readStore(() => this.#timers.nextDueAt());
+    return at === undefined ? undefined : Math.max(0, at - this.#clock.now());
   }
 
   #measureDisk(): DiskMeasures | undefined {

@@ -252,7 +252,7 @@ describe("a copy is refused", () => {
   });
 
   test.each([
-    ["INBOX_TOO_OLD", "DELETE FROM {schema}.migration WHERE version = 3"],
+    ["INBOX_TOO_OLD", "DELETE FROM {schema}.migration WHERE version > 2"],
     ["INBOX_TOO_NEW", "INSERT INTO {schema}.migration (version, readable_from) VALUES (99, 99)"],
   ])(
     "with %s where another version is, and nothing is changed on either side",
@@ -270,8 +270,9 @@ describe("a copy is refused", () => {
   test("not where its own unfinished copy is, of an earlier version too", async () => {
     await fillInbox(file);
     await leaveUnfinished();
-    await look(place, `DELETE FROM ${place.schema}.migration WHERE version = 3`);
+    await look(place, `DELETE FROM ${place.schema}.migration WHERE version > 2`);
     await look(place, `ALTER TABLE ${place.schema}.event DROP COLUMN trace`);
+    await look(place, `DROP TABLE ${place.schema}.state, ${place.schema}.timer`);
     await copy();
     await (await PostgresInbox.open(place)).close();
   });

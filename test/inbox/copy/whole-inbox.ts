@@ -1,6 +1,7 @@
 import Sqlite from "better-sqlite3";
 import type { Claim } from "../../faces/inbox.ts";
 import { EVERY_LANE, SqliteInbox } from "../../faces/inbox-sqlite.ts";
+import { keeps, timer } from "../../support/effects.ts";
 import { message } from "../../support/inbox-events.ts";
 
 const LEASE = 60_000;
@@ -11,7 +12,7 @@ const TRACE = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 export const ODD = "a\0b\u001ac\u{1f600}d";
 
 /**
- * Leaves an inbox with everything in it: "done" with a step, "dead" inside a step, "discarded", "crashed"
+ * Leaves an inbox with everything in it: "done" with a step, a state and timers, "dead" inside a step, "discarded", "crashed"
  * whose run never ended, "waits" for its retry with "behind" in its lane, and "odd" with a history of texts
  * that are hard to keep. One lane is a dead letter of the door.
  */
@@ -30,7 +31,8 @@ export async function fillInbox(file: string): Promise<void> {
   };
   await inbox.beginStep(claimOf("done"), "step/reply", "hi");
   await inbox.finishStep(claimOf("done"), "step/reply", '{"id":"m_1"}', "m_1");
-  await inbox.complete(claimOf("done"));
+  const timers = [timer(ODD, 3_600_000), timer("later", 3_600_000, { name: "other" })];
+  await inbox.complete(claimOf("done"), { ...keeps("dm:a", { text: ODD }), timers });
   await inbox.beginStep(claimOf("dead"), "step/pay", '{"amount":100}');
   await inbox.bury(claimOf("dead"), "TypeError: boom");
   await inbox.bury(claimOf("discarded"), "x");

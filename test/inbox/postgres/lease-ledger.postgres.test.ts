@@ -36,7 +36,8 @@ test("no lane goes on while others are given back: it would be among them, with 
     return giving.pass();
   });
   const sent: string[] = [];
-  const queries = {
+  const store = {
+    run: () => Promise.reject(new Error("nothing has effects")),
     rows: async <Row>(text: string): Promise<Row[]> => {
       sent.push(text);
       return [];
@@ -44,7 +45,7 @@ test("no lane goes on while others are given back: it would be among them, with 
   };
   const backlog = new Backlog(10, async () => 0);
   const onLetGo = () => undefined;
-  const endings = new PostgresEndings({ queries, owner: "me", ledger: held, backlog, onLetGo });
+  const endings = new PostgresEndings({ store, owner: "me", ledger: held, backlog, onLetGo });
   const advancing = endings.advance(claim);
   for (let n = 0; n < 10; n++) await new Promise((resolve) => setImmediate(resolve));
   expect(lanes).toEqual([[["a"], [1]]]);

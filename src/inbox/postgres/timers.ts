@@ -1,0 +1,68 @@
+import type { FiredTimers, StoredTimer } from "../effects.ts";
+import type { NewEvent, PutResult } from "../inbox.ts";
+import { TIMER } from "../sql/effects.ts";
+import { query, type Script, type SqlStore } from "../sql/store.ts";
+import { putOwn } from "./intake.ts";
+
+const NEXT = "SELECT min(due_at) - {now} AS ms FROM {schema}.timer";
+
+const FIND_LANES = `
+SELECT DISTINCT lane FROM (
+  SELECT lane FROM {schema}.timer WHERE due_at <= {now} ORDER BY due_at, lane, name, key LIMIT $1
+) AS due`;
+
+/**
+ * Locks the lanes of the timers, in the order of their keys. The end of a run locks its lane first and its timers then:
+ * in the other order two transactions could wait for each other.
+ */
+const LOCK_LANES = `
+SELECT key FROM {schema}.lane WHERE key = ANY ($1::text[]) ORDER BY key FOR UPDATE`;
+
+/** Another instance may have taken some of them, or a run may have set them anew. */
+const TAKE_DUE = `
+WITH due AS MATERIALIZED (
+  SELECT ctid AS at FROM {schema}.timer WHERE due_at <= {now} AND lane = ANY ($2::text[])
+  ORDER BY due_at, lane, name, key LIMIT $1 FOR UPDATE SKIP LOCKED
+)
+DELETE FROM {schema}.timer USING due WHERE timer.ctid = due.at RETURNING ${TIMER}`;
+
+export interface FiredBatch extends FiredTimers {
+  /** `undefined` if no timer was due. */
+  readonly stored: PutResult | undefined;
+}
+
+/** The timers that wait, for all instances. */
+export class Timers {
+  readonly #store: SqlStore;
+
+  constructor(store: SqlStore) {
+    this.#store = store;
+  }
+
+  /** Makes events of timers that are due, in one transaction. */
+  async fire(limit: number, toEvent: (timer: StoredTimer) => NewEvent): Promise<FiredBatch> {
+    const nextInMs = await this.#nextInMs();
+    if (nextInMs !== 0) return { fired: 0, stored: undefined, nextInMs };
+    const { fired, stored } = await this.#store.run(() => fire(limit, toEvent));
+    return { fired, stored, nextInMs: await this.#nextInMs() };
+  }
+
+  async #nextInMs(): Promise<number | undefined> {
+    const [row] = await this.#store.rows<{ readonly ms: number | null }>(NEXT);
+    return row?.ms == null ? undefined : Math.max(0, row.ms);
+  }
+}
+
+function* fire(
+  limit: number,
+  toEvent: (timer: StoredTimer) => NewEvent,
+): Script<Pick<FiredBatch, "fired" | "stored">> {
+  const lanes = (yield* query<{ readonly lane: string }>(FIND_LANES, limit)).map(
+    ({ lane }) => lane,
+  );
+  yield* query(LOCK_LANES, lanes);
+  const due = yield* query<StoredTimer>(TAKE_DUE, limit, lanes);
+  due.sort((a, b) => a.dueAt - b.dueAt);
+  const stored = due.length === 0 ? undefined : yield* putOwn(due.map(toEvent));
+  return { fired: due.length, stored };
+}

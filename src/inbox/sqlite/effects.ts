@@ -1,0 +1,89 @@
+import type { Database } from "better-sqlite3";
+import type { Effects, StateWrite, StoredState, StoredTimer } from "../effects.ts";
+import type { Claim } from "../inbox.ts";
+import { changesOf, STATE, TIMER, versionOf } from "../sql/effects.ts";
+
+type Texts = string[];
+
+const effectsIn = (db: Database) => ({
+  find: db.prepare<Texts, StoredState>(`SELECT ${STATE} FROM state WHERE key = ?`),
+  version: db.prepare<Texts, string>("SELECT version FROM state WHERE key = ?").pluck(),
+  keep: db.prepare<[key: string, value: string, version: string, now: number]>(
+    `INSERT INTO state (key, value, version, updated_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version,
+       updated_at = excluded.updated_at`,
+  ),
+  drop: db.prepare<Texts>("DELETE FROM state WHERE key = ?"),
+  setTimer: db.prepare<
+    [lane: string, name: string, key: string, dueAt: number, eventId: string, body: string]
+  >(
+    `INSERT INTO timer (lane, name, key, due_at, event_id, body) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (lane, name, key) DO UPDATE SET due_at = excluded.due_at, event_id = excluded.event_id,
+       body = excluded.body`,
+  ),
+  cancel: db.prepare<Texts>("DELETE FROM timer WHERE lane = ? AND name = ? AND key = ?"),
+  cancelAll: db.prepare<Texts>("DELETE FROM timer WHERE lane = ? AND name = ?"),
+});
+
+/** Reads states, and writes the effects of runs. Writes run inside the transaction that ends the event. */
+export class EffectWriter {
+  readonly #sql: ReturnType<typeof effectsIn>;
+
+  constructor(db: Database) {
+    this.#sql = effectsIn(db);
+  }
+
+  states(keys: readonly string[]): StoredState[] {
+    return [...new Set(keys)].flatMap((key) => this.#sql.find.get(key) ?? []);
+  }
+
+  /** Returns false, and writes nothing, if a state has another version than the one that was read. */
+  write(effects: Effects, claim: Claim, now: number): boolean {
+    const changes = changesOf(effects);
+    if (changes.some((change) => this.#sql.version.get(change.key) !== change.version))
+      return false;
+    for (const change of changes) this.#writeState(change, claim, now);
+    for (const { lane, name, key } of effects.cancels) {
+      if (key === undefined) this.#sql.cancelAll.run(lane, name);
+      else this.#sql.cancel.run(lane, name, key);
+    }
+    for (const { lane, name, key, delayMs, eventId, body } of effects.timers) {
+      this.#sql.setTimer.run(lane, name, key, now + delayMs, eventId, body);
+    }
+    return true;
+  }
+
+  #writeState({ key, value }: StateWrite, claim: Claim, now: number): void {
+    if (value === undefined) this.#sql.drop.run(key);
+    else this.#sql.keep.run(key, value, versionOf(claim), now);
+  }
+}
+
+const timersIn = (db: Database) => ({
+  next: db.prepare<[], number | null>("SELECT min(due_at) FROM timer").pluck(),
+  due: db.prepare<[now: number, limit: number], StoredTimer>(
+    `SELECT ${TIMER} FROM timer WHERE due_at <= ? ORDER BY due_at, lane, name, key LIMIT ?`,
+  ),
+  drop: db.prepare<Texts>("DELETE FROM timer WHERE lane = ? AND name = ? AND key = ?"),
+});
+
+/** The timers that wait. */
+export class Timers {
+  readonly #sql: ReturnType<typeof timersIn>;
+
+  constructor(db: Database) {
+    this.#sql = timersIn(db);
+  }
+
+  /** In ms since 1970; `undefined` if there is none. */
+  nextDueAt(): number | undefined {
+    return this.#sql.next.get() ?? undefined;
+  }
+
+  /** Removes the timers that are due, the earliest first. Runs inside a transaction. */
+  takeDue(now: number, limit: number): StoredTimer[] {
+    const due = this.#sql.due.all(now, limit);
+    for (const { lane, name, key } of due) this.#sql.drop.run(lane, name, key);
+    return due;
+  }
+}
