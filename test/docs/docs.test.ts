@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { withTable } from "../../scripts/configuration/table.ts";
 import { settings } from "../faces/bot.ts";
+import { guideFiles, pathIn } from "../guides/files.ts";
 import { typeErrors } from "../support/type-errors.ts";
 import { type CodeBlock, codeBlocks, links, type Page, pages, prose, root } from "./markdown.ts";
 
@@ -31,6 +32,7 @@ test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async (
     `${page.replaceAll(/\W/g, "_")}_${index}.ts`,
     `${code}\nexport {};\n`,
   ]);
+  for (const { guide, path, code } of guideFiles) files.push([join(guide, path), code]);
   expect(await typeErrors(Object.fromEntries(files), { paths: sourcesOfExports() })).toBe("");
 });
 
@@ -40,12 +42,14 @@ function isWritten({ path }: Page): boolean {
 }
 
 /**
- * Files of a bot, with their name in the first line, are compiled in test/e2e/start.system.test.ts, and the set-up of
- * OpenTelemetry in test/tracing/docs.system.test.ts, which installs its packages.
+ * Files of a bot have their path in the first line. Those of the guides are compiled together, the others in
+ * test/e2e/start.system.test.ts; the set-up of OpenTelemetry is compiled in test/tracing/docs.system.test.ts, which installs its
+ * packages.
  */
-function isExample({ language, code, note }: CodeBlock): boolean {
-  const isFile = code.startsWith("// src/") || code.startsWith("// test/");
-  if (isFile) expect(note, code).toContain("test/e2e/start.system.test.ts");
+function isExample(block: CodeBlock): boolean {
+  const { language, code, note } = block;
+  const isFile = pathIn(block) !== undefined;
+  if (isFile) expect(note, code).toMatch(/test\/(e2e\/start\.system|guides\/guides)\.test\.ts/);
   return language === "ts" && !isFile && !code.includes("@opentelemetry/exporter-");
 }
 

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { root } from "../../scripts/compile.ts";
 
@@ -14,7 +14,7 @@ interface TypeErrorsOptions {
 /**
  * Compiles files as strictly as the project's own.
  *
- * @param files texts by file name
+ * @param files texts by path
  * @param options `modules` is the `node_modules` folder of imported packages, `paths` the compiler's option
  * @returns the compiler's complaints; empty without any
  */
@@ -26,9 +26,12 @@ export async function typeErrors(
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, "types-"));
   try {
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
     const compilerOptions = { paths, isolatedDeclarations: false, declaration: false };
-    const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
+    const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["**/*.ts"] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
     const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
     const { stdout } = await run(process.execPath, [tsc, "-p", folder]).catch((error) => error);

@@ -1,0 +1,28 @@
+import { basename, dirname, join } from "node:path";
+import { type CodeBlock, codeBlocks, pages } from "../docs/markdown.ts";
+
+/** A file of a bot that a guide shows. */
+export interface GuideFile {
+  /** The name of the page, such as `commands`. */
+  readonly guide: string;
+  /** The path in the bot, below `src` or `test`. */
+  readonly path: string;
+  readonly code: string;
+}
+
+/** Returns the path in the first line of a block; `undefined` if it is no file of a bot. */
+export function pathIn({ code }: Pick<CodeBlock, "code">): string | undefined {
+  return /^\/\/ ((?:src|test)\/\S+)\n/.exec(code)?.[1];
+}
+
+/** The files of all guides, as their pages show them. */
+export const guideFiles: readonly GuideFile[] = pages
+  .filter(({ path }) => dirname(path) === join("docs", "guides"))
+  .flatMap((page) =>
+    codeBlocks(page).flatMap((block) => {
+      const path = pathIn(block);
+      return path === undefined
+        ? []
+        : [{ guide: basename(page.path, ".md"), path, code: block.code }];
+    }),
+  );

@@ -1,0 +1,47 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { root } from "../docs/markdown.ts";
+import { linkPackage } from "../support/linked-package.ts";
+import { guideFiles } from "./files.ts";
+
+const run = promisify(execFile);
+
+/** Packages that guides import. Only service-bot itself comes with a bot. */
+const PACKAGES = ["express", "hono", "zod"];
+
+const guides = [...new Set(guideFiles.map(({ guide }) => guide))];
+
+test.each(guides)("docs/guides/%s.md has a bot and its test", (guide) => {
+  const paths = guideFiles.filter((file) => file.guide === guide).map(({ path }) => path);
+  expect(paths.some((path) => path.startsWith("src/"))).toBe(true);
+  expect(paths.some((path) => path.startsWith("test/"))).toBe(true);
+});
+
+test("the tests of the guides pass", { timeout: 60_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "service-bot-guides-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  linkPackage(folder, { ".": "./src/index.ts", "./testing": "./src/testing/index.ts" });
+  for (const name of PACKAGES) {
+    symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+  }
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  for (const { guide, path, code } of guideFiles) {
+    const file = join(folder, guide, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, code);
+  }
+  // One process for all, because a process takes longer than the tests of a guide.
+  const args = ["--test", "--test-isolation=none", "--test-reporter=spec", "**/test/*.test.ts"];
+  const env = { PATH: process.env["PATH"] };
+  const { stdout, failed } = await run(process.execPath, args, { cwd: folder, env }).then(
+    (result) => ({ ...result, failed: false }),
+    (error: { stdout: string; stderr: string }) => ({ ...error, failed: true }),
+  );
+  expect(failed, stdout).toBe(false);
+  const passed = Number(/^. pass (\d+)$/m.exec(stdout)?.[1]);
+  expect(passed, stdout).toBeGreaterThanOrEqual(guides.length);
+});
