@@ -1,4 +1,5 @@
-import { checkOptions, refuseProblems } from "../core/option-checks.ts";
+import { checkOptions } from "../core/option-checks.ts";
+import { readWhen, type When } from "../core/span.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { EventType } from "../events/types.ts";
 import {
@@ -210,13 +211,14 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   /**
    * Lets time pass: retries run, each at its time. What is due at a moment is handled before the clock moves on.
    *
-   * @param by milliseconds, or the moment at which the clock stops
+   *     await bot.advance("24h");
+   *
+   * @param by milliseconds, a span such as `10m`, `1h30m` or `2d`, or the moment at which the clock stops: up to 365 days
    * @throws the error of the handler, if an event fails and is not handled by the end
    */
-  async advance(by: number | Date): Promise<void> {
+  async advance(by: When): Promise<void> {
     this.#requireOpen();
-    const ms = typeof by === "number" ? by : by.getTime() - this.clock.now();
-    if (!(ms >= 0)) refuseProblems([`advance() goes forward (got ${String(by)})`]);
+    const ms = readWhen(by, this.clock.now(), "advance()");
     const idle = new IdleWait(() => this.bot.idle());
     await this.#failures.during(() => this.clock.advance(ms, () => idle.wait()));
   }

@@ -24,7 +24,7 @@ describe("a handler that fails", () => {
     const bot = await failing(1, 2);
     expect(bot.failures).toEqual([]);
     await bot.dm("hi").catch(() => undefined);
-    await bot.advance(3_600_000);
+    await bot.advance("1h");
     const run = { event: "evt_test_000001", type: "dm.message", error: boom, outcome: "retry" };
     expect(bot.failures).toEqual([
       { ...run, attempt: 1 },
@@ -71,14 +71,14 @@ describe("advance", () => {
   test("resolves if a retry succeeds in time", async () => {
     const bot = await failing(1, 2, 3);
     await bot.dm("hi").catch(() => undefined);
-    await bot.advance(86_400_000);
+    await bot.advance("24h");
     expect(bot.sent).toHaveLength(1);
   });
 
   test("rejects with the error of an event that is not handled by the end", async () => {
     const bot = await failing(1, 2, 3, 4, 5, 6, 7, 8);
     await expect(bot.dm("hi")).rejects.toBe(boom);
-    await expect(bot.advance(86_400_000)).rejects.toBe(boom);
+    await expect(bot.advance("24h")).rejects.toBe(boom);
     expect(bot.failures.at(-1)).toMatchObject({ attempt: 8, outcome: "dead" });
   });
 
@@ -86,7 +86,7 @@ describe("advance", () => {
     const bot = await failing(1, 2, 3, 4, 5, 6, 7, 8);
     await bot.dm("hi").catch(() => undefined);
     await bot.dm("hi", { from: "ben" }).catch(() => undefined);
-    await expect(bot.advance(86_400_000)).rejects.toMatchObject({ errors: [boom, boom] });
+    await expect(bot.advance("24h")).rejects.toMatchObject({ errors: [boom, boom] });
   });
 
   test("handles what is due before the clock moves on", async () => {
@@ -103,16 +103,21 @@ describe("advance", () => {
     );
     const start = bot.clock.now();
     await bot.dm("hi").catch(() => undefined);
-    await bot.advance(60_000);
+    await bot.advance("1m");
     expect(at).toEqual([0, 500, 1_500, 3_500]);
     expect(bot.clock.now() - start).toBe(60_000);
   });
 
-  test("takes a moment, too", async () => {
+  test("takes a span or a moment", async () => {
     const bot = await startBot(() => undefined, {}, { now: "2026-11-23T08:00:00Z" });
     await bot.advance(new Date("2026-11-24T09:00:00Z"));
     expect(new Date(bot.clock.now()).toISOString()).toBe("2026-11-24T09:00:00.000Z");
-    await expect(bot.advance(new Date(0))).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await bot.advance(new Date(0));
+    await bot.advance("1h30m");
+    expect(new Date(bot.clock.now()).toISOString()).toBe("2026-11-24T10:30:00.000Z");
+    for (const by of [-1, "soon", new Date("never")]) {
+      await expect(bot.advance(by)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    }
   });
 
   test("ends the wait of a handler for the clock, such as its timeout", async () => {
@@ -123,7 +128,7 @@ describe("advance", () => {
     const answered = bot.dm("hi");
     await Promise.all([
       expect(answered).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" }),
-      expect(bot.advance(60_000)).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" }),
+      expect(bot.advance("1m")).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" }),
     ]);
   });
 });
