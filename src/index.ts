@@ -49,6 +49,8 @@ export type {
   TimerContext,
   WithState,
 } from "./router/handler.ts";
-export type { Command } from "./router/matching.ts";
-export { type CronOptions, Router } from "./router/router.ts";
+export type { Command, CommandFields, HearsFields } from "./router/matching.ts";
+export type { ReceivedMessage } from "./router/message.ts";
+export type { CommandOptions, CronOptions } from "./router/registration.ts";
+export { Router } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";

@@ -14,13 +14,17 @@ export interface Module {
 /** The way of one event through middleware, modules and handlers. */
 export class Route {
   readonly context: Context;
+  /** The bot's own; `undefined` if unknown. */
+  readonly username: string | undefined;
   /** The modules whose handlers are at work, the outermost first. */
   readonly modules: Module[] = [];
   /** Names that middleware has added. */
   readonly #added = new Set<PropertyKey>();
 
-  constructor(context: Context) {
+  /** @param username of the bot; `undefined` if unknown */
+  constructor(context: Context, username?: string) {
     this.context = context;
+    this.username = username;
   }
 
   /** @throws {ServiceBotError} INVALID_OPTION for a name that the context has by itself */

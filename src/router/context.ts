@@ -24,6 +24,7 @@ import { conversationOf } from "../events/lane.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
 import type { Job, Step } from "../steps/step.ts";
 import { commentStep, postStep, replyStep, uploadStep, type WriteScope } from "../steps/writes.ts";
+import { type ReceivedMessage, readMessage } from "./message.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 
 /** The event that a handler of type `T` gets; any event if the type is not known beforehand. */
@@ -113,6 +114,19 @@ export interface Context<T extends string = string> {
    */
   messages(options?: { readonly limit?: number }): Promise<readonly Message[]>;
   /**
+   * The whole text of the message, post or comment; empty if it is gone. The excerpt of an event may be cut (section 6), so the
+   * text is requested: once per run, on the first call. Scope: `dm` for messages, `read` for posts.
+   *
+   * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event names neither a conversation nor a post
+   */
+  text(): Promise<string>;
+  /**
+   * The message, post or comment with its images and its author; `undefined` if it is gone. Shares its request with `text()`.
+   *
+   * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event names neither a conversation nor a post
+   */
+  message(): Promise<ReceivedMessage | undefined>;
+  /**
    * Looks up the other side of the conversation, with `isBot`. One request to `GET /dm/conversations` (section 2) per
    * run, up to five if the conversation is old. `undefined` for an event without a conversation, and for a conversation
    * that is not among the 250 newest. Scope: `dm`.
@@ -150,6 +164,11 @@ export function createContext(
   const { reply, comment, post, upload, step } = new Writes(job, client, tasks, onWrite);
   let log: Logger | undefined;
   let peer: ReturnType<Context["peer"]> | undefined;
+  let message: ReturnType<Context["message"]> | undefined;
+  const readOnce = () => {
+    message ??= readMessage(client, event, job.signal);
+    return message;
+  };
   return {
     event,
     payload: event.payload,
@@ -172,6 +191,8 @@ export function createContext(
       const options = { limit, signal: job.signal };
       return (await client.dms.messages(conversationId, options)).items;
     },
+    text: async () => (await readOnce())?.text ?? "",
+    message: readOnce,
     peer: () => {
       peer ??= findPeer(client, event, job.signal);
       return peer;

@@ -72,7 +72,7 @@ export class HandlerRun {
     guard?.check(this.#job);
     const tasks = new PendingTasks();
     const context = createContext(this.#job, client, tasks, (write) => this.#noteWrite(write));
-    const route = new Route(context);
+    const route = new Route(context, account.username);
     this.#route = route;
     await tasks.run(() => routes.run(route));
   }

@@ -46,6 +46,11 @@ export class OwnAccount {
     this.#clock = clock;
   }
 
+  /** In lower case; `undefined` if unknown. */
+  get username(): string | undefined {
+    return this.#username;
+  }
+
   /** Returns true when the bot's own account caused the event. While the username is unknown the answer is false. */
   hasCaused(event: AnyEvent): boolean {
     const actor = actorOf(event);

@@ -1,15 +1,12 @@
 import {
   checkOptions,
-  HANDLER_OPTIONS,
   type HandlerOptions,
-  type OptionTable,
   refuseProblems,
   requireFunction,
 } from "../core/option-checks.ts";
-import { isSchema, type StandardSchemaV1 } from "../core/standard-schema.ts";
+import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import { isEventType } from "../events/parse.ts";
 import type { EventType } from "../events/types.ts";
-import { type Chain, wrap } from "./chain.ts";
 import type { Context } from "./context.ts";
 import type {
   CronContext,
@@ -21,20 +18,29 @@ import type {
   Next,
   TimerContext,
 } from "./handler.ts";
-import type { Command } from "./matching.ts";
+import {
+  type Command,
+  type CommandFields,
+  commandPattern,
+  type HearsFields,
+  hearsPattern,
+  type TextType,
+} from "./matching.ts";
 import { checkData, checkPayload } from "./payload.ts";
-import { type Cron, Routes, refuseUnknownType } from "./routes.ts";
+import {
+  COMMAND_OPTIONS,
+  type CommandOptions,
+  CRON_OPTIONS,
+  type CronOptions,
+  checkCommandName,
+  checkName,
+  checkTypes,
+  readHandler,
+} from "./registration.ts";
+import { Routes, refuseUnknownType } from "./routes.ts";
 
-/** Options of `cron`, with those of a handler. */
-export interface CronOptions extends HandlerOptions {
-  /** Time zone of the pattern, a name of the IANA database such as `Europe/Paris`. Default `UTC`. */
-  readonly timeZone?: string | undefined;
-  /**
-   * Moments that passed while no instance ran: `last` makes up for the last one, `none` for none. Default `last`. A first
-   * start has missed nothing.
-   */
-  readonly missed?: Cron["missed"] | undefined;
-}
+type CommandContext = Context<TextType> & CommandFields;
+type HearsContext = Context<TextType> & HearsFields;
 
 /** A type that this version does not know. Known types have their payload without a schema. */
 type CustomType<T extends string> = T extends EventType | `timer:${string}` | `cron:${string}`
@@ -218,6 +224,72 @@ export class Router<X = unknown> {
   }
 
   /**
+   * Handles messages and mentions that begin with `/name`, in any case, with `ctx.command`. The bot's name in front of it is
+   * taken off. Of all commands and patterns the first one that matches handles the event; otherwise the handlers of `on` do.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  command(name: string, handler: (context: CommandContext & X) => unknown): this;
+  /**
+   * Handles messages and mentions that begin with `/name`, with middleware around the handler.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  command<R>(
+    name: string,
+    options: CommandOptions,
+    middleware: (context: CommandContext & X, next: Next) => R,
+    handler: (context: CommandContext & X & FieldsOf<R>) => unknown,
+  ): this;
+  /**
+   * Handles messages and mentions that begin with `/name`, and describes the command for `bot.commands`.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  command(
+    name: string,
+    options: CommandOptions,
+    handler: (context: CommandContext & X) => unknown,
+  ): this;
+  command(name: string, ...rest: readonly unknown[]): this {
+    checkCommandName(name);
+    const isBare = typeof rest[0] === "function" || rest.length === 1;
+    const options: CommandOptions = isBare ? {} : Object(rest[0]);
+    checkOptions(options, COMMAND_OPTIONS);
+    const { chain: run } = readHandler(`command("${name}")`, isBare ? rest : rest.slice(1));
+    const command = { name, description: options.description ?? "" };
+    this.#routes.add({ kind: "text", run, command, ...commandPattern(name) });
+    return this;
+  }
+
+  /**
+   * Handles messages and mentions with this text, in any case, or that match a regular expression, with `ctx.match`. The bot's
+   * name at the beginning and at the end is taken off.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  hears(pattern: string | RegExp, handler: (context: HearsContext & X) => unknown): this;
+  /**
+   * Handles messages and mentions with this text, with middleware around the handler.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  hears<R>(
+    pattern: string | RegExp,
+    middleware: (context: HearsContext & X, next: Next) => R,
+    handler: (context: HearsContext & X & FieldsOf<R>) => unknown,
+  ): this;
+  hears(pattern: string | RegExp, ...rest: readonly unknown[]): this {
+    const isText = typeof pattern === "string" && pattern.trim() !== "";
+    if (!isText && !(pattern instanceof RegExp)) {
+      refuseProblems(["hears() needs a text, or a regular expression"]);
+    }
+    const { chain: run } = readHandler(`hears(${pattern})`, rest);
+    this.#routes.add({ kind: "text", run, ...hearsPattern(pattern) });
+    return this;
+  }
+
+  /**
    * Runs around every handler, in the order of the calls. Fields that a middleware passes with `return next({ user })` are in
    * the context of what comes after it, and in the type of the router that is returned.
    *
@@ -255,51 +327,4 @@ export class Router<X = unknown> {
   get commands(): readonly Command[] {
     return this.#routes.commands;
   }
-}
-
-const CRON_OPTIONS: OptionTable<CronOptions> = {
-  ...HANDLER_OPTIONS,
-  timeZone: true,
-  missed: true,
-};
-
-/** What follows the type or the name in a call: a schema, middleware, the handler, options. */
-interface Parts {
-  readonly schema: StandardSchemaV1 | undefined;
-  /** The handler with its middleware around it. */
-  readonly chain: Chain;
-  readonly options: HandlerOptions;
-}
-
-/**
- * @param what names the call, such as `on("mention")`
- * @throws {ServiceBotError} INVALID_OPTION
- */
-function readHandler(what: string, given: readonly unknown[]): Parts {
-  // A schema may be a function, too.
-  const schema = isSchema(given[0]) ? given[0] : undefined;
-  const rest = schema === undefined ? given : given.slice(1);
-  const isLastOptions = rest.length > 1 && typeof rest.at(-1) !== "function";
-  const options: HandlerOptions = isLastOptions ? Object(rest.at(-1)) : {};
-  const functions = isLastOptions ? rest.slice(0, -1) : rest;
-  for (const part of functions.length === 0 ? [undefined] : functions) requireFunction(what, part);
-  checkOptions(options, HANDLER_OPTIONS);
-  const handler = functions.at(-1) as Handler;
-  const middleware = functions.slice(0, -1) as Middleware[];
-  const chain = wrap(middleware, async ({ context }) => void (await handler(context)));
-  return { schema, chain, options };
-}
-
-/** JavaScript, and values that are cast, pass anything. */
-function checkTypes(list: unknown): asserts list is readonly string[] {
-  if (Array.isArray(list) && list.every((type) => typeof type === "string")) return;
-  refuseProblems(["on() needs an event type, or an array of them"]);
-}
-
-/** No control or invisible character, and no half of one: the name is part of an event type. */
-const NAME = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
-
-function checkName(what: string, name: unknown): void {
-  if (typeof name === "string" && NAME.test(name)) return;
-  refuseProblems([`${what} needs a name of 1 to 100 characters without control characters`]);
 }

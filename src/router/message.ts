@@ -1,0 +1,185 @@
+import type { Client } from "../client/client.ts";
+import { NotFoundError } from "../client/errors.ts";
+import { readPages } from "../client/listing.ts";
+import type { Comment, Image, Message, Page, Post } from "../client/resources.ts";
+import { ServiceBotError } from "../errors.ts";
+import { idText } from "../events/id.ts";
+import { actorOf, conversationOf, foldUsername } from "../events/lane.ts";
+import type { Actor, AnyEvent } from "../events/types.ts";
+
+/** The message, post or comment that an event is about, whole. */
+export interface ReceivedMessage {
+  readonly id: string;
+  /** Empty for a deleted message, and for images alone. */
+  readonly text: string;
+  readonly images: readonly Image[];
+  /** As the event names its author. In a conversation: the bot's peer. */
+  readonly author: Actor;
+  /** ISO 8601, UTC; empty if the platform does not send it. */
+  readonly createdAt: string;
+}
+
+/** Pages of 50 that are read. A new message is on the first one; the order of comments is not documented. */
+const MAX_PAGES = 5;
+
+/**
+ * Reads what an event is about. Section 6 shows neither the length of an excerpt nor a mark of one that was cut, so no excerpt
+ * counts as whole.
+ *
+ * @returns `undefined` if it is gone, or not among the 250 newest
+ * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
+ */
+export async function readMessage(
+  client: Client,
+  event: AnyEvent,
+  signal: AbortSignal,
+): Promise<ReceivedMessage | undefined> {
+  const found = await read(client, event, signal);
+  if (found === undefined) return undefined;
+  const { id, text, images, createdAt = "" } = found;
+  return { id, text, images, author: authorOf(event), createdAt };
+}
+
+/** Returns whether an event names a place at which its text can be read. */
+export function hasMessage(event: AnyEvent): boolean {
+  return placeOf(event) !== undefined;
+}
+
+type Place =
+  | { readonly conversationId: string }
+  | { readonly postId: string; readonly commentId: string | undefined };
+
+/** By field rather than by type, so that newer types have a text, too. */
+function placeOf(event: AnyEvent): Place | undefined {
+  const conversationId = conversationOf(event);
+  if (conversationId !== undefined) return { conversationId };
+  const payload: Readonly<Record<string, unknown>> = { ...event.payload };
+  const { entityType, entityId } = payload;
+  const of = (kind: string) => (entityType === kind ? idText(entityId) : undefined);
+  const commentId = idText(payload["commentId"]) ?? of("comment");
+  // The entity is the post that was written; a quote names the quoted post as well.
+  const written = commentId === undefined ? of("post") : undefined;
+  const postId = written ?? idText(payload["postId"]);
+  return postId === undefined ? undefined : { postId, commentId };
+}
+
+async function read(
+  client: Client,
+  event: AnyEvent,
+  signal: AbortSignal,
+): Promise<Message | Post | undefined> {
+  const place = placeOf(event);
+  if (place === undefined) throw textless(event);
+  const limit = 50;
+  if ("conversationId" in place) {
+    const readPage = (cursor: string | undefined) =>
+      client.dms.messages(place.conversationId, { limit, cursor, signal });
+    // Newest first, so the message is on no page behind one that goes back further than the event.
+    const isEnough = (messages: readonly Message[]) =>
+      messages.some((message) => hasBeginningOf(event, message) || isOlder(message, event));
+    return nearest(event, await readUntil(readPage, event, isFromPeer, isEnough));
+  }
+  const { postId, commentId } = place;
+  try {
+    if (commentId === undefined) return await client.posts.get(postId, { signal });
+    const isMeant = (comment: Comment) => comment.id === commentId && isByActor(comment, event);
+    const readPage = (cursor: string | undefined) =>
+      client.posts.comments(postId, { limit, cursor, signal });
+    const isEnough = (comments: readonly Comment[]) => comments.some(isMeant);
+    const comments = await readUntil(readPage, event, isByActor, isEnough);
+    // The commentId of a reply may be the one of the comment above, whose author is another.
+    return comments.find(isMeant) ?? nearest(event, comments);
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Reads pages until there is enough. Returns the items that pass the filter, in their order. */
+async function readUntil<T extends Message | Post>(
+  readPage: (cursor: string | undefined) => PromiseLike<Page<T>>,
+  event: AnyEvent,
+  filter: (item: T, event: AnyEvent) => boolean,
+  isEnough: (items: readonly T[]) => boolean,
+): Promise<readonly T[]> {
+  const kept: T[] = [];
+  for await (const { items } of readPages(async (cursor) => await readPage(cursor), MAX_PAGES)) {
+    kept.push(...items.filter((item) => filter(item, event)));
+    if (isEnough(kept)) break;
+  }
+  return kept;
+}
+
+/**
+ * An event of a message does not name it. The message has the author of the event, begins with its excerpt, and was created at
+ * about the same time. One that was deleted since is empty.
+ */
+function nearest<T extends Message | Post>(event: AnyEvent, items: readonly T[]): T | undefined {
+  const near = items.filter((item) => distance(event, item) <= EVENT_DELAY_MS);
+  const begun = [
+    ...items.filter((item) => hasBeginningOf(event, item)),
+    ...near.filter(({ text }) => text === ""),
+  ];
+  // The platform may have rewritten the excerpt.
+  const candidates = begun.length === 0 ? near : begun;
+  return [...candidates].sort((a, b) => distance(event, a) - distance(event, b))[0];
+}
+
+/** In ms; 0 if a date is missing. */
+function distance(
+  event: AnyEvent,
+  { createdAt = "" }: { readonly createdAt?: string | undefined },
+): number {
+  const ms = Math.abs(Date.parse(createdAt) - Date.parse(event.createdAt));
+  return Number.isNaN(ms) ? 0 : ms;
+}
+
+/** In ms. An event is not created as long as this after its message. */
+const EVENT_DELAY_MS = 60_000;
+
+function isOlder({ createdAt }: Message, event: AnyEvent): boolean {
+  return Date.parse(createdAt) < Date.parse(event.createdAt) - EVENT_DELAY_MS;
+}
+
+function isFromPeer({ fromBot, authorUsername }: Message, event: AnyEvent): boolean {
+  return !fromBot && isAuthor(authorUsername, event);
+}
+
+function isByActor({ author }: Comment, event: AnyEvent): boolean {
+  return isAuthor(author?.username, event);
+}
+
+/** An author that the platform does not name may be any. */
+function isAuthor(username: string | undefined, event: AnyEvent): boolean {
+  const actor = actorOf(event);
+  return !username || actor === undefined || foldUsername(username) === foldUsername(actor);
+}
+
+function hasBeginningOf(event: AnyEvent, { text }: { readonly text: string }): boolean {
+  const excerpt = excerptOf(event).replace(/(?:…|\.\.\.)$/, "");
+  return spaced(text).startsWith(spaced(excerpt));
+}
+
+/** The platform may have joined the lines of an excerpt. */
+function spaced(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+/** Returns the excerpt of an event; empty if it has none. */
+export function excerptOf({ payload }: AnyEvent): string {
+  return "excerpt" in payload && typeof payload.excerpt === "string" ? payload.excerpt : "";
+}
+
+function authorOf(event: AnyEvent): Actor {
+  const { actor, from }: Readonly<Record<string, unknown>> = { ...event.payload };
+  const { name }: { readonly name?: unknown } = { ...Object(actor ?? from) };
+  const username = actorOf(event) ?? "";
+  return { username, name: typeof name === "string" && name !== "" ? name : username };
+}
+
+function textless({ type }: AnyEvent): ServiceBotError {
+  return new ServiceBotError(
+    "REPLY_IMPOSSIBLE",
+    `A ${type} event that names neither a conversation nor a post has no text to read.`,
+  );
+}

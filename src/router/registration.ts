@@ -1,0 +1,90 @@
+import {
+  checkOptions,
+  HANDLER_OPTIONS,
+  type HandlerOptions,
+  type OptionTable,
+  refuseProblems,
+  requireFunction,
+} from "../core/option-checks.ts";
+import { isSchema, type StandardSchemaV1 } from "../core/standard-schema.ts";
+import { type Chain, wrap } from "./chain.ts";
+import type { Handler, Middleware } from "./handler.ts";
+import type { Cron } from "./routes.ts";
+
+/** Reads and checks the arguments of the methods of a router. JavaScript, and values that are cast, pass anything. */
+
+/** Options of `cron`, with those of a handler. */
+export interface CronOptions extends HandlerOptions {
+  /** Time zone of the pattern, a name of the IANA database such as `Europe/Paris`. Default `UTC`. */
+  readonly timeZone?: string | undefined;
+  /**
+   * Moments that passed while no instance ran: `last` makes up for the last one, `none` for none. Default `last`. A first
+   * start has missed nothing.
+   */
+  readonly missed?: Cron["missed"] | undefined;
+}
+
+/** Options of `command`. */
+export interface CommandOptions {
+  /** What the command does, for `bot.commands`. */
+  readonly description?: string | undefined;
+}
+
+export const CRON_OPTIONS: OptionTable<CronOptions> = {
+  ...HANDLER_OPTIONS,
+  timeZone: true,
+  missed: true,
+};
+
+export const COMMAND_OPTIONS: OptionTable<CommandOptions> = { description: true };
+
+/** What follows the type or the name in a call: a schema, middleware, the handler, options. */
+export interface Parts {
+  readonly schema: StandardSchemaV1 | undefined;
+  /** The handler with its middleware around it. */
+  readonly chain: Chain;
+  readonly options: HandlerOptions;
+}
+
+/**
+ * @param what names the call, such as `on("mention")`
+ * @throws {ServiceBotError} INVALID_OPTION
+ */
+export function readHandler(what: string, given: readonly unknown[]): Parts {
+  // A schema may be a function, too.
+  const schema = isSchema(given[0]) ? given[0] : undefined;
+  const rest = schema === undefined ? given : given.slice(1);
+  const isLastOptions = rest.length > 1 && typeof rest.at(-1) !== "function";
+  const options: HandlerOptions = isLastOptions ? Object(rest.at(-1)) : {};
+  const functions = isLastOptions ? rest.slice(0, -1) : rest;
+  for (const part of functions.length === 0 ? [undefined] : functions) requireFunction(what, part);
+  checkOptions(options, HANDLER_OPTIONS);
+  const handler = functions.at(-1) as Handler;
+  const middleware = functions.slice(0, -1) as Middleware[];
+  const chain = wrap(middleware, async ({ context }) => void (await handler(context)));
+  return { schema, chain, options };
+}
+
+/** JavaScript, and values that are cast, pass anything. */
+export function checkTypes(list: unknown): asserts list is readonly string[] {
+  if (Array.isArray(list) && list.every((type) => typeof type === "string")) return;
+  refuseProblems(["on() needs an event type, or an array of them"]);
+}
+
+/** No control or invisible character, and no half of one: the name is part of an event type. */
+const NAME = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
+
+export function checkName(what: string, name: unknown): void {
+  if (typeof name === "string" && NAME.test(name)) return;
+  refuseProblems([`${what} needs a name of 1 to 100 characters without control characters`]);
+}
+
+/** A name without white space, and without the slash that people write in front of it. */
+const COMMAND_NAME = /^[^\s\p{Cc}\p{Cf}\p{Cs}/@]{1,50}$/u;
+
+export function checkCommandName(name: unknown): void {
+  if (typeof name === "string" && COMMAND_NAME.test(name)) return;
+  refuseProblems([
+    "command() needs a name of 1 to 50 characters without white space, and without the slash",
+  ]);
+}

@@ -1,0 +1,224 @@
+import { describe, expect, test, vi } from "vitest";
+import { Handling, Router, routesOf } from "../faces/router.ts";
+import { ManualClock } from "../faces/testing.ts";
+import { fakeClient, jobFor, run } from "./support.ts";
+
+const LONG = `tea ${"very ".repeat(60)}hot`;
+
+/** Runs the handlers for a message with this text, of which the event has the first 20 characters. */
+async function hear(router: Router, text: string, type = "dm.message") {
+  const { client, platform } = fakeClient();
+  const place = { entityType: "post", entityId: "p_9", postId: "p_9", commentId: undefined };
+  const more = type === "dm.message" ? {} : place;
+  const whole = jobFor(type, { ...more, excerpt: text });
+  platform.happen({ type, payload: whole.event.payload });
+  const excerpt = text.length > 20 ? `${text.slice(0, 20)}…` : text;
+  await run(router, jobFor(type, { ...more, excerpt }), client);
+  return platform.calls.map(({ method, path }) => `${method} ${path}`);
+}
+
+/** A router that notes which handler ran. */
+function noting() {
+  const seen: unknown[] = [];
+  const router = new Router();
+  router.command("remind", { description: "reminds you" }, (ctx) => seen.push(ctx.command));
+  router.hears("good morning", (ctx) => seen.push(ctx.match[0]));
+  router.hears(/^roll (\d+)$/g, (ctx) => seen.push(ctx.match[1]));
+  router.on(["dm.message", "mention"], (ctx) => seen.push(ctx.event.type));
+  return { router, seen };
+}
+
+describe("commands", () => {
+  test.each([
+    ["/remind 10m tea", "10m tea"],
+    ["/remind", ""],
+    ["  /Remind   tea  ", "tea"],
+    ["/remind\ntwo\nlines", "two\nlines"],
+    ["@bot /remind tea", "tea"],
+    [`/remind ${LONG}`, LONG],
+  ])("match the whole text: %j", async (text, args) => {
+    const { router, seen } = noting();
+    await hear(router, text);
+    expect(seen).toEqual([{ name: "remind", args }]);
+  });
+
+  test.each(["/reminder tea", "remind tea", "please /remind", "/remind@bot", "//remind"])(
+    "leave the rest to on(): %j",
+    async (text) => {
+      const { router, seen } = noting();
+      await hear(router, text);
+      expect(seen).toEqual(["dm.message"]);
+    },
+  );
+
+  test.each(["@bot /remind tea", "@Bot: /remind tea"])(
+    "match a mention without the name in front, while the bot's own is unknown: %j",
+    async (text) => {
+      const { router, seen } = noting();
+      await hear(router, text, "mention");
+      expect(seen).toEqual([{ name: "remind", args: "tea" }]);
+    },
+  );
+
+  test.each([
+    ["@NAME, @name /remind tea", true],
+    ["/remind tea @name!", true],
+    ["@somebody /remind tea", false],
+    ["@names /remind tea", false],
+  ])("match a mention without the name that GET /me shows: %j", async (pattern, matches) => {
+    const { client, platform } = fakeClient();
+    const { username = "" } = await client.me();
+    const text = pattern.replace("NAME", username.toUpperCase()).replace("name", username);
+    const { router, seen } = noting();
+    const place = { entityType: "post", entityId: "p_9", postId: "p_9", commentId: undefined };
+    const job = jobFor("mention", { ...place, excerpt: text });
+    platform.happen({ type: "mention", payload: job.event.payload });
+    const handling = new Handling({
+      ...{ routes: routesOf(router), client, clock: new ManualClock(), loopGuard: false },
+    }).begin(job);
+    await handling.prepare?.();
+    await handling.run();
+    expect(seen).toEqual([matches ? { name: "remind", args: "tea" } : "mention"]);
+  });
+
+  test("are listed with their descriptions, also those of modules", () => {
+    const shop = new Router().command("cart", () => undefined);
+    const { router } = noting();
+    router.use(shop);
+    expect(router.commands).toEqual([
+      { name: "remind", description: "reminds you" },
+      { name: "cart", description: "" },
+    ]);
+  });
+
+  test.each(["", "/remind", "two words", "@bot", "x".repeat(51)])(
+    "have plain names: %j",
+    (name) => {
+      expect(() => new Router().command(name, () => undefined)).toThrow(
+        expect.objectContaining({ code: "INVALID_OPTION" }),
+      );
+    },
+  );
+
+  test("have one handler each, also across modules", () => {
+    const { router } = noting();
+    const again = (on: Router) => on.command("remind", () => undefined);
+    expect(() => again(router)).toThrow('command("remind") is registered already');
+    expect(() => router.use(again(new Router()))).toThrow("registered already");
+  });
+});
+
+describe("hears", () => {
+  test.each([
+    ["Good Morning ", "Good Morning"],
+    ["roll 6", "6"],
+    ["@bot roll 12", "12"],
+  ])("matches a text in any case, or an expression: %j", async (text, match) => {
+    const { router, seen } = noting();
+    await hear(router, text);
+    await hear(router, text);
+    expect(seen).toEqual([match, match]);
+  });
+
+  test("of what matches the first one runs, alone", async () => {
+    const { router, seen } = noting();
+    router.hears(/./, () => seen.push("second"));
+    await hear(router, "roll 6");
+    expect(seen).toEqual(["6"]);
+    seen.length = 0;
+    await hear(router, "another");
+    expect(seen).toEqual(["second"]);
+  });
+
+  test("never matches an excerpt that was cut", async () => {
+    const router = new Router();
+    const seen: unknown[] = [];
+    router.hears(/^x{20}…?$/, () => seen.push("cut"));
+    router.on("dm.message", async (ctx) => seen.push(await ctx.text()));
+    await hear(router, "x".repeat(30));
+    expect(seen).toEqual(["x".repeat(30)]);
+  });
+
+  test("runs the middleware of its module, and its own", async () => {
+    const order: string[] = [];
+    const note = (name: string) => (_ctx: unknown, next: () => Promise<void>) => {
+      order.push(name);
+      return next();
+    };
+    const shop = new Router();
+    shop.use(note("shop"));
+    shop.hears("buy", note("own"), () => order.push("handler"));
+    const bot = new Router();
+    bot.use(note("bot"));
+    bot.use(shop);
+    bot.on("dm.message", () => order.push("on"));
+    await hear(bot, "buy");
+    expect(order).toEqual(["bot", "shop", "own", "handler"]);
+    order.length = 0;
+    await hear(bot, "sell");
+    expect(order).toEqual(["bot", "on"]);
+  });
+
+  test.each(["", " ", undefined, 5])("needs a text or an expression: %j", (pattern) => {
+    expect(() => new Router().hears(pattern as string, () => undefined)).toThrow("hears() needs");
+  });
+});
+
+describe("requests", () => {
+  const read = "GET /dm/conversations/c_1/messages";
+
+  test("are none in a bot without commands", async () => {
+    expect(
+      await hear(
+        new Router().on("dm.message", () => undefined),
+        "/remind",
+      ),
+    ).toEqual([]);
+  });
+
+  test("are none for a text in which no command can be", async () => {
+    const { router } = noting();
+    const commands = new Router().command("remind", () => undefined);
+    expect(await hear(commands, "hello there, what is new?")).toEqual([]);
+    expect(await hear(commands, "/other")).toEqual([]);
+    expect(await hear(commands, "/remind")).toEqual([read]);
+    expect(await hear(router, "hello")).toEqual([read]);
+  });
+
+  test("are one per run, also with ctx.text() in the handler", async () => {
+    const router = new Router().command("remind", async (ctx) => {
+      await ctx.text();
+      await ctx.message();
+    });
+    expect(await hear(router, "/remind")).toEqual([read]);
+  });
+
+  test("are none where a middleware ends the event first", async () => {
+    const { router, seen } = noting();
+    router.use(() => undefined);
+    expect(await hear(router, "/remind")).toEqual([]);
+    expect(seen).toEqual([]);
+  });
+
+  test("are none for a mention without a place, which goes to on()", async () => {
+    const { client, platform } = fakeClient();
+    const router = new Router();
+    const handler = vi.fn();
+    router.command("remind", () => undefined).on("mention", handler);
+    const nowhere = {
+      entityType: "note",
+      entityId: "n_1",
+      postId: undefined,
+      commentId: undefined,
+    };
+    await run(router, jobFor("mention", { ...nowhere, excerpt: "/remind" }), client);
+    expect(handler).toHaveBeenCalledTimes(1);
+    expect(platform.calls).toEqual([]);
+  });
+});
+
+test("types with commands alone are handled", () => {
+  const routes = routesOf(new Router().command("remind", () => undefined));
+  expect(routes.handledTypes).toEqual(["dm.message", "mention"]);
+  expect(routes.handlesOtherTypes).toBe(false);
+});
