@@ -1,3 +1,4 @@
+import type { StoredState, StoredTimer } from "./effects.ts";
 import type { SharedReport } from "./shared.ts";
 
 /**
@@ -186,6 +187,50 @@ export interface InboxPage {
   readonly next: string | undefined;
 }
 
+/** A state, without its value. */
+export interface StateSummary extends Omit<StoredState, "value"> {
+  /** Size of its JSON. */
+  readonly bytes: number;
+}
+
+/** A filter for a list of states, and the size of its pages. */
+export interface StateListOptions {
+  /** The beginning of their keys. */
+  readonly prefix?: string | undefined;
+  /** States of a page, 1 to 1,000. Default 50. */
+  readonly limit?: number | undefined;
+  /** `next` of the page before. */
+  readonly after?: string | undefined;
+}
+
+/** One page of states. */
+export interface StatePage {
+  /** In the order of their keys. */
+  readonly states: readonly StateSummary[];
+  /** Set if there are more. */
+  readonly next: string | undefined;
+}
+
+/** A filter for a list of timers, and the size of its pages. */
+export interface TimerListOptions {
+  /** The lane in which they were set, exactly. */
+  readonly lane?: string | undefined;
+  /** The name of their handler, exactly. */
+  readonly name?: string | undefined;
+  /** Timers of a page, 1 to 1,000. Default 50. */
+  readonly limit?: number | undefined;
+  /** `next` of the page before. */
+  readonly after?: string | undefined;
+}
+
+/** One page of timers. */
+export interface TimerPage {
+  /** The one that is due first comes first. */
+  readonly timers: readonly StoredTimer[];
+  /** Set if there are more. */
+  readonly next: string | undefined;
+}
+
 /** Options of a retry: `assume` is knowledge that the inbox has not. */
 export interface InboxRetryOptions extends InboxDecisionOptions {
   /**
@@ -285,6 +330,26 @@ export interface InboxAdmin {
 
   /** Counts the events in each state, dead letters by type and error, and lanes. */
   stats(): Promise<InboxReport>;
+
+  /** Lists the states that handlers have written, without their values. */
+  states(options?: StateListOptions): Promise<StatePage>;
+
+  /** Finds the state of a key; `undefined` if there is none. */
+  state(key: string): Promise<StoredState | undefined>;
+
+  /**
+   * Deletes a state. The next run that asks for it begins anew. A run that has read it already is repeated.
+   *
+   * @returns false if there was none
+   */
+  deleteState(key: string): Promise<boolean>;
+
+  /**
+   * Lists the timers that are not due yet, or will become events in a moment.
+   *
+   * @throws {ServiceBotError} CURSOR_INVALID
+   */
+  timers(options?: TimerListOptions): Promise<TimerPage>;
 }
 
 /** The administration of a bot's inbox from another process. */

@@ -13,6 +13,7 @@ import { historyContract } from "./inbox-history.ts";
 import { lookContract } from "./inbox-look.ts";
 import { retentionContract } from "./inbox-retention.ts";
 import { roomsContract } from "./inbox-rooms.ts";
+import { statesLookContract } from "./inbox-states-look.ts";
 import { timersContract } from "./inbox-timers.ts";
 import { LEASE, type OpenInbox } from "./open-inbox.ts";
 
@@ -553,6 +554,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
     roomsContract(open);
     historyContract(open);
     lookContract(open);
+    statesLookContract(open);
     filtersContract(open);
     decisionsContract(open);
     retentionContract(open);

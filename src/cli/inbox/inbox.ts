@@ -6,6 +6,7 @@ import { copy } from "./copy.ts";
 import { discard, retry } from "./decide.ts";
 import { FILTER } from "./filter.ts";
 import { list, show, stats } from "./read.ts";
+import { state, timers } from "./states.ts";
 
 /** Every action, with its usage. A line break continues on the next line. */
 const actions: Readonly<Record<string, readonly [Action, usage: string]>> = {
@@ -23,6 +24,11 @@ const actions: Readonly<Record<string, readonly [Action, usage: string]>> = {
     discard,
     "discard ID... | --all | FILTER  [--state dead|pending] [--limit N] --reason TEXT\n     [--dry-run] [--json]",
   ],
+  state: [
+    state,
+    "state [--prefix TEXT] [--limit 20] [--after NEXT] [--json] | KEY [--delete --yes] [--json]",
+  ],
+  timers: [timers, "timers [--lane LANE] [--name NAME] [--limit 20] [--after NEXT] [--json]"],
   copy: [copy, "copy [--from FILE] [--to URL] [--dry-run] [--reopen] [--json]"],
   backup: [backup, "backup FILE [--json]"],
   restore: [restore, "restore FILE | --in-place  [--move-old] [--ended TIME] [--json]"],
@@ -40,7 +46,7 @@ const INDENT = " ".repeat(25);
 
 export const inbox: Command = {
   summary:
-    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; copy into PostgreSQL, back up, restore",
+    "what is in the bot's inbox: list, show, retry and discard dead letters, state and timers, also while it runs; copy into PostgreSQL, back up, restore",
   usage: usageOf(Object.values(actions).map(([, usage]) => usage)),
   run: async (args) => {
     const [name = "stats", ...rest] = args[0]?.startsWith("-") ? ["stats", ...args] : args;

@@ -11,10 +11,16 @@ import type {
   InboxReport,
   InboxRetryFilter,
   InboxRetryOptions,
+  StateListOptions,
+  StatePage,
+  TimerListOptions,
+  TimerPage,
 } from "../admin.ts";
+import type { StoredState } from "../effects.ts";
 import { type DecisionOutcome, Decisions, refusal } from "./decisions.ts";
 import { Events } from "./events.ts";
 import { Reports } from "./reports.ts";
+import { States } from "./states.ts";
 import type { SqlStore } from "./store.ts";
 
 /** Events of one transaction: it takes a few milliseconds, and deliveries go on between two. */
@@ -29,6 +35,7 @@ export class SqlAdmin implements InboxAdmin {
   readonly #events: Events;
   readonly #decisions: Decisions;
   readonly #reports: Reports;
+  readonly #states: States;
   readonly #onDecided: (pending: number) => void;
 
   /** @param onDecided called with the number of events by which the backlog has grown */
@@ -36,6 +43,7 @@ export class SqlAdmin implements InboxAdmin {
     this.#events = new Events(store);
     this.#decisions = new Decisions(store);
     this.#reports = new Reports(store);
+    this.#states = new States(store);
     this.#onDecided = onDecided;
   }
 
@@ -80,6 +88,22 @@ export class SqlAdmin implements InboxAdmin {
 
   stats(): Promise<InboxReport> {
     return this.#reports.report();
+  }
+
+  states(options: StateListOptions = {}): Promise<StatePage> {
+    return this.#states.list(options);
+  }
+
+  state(key: string): Promise<StoredState | undefined> {
+    return this.#states.find(key);
+  }
+
+  deleteState(key: string): Promise<boolean> {
+    return this.#states.delete(key);
+  }
+
+  timers(options: TimerListOptions = {}): Promise<TimerPage> {
+    return this.#states.timers(options);
   }
 
   async #decide(

@@ -107,6 +107,11 @@ function wholeMs(ms: number): number {
   return Math.min(Math.max(Math.ceil(ms), 0), Number.MAX_SAFE_INTEGER);
 }
 
+/** Rows of a page: a `limit` from outside may be any number. */
+export function pageSize(limit: number | undefined): number {
+  return Math.min(Math.max(Math.trunc(limit ?? PAGE_SIZE) || 1, 1), MAX_PAGE_SIZE);
+}
+
 /** Finds events for people to look at. */
 export class Events {
   readonly #store: SqlStore;
@@ -117,7 +122,7 @@ export class Events {
 
   /** @throws {ServiceBotError} CURSOR_INVALID */
   async list({ state, limit, after, ...filter }: InboxListOptions): Promise<InboxPage> {
-    const size = Math.min(Math.max(Math.trunc(limit ?? PAGE_SIZE) || 1, 1), MAX_PAGE_SIZE);
+    const size = pageSize(limit);
     const { since, until } = timesOf(filter);
     const [at, seq] = startOf(after, until);
     // One more than asked for shows whether there are more.

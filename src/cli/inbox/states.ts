@@ -1,0 +1,143 @@
+import { printable } from "../../core/safe-text.ts";
+import type { InboxAdmin, StateListOptions, TimerListOptions } from "../../inbox/admin.ts";
+import type { StoredState } from "../../inbox/effects.ts";
+import { CommandError, type Flags, readArguments, UsageError, wholeNumber } from "../command.ts";
+import { age, bytes, moment, print, printableLines, printJson, quoted, table } from "../output.ts";
+import { type Action, withInbox } from "./attach.ts";
+
+const page = {
+  json: { type: "boolean" },
+  limit: { type: "string" },
+  after: { type: "string" },
+} as const;
+
+const stateFlags = {
+  ...page,
+  prefix: { type: "string" },
+  delete: { type: "boolean" },
+  yes: { type: "boolean" },
+} as const;
+
+/** Lists what handlers have kept, shows one state, or deletes it. */
+export const state: Action = (args) => {
+  const { flags, words } = readArguments(args, stateFlags, { max: 1 });
+  const [key] = words;
+  if (key === undefined) {
+    if (flags.delete || flags.yes) throw new UsageError("Name the state to delete by its key.");
+    const options = { prefix: flags.prefix, ...pageIn(flags) };
+    return () => withInbox(({ admin }) => listStates(admin, options, flags.json === true));
+  }
+  if ([flags.prefix, flags.limit, flags.after].some((flag) => flag !== undefined)) {
+    throw new UsageError("--prefix, --limit and --after go with the list, not with a key.");
+  }
+  if (flags.delete !== flags.yes) {
+    throw new UsageError("--delete takes a state away for good. Add --yes to mean it.");
+  }
+  const act = flags.delete ? deleteState : showState;
+  return () => withInbox(({ admin }) => act(admin, key, flags.json === true));
+};
+
+function pageIn({ limit, after }: Flags<typeof page>) {
+  return { limit: wholeNumber(limit, "limit", { min: 1, max: 1_000 }) ?? 20, after };
+}
+
+async function listStates(
+  admin: InboxAdmin,
+  options: StateListOptions,
+  json: boolean,
+): Promise<number> {
+  const { states, next } = await admin.states(options);
+  if (json) {
+    printJson({ states, next });
+    return 0;
+  }
+  const now = Date.now();
+  const rows = states.map((one) => [
+    printable(one.key),
+    bytes(one.bytes),
+    age(one.updatedAt, now),
+    printable(one.version),
+  ]);
+  print(
+    rows.length === 0 ? nothing("states", options) : table(["KEY", "SIZE", "WRITTEN", "BY"], rows),
+  );
+  if (next !== undefined)
+    print(`\nmore: service-bot inbox state${flagsOf({ ...options, after: next })}`);
+  return 0;
+}
+
+async function showState(admin: InboxAdmin, key: string, json: boolean): Promise<number> {
+  const found = await admin.state(key);
+  if (found === undefined) throw missing(key);
+  if (json) printJson({ ...found, value: JSON.parse(found.value) });
+  else print(stateText(found, Date.now()));
+  return 0;
+}
+
+function stateText({ key, value, version, updatedAt }: StoredState, now: number): string {
+  const lines = printableLines(JSON.stringify(JSON.parse(value), null, 2), 2);
+  const remove = `service-bot inbox state ${quoted(key)} --delete --yes`;
+  return [
+    `${printable(key)}  written ${moment(updatedAt, now)} by ${printable(version)}`,
+    `  ${lines}`,
+    `${remove}   the next run that asks for it begins anew`,
+  ].join("\n\n");
+}
+
+async function deleteState(admin: InboxAdmin, key: string, json: boolean): Promise<number> {
+  const deleted = await admin.deleteState(key);
+  if (!deleted) throw missing(key);
+  if (json) printJson({ deleted: 1 });
+  else print(`deleted: the state ${printable(key)}`);
+  return 0;
+}
+
+function missing(key: string): CommandError {
+  return new CommandError(
+    `There is no state ${quoted(key)}. "service-bot inbox state" lists the keys.`,
+  );
+}
+
+const timerFlags = { ...page, lane: { type: "string" }, name: { type: "string" } } as const;
+
+/** Lists what handlers have set for later. */
+export const timers: Action = (args) => {
+  const { flags } = readArguments(args, timerFlags, { max: 0 });
+  const options: TimerListOptions = { lane: flags.lane, name: flags.name, ...pageIn(flags) };
+  return () =>
+    withInbox(async ({ admin }) => {
+      const { timers, next } = await admin.timers(options);
+      if (flags.json) {
+        printJson({ timers, next });
+        return 0;
+      }
+      const rows = timers.map(({ name, key, lane, dueAt }) => [
+        new Date(dueAt).toISOString(),
+        ...[name, key, lane].map(printable),
+      ]);
+      print(
+        rows.length === 0
+          ? nothing("timers", options)
+          : table(["DUE", "NAME", "KEY", "LANE"], rows),
+      );
+      if (next !== undefined) {
+        print(`\nmore: service-bot inbox timers${flagsOf({ ...options, after: next })}`);
+      }
+      return 0;
+    });
+};
+
+function nothing(
+  what: string,
+  { limit, after, ...filter }: StateListOptions & TimerListOptions,
+): string {
+  if (after !== undefined) return "There are no more.";
+  const flags = flagsOf(filter);
+  return `No ${what}${flags === "" ? "" : ` for${flags}`}.`;
+}
+
+function flagsOf(flags: Readonly<Record<string, string | number | undefined>>): string {
+  return Object.entries(flags)
+    .map(([name, value]) => (value === undefined ? "" : ` --${name} ${quoted(String(value))}`))
+    .join("");
+}

@@ -1,0 +1,89 @@
+import { ServiceBotError } from "../../errors.ts";
+import type {
+  StateListOptions,
+  StatePage,
+  StateSummary,
+  TimerListOptions,
+  TimerPage,
+} from "../admin.ts";
+import type { StoredState, StoredTimer } from "../effects.ts";
+import { STATE, TIMER } from "./effects.ts";
+import { pageSize } from "./events.ts";
+import type { SqlStore } from "./store.ts";
+
+/** Follows every text that begins with the same characters. */
+const LAST_CHARACTER = "\u{10ffff}";
+
+const LIST_STATES = `
+SELECT key, octet_length(value) AS bytes, version, updated_at AS "updatedAt" FROM {schema}.state
+WHERE key >= $1 AND key < $2 AND (CAST($3 AS text) IS NULL OR key > $3) ORDER BY key LIMIT $4`;
+
+const LIST_TIMERS = `
+SELECT ${TIMER} FROM {schema}.timer
+WHERE (CAST($1 AS text) IS NULL OR lane = $1) AND (CAST($2 AS text) IS NULL OR name = $2)
+  AND (due_at, lane, name, key) > ($3, $4, $5, $6)
+ORDER BY due_at, lane, name, key LIMIT $7`;
+
+/** What handlers have kept, and set for later, for people to look at. */
+export class States {
+  readonly #store: SqlStore;
+
+  constructor(store: SqlStore) {
+    this.#store = store;
+  }
+
+  async list({ prefix = "", limit, after }: StateListOptions): Promise<StatePage> {
+    const size = pageSize(limit);
+    const values = [prefix, prefix + LAST_CHARACTER, after ?? null, size + 1];
+    const rows = await this.#store.rows<StateSummary>(LIST_STATES, values);
+    const states = rows.slice(0, size);
+    return { states, next: rows.length > size ? states.at(-1)?.key : undefined };
+  }
+
+  async find(key: string): Promise<StoredState | undefined> {
+    const text = `SELECT ${STATE} FROM {schema}.state WHERE key = $1`;
+    const [row] = await this.#store.rows<StoredState>(text, [key]);
+    return row;
+  }
+
+  async delete(key: string): Promise<boolean> {
+    return (await this.#store.write("DELETE FROM {schema}.state WHERE key = $1", [key])) > 0;
+  }
+
+  /** @throws {ServiceBotError} CURSOR_INVALID */
+  async timers({ lane, name, limit, after }: TimerListOptions): Promise<TimerPage> {
+    const size = pageSize(limit);
+    const values = [lane ?? null, name ?? null, ...placeOf(after), size + 1];
+    const rows = await this.#store.rows<StoredTimer>(LIST_TIMERS, values);
+    const timers = rows.slice(0, size);
+    const last = rows.length > size ? timers.at(-1) : undefined;
+    return {
+      timers,
+      next: last && JSON.stringify([last.dueAt, last.lane, last.name, last.key]),
+    };
+  }
+}
+
+/** The place of a timer among those that are sorted. */
+type Place = readonly [dueAt: number, lane: string, name: string, key: string];
+
+/** @param after `next` of the page before */
+function placeOf(after: string | undefined): Place {
+  if (after === undefined) return [-1, "", "", ""];
+  try {
+    const place: unknown = JSON.parse(after);
+    if (isPlace(place)) return place;
+  } catch {
+    // It is no JSON either.
+  }
+  throw new ServiceBotError(
+    "CURSOR_INVALID",
+    `"${after}" is no place in a list. Pass "next" of the page before, or nothing to begin at the top.`,
+  );
+}
+
+function isPlace(place: unknown): place is Place {
+  if (!Array.isArray(place) || place.length !== 4) return false;
+  const [dueAt, ...names] = place;
+  return Number.isSafeInteger(dueAt) && names.every((name) => typeof name === "string");
+}
