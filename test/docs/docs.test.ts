@@ -43,14 +43,15 @@ function isWritten({ path }: Page): boolean {
 
 /**
  * Files of a bot have their path in the first line. Those of the guides are compiled together, the others in
- * test/e2e/start.system.test.ts; the set-up of OpenTelemetry is compiled in test/tracing/docs.system.test.ts, which installs its
- * packages.
+ * test/e2e/start.system.test.ts. Blocks with packages that are not installed here are compiled where they are:
+ * test/tracing/docs.system.test.ts and test/peers/authors/authors.system.test.ts.
  */
 function isExample(block: CodeBlock): boolean {
   const { language, code, note } = block;
   const isFile = pathIn(block) !== undefined;
   if (isFile) expect(note, code).toMatch(/test\/(e2e\/start\.system|guides\/guides)\.test\.ts/);
-  return language === "ts" && !isFile && !code.includes("@opentelemetry/exporter-");
+  const isForeign = /from "(?:@opentelemetry\/exporter-|@slack\/bolt|grammy|probot)/.test(code);
+  return language === "ts" && !isFile && !isForeign;
 }
 
 /** The source of each entry point that package.json names. */

@@ -7,9 +7,12 @@ import { anchorsOf, type Page, pages, root, targets } from "./markdown.ts";
 const HOSTS = [
   "opentelemetry.io",
   "arethetypeswrong.github.io",
+  "core.telegram.org",
   "docs.npmjs.com",
+  "docs.slack.dev",
   "getpino.io",
   "github.com",
+  "grammy.dev",
   "keepachangelog.com",
   "litestream.io",
   "modelcontextprotocol.io",

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root } from "../../scripts/compile.ts";
@@ -27,7 +27,7 @@ export async function installPeer(name: string): Promise<string> {
   await mkdir(cache, { recursive: true });
   const stage = await mkdtemp(join(cache, "installing-"));
   try {
-    for (const file of await readdir(source)) {
+    for (const file of ["package.json", "package-lock.json"]) {
       await copyFile(join(source, file), join(stage, file));
     }
     await install(name, stage);

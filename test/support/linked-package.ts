@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const checkout = fileURLToPath(new URL("../../", import.meta.url));
+export const checkout: string = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
  * Puts `service-bot` into the node_modules of a folder: the sources of this checkout. Packed, the package has its entries in

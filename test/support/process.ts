@@ -63,6 +63,10 @@ export class TestProcess {
     return this.#child.pid ?? 0;
   }
 
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
@@ -75,7 +79,7 @@ export class TestProcess {
     for (;;) {
       const found = lines.find(fits);
       if (found !== undefined) return found;
-      if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
+      if (this.hasEnded) {
         throw new Error(`the process ended without that line:\n${this.output()}`);
       }
       await this.#change();

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { typeErrors } from "../../support/type-errors.ts";
+import { installPeer } from "../install.ts";
+import { BoltAuthor } from "./bolt.ts";
+import { blocksOf, botOf, documentedOutcomes, linesOf } from "./documented.ts";
+import { GrammyAuthor } from "./grammy.ts";
+import {
+  type CreateAuthor,
+  counted,
+  posted,
+  postedLate,
+  postedTorn,
+  reminded,
+  remindedTorn,
+} from "./outcomes.ts";
+
+/** The columns of the table take about twenty seconds each, and several times that on a busy machine. */
+const TIMEOUT_MS = 120_000;
+
+const modules = await installPeer("authors");
+
+/** The columns of the page's table. */
+const authors: Readonly<Record<string, CreateAuthor>> = {
+  grammY: () => GrammyAuthor.create(modules),
+  Bolt: () => BoltAuthor.create(modules),
+};
+
+type Outcome = (create: CreateAuthor) => Promise<string>;
+
+/** The rows of the page's table. Those of a group wait for the same span, so that they run at once. */
+const groups: readonly (readonly Outcome[])[] = [
+  [(create) => counted(create, "replying")],
+  [(create) => counted(create, "replied")],
+  [(create) => counted(create, "done")],
+  [(create) => reminded(create, false), (create) => reminded(create, true), remindedTorn],
+  [
+    (create) => posted(create, 1),
+    (create) => posted(create, 2),
+    (create) => postedTorn(create, "replying"),
+    (create) => postedTorn(create, "replied"),
+    postedLate,
+  ],
+];
+
+test.each(Object.entries(authors))(
+  "the page has what happens to the bot with %s",
+  { timeout: TIMEOUT_MS },
+  async (name, create) => {
+    const { header, rows } = documentedOutcomes();
+    const column = header.indexOf(name);
+    const found = [String(linesOf(botOf(name)))];
+    for (const group of groups) {
+      found.push(...(await Promise.all(group.map((outcome) => outcome(create)))));
+    }
+    expect(rows.map((row) => row[column])).toEqual(found);
+  },
+);
+
+test("the blocks of grammY, Bolt and Probot compile with their packages", {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const blocks = [...blocksOf("grammy"), ...blocksOf("@slack/bolt"), ...blocksOf("probot")];
+  expect(blocks.length).toBeGreaterThan(1);
+  const files = blocks.map((code, index) => [`block_${index}.ts`, `${code}\nexport {};\n`]);
+  expect(await typeErrors(Object.fromEntries(files), { modules })).toBe("");
+});

@@ -1,0 +1,38 @@
+import { symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { TestProcess } from "../../support/process.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const clock = fileURLToPath(new URL("clock.ts", import.meta.url));
+
+export interface StartOptions {
+  /** How far the clock of the process is ahead, in ms. Default 0. */
+  readonly clockOffsetMs?: number;
+}
+
+/** The folder of a bot, with its data. Gone when the test has finished. */
+export class BotFolder {
+  readonly #path: string = temporaryFolder();
+
+  /** @param install puts the packages of the bot into its folder */
+  constructor(code: string, install: (folder: string) => void) {
+    install(this.#path);
+    writeFileSync(join(this.#path, "package.json"), '{ "type": "module" }');
+    writeFileSync(join(this.#path, "bot.ts"), code);
+  }
+
+  run(env: Record<string, string>, { clockOffsetMs = 0 }: StartOptions = {}): TestProcess {
+    const args = ["--import", clock, "bot.ts"];
+    return new TestProcess(args, {
+      cwd: this.#path,
+      bareEnv: true,
+      env: { ...env, CLOCK_OFFSET_MS: String(clockOffsetMs), NODE_NO_WARNINGS: "1" },
+    });
+  }
+}
+
+/** Takes the packages of a `node_modules` folder. */
+export function linked(modules: string): (folder: string) => void {
+  return (folder) => symlinkSync(modules, join(folder, "node_modules"));
+}

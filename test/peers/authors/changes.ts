@@ -1,0 +1,21 @@
+/** Lets a test await a condition that changes with what a platform receives. */
+export class Changes {
+  readonly #watchers = new Set<() => void>();
+
+  publish(): void {
+    for (const look of this.#watchers) look();
+  }
+
+  /** Resolves as soon as the condition holds, which is looked at with each change. */
+  until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!holds()) return;
+        this.#watchers.delete(look);
+        resolve();
+      };
+      this.#watchers.add(look);
+      look();
+    });
+  }
+}

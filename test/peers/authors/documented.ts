@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { codeBlocks, type Page, pages } from "../../docs/markdown.ts";
+import { first } from "../../support/first.ts";
+
+/** The page with the bots and with what happens to them. */
+export const page: Page = first(
+  pages.filter(({ path }) => path === join("docs", "guides", "migrating.md")),
+);
+
+const blocks = codeBlocks(page).filter(({ language }) => language === "ts");
+
+/** The TypeScript of the page by its framework: blocks that import it. */
+export function blocksOf(framework: "@slack/bolt" | "grammy" | "probot"): string[] {
+  return blocks.map(({ code }) => code).filter((code) => code.includes(`from "${framework}"`));
+}
+
+/** The whole bot of a framework, as the page shows it. */
+export function botOf(name: string): string {
+  return first(blocks.filter(({ code }) => code.startsWith(`// The bot with ${name}\n`))).code;
+}
+
+/** Lines of code: no blank ones, no comments. */
+export function linesOf(code: string): number {
+  return code.split("\n").filter((line) => !/^\s*(?:\/\/.*)?$/.test(line)).length;
+}
+
+/** The page's table of outcomes, cell by cell. */
+export function documentedOutcomes(): { header: string[]; rows: string[][] } {
+  const [, section = ""] = page.text.split("\n## What happens on kill -9\n");
+  const lines = section.split("\n").filter((line) => line.startsWith("| "));
+  const [header = [], ...rows] = lines.map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  return { header, rows };
+}
