@@ -1,19 +1,14 @@
 import { readDatabase } from "../../src/core/database-address.ts";
-import { orderKey } from "../../src/events/id.ts";
-import type { Inbox, NewEvent } from "../../src/inbox/inbox.ts";
-import { PostgresInbox } from "../../src/inbox/postgres/postgres-inbox.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import type { Inbox } from "../../src/inbox/inbox.ts";
 import { answer } from "../harness/child.ts";
 import { drainInbox } from "../support/drain.ts";
-import { messageEvent } from "../support/message.ts";
+import { fillInbox, openInbox, toNewEvent } from "../support/inbox.ts";
 import type { Measured, QueueEvent, QueueOptions } from "../support/queue.ts";
 
 /** Three times as many as one statement completes: two rounds are in the database while a third one is at work here. */
 const MANY = 3_000;
 
 const LEASE_MS = 30_000;
-
-const MAX_BACKLOG = 10_000_000;
 
 let inbox: Inbox;
 let inFile = false;
@@ -26,34 +21,15 @@ async function measured(work: () => Promise<unknown>): Promise<Measured> {
   return { ms: performance.now() - started, trips: trips - before };
 }
 
-function toNewEvent(event: QueueEvent): NewEvent {
-  const { id, conversation } = event;
-  const body = JSON.stringify(messageEvent(event));
-  return { id, type: "dm.message", lane: `dm:${conversation}`, ord: orderKey(id), body };
-}
-
-async function openInbox({ url, schema }: QueueOptions): Promise<Inbox> {
-  const database = readDatabase(url);
-  inFile = database.kind === "sqlite";
-  if (database.kind === "sqlite") {
-    return new SqliteInbox({ file: database.file, maxBacklog: MAX_BACKLOG });
-  }
-  const onStatement = () => {
-    trips += 1;
-  };
-  return await PostgresInbox.open({ url, schema, maxBacklog: MAX_BACKLOG, onStatement });
-}
-
 /** Our own: with deduplication, lanes, fences, attempts, and the done events kept. */
 const handlers = {
   open: async (options: QueueOptions): Promise<void> => {
-    inbox = await openInbox(options);
+    inFile = readDatabase(options.url).kind === "sqlite";
+    inbox = await openInbox(options, () => {
+      trips += 1;
+    });
   },
-  fill: async (events: readonly QueueEvent[]): Promise<void> => {
-    for (let from = 0; from < events.length; from += 1000) {
-      await inbox.put(events.slice(from, from + 1000).map(toNewEvent), "webhook");
-    }
-  },
+  fill: (events: readonly QueueEvent[]): Promise<void> => fillInbox(inbox, events),
   ingest: (batches: readonly (readonly QueueEvent[])[]): Promise<Measured> =>
     measured(async () => {
       for (const batch of batches) await inbox.put(batch.map(toNewEvent), "webhook");

@@ -21,6 +21,8 @@ export interface BotSettings {
     /** Counts the passes, from 1 up. */
     readonly hit: number;
   };
+  /** A cron that comments on a post at each moment. The bot has timers, too. Default neither. */
+  readonly cron?: { readonly pattern: string; readonly postId: string };
   /** File for one line per handler run: id, lane, late. */
   readonly runsFile?: string;
   /** File for the requests to an inbox in PostgreSQL and their results. */

@@ -5,9 +5,9 @@ import { checkLeases, findUnfinishedTexts, type JournalEntry } from "./leases.ts
 /** Two messages of one lane, one of them poison, and everything as promised. */
 const good: Observed = {
   written: [
-    { id: "e1", lane: "c1", text: "one", answers: 2 },
-    { id: "e2", lane: "c1", text: "two", answers: 1 },
-    { id: "e3", lane: "c1", text: "throw 3", answers: 0, ends: "dead" },
+    { id: "e1", lane: "c1", text: "one", says: ["1: one", "2: one"] },
+    { id: "e2", lane: "c1", text: "two", says: ["1: two"] },
+    { id: "e3", lane: "c1", text: "throw 3", says: [], ends: "dead" },
   ],
   said: new Map([["c1", ["1: one", "2: one", "1: two"]]]),
   acknowledged: new Set(["e1", "e2"]),

@@ -24,6 +24,9 @@ export interface Stage<S extends Store = SqliteStore> {
   readonly times: number;
 }
 
+/** Figures of one fault, and the promises that it saw broken. */
+export type Judgement = Pick<Outcome, "figures"> & Partial<Outcome>;
+
 export interface Attack {
   /** Inflicts the fault once. `time` counts from 1 up. */
   once(time: number): Promise<void>;
@@ -32,7 +35,7 @@ export interface Attack {
   /** Exceptions for the checker. */
   rules?(): Rules;
   /** Further figures, and violations of promises that only this fault concerns. */
-  judge?(observed: Observed): Pick<Outcome, "figures"> & Partial<Outcome>;
+  judge?(observed: Observed): Judgement | Promise<Judgement>;
   close?(): Promise<void> | void;
 }
 
@@ -73,7 +76,8 @@ export async function inflict<S extends Store>(
     const mayRepeat = new Map(attacks.flatMap((each) => [...(each.rules?.().mayRepeat ?? [])]));
     const order = attacks.some((each) => each.rules?.().order === "any") ? "any" : "lane";
     const observed = await world.finish({ order, mayRepeat });
-    const judged = attacks.flatMap((each) => each.judge?.(observed) ?? []);
+    const judged: Judgement[] = [];
+    for (const attack of attacks) judged.push((await attack.judge?.(observed)) ?? { figures: {} });
     const audit = await world.store.audit();
     return {
       figures: Object.assign(

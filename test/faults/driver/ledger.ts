@@ -1,7 +1,14 @@
 import { EventEmitter, once } from "node:events";
-import type { ActInput, Platform, TimelineEntry } from "../../faces/platform.ts";
-import { answerTo, type Behaviour, commentOn, messageText, poisons } from "../bot/behaviours.ts";
-import { COMMENTS, type Written } from "./checker.ts";
+import type { ActInput, ActResult, Platform, TimelineEntry } from "../../faces/platform.ts";
+import {
+  answersTo,
+  type Behaviour,
+  commentOn,
+  counts,
+  messageText,
+  poisons,
+} from "../bot/behaviours.ts";
+import { COMMENTS, isOwn, type Written } from "./checker.ts";
 
 export interface Message {
   readonly from: string;
@@ -17,12 +24,16 @@ export class Ledger {
   readonly acknowledged: Set<string> = new Set();
   /** Messages that the platform has accepted from the bot. */
   said = 0;
+  /** Messages that the bot owes for everything that was written. */
+  due = 0;
   /** Ids of the bot's comments, the newest last. */
   readonly comments: string[] = [];
   readonly #platform: Platform;
   readonly #perMessage: number;
   readonly #arrivals = new EventEmitter();
   readonly #commented: string[] = [];
+  /** Messages that are counted, by lane. */
+  readonly #counts = new Map<string, number>();
   #unchecked: string[] = [];
 
   /** @param perMessage answers of the bot to each message */
@@ -41,21 +52,23 @@ export class Ledger {
     });
     const [event] = events;
     if (event === undefined || conversationId === undefined) throw new Error("no event was made");
-    const poison = poisons.includes(behaviour);
-    const answers = poison ? 0 : this.#perMessage;
+    const says = answersTo(text, this.#perMessage, this.#count(conversationId, behaviour));
     const written: Written = {
-      ...{ id: event.id, lane: conversationId, text, answers },
-      ends: poison ? "dead" : "done",
+      ...{ id: event.id, lane: conversationId, text, says },
+      ends: poisons.includes(behaviour) ? "dead" : "done",
     };
     this.written.push(written);
+    this.due += says.length;
     return written;
   }
 
   /** Makes events that the bot answers with one comment or post each. */
-  act(input: ActInput): void {
-    for (const { id } of this.#platform.control.act(input).events) {
-      this.written.push({ id, lane: COMMENTS, text: commentOn(id), answers: 1 });
+  act(input: ActInput): ActResult {
+    const result = this.#platform.control.act(input);
+    for (const { id } of result.events) {
+      this.written.push({ id, lane: COMMENTS, text: commentOn(id), says: [commentOn(id)] });
     }
+    return result;
   }
 
   /** Calls `act` in the middle of the answer after the next `count`. Returns a function that ends that. */
@@ -85,8 +98,9 @@ export class Ledger {
   hasAnswer(id: string): boolean {
     const event = this.written.find((each) => each.id === id);
     if (event === undefined) return false;
-    if (event.lane === COMMENTS) return this.#commented.includes(event.text);
-    return this.#saidIn(event.lane).includes(answerTo(event.text, 1));
+    const said = event.lane === COMMENTS ? this.#commented : this.#saidIn(event.lane);
+    const [first] = event.says;
+    return first !== undefined && said.includes(first);
   }
 
   /** Records that a delivery of this event was answered with 2xx. */
@@ -116,13 +130,20 @@ export class Ledger {
     return said.set(COMMENTS, this.#commented);
   }
 
+  /** Counts a message that its conversation counts. Returns their number. */
+  #count(lane: string, behaviour: Behaviour): number {
+    const count = (this.#counts.get(lane) ?? 0) + (counts(behaviour) ? 1 : 0);
+    this.#counts.set(lane, count);
+    return count;
+  }
+
   #saidIn(lane: string): string[] {
     const messages = this.#platform.control.messages(lane);
     return messages.filter(({ fromBot }) => fromBot).map(({ text }) => text);
   }
 
   #note(entry: TimelineEntry): void {
-    if (entry.kind === "api" && entry.created !== undefined) {
+    if (entry.kind === "api" && entry.created !== undefined && !isOwn(entry.text ?? "")) {
       const { messageId, commentId, postId } = entry.created;
       if (messageId !== undefined) this.said += 1;
       else if (commentId !== undefined || postId !== undefined) {

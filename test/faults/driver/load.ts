@@ -39,7 +39,7 @@ export class Load {
   async #write({ ledger, random, pauseMs, people = 60, behaviours = mixture }: LoadOptions) {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      if (2 * ledger.written.length - ledger.said < MAX_OWED) {
+      if (ledger.due - ledger.said < MAX_OWED) {
         const behaviour = random.pick(behaviours);
         ledger.write({ from: `person${random.below(people)}`, behaviour });
       }

@@ -6,6 +6,7 @@ import { TcpProxy } from "../../support/tcp-proxy.ts";
 import type { BotSettings } from "../bot/protocol.ts";
 import type { Stored } from "./checker.ts";
 import { CursorAudit } from "./cursor-audit.ts";
+import { type Layer, readLayer } from "./layer.ts";
 import { checkLeases, type JournalEntry, readJournal } from "./leases.ts";
 import type { Audit, Contents, Progress, Store } from "./store.ts";
 
@@ -94,6 +95,10 @@ export class PostgresStore implements Store {
     const found = Object.entries(wrong).filter(([, n]) => n > 0);
     const integrity = found.map(([what, n]) => `${n} lanes are ${what}`).join(", ") || "ok";
     return { stored, integrity };
+  }
+
+  async layer(): Promise<Layer> {
+    return await readLayer((sql) => this.#rows(sql));
   }
 
   async audit(): Promise<Audit> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import type { BotSettings } from "../bot/protocol.ts";
 import type { Stored } from "./checker.ts";
+import { type Layer, readLayer } from "./layer.ts";
 
 /** How far the bots are, and what is wrong with the lanes at this moment. */
 export interface Progress {
@@ -37,6 +38,7 @@ export interface Store {
   /** The ids among these that are not stored. */
   missing(ids: readonly string[]): Promise<string[]>;
   contents(): Promise<Contents>;
+  layer(): Promise<Layer>;
   /** A line per unfinished lane, for the post-mortem. */
   unfinished(): Promise<string[]>;
   /** Checks leases and cursors where bots share the store. */
@@ -96,6 +98,10 @@ export class SqliteStore implements Store {
       stored: db.prepare<[], Stored>("SELECT id, state, attempts, error, source FROM event").all(),
       integrity: String(db.pragma("integrity_check", { simple: true })),
     }));
+  }
+
+  async layer(): Promise<Layer> {
+    return await readLayer(async (sql) => this.#read((db) => db.prepare<[], never>(sql).all()));
   }
 
   async unfinished(): Promise<string[]> {

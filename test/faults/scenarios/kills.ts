@@ -1,8 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
+import type { Behaviour } from "../bot/behaviours.ts";
+import { type Attack, type Judgement, onOneBot, type Stage } from "../driver/fault.ts";
 import type { Scenario } from "../scenario.ts";
-
-const PEOPLE = 40;
 
 /** Messages per life of the bot. */
 const SHARE = { small: 50, large: 100 } as const;
@@ -18,25 +17,37 @@ export const kills: Scenario = onOneBot({
   name: "kill -9 at random moments under load, two answers per event",
   counted: "kills",
   times: { small: 8, large: 500 },
-  begin: (stage) => new Kills(stage),
+  begin: (stage) => {
+    const choose = () => (stage.random.chance(0.2) ? "twins" : "answer");
+    return new Kills(stage, { people: 40, choose });
+  },
 });
 
-class Kills implements Attack {
+export interface Writers {
+  readonly people: number;
+  /** Chooses what a message asks of the bot. */
+  readonly choose: () => Behaviour;
+}
+
+/** One bot on SQLite that dies again and again while people write to it. */
+export class Kills implements Attack {
   readonly #stage: Stage;
+  readonly #writers: Writers;
   #midAnswer = 0;
 
-  constructor(stage: Stage) {
+  constructor(stage: Stage, writers: Writers) {
     this.#stage = stage;
+    this.#writers = writers;
   }
 
   /** One life of the bot. Some of its messages wait for it, some come while it works. */
   async once(time: number): Promise<void> {
     const { world, random, size } = this.#stage;
+    const { people, choose } = this.#writers;
     let left: number = SHARE[size];
     const write = (count: number) => {
       for (const end = left - Math.min(count, left); left > end; left--) {
-        const behaviour = random.chance(0.2) ? "twins" : "answer";
-        world.ledger.write({ from: `person${random.below(PEOPLE)}`, behaviour });
+        world.ledger.write({ from: `person${random.below(people)}`, behaviour: choose() });
       }
     };
     write(random.below(left));
@@ -57,7 +68,7 @@ class Kills implements Attack {
     write(left);
   }
 
-  judge() {
+  judge(): Judgement {
     return { figures: { "of them in the middle of an answer": this.#midAnswer } };
   }
 }

@@ -1,32 +1,23 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { BotSettings } from "../bot/protocol.ts";
-import { whyNoBalancer } from "../driver/balancer.ts";
 import type { BotProcess } from "../driver/bot-process.ts";
 import { countRepeats, type Observed } from "../driver/checker.ts";
-import { type Attack, type Fault, inflict, type Stage } from "../driver/fault.ts";
+import type { Attack } from "../driver/fault.ts";
 import { findUnfinishedTexts } from "../driver/leases.ts";
-import { Load } from "../driver/load.ts";
-import type { PostgresStore } from "../driver/postgres-store.ts";
-import { World } from "../driver/world.ts";
-import { Random } from "../random.ts";
 import { median, sum } from "../report.ts";
-import type { Scenario, ScenarioRun, Size } from "../scenario.ts";
-
-type ClusterFault = Fault<PostgresStore> & { readonly settings?: Partial<BotSettings> };
-type ClusterStage = Stage<PostgresStore>;
-
-/** In ms, between two messages. Small runs share the machine. */
-const PAUSE_MS: Readonly<Record<Size, number>> = { small: 15, large: 4 };
-
-/** In ms. For some answers, which a fault may prevent. */
-const ANSWERS_TIMEOUT_MS = 3_000;
+import type { Scenario } from "../scenario.ts";
+import {
+  ANSWERS_TIMEOUT_MS,
+  type ClusterFault,
+  type ClusterStage,
+  DATABASE_TIMEOUT_MS,
+  killInstances,
+  LEASE_MS,
+  onCluster,
+  short,
+} from "./cluster.ts";
 
 /** In ms. After the database is back. */
 const RECOVERY_TIMEOUT_MS = 20_000;
-
-const LEASE_MS = 1_500;
-const DATABASE_TIMEOUT_MS = 1_000;
-const short = { leaseMs: LEASE_MS, databaseTimeoutMs: DATABASE_TIMEOUT_MS };
 
 const HOUR_MS = 3_600_000;
 
@@ -91,37 +82,11 @@ class Jumps implements Attack {
 }
 
 /** Kill -9 of one after the other while messages come and are answered. */
-const kills: ClusterFault = {
+const kills = killInstances({
   name: "kill -9 of instances under load",
-  counted: "kills",
   times: { small: 2, large: 100 },
-  settings: short,
-  begin: ({ world, random }) => {
-    let midAnswer = 0;
-    return {
-      async once(time) {
-        const place = random.below(world.bots.length);
-        const bot = world.bots[place];
-        if (bot === undefined) return;
-        // In the middle of an answer: the platform has it and has not replied yet.
-        const after = random.below(60);
-        const ignore = world.ledger.onSaid(after, () => bot.signal("SIGKILL"));
-        await world.waitForMore(after + 1, ANSWERS_TIMEOUT_MS);
-        ignore();
-        if (bot.killed) midAnswer += 1;
-        await world.kill(bot, `after kill ${time}`);
-        const next = world.spawn({}, place);
-        // Some are killed before they are ready.
-        if (random.chance(0.9)) await next.ready;
-      },
-      /** A bot that starts ends by itself when the next fault takes the database away. */
-      async end() {
-        await Promise.all(world.bots.map(({ ready }) => ready));
-      },
-      judge: () => ({ figures: { "of them in the middle of an answer": midAnswer } }),
-    };
-  },
-};
+  answersPerLife: { small: 60, large: 60 },
+});
 
 /** SIGSTOP for 1 to 3 leases, then SIGCONT: the process continues as if no time had passed. */
 const freezes: ClusterFault = {
@@ -250,49 +215,8 @@ const faults = [clocks, kills, freezes, restarts, halfOpen, terminations];
 
 /** Each fault on a cluster of its own. */
 export const clusterScenarios: readonly Scenario[] = faults.map((fault) =>
-  scenario(`postgres, three instances: ${fault.name}`, [fault]),
+  onCluster(`postgres, three instances: ${fault.name}`, [fault]),
 );
 
 /** All faults in turn on one cluster. */
-export const sharedCluster: Scenario = scenario("postgres, three instances: all faults", faults);
-
-function scenario(name: string, all: readonly ClusterFault[]): Scenario {
-  const run = (options: ScenarioRun) =>
-    inflict(
-      all.map((fault, n) => underLoad(fault, all[n - 1]?.settings)),
-      options,
-      () => World.startCluster(),
-    );
-  return { name, whyNot: whyNoBalancer, run };
-}
-
-/**
- * People write while the fault is inflicted.
- *
- * @param current settings of the bots from the fault before
- */
-function underLoad(
-  { settings, ...fault }: ClusterFault,
-  current: ClusterFault["settings"],
-): Fault<PostgresStore> {
-  const begin = async (stage: ClusterStage): Promise<Attack> => {
-    const { world, random, size } = stage;
-    if (settings !== undefined && settings !== current) await world.restart(settings);
-    const attack = await fault.begin(stage);
-    // Its choices are its own, because it writes as fast as the bots answer.
-    const own = new Random(random.below(2 ** 31));
-    const pauseMs = () => PAUSE_MS[size];
-    const load = new Load({ ledger: world.ledger, random: own, pauseMs });
-    return {
-      once: (time) => attack.once(time),
-      async end() {
-        await load.stop();
-        await attack.end?.();
-      },
-      rules: () => attack.rules?.() ?? {},
-      judge: (observed) => attack.judge?.(observed) ?? { figures: {} },
-      close: () => load.stop(),
-    };
-  };
-  return { ...fault, begin };
-}
+export const sharedCluster: Scenario = onCluster("postgres, three instances: all faults", faults);

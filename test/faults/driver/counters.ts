@@ -1,0 +1,29 @@
+import { behaviourOf, counts, groupOf } from "../bot/behaviours.ts";
+import type { Counters } from "../bot/state-and-time.ts";
+import { countTexts, type Written } from "./checker.ts";
+
+/** Counters in the store, by the key of their state. */
+export type States = ReadonlyMap<string, Counters>;
+
+/**
+ * Compares the counters in the store with the messages that were to move them: one count each, in the state of the
+ * conversation, and of the group where the message asks for it.
+ */
+export function checkCounters(written: readonly Written[], states: States): string[] {
+  const counted = written.filter(({ text }) => counts(behaviourOf(text)));
+  const tallies = counted.filter(({ text }) => behaviourOf(text) === "tally");
+  const due = countTexts([
+    ...counted.map(({ lane }) => laneKey(lane)),
+    ...tallies.map(({ text }) => groupOf(text)),
+  ]);
+  return [...new Set([...due.keys(), ...states.keys()])].flatMap((key) => {
+    const [wanted, actual] = [due.get(key) ?? 0, states.get(key)?.count ?? 0];
+    if (wanted === actual) return [];
+    return [`miscounted: the state of ${key} counts ${actual} messages, not ${wanted}`];
+  });
+}
+
+/** The key of the state of a conversation, which is its lane. */
+export function laneKey(conversationId: string): string {
+  return `dm:${conversationId}`;
+}

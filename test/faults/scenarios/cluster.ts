@@ -1,0 +1,127 @@
+import type { BotSettings } from "../bot/protocol.ts";
+import { whyNoBalancer } from "../driver/balancer.ts";
+import type { Observed } from "../driver/checker.ts";
+import { type Attack, type Fault, inflict, type Judgement, type Stage } from "../driver/fault.ts";
+import { Load, type LoadOptions } from "../driver/load.ts";
+import type { PostgresStore } from "../driver/postgres-store.ts";
+import { World, type WorldOptions } from "../driver/world.ts";
+import { Random } from "../random.ts";
+import type { Scenario, ScenarioRun, Size } from "../scenario.ts";
+
+/** A fault of bots that share an inbox in PostgreSQL. */
+export type ClusterFault = Fault<PostgresStore> & {
+  readonly settings?: Partial<BotSettings>;
+  /** People who write meanwhile. Default the usual ones; `none` where the fault writes by itself. */
+  readonly load?: ((size: Size) => Pick<LoadOptions, "people" | "behaviours">) | "none";
+};
+
+export type ClusterStage = Stage<PostgresStore>;
+
+/** In ms, between two messages. Small runs share the machine. */
+const PAUSE_MS: Readonly<Record<Size, number>> = { small: 15, large: 4 };
+
+/** In ms. For some answers, which a fault may prevent. */
+export const ANSWERS_TIMEOUT_MS = 3_000;
+
+export const LEASE_MS = 1_500;
+export const DATABASE_TIMEOUT_MS = 1_000;
+
+/** Settings of bots that notice soon that an instance, or the database, is away. */
+export const short: Partial<BotSettings> = {
+  leaseMs: LEASE_MS,
+  databaseTimeoutMs: DATABASE_TIMEOUT_MS,
+};
+
+/** Faults of three instances, one after the other on one cluster, as a scenario. */
+export function onCluster(
+  name: string,
+  faults: readonly ClusterFault[],
+  world: WorldOptions = {},
+): Scenario {
+  const run = (options: ScenarioRun) =>
+    inflict(
+      faults.map((fault, n) => underLoad(fault, faults[n - 1]?.settings)),
+      options,
+      () => World.startCluster(world),
+    );
+  return { name, whyNot: whyNoBalancer, run };
+}
+
+/**
+ * People write while the fault is inflicted.
+ *
+ * @param current settings of the bots from the fault before
+ */
+function underLoad(
+  { settings, load: writers = () => ({}), ...fault }: ClusterFault,
+  current: ClusterFault["settings"],
+): Fault<PostgresStore> {
+  const begin = async (stage: ClusterStage): Promise<Attack> => {
+    const { world, random, size } = stage;
+    if (settings !== undefined && settings !== current) await world.restart(settings);
+    const attack = await fault.begin(stage);
+    if (writers === "none") return attack;
+    // Its choices are its own, because it writes as fast as the bots answer.
+    const own = new Random(random.below(2 ** 31));
+    const pauseMs = () => PAUSE_MS[size];
+    const load = new Load({ ledger: world.ledger, random: own, pauseMs, ...writers(size) });
+    return {
+      once: (time) => attack.once(time),
+      async end() {
+        await load.stop();
+        await attack.end?.();
+      },
+      rules: () => attack.rules?.() ?? {},
+      judge: (observed) => attack.judge?.(observed) ?? { figures: {} },
+      close: () => load.stop(),
+    };
+  };
+  return { ...fault, begin };
+}
+
+interface InstanceKills extends Pick<ClusterFault, "name" | "times" | "load"> {
+  /** Answers between two kills, at most. */
+  readonly answersPerLife: Readonly<Record<Size, number>>;
+  /**
+   * Checks beyond those of every scenario.
+   *
+   * @param started of `performance.now`, when the load began
+   */
+  readonly judge?: (stage: ClusterStage, observed: Observed, started: number) => Promise<Judgement>;
+}
+
+/** Kills instances with SIGKILL, one after the other, while messages come and are answered. */
+export function killInstances({ answersPerLife, judge, ...fault }: InstanceKills): ClusterFault {
+  const begin = (stage: ClusterStage): Attack => {
+    const { world, random, size } = stage;
+    const started = performance.now();
+    let midAnswer = 0;
+    return {
+      async once(time) {
+        const place = random.below(world.bots.length);
+        const bot = world.bots[place];
+        if (bot === undefined) return;
+        // In the middle of an answer: the platform has it and has not replied yet.
+        const after = random.below(answersPerLife[size]);
+        const ignore = world.ledger.onSaid(after, () => bot.signal("SIGKILL"));
+        await world.waitForMore(after + 1, ANSWERS_TIMEOUT_MS);
+        ignore();
+        if (bot.killed) midAnswer += 1;
+        await world.kill(bot, `after kill ${time}`);
+        const next = world.spawn({}, place);
+        // Some are killed before they are ready.
+        if (random.chance(0.9)) await next.ready;
+      },
+      /** A bot that starts ends by itself when the next fault takes the database away. */
+      async end() {
+        await Promise.all(world.bots.map(({ ready }) => ready));
+      },
+      async judge(observed) {
+        const more = await judge?.(stage, observed, started);
+        const figures = { "of them in the middle of an answer": midAnswer, ...more?.figures };
+        return { ...more, figures };
+      },
+    };
+  };
+  return { ...fault, counted: "kills", settings: short, begin };
+}

@@ -1,0 +1,64 @@
+import type { Behaviour } from "../bot/behaviours.ts";
+import type { Observed } from "../driver/checker.ts";
+import { checkCounters } from "../driver/counters.ts";
+import { type Attack, type Judgement, onOneBot, type Stage } from "../driver/fault.ts";
+import type { Store } from "../driver/store.ts";
+import type { Scenario, Size } from "../scenario.ts";
+import { killInstances, onCluster } from "./cluster.ts";
+import { Kills } from "./kills.ts";
+
+const NAME = "kill -9 under load of a bot that counts in its state";
+
+/** Few in a small run, so that they have more than one answer each. */
+const PEOPLE: Readonly<Record<Size, number>> = { small: 20, large: 200 };
+
+/** A tenth counts in the state of a group, too, which other conversations change at the same time. */
+const behaviours: readonly Behaviour[] = [...Array<Behaviour>(9).fill("count"), "tally"];
+
+const world = { settings: { answers: 1 } } as const;
+
+/** The answers of each conversation are 1, 2, 3 and so on, however often the one bot dies. */
+export const counting: Scenario = onOneBot({
+  ...{ name: NAME, counted: "kills", times: { small: 5, large: 100 }, world },
+  begin: (stage): Attack => {
+    const choose = () => stage.random.pick(behaviours);
+    const kills = new Kills(stage, { people: PEOPLE[stage.size], choose });
+    const started = performance.now();
+    return {
+      once: (time) => kills.once(time),
+      async judge(observed) {
+        const counted = await judgeCounters(stage, observed, started);
+        return { ...counted, figures: { ...kills.judge().figures, ...counted.figures } };
+      },
+    };
+  },
+});
+
+/** The same with three instances that die in turn. */
+export const clusterCounting: Scenario = onCluster(
+  `postgres, three instances: ${NAME}`,
+  [
+    killInstances({
+      ...{ name: NAME, times: { small: 2, large: 100 } },
+      answersPerLife: { small: 60, large: 200 },
+      load: (size) => ({ people: PEOPLE[size], behaviours }),
+      judge: judgeCounters,
+    }),
+  ],
+  world,
+);
+
+async function judgeCounters(
+  { world }: Stage<Store>,
+  { written }: Observed,
+  started: number,
+): Promise<Judgement> {
+  const seconds = (performance.now() - started) / 1000;
+  const { states } = await world.store.layer();
+  const figures = {
+    conversations: new Set(written.map(({ lane }) => lane)).size,
+    "events per second": Math.round(written.length / seconds),
+    "runs of an event again": world.runs().length - written.length,
+  };
+  return { figures, violations: checkCounters(written, states) };
+}
