@@ -45,6 +45,13 @@ export function timersContract(open: OpenInbox): void {
       expect(JSON.parse(claim.body).payload).toMatchObject({ key: "a", data: { n: 1 } });
     });
 
+    test("do not become events early, beside others that are due", async () => {
+      await end({ timers: [timer("a", 1_000), timer("b", 1_001), timer("c", 1_002)] });
+      await b.clock.advance(1_001);
+      expect(await fire()).toEqual({ fired: 2, nextInMs: 1 });
+      expect(await keys()).toEqual(["c"]);
+    });
+
     test("announce when the first of them is due", async () => {
       const announced: number[] = [];
       const off = b.inbox.onTimersSet((inMs) => announced.push(inMs));

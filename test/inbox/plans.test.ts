@@ -3,6 +3,8 @@ import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { tables } from "../faces/inbox-copy.ts";
 import { openFile, SqliteInbox, selectAll } from "../faces/inbox-sqlite.ts";
+import { effects, eventOf, keeps, timer } from "../support/effects.ts";
+import { first } from "../support/first.ts";
 import { messages } from "../support/inbox-events.ts";
 import { planOf, scansOf, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -17,15 +19,37 @@ async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
   const statements = watchStatements();
   await inbox.put(messages("1", "2"), "webhook");
   await inbox.nextReadyIn();
-  const [first] = await inbox.claim(1, 30_000);
-  if (first === undefined) throw new Error("two events wait");
-  const { next: claim } = await inbox.advance(first);
+  const claimed = first(await inbox.claim(1, 30_000));
+  const { next: claim } = await inbox.advance(claimed);
   if (claim === undefined) throw new Error("one event is left");
   await inbox.extend([claim], 30_000);
   await inbox.beginStep(claim, "s", "");
   await inbox.finishStep(claim, "s", "1", "m_1");
   await inbox.claimedRefs(["m_1"]);
   await inbox.complete(claim);
+  return statements();
+}
+
+/** The same for an event with effects, and for the timer that it sets. */
+async function statementsOfEffects(file: string): Promise<readonly string[]> {
+  const inbox = new SqliteInbox({ file });
+  onTestFinished(() => inbox.close());
+  await inbox.put(messages("1"), "webhook");
+  const statements = watchStatements();
+  const claim = first(await inbox.claim(1, 30_000));
+  const cancels = [
+    { lane: "dm:c1", name: "a" },
+    { lane: "dm:c1", name: "a", key: "1" },
+  ];
+  await inbox.complete(claim, { ...keeps("k", 1), cancels, timers: [timer("a", 0)] });
+  const [state] = await inbox.states(["k"]);
+  const deleted = { key: "k", value: undefined, version: state?.version };
+  await inbox.timers({ lane: "dm:c1", name: "remind" });
+  await inbox.fireTimers(10, eventOf);
+  const fired = first(await inbox.claim(1, 30_000));
+  await inbox.complete(fired, effects({ states: [deleted] }));
+  await inbox.admin.states({ prefix: "k" });
+  await inbox.admin.timers();
   return statements();
 }
 
@@ -38,10 +62,22 @@ test("a copy reads the lanes in the order of their keys, and sorts none of them"
   expect(plans.flat().filter((step) => step.includes("TEMP B-TREE"))).toEqual([]);
 });
 
-test("nothing that is asked for each event scans a table", async () => {
+test("no statement of an event without effects knows states or timers", async () => {
+  const known = /\b(FROM|INTO|UPDATE) (state|timer)\b/;
+  const file = join(temporaryFolder(), "bot.db");
+  expect((await statementsOfOneEvent(file)).filter((sql) => known.test(sql))).toEqual([]);
+  // A control.
+  const other = join(temporaryFolder(), "bot.db");
+  expect((await statementsOfEffects(other)).filter((sql) => known.test(sql))).not.toEqual([]);
+});
+
+test.each([
+  ["each event", statementsOfOneEvent],
+  ["an event with effects, or a timer", statementsOfEffects],
+])("nothing that is asked for %s scans a table", async (_, statementsOf) => {
   const file = join(temporaryFolder(), "bot.db");
   openFile(file).close();
-  const statements = await statementsOfOneEvent(file);
+  const statements = await statementsOf(file);
   expect(statements.length).toBeGreaterThan(8);
   const db = new Sqlite(file, { readonly: true });
   onTestFinished(() => void db.close());

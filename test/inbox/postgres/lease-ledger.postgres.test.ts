@@ -79,6 +79,21 @@ test("a lane that is going on is left alone, whatever its fence is by now", asyn
   expect(fences).toEqual([[["a"], [null]]]);
 });
 
+test("a claim that goes on after a conflict is known by its fence, until it is over", async () => {
+  const held = await inDoubt();
+  held.beginAdvance(claim);
+  held.keep(claim);
+  const known: unknown[] = [];
+  await held.giveBack(LEASE, async (...columns) => known.push(columns));
+  held.forget(claim);
+  held.endAdvance({ ...claim, lane: "b" }, undefined);
+  await held.giveBack(LEASE, async (...columns) => known.push(columns));
+  expect(known).toEqual([
+    [["a"], [1]],
+    [[], []],
+  ]);
+});
+
 test("lanes are given back every second until a lease has passed, and after a new doubt at once", async () => {
   const clock = new ManualClock(0);
   const held = await inDoubt(clock);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Claim } from "../../faces/inbox.ts";
 import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
+import { eventOf, keeps } from "../../support/effects.ts";
 import { message } from "../../support/inbox-events.ts";
 import { hold } from "../../support/postgres/hold.ts";
 import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
@@ -33,7 +34,8 @@ async function upsideDown() {
     `CREATE TEMP TABLE copy AS SELECT * FROM ${schema}.lane;
      TRUNCATE ${schema}.lane;
      INSERT INTO ${schema}.lane SELECT * FROM copy ORDER BY key DESC;
-     ANALYZE ${schema}.lane, ${schema}.event`,
+     INSERT INTO ${schema}.timer SELECT key, 'remind', 'k', 0, key, '{}' FROM copy ORDER BY key DESC;
+     ANALYZE ${schema}.lane, ${schema}.event, ${schema}.timer`,
   );
   const { rows } = await client.query(`SELECT key FROM ${schema}.lane`);
   expect(rows.map(({ key }) => key)).toEqual(claims.map(({ lane }) => lane).reverse());
@@ -46,6 +48,9 @@ const writes: Record<string, (inbox: PostgresInbox, claims: readonly Claim[]) =>
     "lanes go on": (inbox, claims) => Promise.all(claims.map((claim) => inbox.advance(claim))),
     "events are buried": (inbox, claims) =>
       Promise.all(claims.map((claim) => inbox.bury(claim, "x"))),
+    "effects are written": (inbox, claims) =>
+      Promise.all(claims.map((claim) => inbox.advance(claim, keeps(claim.lane, 1)))),
+    "timers fire": (inbox) => inbox.fireTimers(LANES, eventOf),
     "leases are extended": (inbox, claims) => inbox.extend(claims, LEASE),
     "a batch is stored": (inbox) => inbox.put(eventsOf("3"), "webhook"),
   };

@@ -2,6 +2,7 @@ import type pg from "pg";
 import { describe, expect, test } from "vitest";
 import { harness } from "../../dispatcher/harness.ts";
 import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
+import { eventOf, keeps, timer } from "../../support/effects.ts";
 import { first } from "../../support/first.ts";
 import { message } from "../../support/inbox-events.ts";
 import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
@@ -80,7 +81,7 @@ async function planOf(client: pg.Client, { text, values }: Statement): Promise<s
   return rows.map((row) => String(row["QUERY PLAN"])).join("\n");
 }
 
-const SCAN = /Seq Scan on (event|lane|step|attempt)/;
+const SCAN = /Seq Scan on (event|lane|step|attempt|state|timer)/;
 
 /** None of these reads a table from its first row to its last. */
 async function expectNoScan(client: pg.Client, statements: readonly Statement[]): Promise<void> {
@@ -104,6 +105,37 @@ describe("of the indexes", () => {
       await expectNoScan(client, statements);
     }
     expect(statements.length).toBeGreaterThan(10);
+  });
+
+  test("nothing that is asked for an event with effects does so, nor for a timer", async () => {
+    const { place, inbox, statements, client } = await watched();
+    const { schema } = place;
+    await client.query(
+      `INSERT INTO ${schema}.state SELECT 'k' || n, '{}', n, n FROM generate_series(1, 5000) AS n;
+       INSERT INTO ${schema}.timer
+       SELECT 'dm:' || n, 'remind', n, 9e15 + n, n, '{}' FROM generate_series(1, 5000) AS n;
+       ANALYZE ${schema}.state, ${schema}.timer`,
+    );
+    await inbox.put([message("1", "a")], "webhook");
+    const claim = first(await inbox.claim(1, LEASE));
+    statements.length = 0;
+    const cancels = [
+      { lane: "dm:7", name: "remind" },
+      { lane: "dm:8", name: "remind", key: "8" },
+    ];
+    const states = [
+      { key: "k1", value: "1", version: "1" },
+      { key: "k2", value: undefined, version: "2" },
+      { key: "new", value: "1", version: undefined },
+    ];
+    await inbox.complete(claim, { states, cancels, timers: [timer("a", 0)] });
+    await inbox.states(["k1"]);
+    await inbox.timers({ lane: "dm:9", name: "remind" });
+    await inbox.fireTimers(10, eventOf);
+    await inbox.admin.states({ prefix: "k1" });
+    await inbox.admin.timers();
+    expect(statements.length).toBeGreaterThan(10);
+    await expectNoScan(client, statements);
   });
 
   test("nor does what is asked now and then: counts, the search for stranded lanes, and each phase of a sweep", async () => {
@@ -207,6 +239,46 @@ describe("each of these is one round trip, and commits by itself", () => {
     expect(new Set(await Promise.all(ended))).toEqual(new Set([true]));
     expect(statements).toHaveLength(3);
     expect(await inbox.stats()).toMatchObject({ pending: 0, done: 90, dead: 10 });
+  });
+
+  test("the outcomes of what ends together with effects, but for the parts of one transaction", async () => {
+    const { inbox, statements } = await watched();
+    await inbox.put(
+      numbers(100).map((n) => message(String(n), `c${n % 50}`)),
+      "webhook",
+    );
+    const claims = await inbox.claim(50, LEASE);
+    statements.length = 0;
+    const advances = await Promise.all(
+      claims.map((claim) => inbox.advance(claim, keeps(claim.lane, 1))),
+    );
+    // The events and their lanes, and the states.
+    expect(statements).toHaveLength(2);
+    const reads = await Promise.all(claims.map(({ lane }) => inbox.states([lane])));
+    expect(statements).toHaveLength(3);
+    const ended = advances.map(({ next }, n) => {
+      if (next === undefined) throw new Error("each lane has two");
+      const some = keeps(next.lane, 2, reads[n]?.[0]?.version);
+      const timers = [timer("a", 0, { lane: next.lane, eventId: `timer:remind:${n}` })];
+      return inbox.complete(next, { ...some, timers });
+    });
+    expect(new Set(await Promise.all(ended))).toEqual(new Set([true]));
+    expect(statements).toHaveLength(6);
+    // When the next one is due, before and after; lanes, timers and events.
+    expect(await inbox.fireTimers(100, eventOf)).toMatchObject({ fired: 50 });
+    expect(statements).toHaveLength(12);
+  });
+
+  test("an event without effects: no statement of its way knows states or timers", async () => {
+    const { inbox, statements } = await watched();
+    statements.length = 0;
+    await oneEvent(inbox, "1");
+    while (await inbox.sweep({ bodiesMs: 0, idsMs: 0, deadLettersMs: 0 }));
+    expect(statements.length).toBeGreaterThan(8);
+    for (const { text } of statements) expect(text).not.toMatch(/"\.(state|timer)\b/);
+    // A control.
+    await inbox.states(["k"]);
+    expect(statements.at(-1)?.text).toMatch(/"\.(state|timer)\b/);
   });
 
   test("the count for 1,000 events is printed: from batches of 50 to 16 handlers that do nothing", async () => {
