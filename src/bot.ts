@@ -133,6 +133,8 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
 
   /** Resolves when nothing is being handled or ready to be; what waits for a retry does not count. */
   async idle(): Promise<void> {
-    await this.#lifecycle.startedParts.dispatcher.idle();
+    const { schedule, dispatcher } = this.#lifecycle.startedParts;
+    await schedule.settled();
+    await dispatcher.idle();
   }
 }

@@ -17,8 +17,10 @@ export {
 export type { ImageInput, OutgoingMessage } from "./client/resources.ts";
 export type { Logger } from "./core/logger.ts";
 export type { HandlerOptions } from "./core/option-checks.ts";
+export type { Span, When } from "./core/span.ts";
 export type { StandardSchemaV1 } from "./core/standard-schema.ts";
 export { ConfigError, type ErrorCode, GiveUp, RetryLater, ServiceBotError } from "./errors.ts";
+export type { CronPayload, TimerPayload } from "./events/own.ts";
 export { eventTypes } from "./events/parse.ts";
 export type {
   AnyEvent,
@@ -39,6 +41,7 @@ export type { ChannelMessages, WorkMessages } from "./observe/channels.ts";
 export type { BotStatus } from "./observe/status.ts";
 export type { BotOptions, StartOptions } from "./options.ts";
 export type { Context, EventFor, StepOptions, WriteOptions } from "./router/context.ts";
+export type { LaterOptions } from "./router/effects.ts";
 export type {
   CronContext,
   CustomContext,

@@ -22,6 +22,8 @@ const runtime = [
   ...doors,
   "receiver",
   "poller",
+  "schedule",
+  "effects",
   "steps",
   "dispatcher",
   "router",
@@ -48,9 +50,13 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   "inbox/postgres": [...ground, "observe/channels", "inbox", "inbox/sql"],
   receiver: [...words, "inbox"],
   poller: doors,
+  // What a run leaves in the inbox: the router describes it, the dispatcher has it written.
+  effects: [...words, "inbox"],
   // Effects that happen once: the router describes them, the dispatcher runs them.
-  steps: doors,
-  dispatcher: [...doors, "steps"],
+  steps: [...doors, "effects"],
+  dispatcher: [...doors, "effects", "steps"],
+  // The third source, beside receiver and poller.
+  schedule: [...words, "inbox"],
   router: [...words, "client", "steps"],
   "observe/channels": ground,
   // Subscribers to what the parts publish.

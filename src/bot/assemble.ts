@@ -19,6 +19,7 @@ import type { Endpoints, HealthOptions } from "../receiver/adapters.ts";
 import { Receiver } from "../receiver/receive.ts";
 import { Handling } from "../router/handling.ts";
 import type { Routes } from "../router/routes.ts";
+import { Schedule } from "../schedule/schedule.ts";
 import { RestoreWindow } from "../steps/restore.ts";
 import { Membership } from "./membership.ts";
 
@@ -35,6 +36,8 @@ export interface Parts extends Endpoints {
   readonly observers: Observers;
   readonly inbox: Inbox;
   readonly dispatcher: Dispatcher;
+  /** Source of timers and cron moments. */
+  readonly schedule: Schedule;
   readonly receiver: Receiver;
   /** Absent with DELIVERY=webhook. */
   readonly poller: Poller | undefined;
@@ -103,8 +106,10 @@ async function wire(common: Common): Promise<Parts> {
   const peers = shared && new SharedPeers({ shared, clock, log, bot, leaseMs: leaseMs / 2 });
   const restore = await RestoreWindow.open({ inbox, client, clock, log });
   const poller = await createPoller(common, { client, laneOf, peers, restore });
+  // Signatures, dates and cron patterns go by the time of day.
+  const wall = options.clock ?? systemClock;
   const dispatcher = new Dispatcher({
-    ...{ ...common, laneOf, restore, types: routes },
+    ...{ ...common, laneOf, restore, wall, types: routes },
     handler: new Handling({
       ...{ routes, client, clock, laneOf },
       loopGuard: options.loopGuard,
@@ -117,8 +122,7 @@ async function wire(common: Common): Promise<Parts> {
     backoff: { ...defaults.retry, ...options.retry },
     retention: { ...defaults.retention, ...options.retention },
   });
-  // Signatures are dated by the time of day.
-  const wall = options.clock ?? systemClock;
+  const schedule = new Schedule({ inbox, clock, wall, log, routes });
   const receiver = new Receiver({
     ...{ bot, inbox, laneOf, log },
     ...{ clock: wall, steady: clock, fallback: poller },
@@ -143,7 +147,18 @@ async function wire(common: Common): Promise<Parts> {
   const webhook = config.delivery === "polling" ? undefined : receiver;
   const health = createHealth(config, status);
   const endpoints = { webhook, health, receiver };
-  return { ...endpoints, log, observers, inbox, dispatcher, poller, restore, membership, status };
+  const sources = { poller, schedule };
+  return {
+    ...endpoints,
+    ...sources,
+    log,
+    observers,
+    inbox,
+    dispatcher,
+    restore,
+    membership,
+    status,
+  };
 }
 
 /** Opens the inbox that the configuration names. */

@@ -111,14 +111,18 @@ export class Lifecycle {
     parts.log.info({ ...readyLine(config, this.url), metrics }, "ready");
   }
 
-  /** Starts the handlers. In a restored inbox they wait for the event log. */
-  #startHandlers({ dispatcher, restore, poller, log }: Parts): void {
-    if (restore === undefined) {
+  /** Starts the handlers, and what brings their timers. In a restored inbox they wait for the event log. */
+  #startHandlers({ dispatcher, schedule, restore, poller, log }: Parts): void {
+    const start = () => {
       dispatcher.start();
+      schedule.start();
+    };
+    if (restore === undefined) {
+      start();
       return;
     }
     restore.start(poller).then(
-      (mayBegin) => mayBegin && dispatcher.start(),
+      (mayBegin) => mayBegin && start(),
       (err: unknown) => log.error({ err }, "events cannot be handled after the restore"),
     );
   }
@@ -133,9 +137,10 @@ export class Lifecycle {
 
   /** Stops because another version or another inbox has the events. */
   #giveUp(error: ServiceBotError, parts: Parts, standalone: boolean): void {
-    const { log, receiver, dispatcher } = parts;
+    const { log, receiver, dispatcher, schedule } = parts;
     log.error({ err: error }, "the inbox can no longer be used, and the bot stops");
     receiver.close();
+    schedule.close();
     dispatcher.stopClaiming();
     // A newer version leaves running events to this one. Events that were copied are handled elsewhere.
     if (error.code !== "INBOX_TOO_NEW") dispatcher.abandon();
@@ -149,10 +154,16 @@ export class Lifecycle {
     this.#isStarted = false;
     if (this.#parts === undefined) return;
     const { log, observers, poller, dispatcher, restore, membership, inbox } = this.#parts;
+    const { schedule } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
-      [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restore?.stop()],
+      [
+        () => poller?.stop(),
+        () => schedule.stop(),
+        () => dispatcher.drain(graceMs),
+        () => restore?.stop(),
+      ],
       // The metrics are served to the last, because a stop is watched, too.
       [() => this.#server?.close(), () => observers.close()],
       [() => membership?.stop()],

@@ -120,6 +120,17 @@ export function outOfRange(
   return `${name} must be ${kind}${range} (got ${value})`;
 }
 
+/** No control or invisible character, and no half of one. */
+const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
+
+/** Describes a key that cannot be used, in a sentence that begins with `what`. `undefined` if it is good, or absent. */
+export function keyProblem(what: string, key: unknown): string | undefined {
+  const isValid = key === undefined || (typeof key === "string" && KEY.test(key));
+  return isValid
+    ? undefined
+    : `${what} must be a text of 1 to 100 characters without control characters`;
+}
+
 /**
  * Requires a function, such as a handler.
  *

@@ -6,6 +6,7 @@ import type { AnyEvent } from "../events/types.ts";
 import type { Claim, ClaimRooms } from "../inbox/inbox.ts";
 import { traced, type WorkMessages, works } from "../observe/channels.ts";
 import { Steps, type StepsOptions } from "../steps/steps.ts";
+import { Conflicts } from "./conflicts.ts";
 import {
   decideOutcome,
   type Outcome,
@@ -16,8 +17,8 @@ import {
 import { Abort, Run, type RunOptions } from "./run.ts";
 
 export interface LanesOptions
-  extends OutcomeOptions,
-    Omit<RunOptions, "steps">,
+  extends Omit<OutcomeOptions, "conflicts">,
+    Omit<RunOptions, "steps" | "inbox" | "restore">,
     Omit<StepsOptions, keyof OutcomeOptions> {
   readonly types: HandledTypes;
   /** Lanes that are handled at once. */
@@ -41,6 +42,7 @@ export class Lanes {
   readonly #options: LanesOptions;
   /** Options of a run whose type has none of its own. */
   readonly #runOptions: RunOptions;
+  readonly #outcomeOptions: OutcomeOptions;
   readonly #running = new Set<LaneRun>();
   /** The last run of each lane that has not ended. */
   readonly #lanes = new Map<string, LaneRun>();
@@ -50,6 +52,7 @@ export class Lanes {
     this.#options = options;
     this.limits = new TypeLimits(options.concurrency, options.types);
     this.#runOptions = { ...options, steps: new Steps(options) };
+    this.#outcomeOptions = { ...options, conflicts: new Conflicts(options) };
   }
 
   get size(): number {
@@ -139,7 +142,10 @@ export class Lanes {
         if (work !== undefined) completeWork(work, outcome);
         const ms = clock.now() - started;
         const mayContinue = () => this.#mayContinueLane(run);
-        return await recordOutcome({ claim, event, outcome, ms, mayContinue }, this.#options);
+        const ended = { claim, event, outcome, ms, mayContinue };
+        const recorded = await recordOutcome(ended, this.#outcomeOptions);
+        if (work !== undefined) completeWork(work, recorded.outcome);
+        return recorded.next;
       } finally {
         if (run.hasPlace) this.limits.leave(claim.type);
       }
@@ -174,8 +180,8 @@ export class Lanes {
         abort,
         timeoutMs === undefined ? options : { ...options, handlerTimeoutMs: timeoutMs },
       );
-      await run.execute();
-      return { outcome: { kind: "done" }, event: run.event };
+      const effects = await run.execute();
+      return { outcome: { kind: "done", effects }, event: run.event };
     } catch (error) {
       const { backoff, random } = this.#options;
       const policy = { maxAttempts, backoff: { ...backoff, ...own.retry }, random };

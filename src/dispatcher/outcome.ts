@@ -20,12 +20,14 @@ import {
 } from "../errors.ts";
 import { textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
+import type { Effects } from "../inbox/effects.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { channels } from "../observe/channels.ts";
+import type { Conflicts } from "./conflicts.ts";
 
 /** Fate of an event after a run of its handlers. All times in milliseconds. */
 export type Outcome =
-  | { readonly kind: "done" }
+  | { readonly kind: "done"; readonly effects?: Effects | undefined }
   /** Again after a while; the attempt counts. */
   | { readonly kind: "retry"; readonly delayMs: number; readonly error: unknown }
   /** Again after a while; the attempt does not count, because the event was not at fault. */
@@ -43,6 +45,7 @@ export const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "STEP_DUPLICATE",
   "STEP_UNCERTAIN",
   "STEP_RESULT_INVALID",
+  "STATE_INVALID",
   "NEXT_CALLED_TWICE",
   "INVALID_OPTION",
   "INVALID_ID",
@@ -121,6 +124,7 @@ export interface OutcomeOptions {
   readonly log: Logger;
   /** Takes secrets out of what is stored and logged about a failure. */
   readonly scrub: (text: string) => string;
+  readonly conflicts: Conflicts;
   /** Aborts once the bot stops. */
   readonly stopping: AbortSignal;
   /** Aborts when the store is waited for no longer. */
@@ -150,16 +154,42 @@ const MAX_WRITE_ATTEMPTS_AT_THE_END = 5;
 /** The form of our codes, the platform's and Node's. A handler's own may be anything. */
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
-/** Records the outcome of a run, and publishes it. Returns the claim of the lane's next event if the lane goes on. */
+export interface RecordedOutcome {
+  readonly outcome: Outcome;
+  /** The claim of the lane's next event if the lane goes on. */
+  readonly next: Claim | undefined;
+}
+
+/**
+ * Records the outcome of a run, and publishes it. A run whose state another run has changed meanwhile has written nothing:
+ * its event is put off for a moment, and runs again.
+ */
 export async function recordOutcome(
   run: EndedRun,
   options: OutcomeOptions,
-): Promise<Claim | undefined> {
-  const { outcome } = run;
-  const error = "error" in outcome ? shown(outcome.error, run.event, options.scrub) : undefined;
-  const { held, next } = await write(run, error, options);
+): Promise<RecordedOutcome> {
+  const { outcome, claim, event } = run;
+  const error = "error" in outcome ? shown(outcome.error, event, options.scrub) : undefined;
+  const { held, next, conflict } = await write(run, error, options);
+  if (conflict !== undefined) {
+    const delayMs = options.conflicts.note(claim);
+    return await recordOutcome(
+      { ...run, outcome: { kind: "release", delayMs, error: conflict } },
+      options,
+    );
+  }
+  if (!isConflict(outcome)) options.conflicts.forget(claim);
   publish(run, held, error, options.bot);
-  return next;
+  return { outcome, next };
+}
+
+function isConflict(outcome: Outcome): boolean {
+  return "error" in outcome && isOurs(outcome.error, "STATE_CONFLICT");
+}
+
+interface Written extends Advance {
+  /** Set if nothing was written, because a state was changed since the run has read it. */
+  readonly conflict?: ServiceBotError;
 }
 
 /**
@@ -170,13 +200,20 @@ async function write(
   { claim, outcome, mayContinue }: EndedRun,
   error: ShownError | undefined,
   { inbox, clock, log, stopping, deadline }: OutcomeOptions,
-): Promise<Advance> {
+): Promise<Written> {
   if (outcome.kind === "lost") return { held: false };
   const text = "error" in outcome && error ? errorText(outcome.error, error) : "";
   return await persist(
     async () => {
-      if (outcome.kind === "done" && mayContinue()) return await inbox.advance(claim);
-      return { held: await end(inbox, claim, outcome, text) };
+      try {
+        if (outcome.kind === "done" && mayContinue()) {
+          return await inbox.advance(claim, outcome.effects);
+        }
+        return { held: await end(inbox, claim, outcome, text) };
+      } catch (conflict) {
+        if (isOurs(conflict, "STATE_CONFLICT")) return { held: true, conflict };
+        throw conflict;
+      }
     },
     {
       clock,
@@ -200,7 +237,7 @@ function end(
 ): Promise<boolean> {
   switch (outcome.kind) {
     case "done":
-      return inbox.complete(claim);
+      return inbox.complete(claim, outcome.effects);
     case "retry":
       return inbox.retry(claim, outcome.delayMs, error);
     case "skipped":

@@ -1,10 +1,13 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { duringEvent, traceIdOf } from "../core/trace.ts";
+import { RunEffects, type RunEffectsOptions } from "../effects/run-effects.ts";
 import { ServiceBotError } from "../errors.ts";
 import { readStoredEvent } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
+import type { Effects } from "../inbox/effects.ts";
 import type { Claim } from "../inbox/inbox.ts";
+import type { RestoreWindow } from "../steps/restore.ts";
 import type { Job, StepRunner } from "../steps/step.ts";
 import type { Steps } from "../steps/steps.ts";
 import { stopping } from "./outcome.ts";
@@ -35,6 +38,10 @@ export interface RunOptions {
   readonly log: Logger;
   readonly handlerTimeoutMs: number;
   readonly steps: Steps;
+  readonly inbox: RunEffectsOptions["inbox"];
+  readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
+  /** The time of day. Default: the clock. */
+  readonly wall?: Pick<Clock, "now"> | undefined;
 }
 
 /**
@@ -49,6 +56,9 @@ export class Run implements Job {
   readonly #handlers: HandlerRun;
   #log: Logger | undefined;
   #steps: StepRunner | undefined;
+  #effects: RunEffects | undefined;
+  /** The effects as they were when the handlers had ended. */
+  #collected: Effects | undefined;
   #cancelTimeout = () => {};
 
   /** @throws {ServiceBotError} BODY_INVALID when the stored event cannot be read */
@@ -76,24 +86,37 @@ export class Run implements Job {
     return this.#steps;
   }
 
+  get effects(): RunEffects {
+    const { inbox, clock, wall = clock } = this.#options;
+    const { event, claim } = this;
+    this.#effects ??= new RunEffects({
+      ...{ event, claim, inbox },
+      now: () => wall.now(),
+      isInDoubt: () => this.#options.restore?.lostRunOf(event, claim) !== undefined,
+    });
+    return this.#effects;
+  }
+
   /**
    * Runs the handlers until they settle or the run is aborted: at the handler timeout, when the lease is lost, or when the
    * bot stops. What a handler does after that is dropped by the fence.
    *
+   * @returns what the handlers leave for later events; `undefined` for nothing
    * @throws the error of the handlers, or the reason of the abort
    */
-  async execute(): Promise<void> {
+  async execute(): Promise<Effects | undefined> {
     const current = { id: this.event.id, trace: traceIdOf(this.claim.trace) };
     // Requests carry the event: the log shows it, and a platform on this machine receives it.
     const running = duringEvent(current, () => this.#runHandlers());
     try {
       await this.#abort.race(running);
+      return this.#collected;
     } catch (error) {
       // A handler that gives up because of the signal throws an error of its own; the reason says why.
       const reason = this.#abort.aborted ? this.#abort.reason : error;
       const hasFinished = this.#abort.aborted && (await this.#finishes(running));
       // A handler that ends while the bot stops has done its work; after a timeout it has failed all the same.
-      if (hasFinished && reason === stopping) return;
+      if (hasFinished && reason === stopping) return this.#collected;
       await duringEvent(current, () => this.#notifyObservers(reason));
       throw reason;
     } finally {
@@ -108,6 +131,7 @@ export class Run implements Job {
     if (this.#abort.aborted) throw this.#abort.reason;
     this.#cancelTimeout = clock.timer(ms, () => this.#abort.abort(timeout(ms)));
     await this.#handlers.run();
+    this.#collected = await this.#effects?.collect();
   }
 
   /** Observers watch. Neither their duration nor their end decides about the event. */

@@ -119,8 +119,8 @@ function logRun(log: Logger, run: ChannelMessages["run"]): void {
   else if (outcome === "dead") log.error({ ...about, err }, "dead letter");
   else if (outcome === "retry") log.warn({ ...about, retryInMs, err }, "attempt failed");
   else {
-    // The loop guard warns once for all events that it holds back.
-    const level = run.isLoopHeld ? "debug" : "warn";
+    // The loop guard warns once for all events that it holds back. A conflict is over when the event has run again.
+    const level = run.isLoopHeld || err?.code === "STATE_CONFLICT" ? "debug" : "warn";
     log[level]({ ...about, retryInMs, err }, "put off; the attempt does not count");
   }
 }

@@ -14,6 +14,7 @@ import type { Jsonify } from "../core/json.ts";
 import type { Logger } from "../core/logger.ts";
 import {
   checkOptions,
+  keyProblem,
   type OptionTable,
   optionProblems,
   refuseProblems,
@@ -24,6 +25,7 @@ import { conversationOf } from "../events/lane.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
 import type { Job, Step } from "../steps/step.ts";
 import { commentStep, postStep, replyStep, uploadStep, type WriteScope } from "../steps/writes.ts";
+import { createEffects, type EffectsContext, type EffectsContextOptions } from "./effects.ts";
 import { type ReceivedMessage, readMessage } from "./message.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 
@@ -52,7 +54,7 @@ export type WriteResult<T> = T & {
 };
 
 /** Input of a handler. `Context<"dm.message">` has the payload of that type. */
-export interface Context<T extends string = string> {
+export interface Context<T extends string = string> extends EffectsContext {
   /** The event. Fields that the platform adds are kept. */
   readonly event: EventFor<T>;
   /** `event.payload`: narrowed by the type. */
@@ -159,6 +161,7 @@ export function createContext(
   client: Client,
   tasks: PendingTasks = new PendingTasks(),
   onWrite?: (write: WriteEnd) => void,
+  bot: EffectsContextOptions = { stateSchema: undefined, handledTypes: [] },
 ): Context {
   const { event, claim } = job;
   const { reply, comment, post, upload, step } = new Writes(job, client, tasks, onWrite);
@@ -186,6 +189,7 @@ export function createContext(
     },
     client,
     ...{ reply, comment, post, upload, step },
+    ...createEffects(job, tasks, bot),
     messages: async ({ limit = 50 } = {}) => {
       const conversationId = conversationOf(event) ?? refuseMessages(event);
       const options = { limit, signal: job.signal };
@@ -315,15 +319,7 @@ function outgoingOf(message: string | OutgoingMessage): OutgoingMessage {
 const WRITE_OPTIONS: OptionTable<WriteOptions> = { key: true };
 const STEP_OPTIONS: OptionTable<StepOptions> = { repeatable: true };
 
-/** No control or invisible character, and no half of one. */
-const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
-
 /** @throws {ServiceBotError} INVALID_OPTION */
 function checkWriteOptions(options: WriteOptions): void {
-  const { key } = options;
-  const isValid = key === undefined || (typeof key === "string" && KEY.test(key));
-  const problem = isValid
-    ? undefined
-    : "key must be a text of 1 to 100 characters without control characters";
-  refuseProblems([...optionProblems(options, WRITE_OPTIONS), problem]);
+  refuseProblems([...optionProblems(options, WRITE_OPTIONS), keyProblem("key", options.key)]);
 }

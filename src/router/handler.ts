@@ -1,3 +1,4 @@
+import type { CronPayload, TimerPayload } from "../events/own.ts";
 import type { Context } from "./context.ts";
 
 /**
@@ -47,25 +48,8 @@ export type TimerContext<N extends string = string, D = unknown> = CustomContext
   TimerPayload<D>
 >;
 
-/** Payload of a timer: what was set with it, and the place and person of the event that set it. */
-export type TimerPayload<D = unknown> = Readonly<Record<string, unknown>> & {
-  readonly name: string;
-  readonly key: string;
-  /** As JSON keeps it. */
-  readonly data: D;
-  /** When the timer was due, ISO 8601, UTC. */
-  readonly dueAt: string;
-};
-
 /** The context of `cron`. */
 export type CronContext<N extends string = string> = CustomContext<`cron:${N}`, CronPayload>;
-
-/** Payload of one due moment of a cron. */
-export type CronPayload = Readonly<Record<string, unknown>> & {
-  readonly name: string;
-  /** ISO 8601, UTC. */
-  readonly dueAt: string;
-};
 
 /** The state of a bot with the option `state`, in the context of its handlers. */
 export interface WithState<S> {

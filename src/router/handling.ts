@@ -2,6 +2,7 @@ import type { Client } from "../client/client.ts";
 import type { Clock } from "../core/clock.ts";
 import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import type { LaneOf } from "../events/lane.ts";
+import { isOwn } from "../events/own.ts";
 import type { Job } from "../steps/step.ts";
 import { Route } from "./chain.ts";
 import { createContext, type WriteEnd } from "./context.ts";
@@ -56,7 +57,8 @@ export class HandlerRun {
 
   /** Finds out the bot's username, within 2 s; `undefined` if the event need not wait. */
   prepare(): Promise<void> | undefined {
-    return this.#handling.account.learn(this.#job);
+    const { event } = this.#job;
+    return isOwn(event.type) ? undefined : this.#handling.account.learn(this.#job);
   }
 
   /**
@@ -64,17 +66,32 @@ export class HandlerRun {
    * run ends after the last, and fails with any of them.
    */
   async run(): Promise<void> {
-    const { routes, client, account, guard } = this.#handling;
-    if (account.hasCaused(this.#job.event)) {
-      this.#job.log.debug("caused by the bot itself: no handler runs");
-      return;
-    }
-    guard?.check(this.#job);
+    const { routes, client, account, state: stateSchema } = this.#handling;
+    if (!this.#isWanted()) return;
     const tasks = new PendingTasks();
-    const context = createContext(this.#job, client, tasks, (write) => this.#noteWrite(write));
+    const onWrite = (write: WriteEnd) => this.#noteWrite(write);
+    const { handledTypes } = routes;
+    const context = createContext(this.#job, client, tasks, onWrite, { stateSchema, handledTypes });
     const route = new Route(context, account.username);
     this.#route = route;
     await tasks.run(() => routes.run(route));
+  }
+
+  /**
+   * Returns false for an event that the bot has caused itself. Timers and cron moments are no activity of an account.
+   *
+   * @throws {RetryLater} while the loop guard holds the event back
+   */
+  #isWanted(): boolean {
+    const { account, guard } = this.#handling;
+    const { event } = this.#job;
+    if (isOwn(event.type)) return true;
+    if (account.hasCaused(event)) {
+      this.#job.log.debug("caused by the bot itself: no handler runs");
+      return false;
+    }
+    guard?.check(this.#job);
+    return true;
   }
 
   /** Notifies the observers of the error that ended the run. */

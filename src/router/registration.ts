@@ -9,7 +9,6 @@ import {
 import { isSchema, type StandardSchemaV1 } from "../core/standard-schema.ts";
 import { type Chain, wrap } from "./chain.ts";
 import type { Handler, Middleware } from "./handler.ts";
-import type { Cron } from "./routes.ts";
 
 /** Reads and checks the arguments of the methods of a router. JavaScript, and values that are cast, pass anything. */
 
@@ -21,7 +20,7 @@ export interface CronOptions extends HandlerOptions {
    * Moments that passed while no instance ran: `last` makes up for the last one, `none` for none. Default `last`. A first
    * start has missed nothing.
    */
-  readonly missed?: Cron["missed"] | undefined;
+  readonly missed?: "last" | "none" | undefined;
 }
 
 /** Options of `command`. */

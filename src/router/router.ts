@@ -1,3 +1,4 @@
+import { CronPattern } from "../core/cron.ts";
 import {
   checkOptions,
   type HandlerOptions,
@@ -218,7 +219,7 @@ export class Router<X = unknown> {
       missed === "last" || missed === "none" ? undefined : 'missed must be "last" or "none"',
     ]);
     const { chain } = readHandler(`cron("${name}")`, isFirst ? rest : rest.slice(1));
-    const cron = { name, pattern, timeZone, missed };
+    const cron = { name, pattern, timeZone, missed, moments: new CronPattern(pattern, timeZone) };
     this.#routes.add({ kind: "event", type: `cron:${name}`, run: chain, options, cron });
     return this;
   }

@@ -1,7 +1,9 @@
+import type { CronPattern } from "../core/cron.ts";
 import type { HandlerOptions } from "../core/option-checks.ts";
 import { refuseProblems } from "../core/option-checks.ts";
 import { scrubber, showError } from "../core/safe-text.ts";
 import { ServiceBotError } from "../errors.ts";
+import { timerType } from "../events/own.ts";
 import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
 import { type Chain, inOrder, type Route, wrap } from "./chain.ts";
 import type { Context } from "./context.ts";
@@ -38,7 +40,7 @@ interface ModuleEntry {
   readonly routes: Routes;
 }
 
-/** Moments at which a handler runs. */
+/** A pattern of moments at which a handler runs. */
 export interface Cron {
   readonly name: string;
   /** Five fields; six with seconds. */
@@ -47,6 +49,7 @@ export interface Cron {
   readonly timeZone: string;
   /** Which of the moments that passed while no bot ran are made up for. */
   readonly missed: "last" | "none";
+  readonly moments: CronPattern;
 }
 
 /** The chain of all types that this version does not know. No type has this name. */
@@ -121,6 +124,11 @@ export class Routes {
     return this.#allEntries().flatMap((entry) =>
       entry.kind === "event" && entry.cron !== undefined ? [entry.cron] : [],
     );
+  }
+
+  /** True if `onTimer` handles timers. */
+  get handlesTimers(): boolean {
+    return this.handledTypes.some((type) => type.startsWith(timerType("")));
   }
 
   /** The commands, in the order of the calls. */

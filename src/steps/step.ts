@@ -1,6 +1,7 @@
 /** The words of the folder: a step, its effect, and what is known of an effect that an earlier run may have made. */
 
 import type { Logger } from "../core/logger.ts";
+import type { RunEffects } from "../effects/run-effects.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim } from "../inbox/inbox.ts";
 import type { StepOutcome } from "../observe/channels.ts";
@@ -13,6 +14,8 @@ export interface Job {
   /** Aborts at the handler timeout, when the lease is lost, and when the bot stops. */
   readonly signal: AbortSignal;
   readonly steps: StepRunner;
+  /** States and timers that are written when the run has ended well. */
+  readonly effects: RunEffects;
 }
 
 /** Runs the steps of one job. */

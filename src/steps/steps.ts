@@ -54,7 +54,7 @@ export class Steps {
     this.#options = options;
   }
 
-  forJob(job: Omit<Job, "steps">): StepRunner {
+  forJob(job: Omit<Job, "steps" | "effects">): StepRunner {
     return new JobSteps(this.#options, this, job);
   }
 
@@ -107,13 +107,13 @@ type StartedStep<T> =
 class JobSteps implements StepRunner {
   readonly #options: StepsOptions;
   readonly #process: Steps;
-  readonly #job: Omit<Job, "steps">;
+  readonly #job: Omit<Job, "steps" | "effects">;
   readonly #records: StepRecords;
   readonly #names = new Set<string>();
   /** `undefined` before the first step with a subject. */
   #subject: SubjectClaim | undefined;
 
-  constructor(options: StepsOptions, process: Steps, job: Omit<Job, "steps">) {
+  constructor(options: StepsOptions, process: Steps, job: Omit<Job, "steps" | "effects">) {
     this.#options = options;
     this.#process = process;
     this.#job = job;

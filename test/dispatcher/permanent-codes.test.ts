@@ -77,6 +77,8 @@ const decisions: Readonly<Record<ErrorCode, "permanent" | "transient">> = {
   REPLY_IMPOSSIBLE: "permanent",
   NEXT_CALLED_TWICE: "permanent",
   STATE_CONFLICT: "transient",
+  STATE_INVALID: "permanent",
+  STATE_MISMATCH: "transient",
   INVALID_ID: "permanent",
   API_ERROR: "transient",
   API_UNREACHABLE: "transient",

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { number, object } from "zod";
 import type { Bot } from "../../src/index.ts";
-import { type Failpoint, failpoints, watchFailpoints } from "./failpoints.ts";
+import { type Failpoint, failpoints, timerFailpoints, watchFailpoints } from "./failpoints.ts";
 import { World } from "./world.ts";
 
 const answerTwice = (bot: Bot) =>
@@ -100,5 +101,84 @@ test.each(arrivals)(
     await world.clock.advance(10_000);
     await world.settle(next);
     expect(world.sentTo("ada")).toEqual(["1: hello", "2: hello", "twins", "twins"]);
+  },
+);
+
+const counting = { state: object({ count: number().default(0), reminded: number().default(0) }) };
+type Counting = { count: number; reminded: number };
+
+/** Counts messages and reminders, answers both with the number, and sets a timer for each message. */
+const countAndRemind = (bot: Bot<Counting>) => {
+  bot.on("dm.message", async (ctx) => {
+    const state = await ctx.state();
+    state.count += 1;
+    await ctx.later("remind", "10m", state.count);
+    const all = await ctx.state("all");
+    all.count += 1;
+    const isLast = ctx.payload.conversationId === "cyd";
+    await ctx.reply(`count ${state.count}${isLast ? ` of ${all.count}` : ""}`);
+  });
+  bot.onTimer("remind", async (ctx) => {
+    const state = await ctx.state();
+    state.reminded += 1;
+    await ctx.reply(`reminder ${state.reminded}, set by message ${ctx.payload.data}`);
+  });
+};
+
+const timerCases = [
+  ...(["claim", "record"] as const).flatMap((name) => [
+    { at: `before ${name}` as const, hit: 1 },
+    { at: `after ${name}` as const, hit: 1 },
+  ]),
+  ...[1, 3, 4, 5, 6, 7, 8, 9, 10].flatMap((hit) => [
+    { at: "before commit" as const, hit },
+    { at: "after commit" as const, hit },
+  ]),
+  ...[1, 2, 3, 5].flatMap((hit) => [
+    { at: "before complete" as const, hit },
+    { at: "after complete" as const, hit },
+  ]),
+  ...timerFailpoints.map((at) => ({ at, hit: 1 })),
+];
+
+test.each(timerCases)(
+  "a bot killed $at, hit $hit, counts each message once and fires each timer once",
+  async ({ at, hit }) => {
+    const world = new World();
+    const kill = killAt(world, at, hit);
+    const texts = [["ada", "one"] as const, ["ben", "two"] as const, ["ada", "three"] as const];
+    const events = texts.map(([person, text]) => world.write(person, text));
+    const bot = await world.startBot(countAndRemind, { ...counting, fetch: kill.fetch });
+    const acknowledged = new Set<string>();
+    for (const event of events) {
+      const status = await world.deliver(bot, event);
+      if (status === 200) acknowledged.add(event.id);
+    }
+    for (let n = 0; kill.copy() === undefined && n < 1_000; n++) {
+      await turn();
+      if (n % 100 === 99) await world.clock.advance(n < 300 ? 250 : 200_000);
+    }
+    const copy = kill.copy();
+    if (copy === undefined) throw new Error(`the bot never passed "${at}" ${hit} times`);
+    kill.remove();
+    world.file = copy;
+    const next = await world.startBot(countAndRemind, counting);
+    for (const event of events.filter(({ id }) => !acknowledged.has(id))) {
+      expect(await world.deliver(next, event)).toBe(200);
+    }
+    await world.settle(next);
+    await world.clock.advance(700_000);
+    await world.settle(next);
+    expect(world.sentTo("ada")).toEqual([
+      "count 1",
+      "count 2",
+      "reminder 1, set by message 1",
+      "reminder 2, set by message 2",
+    ]);
+    expect(world.sentTo("ben")).toEqual(["count 1", "reminder 1, set by message 1"]);
+    expect(await world.deliver(next, world.write("cyd", "four"))).toBe(200);
+    await world.settle(next);
+    expect(world.sentTo("cyd")).toEqual(["count 1 of 4"]);
+    expect((await next.status()).inbox?.deadLetters).toBe(0);
   },
 );

@@ -19,7 +19,9 @@ export const failpoints = [
   "before complete",
   "after complete",
 ] as const;
-export type Failpoint = (typeof failpoints)[number];
+/** Moments of the way of a timer that is due. */
+export const timerFailpoints = ["before fire", "after fire"] as const;
+export type Failpoint = (typeof failpoints)[number] | (typeof timerFailpoints)[number];
 
 /** Methods of the inbox that the failpoints enclose. */
 const METHODS = {
@@ -28,6 +30,7 @@ const METHODS = {
   intent: ["beginStep"],
   record: ["finishStep"],
   complete: ["complete", "advance"],
+  fire: ["fireTimers"],
 } as const satisfies Readonly<Record<string, readonly (keyof SqliteInbox)[]>>;
 
 /** Reports each failpoint that a bot of this process passes. */
@@ -40,7 +43,14 @@ export interface FailpointWatch {
 
 /** Sets the failpoints of every SQLite inbox of this process. An error of `pass` breaks off the operation. */
 export function watchFailpoints(pass: (at: Failpoint) => void): FailpointWatch {
-  const names: readonly (keyof typeof METHODS)[] = ["put", "claim", "intent", "record", "complete"];
+  const names: readonly (keyof typeof METHODS)[] = [
+    "put",
+    "claim",
+    "intent",
+    "record",
+    "complete",
+    "fire",
+  ];
   const removals = names.flatMap((name) =>
     METHODS[name].map((method) => encloseMethod(name, method, pass)),
   );
@@ -72,13 +82,18 @@ function encloseMethod(
   prototype[method] = async function enclosed(this: SqliteInbox, ...given) {
     pass(`before ${name}`);
     const result = await original.apply(this, given);
-    // An empty claim changes nothing on disk.
-    if (!Array.isArray(result) || result.length > 0) pass(`after ${name}`);
+    if (!isEmpty(result)) pass(`after ${name}`);
     return result;
   };
   return () => {
     prototype[method] = original;
   };
+}
+
+/** An empty claim changes nothing on disk, and neither does a look at timers of which none is due. */
+function isEmpty(result: unknown): boolean {
+  const { length, fired }: { length?: number; fired?: number } = Object(result);
+  return length === 0 || fired === 0;
 }
 
 function encloseCommit(pass: (at: Failpoint) => void): () => void {

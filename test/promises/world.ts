@@ -30,8 +30,8 @@ export class World {
   #events = 0;
 
   /** Starts a bot without a port. The bot stops with the test. */
-  async startBot(register: (bot: Bot) => void, options: BotOptions = {}): Promise<Bot> {
-    const bot = new Bot({
+  async startBot<S>(register: (bot: Bot<S>) => void, options: BotOptions<S> = {}): Promise<Bot<S>> {
+    const bot = new Bot<S>({
       env: {},
       baseUrl: "http://platform.test",
       apiKey: "key",
@@ -71,7 +71,7 @@ export class World {
   }
 
   /** Delivers events to the bot's webhook in one batch. Returns the status of the answer. */
-  async deliver(bot: Bot, ...events: readonly DeliveredEvent[]): Promise<number> {
+  async deliver(bot: Pick<Bot, "handle">, ...events: readonly DeliveredEvent[]): Promise<number> {
     const body = JSON.stringify({ events });
     const signature = sign(body, SECRET, this.clock.now() / 1000);
     const headers = { "content-type": "application/json", "x-service-signature": signature };
@@ -87,7 +87,7 @@ export class World {
   }
 
   /** Moves the clock until no event of the inbox is pending. */
-  async settle(bot: Bot): Promise<void> {
+  async settle(bot: Pick<Bot, "status">): Promise<void> {
     const end = this.clock.now() + MAX_SETTLE_MS;
     while (this.clock.now() < end) {
       for (let n = 0; n < 10; n++) await turn();
@@ -106,7 +106,7 @@ export class World {
     return copy;
   }
 
-  async #stop(bot: Bot): Promise<void> {
+  async #stop(bot: Pick<Bot, "stop">): Promise<void> {
     const stopped = bot.stop();
     let isOver = false;
     void stopped.finally(() => {

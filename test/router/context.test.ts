@@ -95,12 +95,12 @@ test("the context carries what the dispatcher knows of the run", () => {
   expect(ctx.client).toBe(client);
 });
 
-test("a run that asks for none gets neither a signal nor steps nor a log: they are dear", async () => {
+test("a run that asks for none gets neither a signal, steps, effects nor a log, because they are dear", async () => {
   const { client } = fakeClient();
   const asked: string[] = [];
   const job = new Proxy(jobFor("follow"), {
     get(target, name, receiver) {
-      if (name === "signal" || name === "steps" || name === "log") asked.push(name);
+      if (["signal", "steps", "effects", "log"].includes(String(name))) asked.push(String(name));
       return Reflect.get(target, name, receiver) as unknown;
     },
   });

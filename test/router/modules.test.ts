@@ -51,7 +51,7 @@ describe("a module", () => {
     expect(seen).toEqual(["cart"]);
     expect(routesOf(bot).handledTypes).toEqual(["like", "cron:daily"]);
     expect(routesOf(bot).optionsFor("like")).toEqual({ concurrency: 2 });
-    expect(routesOf(bot).crons).toEqual([
+    expect(routesOf(bot).crons).toMatchObject([
       { name: "daily", pattern: "0 9 * * *", timeZone: "Europe/Paris", missed: "none" },
     ]);
   });

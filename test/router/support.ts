@@ -1,6 +1,7 @@
 import { payloads, wireEvent } from "../events/samples.ts";
 import { Client, type ClientOptions } from "../faces/client.ts";
 import { type Clock, createLogger, systemClock } from "../faces/core.ts";
+import { RunEffects } from "../faces/effects.ts";
 import { parseEvent } from "../faces/events.ts";
 import type { Claim } from "../faces/inbox.ts";
 import { type HandlerRun, Handling, type Router, routesOf } from "../faces/router.ts";
@@ -24,6 +25,9 @@ export interface TestJob extends Job {
   readonly lines: string[];
 }
 
+/** Has neither states nor timers. */
+const emptyInbox = { states: async () => [], timers: async () => [] };
+
 /** A job for an event of this type with the payload of the samples, changed by `more`. */
 export function jobFor(
   type: string,
@@ -36,12 +40,15 @@ export function jobFor(
   if (!parsed.ok) throw new Error(parsed.reason);
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
+  const { event } = parsed;
+  const whole: Claim = {
+    ...{ id: event.id, type, lane: "lane", fence: 1, body: "", receivedAt: 0, crashes: 0 },
+    ...{ attempt: 1, source: "webhook", late: false, trace: undefined, ...claim },
+  };
   return {
-    event: parsed.event,
-    claim: {
-      ...{ id: parsed.event.id, type, lane: "lane", fence: 1, body: "", receivedAt: 0, crashes: 0 },
-      ...{ attempt: 1, source: "webhook", late: false, trace: undefined, ...claim },
-    },
+    event,
+    claim: whole,
+    effects: new RunEffects({ event, claim: whole, inbox: emptyInbox, now: () => 0 }),
     log: createLogger({ level: "trace", secrets: [], destination }),
     signal: new AbortController().signal,
     ...rest,

@@ -1,0 +1,131 @@
+import { toLosslessJson } from "../core/lossless-json.ts";
+import { type StandardSchemaV1, validate } from "../core/standard-schema.ts";
+import { messageOf, ServiceBotError } from "../errors.ts";
+import type { StateWrite, StoredState } from "../inbox/effects.ts";
+
+/** In bytes of JSON. A state is read and written as a whole with each event that uses it. */
+export const MAX_STATE_BYTES: number = 64 * 1024;
+
+/** The state of one key during one run. Handlers change its value in place. */
+export class State {
+  readonly #key: string;
+  readonly #stored: StoredState | undefined;
+  #reading: Reading | undefined;
+  #isCleared = false;
+
+  /** @param stored `undefined` if there is no state of this key */
+  constructor(key: string, stored: StoredState | undefined) {
+    this.#key = key;
+    this.#stored = stored;
+  }
+
+  /**
+   * Resolves to the value, the same object for the whole run.
+   *
+   * @throws {ServiceBotError} STATE_MISMATCH, INVALID_OPTION if the schema has no first state
+   */
+  async read(schema: StandardSchemaV1): Promise<object> {
+    this.#reading ??= { schema, loaded: this.#load(schema) };
+    if (this.#reading.schema === schema) return (await this.#reading.loaded).value;
+    throw new ServiceBotError(
+      "INVALID_OPTION",
+      `The state "${this.#key}" is read with two schemas in one run. Give each schema keys of its own.`,
+    );
+  }
+
+  /** Removes the state. The next read has the first state again, in another object. */
+  clear(): void {
+    this.#isCleared = true;
+    this.#reading = undefined;
+  }
+
+  /**
+   * Resolves to what the run leaves; `undefined` if it has changed nothing.
+   *
+   * @throws {ServiceBotError} STATE_INVALID
+   */
+  async write(): Promise<StateWrite | undefined> {
+    const value = this.#reading && (await this.#changed(this.#reading));
+    const isGone = this.#isCleared && this.#stored !== undefined;
+    if (value === undefined && !isGone) return undefined;
+    return { key: this.#key, value, version: this.#stored?.version };
+  }
+
+  /** Resolves to the JSON of a value that was changed. */
+  async #changed({ schema, loaded }: Reading): Promise<string | undefined> {
+    // A handler that went on without a state that cannot be read leaves it as it is.
+    const state = await loaded.catch(() => undefined);
+    if (state === undefined) return undefined;
+    const json = this.#serialize(state.value);
+    if (json === state.json) return undefined;
+    // The next run reads what JSON has kept.
+    const read = await validate(schema, JSON.parse(json));
+    if (!read.ok) this.#refuse(`it does not fit the schema: ${read.problem}`);
+    return json;
+  }
+
+  async #load(schema: StandardSchemaV1): Promise<Loaded> {
+    if (this.#stored === undefined || this.#isCleared) return await firstState(schema);
+    const read = await validate(schema, JSON.parse(this.#stored.value));
+    if (read.ok && isState(read.value)) return loadedState(read.value);
+    throw new ServiceBotError(
+      "STATE_MISMATCH",
+      `The stored state "${this.#key}" does not fit the schema${read.ok ? "" : `: ${read.problem}`}. ` +
+        "Let the schema accept what earlier versions have stored, or delete the state.",
+    );
+  }
+
+  #serialize(value: object): string {
+    const json = this.#toJson(value);
+    const bytes = Buffer.byteLength(json);
+    if (bytes <= MAX_STATE_BYTES) return json;
+    return this.#refuse(`it has ${bytes} bytes, and ${MAX_STATE_BYTES} are permitted`);
+  }
+
+  #toJson(value: object): string {
+    try {
+      return toLosslessJson(value) ?? this.#refuse("it is not JSON");
+    } catch (error) {
+      return this.#refuse(messageOf(error));
+    }
+  }
+
+  #refuse(why: string): never {
+    throw new ServiceBotError(
+      "STATE_INVALID",
+      `The state "${this.#key}" cannot be stored: ${why}.`,
+    );
+  }
+}
+
+interface Reading {
+  readonly schema: StandardSchemaV1;
+  readonly loaded: Promise<Loaded>;
+}
+
+interface Loaded {
+  readonly value: object;
+  /** The value as it was read. */
+  readonly json: string;
+}
+
+/** Asks the schema for its defaults: of a schema with a default of its own, and of an object without properties. */
+async function firstState(schema: StandardSchemaV1): Promise<Loaded> {
+  for (const nothing of [undefined, {}]) {
+    const read = await validate(schema, nothing);
+    if (read.ok && isState(read.value)) return loadedState(read.value);
+  }
+  throw new ServiceBotError(
+    "INVALID_OPTION",
+    "The schema of a state must accept {} or undefined and return an object: give each of its properties a default.",
+  );
+}
+
+function loadedState(value: object): Loaded {
+  return { value, json: JSON.stringify(value) };
+}
+
+/** A state is changed in place, so it is an object or an array. */
+function isState(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,123 @@
+import {
+  checkOptions,
+  keyProblem,
+  type OptionTable,
+  refuseProblems,
+} from "../core/option-checks.ts";
+import type { When } from "../core/span.ts";
+import { isSchema, type StandardSchemaV1 } from "../core/standard-schema.ts";
+import { ServiceBotError } from "../errors.ts";
+import { timerType } from "../events/own.ts";
+import type { Job } from "../steps/step.ts";
+import type { PendingTasks } from "./pending-tasks.ts";
+
+/** Options of `ctx.later`. */
+export interface LaterOptions {
+  /**
+   * Names the timer in its conversation. A timer replaces one of the same name and key. 1 to 100 characters, without
+   * control characters. Default: the event's id, and a number.
+   */
+  readonly key?: string | undefined;
+}
+
+/** The part of a context that is written when the run has ended well. */
+export interface EffectsContext {
+  /**
+   * Reads the state of `key` with a schema of its own, as a module does. Changed in place, and written in the transaction
+   * that ends the event. If another run changes it meanwhile, this one is run again. 1 to 100 characters, without control
+   * characters.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION, STATE_MISMATCH
+   */
+  state<V extends object>(key: string, schema: StandardSchemaV1<unknown, V>): Promise<V>;
+  /**
+   * Removes a state when the run has ended well: that of the conversation, or that of `key`. The next `state()` has the
+   * defaults of the schema again.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  clearState(key?: string): Promise<void>;
+  /**
+   * Sets a timer when the run has ended well. The handler of `bot.onTimer(name, …)` gets it in the same conversation, and
+   * nothing waits meanwhile.
+   *
+   * @param when milliseconds or a text such as `10m`, `1h30m` or `2d`, counted from the end of the run; or a `Date`, at once
+   *   if it has passed. At most 365 days
+   * @param data `payload.data` of the handler. Up to 64 KiB of JSON
+   * @returns the key of the timer, for `cancel`
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  later(name: string, when: When, data?: unknown, options?: LaterOptions): Promise<string>;
+  /**
+   * Cancels timers of this conversation when the run has ended well: that of the key, or all of the name. A timer that is
+   * due has become an event, and stays.
+   *
+   * @returns the number of timers, with those that this run has set
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  cancel(name: string, key?: string): Promise<number>;
+}
+
+export interface EffectsContextOptions {
+  /** The schema of `ctx.state()`; `undefined` if the bot has none. */
+  readonly stateSchema: StandardSchemaV1 | undefined;
+  /** Event types that have a handler. */
+  readonly handledTypes: readonly string[];
+}
+
+const LATER_OPTIONS: OptionTable<LaterOptions> = { key: true };
+
+/** Makes the part of a context that changes states and timers. Calls that are not awaited belong to the run all the same. */
+export function createEffects(
+  job: Pick<Job, "effects">,
+  tasks: PendingTasks,
+  { stateSchema, handledTypes }: EffectsContextOptions,
+): EffectsContext {
+  const state = (key?: string, schema: unknown = stateSchema) =>
+    tasks.start(async () => {
+      checkKey("The key of a state", key);
+      return await job.effects.state(key, isSchema(schema) ? schema : refuseSchema(schema));
+    });
+  return {
+    // The schema says what it resolves to.
+    state: state as EffectsContext["state"],
+    clearState: (key) =>
+      tasks.start(async () => {
+        checkKey("The key of a state", key);
+        await job.effects.clearState(key);
+      }),
+    later: (name, when, data, options = {}) =>
+      tasks.start(async () => {
+        checkName(name, handledTypes);
+        checkOptions(options, LATER_OPTIONS);
+        checkKey("key", options.key);
+        return job.effects.later(name, when, data, options.key);
+      }),
+    cancel: (name, key) =>
+      tasks.start(async () => {
+        checkName(name, handledTypes);
+        checkKey("The key of a timer", key);
+        return await job.effects.cancel(name, key);
+      }),
+  };
+}
+
+/** @throws {ServiceBotError} INVALID_OPTION */
+function checkKey(what: string, key: unknown): void {
+  refuseProblems([keyProblem(what, key)]);
+}
+
+/** @throws {ServiceBotError} INVALID_OPTION */
+function checkName(name: string, handledTypes: readonly string[]): void {
+  if (handledTypes.includes(timerType(name))) return;
+  refuseProblems([`no handler has the timer ${JSON.stringify(name)}: add bot.onTimer() for it`]);
+}
+
+function refuseSchema(schema: unknown): never {
+  throw new ServiceBotError(
+    "INVALID_OPTION",
+    schema === undefined
+      ? "ctx.state() needs the option state of the bot: new Bot({ state: schema })."
+      : "The schema of a state must be a Standard Schema, such as of zod, valibot or arktype.",
+  );
+}

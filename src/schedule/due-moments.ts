@@ -1,0 +1,117 @@
+import type { Clock } from "../core/clock.ts";
+import type { CronPattern } from "../core/cron.ts";
+import { newTrace } from "../core/trace.ts";
+import { cronEvent, cronType, type OwnEvent } from "../events/own.ts";
+import type { CursorMove, Inbox } from "../inbox/inbox.ts";
+import { LookLoop, type LookLoopOptions } from "./loop.ts";
+
+/** A cron pattern with the name of its handler. */
+export interface CronJob {
+  readonly name: string;
+  readonly pattern: string;
+  readonly timeZone: string;
+  /** Which of the moments that came while the bot was down is due at its start. */
+  readonly missed: "last" | "none";
+  readonly moments: CronPattern;
+}
+
+export interface DueMomentsOptions extends LookLoopOptions {
+  readonly inbox: Pick<Inbox, "put" | "cursor">;
+  /** The time of day. It follows corrections of the machine's clock. */
+  readonly wall: Pick<Clock, "now">;
+  readonly crons: readonly CronJob[];
+}
+
+/** In ms. After a longer gap, as of a machine that slept, moments count as missed. */
+const MAX_GAP_MS = 60_000;
+
+/** Due moments of one look. */
+interface Due {
+  readonly events: readonly OwnEvent[];
+  readonly cursor?: CursorMove;
+}
+
+/**
+ * Makes the due moments of cron patterns to events of the inbox. Nothing plans a next run: moments are computed, and their
+ * ids make each one event over all instances and restarts.
+ */
+export class DueMoments {
+  readonly #options: DueMomentsOptions;
+  readonly #loop: LookLoop;
+  /** The time of day of the last look that was stored, by name. */
+  readonly #seenAt = new Map<string, number>();
+
+  constructor(options: DueMomentsOptions) {
+    this.#options = options;
+    this.#loop = new LookLoop(options, () => this.#look());
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  close(): void {
+    this.#loop.close();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  settled(): Promise<void> {
+    return this.#loop.settled();
+  }
+
+  async #look(): Promise<number | undefined> {
+    const { inbox, crons, wall } = this.#options;
+    const now = wall.now();
+    const due = await Promise.all(crons.map((cron) => this.#dueOf(cron, now)));
+    const events = due.flatMap((each) => each.events);
+    const cursors = due.flatMap(({ cursor }) => (cursor === undefined ? [] : [cursor]));
+    if (cursors.length > 0) await inbox.put(events, "poll", cursors, newTrace());
+    for (const { name } of crons) this.#seenAt.set(name, now);
+    const next = crons.flatMap(({ moments }) => moments.after(now) ?? []);
+    return next.length === 0 ? undefined : Math.max(0, Math.min(...next) - wall.now());
+  }
+
+  async #dueOf(cron: CronJob, now: number): Promise<Due> {
+    const seenAt = this.#seenAt.get(cron.name);
+    const isGap = seenAt === undefined || Math.abs(now - seenAt) > MAX_GAP_MS;
+    const events = isGap ? await this.#missed(cron, now) : momentsOf(cron, seenAt, now);
+    if (!isGap && events.length === 0) return { events };
+    return { events, cursor: { name: cronType(cron.name), position: positionOf(cron, now) } };
+  }
+
+  /** Finds what came due while no instance looked. A new pattern, or one that was changed, has missed nothing. */
+  async #missed(cron: CronJob, now: number): Promise<readonly OwnEvent[]> {
+    const { inbox, log } = this.#options;
+    const { name, moments, missed } = cron;
+    const since = readPosition(cron, await inbox.cursor(cronType(name)));
+    const last = moments.upTo(now);
+    if (since === undefined || last === undefined || last <= since) return [];
+    const dueAt = new Date(last).toISOString();
+    log.info({ cron: name, dueAt, missed }, "a cron moment was missed while the bot was down");
+    return missed === "last" ? [cronEvent(name, last)] : [];
+  }
+}
+
+/** Lists the moments after `since`, up to `now`. */
+function momentsOf({ name, moments }: CronJob, since: number, now: number): readonly OwnEvent[] {
+  const events: OwnEvent[] = [];
+  for (let at = moments.after(since); at !== undefined && at <= now; at = moments.after(at)) {
+    events.push(cronEvent(name, at));
+  }
+  return events;
+}
+
+/** The time up to which moments are in the inbox, with the pattern that they were computed by. */
+function positionOf({ pattern, timeZone }: CronJob, now: number): string {
+  return `${new Date(now).toISOString()} ${timeZone} ${pattern}`;
+}
+
+/** `undefined` if the position is of another pattern. */
+function readPosition(cron: CronJob, position: string | undefined): number | undefined {
+  const [at = ""] = position?.split(" ") ?? [];
+  const time = Date.parse(at);
+  return Number.isNaN(time) || position !== positionOf(cron, time) ? undefined : time;
+}

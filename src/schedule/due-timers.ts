@@ -1,0 +1,51 @@
+import { timerEvent } from "../events/own.ts";
+import type { Inbox } from "../inbox/inbox.ts";
+import { LookLoop, type LookLoopOptions } from "./loop.ts";
+
+export interface DueTimersOptions extends LookLoopOptions {
+  readonly inbox: Pick<Inbox, "fireTimers" | "onTimersSet">;
+}
+
+/** Timers that become events in one transaction. */
+const PAGE = 200;
+
+/** In ms. Another instance may be about to fire a timer that is due. */
+const HELD_MS = 50;
+
+/** Makes timers that are due to events of the inbox. */
+export class DueTimers {
+  readonly #options: DueTimersOptions;
+  readonly #loop: LookLoop;
+  #unsubscribe: () => void = () => undefined;
+
+  constructor(options: DueTimersOptions) {
+    this.#options = options;
+    this.#loop = new LookLoop(options, () => this.#fire());
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#options.inbox.onTimersSet((inMs) => this.#loop.plan(inMs));
+    this.#loop.start();
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    this.#loop.close();
+  }
+
+  async stop(): Promise<void> {
+    this.close();
+    await this.#loop.stop();
+  }
+
+  settled(): Promise<void> {
+    return this.#loop.settled();
+  }
+
+  async #fire(): Promise<number | undefined> {
+    const { inbox, log } = this.#options;
+    const { fired, nextInMs } = await inbox.fireTimers(PAGE, timerEvent);
+    if (fired > 0) log.debug({ timers: fired }, "timers are due");
+    return fired === 0 && nextInMs === 0 ? HELD_MS : nextInMs;
+  }
+}

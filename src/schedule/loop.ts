@@ -1,0 +1,111 @@
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import { Wake } from "../core/wake.ts";
+
+export interface LookLoopOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Does what is due. Resolves to the ms until something is due again (0: now); `undefined` if nothing is planned. */
+export type Look = () => Promise<number | undefined>;
+
+/** In ms. Another instance may have set a timer, and the machine's time may have been corrected. */
+const LOOK_INTERVAL_MS = 15_000;
+
+/** In ms. The next look waits this long after a failure of the store. */
+const STORE_RETRY_MS = 1_000;
+
+/** Looks again and again at what is due, exactly when the next thing is. */
+export class LookLoop {
+  readonly #options: LookLoopOptions;
+  readonly #look: Look;
+  readonly #wake: Wake;
+  readonly #stopping = new AbortController();
+  readonly #waiters = new Set<() => void>();
+  /** The time of the next look, on the clock. */
+  #nextAt = Number.POSITIVE_INFINITY;
+  #loop: Promise<void> = Promise.resolve();
+  #isRunning = false;
+  #isFailing = false;
+
+  constructor(options: LookLoopOptions, look: Look) {
+    this.#options = options;
+    this.#look = look;
+    this.#wake = new Wake(options.clock);
+  }
+
+  start(): void {
+    this.#isRunning = true;
+    this.#loop = this.#run();
+  }
+
+  /** No look begins from now on. */
+  close(): void {
+    this.#stopping.abort();
+    this.#wake.call();
+  }
+
+  /** Resolves after the look that is under way. */
+  async stop(): Promise<void> {
+    this.close();
+    await this.#loop;
+  }
+
+  /** Looks earlier than planned: something new is due in `inMs` milliseconds. */
+  plan(inMs: number): void {
+    const at = this.#options.clock.now() + inMs;
+    if (at >= this.#nextAt) return;
+    this.#nextAt = at;
+    this.#wake.call();
+  }
+
+  /** Resolves after a look that leaves nothing that is due. */
+  async settled(): Promise<void> {
+    if (!this.#isRunning) return;
+    const settled = Promise.withResolvers<void>();
+    this.#waiters.add(settled.resolve);
+    this.#wake.call();
+    await settled.promise;
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      // A look that is under way when the wait begins may have missed something.
+      const waiters = [...this.#waiters];
+      this.#nextAt = Number.POSITIVE_INFINITY;
+      const inMs = await this.#lookOnce();
+      const now = clock.now();
+      // Something may have been planned during the look.
+      this.#nextAt = Math.min(this.#nextAt, now + (inMs ?? Number.POSITIVE_INFINITY));
+      if (this.#nextAt > now) this.#settle(waiters);
+      if (signal.aborted) break;
+      const waitMs = this.#nextAt - now;
+      await this.#wake.wait(Number.isFinite(waitMs) ? waitMs : undefined, LOOK_INTERVAL_MS);
+    }
+    this.#isRunning = false;
+    this.#settle([...this.#waiters]);
+  }
+
+  #settle(waiters: readonly (() => void)[]): void {
+    for (const resolve of waiters) {
+      this.#waiters.delete(resolve);
+      resolve();
+    }
+  }
+
+  async #lookOnce(): Promise<number | undefined> {
+    try {
+      const inMs = await this.#look();
+      this.#isFailing = false;
+      return inMs;
+    } catch (err) {
+      const level = this.#isFailing ? "debug" : "error";
+      this.#isFailing = true;
+      this.#options.log[level]({ err }, "what is due cannot be stored; it is tried again");
+      return STORE_RETRY_MS;
+    }
+  }
+}

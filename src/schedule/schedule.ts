@@ -1,0 +1,52 @@
+import type { Inbox } from "../inbox/inbox.ts";
+import { type CronJob, DueMoments, type DueMomentsOptions } from "./due-moments.ts";
+import { DueTimers, type DueTimersOptions } from "./due-timers.ts";
+
+export interface ScheduleOptions
+  extends Omit<DueMomentsOptions, "crons">,
+    Omit<DueTimersOptions, "inbox"> {
+  readonly inbox: Pick<Inbox, "put" | "cursor" | "fireTimers" | "onTimersSet">;
+  /** What the bot handles. Read when the schedule starts. */
+  readonly routes: {
+    readonly crons: readonly CronJob[];
+    readonly handlesTimers: boolean;
+  };
+}
+
+/**
+ * The third source of events beside webhook and event log: timers that are due, and moments of cron patterns. Without a
+ * handler of either it does nothing.
+ */
+export class Schedule {
+  readonly #options: ScheduleOptions;
+  #sources: readonly (DueTimers | DueMoments)[] = [];
+
+  constructor(options: ScheduleOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { routes, ...rest } = this.#options;
+    const { crons, handlesTimers } = routes;
+    this.#sources = [
+      ...(handlesTimers ? [new DueTimers(rest)] : []),
+      ...(crons.length > 0 ? [new DueMoments({ ...rest, crons })] : []),
+    ];
+    for (const source of this.#sources) source.start();
+  }
+
+  /** Stores nothing further. */
+  close(): void {
+    for (const source of this.#sources) source.close();
+  }
+
+  /** Resolves when nothing further is stored. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#sources.map((source) => source.stop()));
+  }
+
+  /** Resolves when everything that is due is in the inbox. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#sources.map((source) => source.settled()));
+  }
+}
