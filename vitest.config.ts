@@ -10,7 +10,8 @@ const platform = givenPlatform();
 
 /**
  * A test's suffix names its needs: `.postgres` a server, `.browser` the built portal and Chromium, `.system` more than
- * a handful of processes, an installed package or minutes. A test without a suffix is quick.
+ * a handful of processes, an installed package or minutes, `.containers` an engine for containers. A test without a
+ * suffix is quick.
  */
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -27,7 +28,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "quick",
           include: ["test/**/*.test.ts"],
-          exclude: [FIXTURES, "test/**/*.{postgres,browser,system}.test.ts"],
+          exclude: [FIXTURES, "test/**/*.{postgres,browser,system,containers}.test.ts"],
           // One worker runs many files, so that each module is loaded once a worker.
           isolate: false,
           ...platform,
@@ -56,6 +57,19 @@ const config: ViteUserConfig = defineConfig({
         },
       },
       { extends: true, test: { name: "system", include: ["test/**/*.system.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "containers",
+          include: ["test/**/*.containers.test.ts"],
+          globalSetup: ["test/containers/global-setup.ts"],
+          // After the others, one file after the other: a bot behind Caddy takes the ports 80 and 443.
+          sequence: { groupOrder: 1 },
+          fileParallelism: false,
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
+        },
+      },
     ],
   },
 });

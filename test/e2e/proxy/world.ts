@@ -25,10 +25,17 @@ export class PlatformProcess {
     this.control = new ControlClient(url, { controlToken });
   }
 
-  /** @param trusted file with the certificate of an authority that its https client trusts too */
-  static async start(folder: string, trusted?: string): Promise<PlatformProcess> {
+  /**
+   * @param trusted file with the certificate of an authority that its https client trusts too
+   * @param more flags of `service-bot platform`; of two alike the later one counts
+   */
+  static async start(
+    folder: string,
+    trusted?: string,
+    more: readonly string[] = [],
+  ): Promise<PlatformProcess> {
     const flags = ["--port", "0", "--json", "--retry-interval", "200", "--disable-after", "10000"];
-    const running = new TestProcess([CLI, "platform", ...flags], {
+    const running = new TestProcess([CLI, "platform", ...flags, ...more], {
       bareEnv: true,
       cwd: folder,
       env: {

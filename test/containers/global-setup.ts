@@ -1,0 +1,29 @@
+import type { TestProject } from "vitest/node";
+import { Engine, whyNoEngine } from "./engine/engine.ts";
+import { makeBaseImages } from "./engine/images.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Address of the engine for containers, or why there is none. */
+    readonly engine: { readonly host: string } | { readonly whyNot: string };
+  }
+}
+
+/** One engine for all tests of containers, with the images that stand for those of a registry. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const whyNot = whyNoEngine();
+  if (whyNot !== undefined) {
+    process.stderr.write(`${whyNot}\n`);
+    project.provide("engine", { whyNot });
+    return async () => undefined;
+  }
+  const engine = await Engine.start();
+  try {
+    await makeBaseImages(engine.docker);
+  } catch (error) {
+    await engine.stop();
+    throw error;
+  }
+  project.provide("engine", { host: engine.host });
+  return () => engine.stop();
+}

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { codeBlocks, pages } from "../docs/markdown.ts";
+import { API_KEY, PlatformProcess, SECRET } from "../e2e/proxy/world.ts";
+import { reservePort } from "../support/reserve-port.ts";
+import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { ComposeProject, DOMAIN } from "./support/compose.ts";
+import { docker, hostAddress, withEngine } from "./support/given.ts";
+
+/** In ms. Installs the bot, starts its database, and waits for both. */
+const UP_TIMEOUT_MS = 600_000;
+
+/** A line of docs/deploying.md, with a name for which Caddy signs the certificate itself. */
+function documented(part: string): string {
+  const page = pages.find(({ path }) => path === "docs/deploying.md");
+  const lines = page === undefined ? [] : codeBlocks(page).flatMap(({ code }) => code.split("\n"));
+  const found = lines.find((line) => line.includes(part));
+  if (found === undefined) throw new Error(`docs/deploying.md has no line with ${part}`);
+  return found.replace("bot.example.org", DOMAIN);
+}
+
+const UP = documented("docker compose up");
+
+withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml", (store) => {
+  let folder: string;
+  let project: ComposeProject;
+  let platform: PlatformProcess;
+  let conversation: string;
+  const texts: string[] = [];
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "containers-"));
+    const flags = ["--store", store];
+    project = await ComposeProject.scaffold(docker, folder, `starter-${store}`, flags);
+  }, SCAFFOLD_TIMEOUT_MS);
+
+  afterAll(async () => {
+    await project?.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Writes to the bot, and waits for the answer. */
+  async function say(text: string): Promise<{ event: string; status: number | null }> {
+    const message = await platform.message(text);
+    conversation = message.conversation;
+    texts.push(text);
+    const { status } = await platform.delivery(message.event);
+    await platform.answer(`Hi Ada! You wrote: ${text}`);
+    return { event: message.event, status };
+  }
+
+  /** All that the bot has said: one answer to each message, in order. */
+  async function expectAnswers(): Promise<void> {
+    const answers = texts.map((text) => `Hi Ada! You wrote: ${text}`);
+    expect(await platform.answers(conversation)).toEqual(answers);
+  }
+
+  test(
+    "answers by https, keeps its memory, is updated, and stops in time",
+    async () => {
+      project.explainFailure();
+      const port = await reservePort();
+      const host = await hostAddress();
+      project.configure({
+        SERVICE_BASE_URL: `http://${host}:${port}`,
+        SERVICE_API_KEY: API_KEY,
+        SERVICE_WEBHOOK_SECRET: SECRET,
+      });
+      await project.type(documented("echo BOT_DOMAIN="));
+      await project.type(UP);
+
+      const root = "/data/caddy/pki/authorities/local/root.crt";
+      const authority = join(temporaryFolder(), "root.crt");
+      writeFileSync(
+        authority,
+        await docker.run("exec", await project.container("caddy"), "cat", root),
+      );
+      const flags = ["--host", host, "--port", String(port)];
+      platform = await PlatformProcess.start(temporaryFolder(), authority, flags);
+      await platform.control.saveWebhook({ url: `https://${DOMAIN}/webhook` });
+      const { event, status } = await say("by https");
+      expect(status).toBe(200);
+
+      // The memory is in the volume: what is delivered once more is known.
+      await project.type("docker compose restart bot");
+      await project.type("docker compose down");
+      await project.type(UP);
+      const again = await platform.control.deliver({ eventIds: [event] });
+      expect(again).toMatchObject([{ status: 200 }]);
+      await say("after an update");
+      await expectAnswers();
+
+      const bot = await project.container("bot");
+      const lines = (await docker.logs(bot)).filter((line) => line !== "");
+      for (const line of lines) expect(JSON.parse(line)).toHaveProperty("msg");
+
+      const started = performance.now();
+      await project.type("docker compose stop bot");
+      expect(performance.now() - started).toBeLessThan(20_000);
+      expect(await docker.inspect(bot, "json .State")).toMatchObject({
+        ExitCode: 0,
+        OOMKilled: false,
+      });
+    },
+    UP_TIMEOUT_MS,
+  );
+});

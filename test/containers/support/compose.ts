@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { onTestFailed } from "vitest";
+import { scaffoldedBot, withoutBotVariables } from "../../support/scaffolded.ts";
+import type { Docker } from "../engine/docker.ts";
+
+const runFile = promisify(execFile);
+
+/** The name in BOT_DOMAIN: Caddy signs a certificate for it by an authority of its own. */
+export const DOMAIN = "localhost";
+
+/** Newer versions of Compose are a plugin of docker, which Debian 12 does not have: what is typed is the same. */
+const STAND_IN = `#!/bin/sh
+[ "$1" = compose ] || exec "$DOCKER" "$@"
+shift
+exec docker-compose "$@"
+`;
+
+/** The folder of a scaffolded bot, with the lines that its owner types. */
+export class ComposeProject {
+  readonly dir: string;
+  readonly #docker: Docker;
+  readonly #bin: string;
+
+  private constructor(dir: string, bin: string, docker: Docker) {
+    this.dir = dir;
+    this.#bin = bin;
+    this.#docker = docker;
+  }
+
+  /** Scaffolds a bot from this checkout, to be installed in its image alone. */
+  static async scaffold(
+    docker: Docker,
+    folder: string,
+    name: string,
+    flags: readonly string[] = [],
+  ): Promise<ComposeProject> {
+    const lockOnly = { npm_config_package_lock_only: "true" };
+    const { dir } = await scaffoldedBot(folder, name, ["--no-git", ...flags], lockOnly);
+    const bin = join(folder, "stand-ins");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, "docker"), STAND_IN);
+    chmodSync(join(bin, "docker"), 0o755);
+    return new ComposeProject(dir, bin, docker);
+  }
+
+  /** Sets variables in .env. */
+  configure(values: Readonly<Record<string, string>>): void {
+    const file = join(this.dir, ".env");
+    const text = Object.entries(values).reduce(
+      (before, [name, value]) => {
+        const line = new RegExp(`^#?${name}=.*$`, "m");
+        return line.test(before)
+          ? before.replace(line, () => `${name}=${value}`)
+          : `${before}${name}=${value}\n`;
+      },
+      readFileSync(file, "utf8"),
+    );
+    writeFileSync(file, text);
+  }
+
+  /** Runs a line in the project's folder, as a shell reads it. Resolves to its standard output. */
+  async type(line: string): Promise<string> {
+    const path = process.env["PATH"] ?? "";
+    const docker = (await runFile("sh", ["-c", "command -v docker"])).stdout.trim();
+    const env = {
+      ...withoutBotVariables(),
+      ...this.#docker.env,
+      ...{ DOCKER: docker, PATH: `${this.#bin}:${path}` },
+    };
+    const { stdout } = await runFile("sh", ["-euc", line], { cwd: this.dir, env });
+    return stdout;
+  }
+
+  /** The id of the container of a service. */
+  async container(service: string): Promise<string> {
+    return (await this.type(`docker compose ps --quiet ${service}`)).trim();
+  }
+
+  /** Prints the last lines of all containers if the test fails. */
+  explainFailure(): void {
+    onTestFailed(async () => {
+      process.stderr.write(await this.type("docker compose logs --no-color --tail 20"));
+    });
+  }
+
+  /** Removes containers, networks and volumes. */
+  async remove(): Promise<void> {
+    await this.type(`BOT_DOMAIN=${DOMAIN} docker compose down --volumes --remove-orphans`);
+  }
+}
