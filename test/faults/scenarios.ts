@@ -2,6 +2,7 @@ import { modelScenario } from "./model/model.ts";
 import { powerLoss, powerLossControl } from "./power-loss/power-loss.ts";
 import type { Scenario } from "./scenario.ts";
 import { apiFaults } from "./scenarios/api-faults.ts";
+import { clusterCounting, counting } from "./scenarios/counting.ts";
 import { diskFull } from "./scenarios/disk-full.ts";
 import { duplicates } from "./scenarios/duplicates.ts";
 import { failpoints } from "./scenarios/failpoints.ts";
@@ -11,11 +12,13 @@ import { poison } from "./scenarios/poison.ts";
 import { clusterScenarios } from "./scenarios/postgres.ts";
 import { restores } from "./scenarios/restores.ts";
 import { stops } from "./scenarios/stops.ts";
+import { clusterTimers, timers } from "./scenarios/timers.ts";
 
 /** One bot on SQLite. */
 export const botScenarios: readonly Scenario[] = [
   ...[kills, failpoints, duplicates, diskFull],
   ...[apiFaults, poison, stops, restores],
+  ...[counting, timers],
 ];
 
 /** All scenarios, in the order of the report. */
@@ -25,5 +28,6 @@ export const scenarios: readonly Scenario[] = [
   powerLossControl("NORMAL"),
   modelScenario,
   ...clusterScenarios,
+  ...[clusterCounting, clusterTimers],
   leaderChurn,
 ];

@@ -10,6 +10,7 @@ import { answerTo, behaviourOf, commentOn } from "./behaviours.ts";
 import { limitFile } from "./file-limit.ts";
 import { keepJournal, limitDatabaseTime } from "./journal.ts";
 import * as protocol from "./protocol.ts";
+import { addTimers, countersSchema, handleStateAndTime } from "./state-and-time.ts";
 import { moveSystemClock } from "./system-clock.ts";
 
 const given: Partial<protocol.BotSettings> = JSON.parse(
@@ -18,7 +19,7 @@ const given: Partial<protocol.BotSettings> = JSON.parse(
 const settings = { ...protocol.defaultSettings, ...given };
 const { answers, failpoint, runsFile, journalFile, databaseTimeoutMs, synchronous, ...rest } =
   settings;
-const { clockOffsetMs = 0, ...options } = rest;
+const { clockOffsetMs = 0, cron, ...options } = rest;
 const driver = process.ppid;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
 const picture = readFileSync(SAMPLE_PICTURE);
@@ -40,6 +41,7 @@ process.on("disconnect", () => process.exit(1));
 
 const bot = new Bot({
   ...options,
+  state: countersSchema,
   // A few people write far more than people do.
   loopGuard: false,
   ...(failpoint === undefined ? {} : { fetch: armFailpoint(failpoint) }),
@@ -49,6 +51,7 @@ bot.on("dm.message", async (ctx) => {
   const behaviour = behaviourOf(excerpt);
   if (runs !== undefined) writeSync(runs, `${ctx.event.id} ${conversationId} ${ctx.late}\n`);
   await misbehave(ctx);
+  if (await handleStateAndTime(ctx)) return;
   if (behaviour === "step") await ctx.step("count", () => ({ words: excerpt.length }));
   for (let n = 1; n <= answers; n++) {
     if (n > 1 && behaviour === "slow") await wait(700, undefined, { signal: ctx.signal });
@@ -66,6 +69,7 @@ bot.on(["mention", "comment", "reply", "like"], async (ctx) => {
 bot.on("follow", async (ctx) => {
   await ctx.post(commentOn(ctx.event.id));
 });
+if (cron !== undefined) addTimers(bot, cron);
 await bot.start();
 protocol.notifyDriver({ ready: bot.url ?? "" });
 

@@ -1,4 +1,8 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
+import type { Bot, Context, WithState } from "../../../src/index.ts";
+import { behaviourOf, commentOn, groupOf, numberOf, timerAnswers } from "./behaviours.ts";
+import type { BotSettings } from "./protocol.ts";
 
 /** State of a conversation, or of a group of them. */
 export interface Counters {
@@ -12,3 +16,66 @@ export const countersSchema: z.ZodType<Counters> = z.object({
   count: z.number().default(0),
   fired: z.number().default(0),
 });
+
+const reminderSchema = z.object({ number: z.number() });
+
+/** In ms, between an answer and the end of its run. */
+const PAUSE_MS = 50;
+
+/** In ms. Longer than any run. */
+const FAR_MS = 3_600_000;
+
+/** Handles the messages that use the state or timers. False for all others. */
+export async function handleStateAndTime(
+  ctx: Context<"dm.message"> & WithState<Counters>,
+): Promise<boolean> {
+  const { excerpt } = ctx.payload;
+  const behaviour = behaviourOf(excerpt);
+  const number = numberOf(excerpt);
+  const argument = /\((\d+)\)$/.exec(excerpt)?.[1] ?? "";
+  switch (behaviour) {
+    case "count":
+    case "tally": {
+      const state = await ctx.state();
+      state.count += 1;
+      if (behaviour === "tally") (await ctx.state(groupOf(excerpt))).count += 1;
+      await ctx.reply(String(state.count));
+      // A kill in this time finds the answer said and the state not written.
+      if (number % 3 === 0) await wait(PAUSE_MS);
+      return true;
+    }
+    case "remind":
+      await ctx.later("remind", Number(argument), { number });
+      break;
+    case "rekey":
+      await ctx.later("remind", FAR_MS, { number }, { key: String(number) });
+      await ctx.later("remind", Number(argument), { number }, { key: String(number) });
+      break;
+    case "far":
+      await ctx.later("remind", FAR_MS, { number }, { key: String(number) });
+      break;
+    case "cancel": {
+      const timers = await ctx.cancel("remind", argument);
+      await ctx.reply(timerAnswers.cancelled(number, timers));
+      return true;
+    }
+    default:
+      return false;
+  }
+  await ctx.reply(timerAnswers.set(number));
+  return true;
+}
+
+/** Handles the timers that these messages set, and comments on a post at each moment of a pattern. */
+export function addTimers(
+  bot: Bot<Counters>,
+  { pattern, postId }: NonNullable<BotSettings["cron"]>,
+): void {
+  bot.onTimer("remind", reminderSchema, async (ctx) => {
+    (await ctx.state()).fired += 1;
+    await ctx.reply(timerAnswers.due(ctx.payload.data.number));
+  });
+  bot.cron("tick", pattern, async (ctx) => {
+    await ctx.comment(postId, commentOn(ctx.event.id));
+  });
+}

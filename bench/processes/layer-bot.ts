@@ -1,0 +1,99 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { z } from "zod";
+import { Bot } from "../../src/bot.ts";
+import { readDatabase } from "../../src/core/database-address.ts";
+import { answer } from "../harness/child.ts";
+import { openCounters } from "../support/counters.ts";
+import { fillInbox, openInbox } from "../support/inbox.ts";
+import type { QueueEvent, QueueOptions } from "../support/queue.ts";
+import { countStatements } from "../support/statements.ts";
+import { startOnPort, webhookEnv } from "../support/webhook-bot.ts";
+
+/**
+ * Use of the layer by the handler of a message. `none`: the bot has neither state nor timers. `unused`: it has both,
+ * with a cron, and the handler uses nothing. `by hand`: it counts in a table of its own, as without the layer.
+ */
+export type Use = "none" | "unused" | "state" | "timer" | "by hand";
+
+export interface Run {
+  readonly ms: number;
+  /** Time of the processor in this process, in ms. Other work on the machine hardly changes it. */
+  readonly cpuMs: number;
+  /** Statements on SQLite, round trips on PostgreSQL; with the handler's own. */
+  readonly statements: number;
+}
+
+/** In ms. Timers that never fire here. */
+const HOUR_MS = 3_600_000;
+
+interface Counter {
+  count: number;
+}
+
+const counter: z.ZodType<Counter> = z.object({ count: z.number().default(0) });
+
+const statements = countStatements();
+
+/** Handles as many events as there are in a database, with a whole bot. */
+const handlers = {
+  /** Fills the database, and resolves to the time from the first handler until the last outcome is recorded. */
+  run: async (
+    use: Use,
+    options: QueueOptions,
+    events: readonly QueueEvent[],
+    concurrency: number,
+  ): Promise<Run> => {
+    const inbox = await openInbox(options);
+    await fillInbox(inbox, events);
+    await inbox.close();
+    const counters = use === "by hand" ? await openCounters(options) : undefined;
+    let began = { at: 0, statements: 0, cpu: process.cpuUsage() };
+    let handled = 0;
+    const all = Promise.withResolvers<void>();
+    const begin = () => {
+      if (handled === 0) {
+        began = { at: performance.now(), statements: statements(), cpu: process.cpuUsage() };
+      }
+      handled += 1;
+      if (handled === events.length) all.resolve();
+    };
+    const bot = makeBot(use, options, concurrency);
+    bot.on("dm.message", async (ctx) => {
+      begin();
+      if (use === "state") (await ctx.state()).count += 1;
+      if (use === "timer") await ctx.later("remind", HOUR_MS, { text: "hello" });
+      await counters?.increment(ctx.payload.conversationId);
+    });
+    await startOnPort(bot);
+    await all.promise;
+    await bot.idle();
+    const { user, system } = process.cpuUsage(began.cpu);
+    const run = {
+      ms: performance.now() - began.at,
+      cpuMs: (user + system) / 1000,
+      statements: statements() - began.statements,
+    };
+    await bot.stop();
+    await counters?.close();
+    return run;
+  },
+};
+
+export type LayerBotProcess = typeof handlers;
+
+function makeBot(use: Use, { url, schema }: QueueOptions, concurrency: number): Bot<Counter> {
+  const isFile = readDatabase(url).kind === "sqlite";
+  const env = {
+    ...webhookEnv(url, "warn"),
+    CONCURRENCY: String(concurrency),
+    ...(isFile ? {} : { DATABASE_SCHEMA: schema }),
+  };
+  const isPlain = use === "none" || use === "by hand";
+  const bot = new Bot<Counter>({ loopGuard: false, env, ...(isPlain ? {} : { state: counter }) });
+  if (isPlain) return bot;
+  bot.onTimer("remind", () => wait(0));
+  bot.cron("daily", "0 9 * * *", {}, () => wait(0));
+  return bot;
+}
+
+answer(handlers);

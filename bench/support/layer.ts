@@ -1,0 +1,71 @@
+import type { Figure, Samples, Subject } from "../harness/benchmark.ts";
+import type { Child } from "../harness/child.ts";
+import type { LayerBotProcess, Use } from "../processes/layer-bot.ts";
+import { makeEvents, type QueueOptions } from "./queue.ts";
+import { perSecond } from "./rate.ts";
+
+const CONVERSATIONS = 4_000;
+
+/** Words of each use, in the order of the table. All but the first are compared with it. */
+const uses: readonly (readonly [use: Use, name: string])[] = [
+  ["none", "a bot with neither"],
+  ["unused", "a bot with both, which the handler does not use"],
+  ["state", "the handler changes ctx.state()"],
+  ["by hand", "the handler changes a table of its own"],
+  ["timer", "the handler sets a timer"],
+];
+
+export interface LayerSubjects {
+  readonly process: Child<LayerBotProcess>;
+  /** A database for each use. */
+  readonly database: (use: Use) => QueueOptions;
+  readonly count: number;
+  readonly concurrency: number;
+  /** Called before each sample. */
+  readonly settle?: () => Promise<void>;
+}
+
+/** Each use once in a round: events handled per second, and statements for an event. */
+export function layerSubjects({
+  process,
+  database,
+  count,
+  concurrency,
+  settle,
+}: LayerSubjects): Subject[] {
+  return uses.map(([use]) => async (): Promise<Samples> => {
+    await settle?.();
+    const events = makeEvents(count, CONVERSATIONS);
+    const { ms, cpuMs, statements } = await process.call(
+      "run",
+      use,
+      database(use),
+      events,
+      concurrency,
+    );
+    const sample = `${use} ${concurrency}`;
+    return {
+      [sample]: perSecond(count, ms),
+      [`${sample} cpu`]: (cpuMs * 1000) / count,
+      [`${sample} statements`]: statements / count,
+    };
+  });
+}
+
+/** @param statements their name in the table */
+export function layerFigures(concurrency: number, statements: string): Figure[] {
+  const measures = [
+    { of: "", what: "", unit: "events/s" },
+    { of: " cpu", what: ": processor", unit: "µs per event" },
+    { of: " statements", what: `: ${statements}`, unit: "per event" },
+  ];
+  return measures.flatMap(({ of, what, unit }) =>
+    uses.map(([use, name]): Figure => {
+      const figure = {
+        ...{ name: `${name}, ${concurrency} lanes at once${what}`, unit },
+        sample: `${use} ${concurrency}${of}`,
+      };
+      return use === "none" ? figure : { ...figure, against: `none ${concurrency}${of}` };
+    }),
+  );
+}
