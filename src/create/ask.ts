@@ -37,6 +37,7 @@ const DIRECTORY = "my-bot";
 const templateHints: Readonly<Record<Template, string>> = {
   starter: "a file per event type, tests, Docker, https, CI",
   minimal: "one file and its test",
+  assistant: "commands, state, reminders, a daily post, with tests",
 };
 
 const storeHints: Readonly<Record<Store, string>> = {

@@ -3,7 +3,7 @@ import { messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 
 // The choices. Later versions may have more templates and stores.
-export const templates = ["starter", "minimal"] as const;
+export const templates = ["starter", "minimal", "assistant"] as const;
 export const stores = ["sqlite", "postgres"] as const;
 export const packageManagers = ["npm", "pnpm", "yarn", "bun"] as const;
 

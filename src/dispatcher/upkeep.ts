@@ -1,4 +1,4 @@
-import { type Clock, every as repeat, sleep } from "../core/clock.ts";
+import { type Clock, every as repeat, sleep, type TimerOptions } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Inbox, Retention } from "../inbox/inbox.ts";
 
@@ -25,10 +25,13 @@ export async function keepUp(
   signal: AbortSignal,
 ): Promise<void> {
   await Promise.all([
-    every(HEAL_INTERVAL_MS, () => heal(options, onHealed), options, signal),
-    every(SWEEP_INTERVAL_MS, () => sweep(options, signal), options, signal),
+    every(HEAL_INTERVAL_MS, () => heal(options, onHealed), options, signal, UPKEEP),
+    every(SWEEP_INTERVAL_MS, () => sweep(options, signal), options, signal, UPKEEP),
   ]);
 }
+
+/** Times that were missed, as while the machine slept, need not be made up for. */
+const UPKEEP: TimerOptions = { background: true };
 
 /** Does `work` every `ms` milliseconds until `signal` aborts. A failure is logged, and the next time comes all the same. */
 export function every(
@@ -36,10 +39,11 @@ export function every(
   work: () => Promise<void>,
   { clock, log }: Pick<UpkeepOptions, "clock" | "log">,
   signal: AbortSignal,
+  timer?: TimerOptions,
 ): Promise<void> {
   const once = () =>
     work().catch((err: unknown) => log.error({ err }, "upkeep of the inbox failed"));
-  return repeat(clock, ms, once, signal);
+  return repeat(clock, ms, once, signal, timer);
 }
 
 async function heal({ inbox, log }: UpkeepOptions, onHealed: () => void): Promise<void> {

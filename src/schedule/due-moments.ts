@@ -22,8 +22,8 @@ export interface DueMomentsOptions extends LookLoopOptions {
   readonly crons: readonly CronJob[];
 }
 
-/** In ms. After a longer gap, as of a machine that slept, moments count as missed. */
-const MAX_GAP_MS = 60_000;
+/** In ms. A moment that is found later than this, as after a sleep of the machine, counts as missed. */
+const MAX_LATE_MS = 60_000;
 
 /** Due moments of one look. */
 interface Due {
@@ -76,7 +76,10 @@ export class DueMoments {
 
   async #dueOf(cron: CronJob, now: number): Promise<Due> {
     const seenAt = this.#seenAt.get(cron.name);
-    const isGap = seenAt === undefined || Math.abs(now - seenAt) > MAX_GAP_MS;
+    const first = seenAt === undefined ? undefined : cron.moments.after(seenAt);
+    const isLate = first !== undefined && now - first > MAX_LATE_MS;
+    // The time of day may have been set back.
+    const isGap = seenAt === undefined || isLate || seenAt - now > MAX_LATE_MS;
     const events = isGap ? await this.#missed(cron, now) : momentsOf(cron, seenAt, now);
     if (!isGap && events.length === 0) return { events };
     return { events, cursor: { name: cronType(cron.name), position: positionOf(cron, now) } };

@@ -7,6 +7,7 @@ export { ManualClock } from "./manual-clock.ts";
 export type { RefuseOptions } from "./refusals.ts";
 export type { ActOptions, Happening, TypedAct } from "./scene.ts";
 export { type TestBotOptions, type TestOptions, testBot } from "./start.ts";
+export type { ScheduledTimer } from "./stored.ts";
 export { type BotUnderTest, TestBot } from "./test-bot.ts";
 export {
   type RecordedCall,

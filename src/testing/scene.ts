@@ -39,7 +39,7 @@ type Acted = ReturnType<Control["act"]>;
 const UNKNOWN = "somebody";
 
 /** The person who acts unless a test names another. */
-const DEFAULT_PERSON = "ada";
+export const DEFAULT_PERSON = "ada";
 
 /** The user name of the platform's bot. */
 const BOT = "bot";

@@ -16,6 +16,8 @@ export interface TestBotOptions {
   readonly delivery: "webhook";
   readonly logLevel: "silent";
   readonly requestRetries: 0;
+  /** In ms. Longer than by default, because each renewal would be a step of the clock. */
+  readonly leaseMs: number;
   readonly fetch: Fetch;
   readonly clock: ManualClock;
 }
@@ -84,6 +86,7 @@ async function create<B extends BotUnderTest>(
     logLevel: "silent",
     // A wait between two tries of one request would last for ever, because the clock stands still.
     requestRetries: 0,
+    leaseMs: 3_600_000,
   };
   const bot: B | undefined = await createBot(options);
   if (typeof bot?.start !== "function") refuseProblems(["createBot must return the bot"]);

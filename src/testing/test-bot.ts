@@ -1,7 +1,8 @@
 import { checkOptions } from "../core/option-checks.ts";
 import { readWhen, type When } from "../core/span.ts";
 import { ServiceBotError } from "../errors.ts";
-import type { EventType } from "../events/types.ts";
+import { actorOf, conversationOf } from "../events/lane.ts";
+import type { AnyEvent, EventType, UnknownEvent } from "../events/types.ts";
 import {
   DELIVER_OPTIONS,
   type DeliverOptions,
@@ -15,7 +16,14 @@ import type { FailedRun, Failures, ObservableBot } from "./failures.ts";
 import { IdleWait } from "./idle-wait.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import type { RefuseOptions } from "./refusals.ts";
-import type { ActOptions, TypedAct } from "./scene.ts";
+import { type ActOptions, DEFAULT_PERSON, type TypedAct } from "./scene.ts";
+import {
+  Messages,
+  type ScheduledTimer,
+  type StateOf,
+  type StoredEffects,
+  scheduledTimers,
+} from "./stored.ts";
 import type { RecordedCall, SentByBot, TestPlatform, UploadedByBot } from "./test-platform.ts";
 
 /** The methods of a `Bot` that a test bot calls. */
@@ -28,6 +36,8 @@ export interface BotUnderTest extends ObservableBot {
   handle(request: Request): Promise<Response>;
   /** Resolves once no event is due or under way. */
   idle(): Promise<void>;
+  /** The stored states and timers. */
+  readonly inbox: StoredEffects;
 }
 
 /** Parts of a {@link TestBot}. */
@@ -49,6 +59,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   readonly clock: ManualClock;
   readonly #platform: TestPlatform;
   readonly #failures: Failures;
+  readonly #messages = new Messages();
   #events = 0;
   #isClosed = false;
 
@@ -77,6 +88,27 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   /** Runs of handlers that have failed, in order. */
   get failures(): readonly FailedRun[] {
     return this.#failures.all;
+  }
+
+  /**
+   * Reads a stored state, as JSON keeps it. `undefined` if there is none.
+   *
+   *     assert.deepEqual(await bot.state({ from: "ada" }), { count: 1 });
+   *
+   * @param of the person of a conversation, or the key of a state. Default: the conversation of `ada`
+   * @throws {ServiceBotError} INVALID_OPTION if the person has sent no message
+   */
+  async state(of: StateOf = {}): Promise<unknown> {
+    const { inbox } = this.bot;
+    const { from = DEFAULT_PERSON } = typeof of === "string" ? {} : of;
+    const key = typeof of === "string" ? of : await this.#messages.laneOf(from, inbox);
+    const stored = await inbox.state(key);
+    return stored && JSON.parse(stored.value);
+  }
+
+  /** Lists the timers that handlers have set with `ctx.later`. The one that is due first comes first. */
+  async timers(): Promise<readonly ScheduledTimer[]> {
+    return await scheduledTimers(this.bot.inbox, this.clock.now());
   }
 
   /** Makes the platform refuse the next calls: see `TestPlatform.refuse`. */
@@ -186,8 +218,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     this.#requireOpen();
     const event = this.#complete<T>({ type, payload });
     this.#platform.happen(event);
-    // Delivered as it is, because that is what the platform does with a type that it has no rules for.
-    return await this.#exchange<T>([event], event as unknown as EventFor<T>);
+    return await this.#exchange<T>([event], event as EventFor<T>);
   }
 
   /**
@@ -241,7 +272,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
 
   /** Delivers events, and collects what the bot says to one of them. */
   async #exchange<T extends string>(
-    events: readonly object[],
+    events: readonly AnyEvent[],
     event: EventFor<T>,
   ): Promise<Exchange<T>> {
     const before = this.sent.length;
@@ -252,15 +283,22 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return { event, replies: repliesTo(event, this.sent.slice(before)) };
   }
 
-  async #send(events: readonly object[], options: DeliverOptions = {}): Promise<DeliveryAnswer> {
+  async #send(events: readonly AnyEvent[], options: DeliverOptions = {}): Promise<DeliveryAnswer> {
+    for (const event of events) {
+      const from = conversationOf(event) && actorOf(event);
+      if (from !== undefined) this.#messages.add(from, event.id);
+    }
     const { secret = SECRET, timestamp = this.clock.now() / 1000 } = options;
     const response = await this.bot.handle(signedDelivery(events, { secret, timestamp }));
     await this.bot.idle();
     return { status: response.status, body: await response.json() };
   }
 
-  #complete<T extends string>(event: TestEvent<T>): TestEvent<T> {
-    return { id: this.#nextId(), createdAt: new Date(this.clock.now()).toISOString(), ...event };
+  #complete<T extends string>(event: TestEvent<T>): UnknownEvent {
+    const createdAt = new Date(this.clock.now()).toISOString();
+    // Delivered as it is, because a test may forge a payload.
+    const payload = event.payload as UnknownEvent["payload"];
+    return { id: this.#nextId(), createdAt, ...event, payload };
   }
 
   #nextId(): string {

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, test } from "vitest";
 import { templates } from "../faces/create.ts";
@@ -62,6 +62,14 @@ test("the minimal template is one file of a dozen lines, and its test", async ()
   const code = (await everythingIn(directory)).filter((path) => path.endsWith(".ts"));
   expect(code).toEqual(["src/main.ts", "test/main.test.ts"]);
   expect((await read("src/main.ts")).trimEnd().split("\n").length).toBeLessThanOrEqual(12);
+});
+
+test("the assistant template, with its tests, has less than 120 lines", async () => {
+  const { directory, read } = await bot(["--template", "assistant"]);
+  const code = (await everythingIn(directory)).filter((path) => path.endsWith(".ts"));
+  expect(code.map((path) => basename(path))).toEqual(["bot.ts", "main.ts", "bot.test.ts"]);
+  const texts = await Promise.all(code.map(read));
+  expect(texts.join("").trimEnd().split("\n").length).toBeLessThan(120);
 });
 
 test("each event type has a handler file of its own", async () => {

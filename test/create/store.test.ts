@@ -15,6 +15,9 @@ async function bot(template: string, store: string) {
   return { outcome, directory, read, paths: await everythingIn(directory) };
 }
 
+/** Packages that a bot of the template has besides service-bot and the driver. */
+const packagesOf: Readonly<Record<string, readonly string[]>> = { assistant: ["zod"] };
+
 /** What Compose puts in place of `${NAME…}`. */
 function interpolated(text: string): string[] {
   return [...text.matchAll(/\$\{(\w+)/g)].map(([, name = ""]) => name);
@@ -24,7 +27,11 @@ describe.each(templates)("the template %s on PostgreSQL", (template) => {
   test("the driver and the command that starts a server are in package.json", async () => {
     const { read } = await bot(template, "postgres");
     const { dependencies, scripts } = JSON.parse(await read("package.json"));
-    expect(Object.keys(dependencies)).toEqual(["pg", "service-bot"]);
+    expect(Object.keys(dependencies)).toEqual([
+      "pg",
+      "service-bot",
+      ...(packagesOf[template] ?? []),
+    ]);
     expect(scripts.db).toContain("--file compose.dev.yaml");
     expect(scripts.dev).toBe("service-bot dev");
   });
@@ -86,7 +93,7 @@ describe.each(templates)("the template %s on SQLite", (template) => {
   test("has nothing of PostgreSQL but the word that it can be had", async () => {
     const { read, paths } = await bot(template, "sqlite");
     const { dependencies, scripts } = JSON.parse(await read("package.json"));
-    expect(Object.keys(dependencies)).toEqual(["service-bot"]);
+    expect(Object.keys(dependencies)).toEqual(["service-bot", ...(packagesOf[template] ?? [])]);
     expect(scripts).not.toHaveProperty("db");
     expect(paths).not.toContain("compose.dev.yaml");
     expect(paths).not.toContain("postgres-init.sql");

@@ -47,9 +47,12 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
   ],
   [
     ["bot", "--template", "huge"],
-    '--template "huge" is not available. There is: starter, minimal.',
+    '--template "huge" is not available. There is: starter, minimal, assistant.',
   ],
-  [["bot", "--template="], '--template "" is not available. There is: starter, minimal.'],
+  [
+    ["bot", "--template="],
+    '--template "" is not available. There is: starter, minimal, assistant.',
+  ],
   [["bot", "--store", "mysql"], '--store "mysql" is not available. There is: sqlite, postgres.'],
   [["bot", "--pm", "pip"], '--pm "pip" is not available. There is: npm, pnpm, yarn, bun.'],
   ...["", "^1.0.0\n", " ^1.0.0"].map((spec): [string[], string] => [

@@ -6,7 +6,12 @@ import { commandsOf, problemOf } from "./command-lines.ts";
 import { codeBlocks, pages, root } from "./markdown.ts";
 
 /** Pages that go into a bot; what stands between double braces is filled in. */
-const templates = ["starter/README.md", "starter/AGENTS.md", "minimal/README.md"].map((name) => {
+const templates = [
+  "starter/README.md",
+  "starter/AGENTS.md",
+  "minimal/README.md",
+  "assistant/README.md",
+].map((name) => {
   const path = join("templates", name);
   return { path, text: filled(readFileSync(join(root, path), "utf8")) };
 });

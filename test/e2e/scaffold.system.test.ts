@@ -7,53 +7,57 @@ import { TestProcess } from "../support/process.ts";
 import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot, withoutBotVariables } from "../support/scaffolded.ts";
 
 /** The starter is played in start.system.test.ts and tour.system.test.ts. */
-describe("a bot of the template minimal, made from this checkout", {
-  timeout: SCAFFOLD_TIMEOUT_MS,
-}, () => {
-  let parent: string;
-  let result: Result;
-  let bot: string;
+describe.each(["minimal", "assistant"])(
+  "a bot of the template %s, made from this checkout",
+  {
+    timeout: SCAFFOLD_TIMEOUT_MS,
+  },
+  (template) => {
+    let parent: string;
+    let result: Result;
+    let bot: string;
 
-  beforeAll(async () => {
-    parent = await mkdtemp(join(tmpdir(), "scaffold e2e "));
-    result = await scaffoldedBot(parent, "First Bot", ["--template", "minimal"]);
-    // A bot is complete in itself, so it can be moved.
-    bot = join(parent, "moved");
-    await rename(result.dir, bot);
-  }, SCAFFOLD_TIMEOUT_MS);
+    beforeAll(async () => {
+      parent = await mkdtemp(join(tmpdir(), "scaffold e2e "));
+      result = await scaffoldedBot(parent, "First Bot", ["--template", template]);
+      // A bot is complete in itself, so it can be moved.
+      bot = join(parent, "moved");
+      await rename(result.dir, bot);
+    }, SCAFFOLD_TIMEOUT_MS);
 
-  afterAll(async () => {
-    if (parent !== undefined) await rm(parent, { recursive: true, force: true });
-  });
+    afterAll(async () => {
+      if (parent !== undefined) await rm(parent, { recursive: true, force: true });
+    });
 
-  const npm = (...args: string[]): Promise<RunResult> =>
-    run("npm", args, { cwd: bot, env: withoutBotVariables() });
+    const npm = (...args: string[]): Promise<RunResult> =>
+      run("npm", args, { cwd: bot, env: withoutBotVariables() });
 
-  test("is installed, and is a repository of its own", async () => {
-    expect(result).toMatchObject({ name: "first-bot", installed: true, git: true });
-    expect((await stat(join(bot, "package-lock.json"))).isFile()).toBe(true);
-  });
+    test("is installed, and is a repository of its own", async () => {
+      expect(result).toMatchObject({ name: "first-bot", installed: true, git: true });
+      expect((await stat(join(bot, "package-lock.json"))).isFile()).toBe(true);
+    });
 
-  test("passes its own tests", async () => {
-    const { code, output } = await npm("test");
-    expect(code, output).toBe(0);
-    expect(output).toMatch(/pass [1-9]\d*/);
-    expect(output).toMatch(/fail 0/);
-  });
+    test("passes its own tests", async () => {
+      const { code, output } = await npm("test");
+      expect(code, output).toBe(0);
+      expect(output).toMatch(/pass [1-9]\d*/);
+      expect(output).toMatch(/fail 0/);
+    });
 
-  test("has no type errors, and finds the declarations of service-bot", async () => {
-    const { code, output } = await npm("run", "typecheck", "--", "--listFiles");
-    expect(code, output).toBe(0);
-    expect(output).toMatch(/node_modules\/service-bot\/dist\/index\.d\.ts/);
-  });
+    test("has no type errors, and finds the declarations of service-bot", async () => {
+      const { code, output } = await npm("run", "typecheck", "--", "--listFiles");
+      expect(code, output).toBe(0);
+      expect(output).toMatch(/node_modules\/service-bot\/dist\/index\.d\.ts/);
+    });
 
-  test("starts, is healthy, and ends with 0 on SIGTERM", async () => {
-    const env = { PORT: "0", DELIVERY: "webhook" };
-    const args = ["--import", "service-bot/env", "src/main.ts"];
-    const running = new TestProcess(args, { cwd: bot, bareEnv: true, env });
-    const { url } = await running.message("ready");
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    running.kill("SIGTERM");
-    expect(await running.exited, running.output()).toEqual({ code: 0, signal: null });
-  });
-});
+    test("starts, is healthy, and ends with 0 on SIGTERM", async () => {
+      const env = { PORT: "0", DELIVERY: "webhook" };
+      const args = ["--import", "service-bot/env", "src/main.ts"];
+      const running = new TestProcess(args, { cwd: bot, bareEnv: true, env });
+      const { url } = await running.message("ready");
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      running.kill("SIGTERM");
+      expect(await running.exited, running.output()).toEqual({ code: 0, signal: null });
+    });
+  },
+);

@@ -1,5 +1,6 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type CodeBlock, codeBlocks, pages } from "../docs/markdown.ts";
+import { type CodeBlock, codeBlocks, pages, root } from "../docs/markdown.ts";
 
 /** A file of a bot that a guide shows. */
 export interface GuideFile {
@@ -26,3 +27,13 @@ export const guideFiles: readonly GuideFile[] = pages
         : [{ guide: basename(page.path, ".md"), path, code: block.code }];
     }),
   );
+
+/** The files of the template assistant, which the guides lead to. */
+export const assistantFiles: readonly GuideFile[] = ["src", "test"].flatMap((folder) => {
+  const directory = join(root, "templates", "assistant", folder);
+  return readdirSync(directory).map((name) => ({
+    guide: "assistant",
+    path: join(folder, name),
+    code: readFileSync(join(directory, name), "utf8"),
+  }));
+});

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "../docs/markdown.ts";
 import { linkPackage } from "../support/linked-package.ts";
-import { guideFiles } from "./files.ts";
+import { assistantFiles, guideFiles } from "./files.ts";
 
 const run = promisify(execFile);
 
@@ -21,7 +21,9 @@ test.each(guides)("docs/guides/%s.md has a bot and its test", (guide) => {
   expect(paths.some((path) => path.startsWith("test/"))).toBe(true);
 });
 
-test("the tests of the guides pass", { timeout: 60_000 }, async () => {
+test("the tests of the guides pass, and those of the template assistant", {
+  timeout: 60_000,
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), "service-bot-guides-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   linkPackage(folder, { ".": "./src/index.ts", "./testing": "./src/testing/index.ts" });
@@ -29,7 +31,7 @@ test("the tests of the guides pass", { timeout: 60_000 }, async () => {
     symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
   }
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  for (const { guide, path, code } of guideFiles) {
+  for (const { guide, path, code } of [...guideFiles, ...assistantFiles]) {
     const file = join(folder, guide, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, code);

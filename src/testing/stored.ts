@@ -1,0 +1,79 @@
+import { ServiceBotError } from "../errors.ts";
+import { foldUsername } from "../events/lane.ts";
+
+/** A timer that a handler has set with `ctx.later`. */
+export interface ScheduledTimer {
+  readonly name: string;
+  readonly key: string;
+  /** As `onTimer` gets it. */
+  readonly data: unknown;
+  /** ISO 8601, UTC. */
+  readonly dueAt: string;
+  /** Milliseconds from the present of the clock. */
+  readonly inMs: number;
+}
+
+/** The conversation of a person, or the key of a state. */
+export type StateOf = string | { readonly from?: string };
+
+/** The part of `bot.inbox` that shows states and timers. */
+export interface StoredEffects {
+  /** Finds an event. */
+  show(id: string): Promise<{ readonly lane: string }>;
+  /** Finds a state by its key. */
+  state(key: string): Promise<{ readonly value: string } | undefined>;
+  /** Lists timers, the one that is due first comes first. */
+  timers(options: { readonly limit: number; readonly after?: string | undefined }): Promise<{
+    readonly timers: readonly StoredTimer[];
+    readonly next: string | undefined;
+  }>;
+}
+
+interface StoredTimer {
+  readonly name: string;
+  readonly key: string;
+  /** JSON. */
+  readonly body: string;
+  /** In ms since 1970. */
+  readonly dueAt: number;
+}
+
+/** Timers of a page. */
+const PAGE = 1_000;
+
+/** Lists all timers. */
+export async function scheduledTimers(
+  inbox: StoredEffects,
+  now: number,
+): Promise<readonly ScheduledTimer[]> {
+  const found: ScheduledTimer[] = [];
+  let after: string | undefined;
+  do {
+    const { timers, next } = await inbox.timers({ limit: PAGE, after });
+    for (const { name, key, body, dueAt } of timers) {
+      const { data }: { readonly data?: unknown } = JSON.parse(body);
+      found.push({ name, key, data, dueAt: new Date(dueAt).toISOString(), inMs: dueAt - now });
+    }
+    after = next;
+  } while (after !== undefined);
+  return found;
+}
+
+/** The newest message of each person, by which the lane of the conversation is found. */
+export class Messages {
+  readonly #newest = new Map<string, string>();
+
+  add(username: string, event: string): void {
+    this.#newest.set(foldUsername(username), event);
+  }
+
+  /** @throws {ServiceBotError} INVALID_OPTION */
+  async laneOf(username: string, inbox: StoredEffects): Promise<string> {
+    const event = this.#newest.get(foldUsername(username.replace(/^@/, "")));
+    if (event !== undefined) return (await inbox.show(event)).lane;
+    throw new ServiceBotError(
+      "INVALID_OPTION",
+      `${username} has sent no message, so there is no conversation with a state.`,
+    );
+  }
+}

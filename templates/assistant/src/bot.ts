@@ -1,0 +1,60 @@
+import { Bot, type BotOptions } from "service-bot";
+import { z } from "zod";
+
+/** The state of a conversation. Its defaults are the first state. */
+const state = z.object({ notes: z.array(z.string()).default([]) });
+
+/** The data of a reminder. */
+const reminder = z.object({ text: z.string() });
+
+/** The bot with its handlers. Options go before the environment; the tests use them. */
+export function createBot(options: BotOptions = {}): Bot {
+  const bot = new Bot({ ...options, state });
+
+  bot.command("help", { description: "lists the commands" }, async (ctx) => {
+    const lines = bot.commands.map(({ name, description }) => `/${name} ${description}`);
+    await ctx.reply(lines.join("\n"));
+  });
+
+  bot.command("note", { description: "TEXT keeps a note" }, async (ctx) => {
+    const { notes } = await ctx.state();
+    notes.push(ctx.command.args);
+    await ctx.reply(`Note ${notes.length} is kept.`);
+  });
+
+  bot.command("notes", { description: "shows your notes" }, async (ctx) => {
+    const { notes } = await ctx.state();
+    await ctx.reply(notes.map((note, index) => `${index + 1}. ${note}`).join("\n") || "No notes.");
+  });
+
+  bot.command("forget", { description: "deletes your notes and reminders" }, async (ctx) => {
+    await ctx.clearState();
+    const reminders = await ctx.cancel("remind");
+    await ctx.reply(`Your notes are deleted, and ${reminders} reminders.`);
+  });
+
+  bot.command("remind", { description: "10m TEXT reminds you" }, async (ctx) => {
+    const [, span, text] = /^(\S+)\s+(.+)$/s.exec(ctx.command.args) ?? [];
+    try {
+      // Set when this event is done: a retry of this handler sets it once.
+      await ctx.later("remind", span ?? "", { text });
+    } catch {
+      await ctx.reply("Write /remind 10m tea, or 1h30m, or 2d.");
+      return;
+    }
+    await ctx.reply(`In ${span}: ${text}`);
+  });
+
+  bot.onTimer("remind", reminder, async (ctx) => {
+    await ctx.reply(`Reminder: ${ctx.payload.data.text}`);
+  });
+
+  // Each morning is one event, however many instances run and whenever they restart.
+  bot.cron("daily", "0 9 * * *", { timeZone: "Europe/Paris" }, async (ctx) => {
+    await ctx.post(`Good morning! Today is ${ctx.payload.dueAt.slice(0, 10)}.`);
+  });
+
+  bot.on("dm.message", (ctx) => ctx.reply("Write /help."));
+
+  return bot;
+}

@@ -1,0 +1,4 @@
+import { createBot } from "./bot.ts";
+
+// Listens, polls and handles events until SIGTERM or Ctrl-C.
+await createBot().start();
