@@ -18,13 +18,15 @@ SELECT DISTINCT lane FROM (
 const LOCK_LANES = `
 SELECT key FROM {schema}.lane WHERE key = ANY ($1::text[]) ORDER BY key FOR UPDATE`;
 
-/** Another instance may have taken some of them, or a run may have set them anew. */
+/** Another instance may have taken some of them, or a run may have set them anew. The earliest come first. */
 const TAKE_DUE = `
 WITH due AS MATERIALIZED (
   SELECT ctid AS at FROM {schema}.timer WHERE due_at <= {now} AND lane = ANY ($2::text[])
   ORDER BY due_at, lane, name, key LIMIT $1 FOR UPDATE SKIP LOCKED
+), taken AS (
+  DELETE FROM {schema}.timer USING due WHERE timer.ctid = due.at RETURNING timer.*
 )
-DELETE FROM {schema}.timer USING due WHERE timer.ctid = due.at RETURNING ${TIMER}`;
+SELECT ${TIMER} FROM taken ORDER BY due_at, lane, name, key`;
 
 export interface FiredBatch extends FiredTimers {
   /** `undefined` if no timer was due. */
@@ -62,7 +64,6 @@ function* fire(
   );
   yield* query(LOCK_LANES, lanes);
   const due = yield* query<StoredTimer>(TAKE_DUE, limit, lanes);
-  due.sort((a, b) => a.dueAt - b.dueAt);
   const stored = due.length === 0 ? undefined : yield* putOwn(due.map(toEvent));
   return { fired: due.length, stored };
 }

@@ -7,8 +7,10 @@ import type {
   PutResult,
   Source,
   StepStart,
+  StoredTimer,
 } from "../../faces/inbox.ts";
 import { compareIds, compareText } from "./ids.ts";
+import { KeptModel, type ModelEffects } from "./kept-model.ts";
 
 /** How long a suspect waits for another one, in milliseconds. */
 const SUSPECT_WAIT_MS = 200;
@@ -60,6 +62,8 @@ export class InboxModel {
   readonly lanes: Map<string, ModelLane> = new Map();
   readonly cursors: Map<string, string> = new Map();
   readonly webhookTypes: Set<string> = new Set();
+  /** What runs leave for later ones. */
+  readonly kept: KeptModel = new KeptModel();
   /** All claims there ever were, those that lost their lease included. */
   readonly claims: { readonly lane: string; readonly id: string }[] = [];
 
@@ -96,6 +100,13 @@ export class InboxModel {
       duplicates: events.length - fresh.length,
       unusable: fresh.filter(({ unusable }) => unusable !== undefined).length,
     };
+  }
+
+  /** Makes events of timers that are due, and returns their number. */
+  fire(limit: number, toEvent: (timer: StoredTimer) => NewEvent): number {
+    const due = this.kept.takeDue(limit, this.now);
+    for (const timer of due) this.#store(toEvent(timer), "poll", undefined);
+    return due.length;
   }
 
   /** When each lane that waits becomes ready, or has. */
@@ -146,7 +157,7 @@ export class InboxModel {
     head.attempts += 1;
     state.readyAt = until;
     state.holder = this.claims.push({ lane, id }) - 1;
-    const late = state.ended !== undefined && compareIds(id, state.ended) < 0;
+    const late = !isOwn(head) && state.ended !== undefined && compareIds(id, state.ended) < 0;
     const attempt = head.attempts;
     return { lane, id, type, body, source, attempt, crashes, late, receivedAt, trace };
   }
@@ -157,14 +168,16 @@ export class InboxModel {
     });
   }
 
-  end(claim: number, error?: string): boolean {
+  end(claim: number, error?: string, effects?: ModelEffects): boolean {
     return this.#whileHeld(claim, (lane, event) => {
       event.state = error === undefined ? "done" : "dead";
       event.error = error ?? "";
       event.endedAt = this.now;
-      if (lane.ended === undefined || compareIds(event.id, lane.ended) > 0) lane.ended = event.id;
+      if (effects !== undefined) this.kept.apply(effects, this.now);
       lane.holder = undefined;
       lane.readyAt = this.pending(event.lane).length > 0 ? this.now : undefined;
+      if (isOwn(event)) return;
+      if (lane.ended === undefined || compareIds(event.id, lane.ended) > 0) lane.ended = event.id;
     });
   }
 
@@ -176,10 +189,11 @@ export class InboxModel {
   advance(
     claim: number,
     pick: (pending: readonly ModelEvent[]) => ModelEvent | undefined = ([head]) => head,
+    effects?: ModelEffects,
   ): { readonly held: boolean; readonly next: ExpectedClaim | undefined } {
     const key = this.claims[claim]?.lane ?? "";
     const until = this.lanes.get(key)?.readyAt ?? 0;
-    if (!this.end(claim)) return { held: false, next: undefined };
+    if (!this.end(claim, undefined, effects)) return { held: false, next: undefined };
     const head = pick(this.pending(key));
     const waits = head === undefined || head.crashes >= 2 || until <= this.now;
     return { held: true, next: waits ? undefined : this.#lease(head, until) };
@@ -267,7 +281,7 @@ export class InboxModel {
   pending(lane?: string): ModelEvent[] {
     return [...this.events.values()]
       .filter((event) => event.state === "pending" && (lane ?? event.lane) === event.lane)
-      .sort((a, b) => compareIds(a.id, b.id) || a.seq - b.seq);
+      .sort((a, b) => compareOrder(a, b) || a.seq - b.seq);
   }
 
   stats(): InboxStats {
@@ -331,4 +345,14 @@ export class InboxModel {
     work(this.#lane(lane), event);
     return true;
   }
+}
+
+/** Events of the bot's own come first, and are never late. */
+function isOwn({ ord }: NewEvent): boolean {
+  return ord === "";
+}
+
+function compareOrder(a: NewEvent, b: NewEvent): number {
+  if (isOwn(a) || isOwn(b)) return Number(isOwn(b)) - Number(isOwn(a));
+  return compareIds(a.id, b.id);
 }

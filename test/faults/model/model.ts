@@ -51,7 +51,7 @@ async function runOnce(list: Iterable<Command>, open: OpenStore): Promise<number
   const clock = new ManualClock(START);
   const store = await open({ clock, maxBacklog: MAX_BACKLOG });
   const model = new InboxModel(START, MAX_BACKLOG, store.inbox.shared !== undefined);
-  const world: World = { store, clock, claims: [], executed: 0 };
+  const world: World = { store, clock, claims: [], versions: new Map(), executed: 0 };
   try {
     await fc.asyncModelRun(() => ({ model, real: world }), list);
     await compareWholeState(model, world);

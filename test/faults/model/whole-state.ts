@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { claimFrom, LEASE } from "./commands/claim.ts";
+import { fireTimers } from "./commands/effects.ts";
 import { askEverything } from "./commands/questions.ts";
 import { STEPS } from "./commands/steps.ts";
 import type { InboxModel } from "./inbox-model.ts";
@@ -11,6 +12,20 @@ import type { World } from "./world.ts";
  */
 export async function compareWholeState(model: InboxModel, world: World): Promise<void> {
   await askEverything(model, world);
+  await drain(model, world);
+  for (;;) {
+    const ms = model.kept.nextInMs(model.now);
+    if (ms === undefined) break;
+    model.now += ms;
+    await world.clock.advance(ms);
+    await fireTimers(2, model, world);
+    await drain(model, world);
+  }
+  await askEverything(model, world);
+}
+
+/** Handles events until none is left. */
+async function drain(model: InboxModel, world: World): Promise<void> {
   for (;;) {
     const waiting = [...model.waiting().values()];
     if (waiting.length === 0) break;
@@ -22,7 +37,6 @@ export async function compareWholeState(model: InboxModel, world: World): Promis
     for (let n = first; n < model.claims.length; n++) await finish(n, model, world);
   }
   assert.equal((await world.store.inbox.stats()).pending, 0, "everything was handled");
-  await askEverything(model, world);
 }
 
 async function finish(n: number, model: InboxModel, { store, claims }: World): Promise<void> {

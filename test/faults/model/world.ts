@@ -25,6 +25,8 @@ export interface World {
   readonly clock: ManualClock;
   /** As they were given out; the index is the claim's number in the model. */
   readonly claims: Claim[];
+  /** The store's names for the versions of the model. */
+  readonly versions: Map<number, string>;
   /** How many commands were executed. */
   executed: number;
 }

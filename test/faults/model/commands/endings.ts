@@ -77,7 +77,7 @@ export const advanceBesidePut: Arbitrary<Command> = fc.tuple(back, batch).map(([
   }),
 );
 
-function withoutFence(claim: Claim | undefined): ExpectedClaim | undefined {
+export function withoutFence(claim: Claim | undefined): ExpectedClaim | undefined {
   if (claim === undefined) return undefined;
   const { fence: _, ...rest } = claim;
   return rest;

@@ -5,13 +5,14 @@ import { deadLetters } from "../../../support/dead-letters.ts";
 import { IDS } from "../ids.ts";
 import type { InboxModel } from "../inbox-model.ts";
 import { type Command, command, type World } from "../world.ts";
+import { askKept } from "./effects.ts";
 import { refOf, STEPS } from "./steps.ts";
 
 export const ask: Arbitrary<Command> = fc.constant(command("ask everything", askEverything));
 
 /** Whatever can be asked without changing anything. */
-export async function askEverything(model: InboxModel, { store }: World): Promise<void> {
-  const { inbox } = store;
+export async function askEverything(model: InboxModel, world: World): Promise<void> {
+  const { inbox } = world.store;
   assert.deepEqual(await inbox.stats(), model.stats(), "stats");
   assert.equal(await inbox.nextReadyIn(), nextReadyIn(model), "nextReadyIn");
   assert.deepEqual(await inbox.webhookTypes(), model.webhookTypes, "webhookTypes");
@@ -28,6 +29,7 @@ export async function askEverything(model: InboxModel, { store }: World): Promis
     [...times].sort((a, b) => b - a),
     "newest dead letters first",
   );
+  await askKept(model, world);
 }
 
 function nextReadyIn(model: InboxModel): number | undefined {

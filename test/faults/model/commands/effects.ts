@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import fc, { type Arbitrary } from "fast-check";
+import type { Effects } from "../../../faces/inbox.ts";
+import { endings, eventOf } from "../../../support/effects.ts";
+import type { InboxModel } from "../inbox-model.ts";
+import type { ModelEffects } from "../kept-model.ts";
+import { type Command, command, onClaim, type World } from "../world.ts";
+import { checkFence } from "./claim.ts";
+import { back, withoutFence } from "./endings.ts";
+
+export const STATE_KEYS: readonly string[] = ["mine", "yours"];
+
+const NAME = "remind";
+
+const shape = fc.record({
+  way: fc.constantFrom("complete", "bury", "advance", "advance"),
+  key: fc.constantFrom(...STATE_KEYS),
+  deletes: fc.boolean(),
+  /** The version that the run has read: as it is, one before, or none. */
+  base: fc.constantFrom("current", "current", "current", "earlier", "none"),
+  timer: fc.option(
+    fc.record({ key: fc.constantFrom("a", "b"), delayMs: fc.constantFrom(0, 1, 5_000) }),
+  ),
+  cancel: fc.option(fc.constantFrom("a", undefined), { nil: null }),
+});
+
+type Shape = typeof shape extends Arbitrary<infer T> ? T : never;
+
+/** Ends a claim with a state, and with timers of its lane. */
+export const endWithEffects: Arbitrary<Command> = fc.tuple(back, shape).map(([back, some]) =>
+  onClaim(back, `${some.way} with ${JSON.stringify(some)}`, async ({ n, real }, model, world) => {
+    const expected = effectsOf(some, n, real.lane, model);
+    const written = realEffects(expected, world);
+    if (model.holds(n) && model.kept.conflicts(expected)) {
+      const conflict = endings[some.way](world.store.inbox, real, written);
+      await assert.rejects(conflict, { code: "STATE_CONFLICT" });
+      return;
+    }
+    if (some.way === "advance") await advance(n, expected, written, model, world);
+    else {
+      const error = some.way === "bury" ? "Error: boom" : undefined;
+      const held = model.end(n, error, expected);
+      assert.equal(await endings[some.way](world.store.inbox, real, written), held, "the lease");
+    }
+    await learnVersion(some.key, model, world);
+  }),
+);
+
+async function advance(
+  n: number,
+  expected: ModelEffects,
+  written: Effects,
+  model: InboxModel,
+  world: World,
+): Promise<void> {
+  const real = world.claims[n];
+  if (real === undefined) throw new Error(`the store never gave claim ${n}`);
+  const outcome = model.advance(n, undefined, expected);
+  const { next, ...rest } = await world.store.inbox.advance(real, written);
+  assert.deepEqual({ ...rest, next: withoutFence(next) }, outcome, "the advance");
+  if (next !== undefined) checkFence(next, world);
+}
+
+function effectsOf(some: Shape, n: number, lane: string, model: InboxModel): ModelEffects {
+  const current = model.kept.states.get(some.key)?.version;
+  const version =
+    some.base === "current" ? current : some.base === "none" ? undefined : (current ?? 1) - 1;
+  const value = some.deletes ? undefined : `{"n":${n}}`;
+  const { timer, cancel } = some;
+  const set = timer && { lane, name: NAME, ...timer, eventId: `timer:${n}`, body: "1" };
+  return {
+    // What is not there needs no deletion.
+    states: value === undefined && version === undefined ? [] : [{ key: some.key, value, version }],
+    timers: set ? [set] : [],
+    cancels: cancel === null ? [] : [{ lane, name: NAME, key: cancel }],
+  };
+}
+
+function realEffects(effects: ModelEffects, { versions }: World): Effects {
+  const states = effects.states.map(({ key, value, version }) => {
+    const known = version === undefined ? undefined : (versions.get(version) ?? "never written");
+    return { key, value, version: known };
+  });
+  return { ...effects, states };
+}
+
+/** Remembers the store's name for the version of the model. */
+async function learnVersion(key: string, model: InboxModel, world: World): Promise<void> {
+  const version = model.kept.states.get(key)?.version;
+  const [state] = await world.store.inbox.states([key]);
+  if (version === undefined || state === undefined || world.versions.has(version)) return;
+  assert.ok(![...world.versions.values()].includes(state.version), "a version of its own");
+  world.versions.set(version, state.version);
+}
+
+export const fire: Arbitrary<Command> = fc
+  .integer({ min: 1, max: 3 })
+  .map((limit) =>
+    command(`fire ${limit} timers`, (model, world) => fireTimers(limit, model, world)),
+  );
+
+/** Makes events of the timers that are due, in both. */
+export async function fireTimers(limit: number, model: InboxModel, world: World): Promise<void> {
+  const fired = model.fire(limit, eventOf);
+  const expected = { fired, nextInMs: model.kept.nextInMs(model.now) };
+  assert.deepEqual(await world.store.inbox.fireTimers(limit, eventOf), expected, "fireTimers");
+}
+
+/** Compares the states and timers. */
+export async function askKept(model: InboxModel, { store, versions }: World): Promise<void> {
+  const states = await store.inbox.states(STATE_KEYS);
+  const expected = STATE_KEYS.flatMap((key) => {
+    const state = model.kept.states.get(key);
+    return state === undefined ? [] : [{ ...state, key, version: versions.get(state.version) }];
+  });
+  assert.deepEqual(
+    [...states].sort((a, b) => (a.key < b.key ? -1 : 1)),
+    expected,
+    "states",
+  );
+  const { timers } = await store.inbox.admin.timers({ limit: 1_000 });
+  assert.deepEqual(timers, model.kept.timers(), "timers");
+}
