@@ -8,7 +8,7 @@ const heldLicences = fileURLToPath(new URL("licences", import.meta.url));
 
 /**
  * The licences of the packages that these modules belong to, with their texts, as Markdown. Below each package stand
- * the packages that it holds in turn, whose texts are read from `licences`.
+ * the packages that it holds in turn, whose texts are read from `licences`; at the end those that our own files hold.
  *
  * @param modules paths of files; files outside of `node_modules` are our own
  * @throws {Error} the licence of a package is missing
@@ -22,6 +22,9 @@ export async function thirdPartyNotices(
   const sections = await Promise.all(
     folders.sort().map((folder) => notice(folder, byFolder.get(folder) ?? [], licences)),
   );
+  const ownFiles = (byFolder.get(undefined) ?? []).filter((file) => !file.startsWith("\0"));
+  const own = await inlinedIn(ownFiles);
+  sections.push(...(await Promise.all(own.map((each) => heldNotice(each, "this one", licences)))));
   const words =
     sections.length === 0
       ? "Nothing of others is bundled with this package."

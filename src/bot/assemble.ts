@@ -1,5 +1,6 @@
 import { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
+import { isLoopback } from "../core/addresses.ts";
 import { BodyBudget } from "../core/body.ts";
 import type { Random } from "../core/clock.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
@@ -145,7 +146,7 @@ async function wire(common: Common): Promise<Parts> {
   const settings = { ...config, store: config.database.kind };
   observers.watch({ ...status, wall, isStarted, dispatcher, settings });
   const webhook = config.delivery === "polling" ? undefined : receiver;
-  const health = createHealth(config, status);
+  const health = createHealth(config, status, inbox);
   const endpoints = { webhook, health, receiver };
   const sources = { poller, schedule };
   return {
@@ -221,8 +222,9 @@ async function createPoller(
   });
 }
 
-function createHealth(config: Config, status: StatusSources): HealthOptions {
+function createHealth(config: Config, status: StatusSources, inbox: Inbox): HealthOptions {
   const { clock, isReady } = status;
+  const isLocal = isLoopback(new URL(config.baseUrl).hostname);
   const report = new SharedCall(async () => writeStatus(await readStatus(status)), {
     keepMs: REPORT_KEPT_MS,
     now: () => clock.now(),
@@ -232,6 +234,7 @@ function createHealth(config: Config, status: StatusSources): HealthOptions {
     report: () => report.get(),
     apiKey: config.apiKey,
     webhookPath: config.delivery === "polling" ? undefined : config.webhookPath,
+    ...(isLocal ? { inbox: inbox.admin } : {}),
   };
 }
 

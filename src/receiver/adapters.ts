@@ -7,6 +7,7 @@ import {
   readRequestBody,
   readWebBody,
 } from "../core/body.ts";
+import type { InboxAdmin } from "../inbox/admin.ts";
 import { SIGNATURE_HEADER } from "../signature/signature.ts";
 import {
   type Answer,
@@ -17,6 +18,7 @@ import {
   notReady,
   retryAfter,
 } from "./answer.ts";
+import { answerInbox, readInboxPath } from "./inbox-channel.ts";
 import type { Incoming, Webhook } from "./receive.ts";
 
 /** Handles requests to the webhook and calls `next` for everything else, as Express expects. */
@@ -42,6 +44,8 @@ export interface HealthOptions {
   readonly apiKey: string;
   /** Absent without a webhook (DELIVERY=polling). */
   readonly webhookPath: string | undefined;
+  /** The inbox, for the portal of the local platform. Absent unless the platform is on this machine. */
+  readonly inbox?: InboxAdmin | undefined;
 }
 
 /** Makes a listener for a plain node:http server. */
@@ -101,8 +105,13 @@ const REPORT_REMEDY = "For the report send Authorization: Bearer <SERVICE_API_KE
 /** Answers `/healthz` and `/readyz`, and 404 for anything else. */
 async function answerHealth(incoming: Incoming, options: HealthOptions): Promise<Answer> {
   const { method, path, query, headers } = incoming;
+  const { apiKey, inbox } = options;
   // A body that waits unread while the store is asked keeps each of its pieces.
   incoming.drop();
+  const asked = readInboxPath(path);
+  if (inbox !== undefined && asked !== undefined && isBearer(headers["authorization"], apiKey)) {
+    return await answerInbox(method, asked, inbox);
+  }
   if (path !== "/healthz" && path !== "/readyz") {
     const { webhookPath } = options;
     const webhook = webhookPath === undefined ? "" : ` The webhook is at ${webhookPath}.`;
@@ -111,7 +120,7 @@ async function answerHealth(incoming: Incoming, options: HealthOptions): Promise
   if (method !== "GET" && method !== "HEAD") return methodNotAllowed("GET, HEAD");
   if (path === "/healthz") return json(200, { status: "ok" });
   const isVerbose = new URLSearchParams(query).has("verbose");
-  if (isVerbose && isBearer(headers["authorization"], options.apiKey)) {
+  if (isVerbose && isBearer(headers["authorization"], apiKey)) {
     const report = await options.report();
     return report.ready ? json(200, report) : json(503, report, retryAfter);
   }

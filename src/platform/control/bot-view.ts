@@ -1,5 +1,6 @@
 import { isLoopback } from "../../core/addresses.ts";
 import { messageOf } from "../../errors.ts";
+import { notFound, PlatformError } from "../error.ts";
 import { whyNoAnswer } from "../webhooks/no-answer.ts";
 
 /** In ms. A bot that works answers within a fraction of it. */
@@ -32,6 +33,64 @@ export interface BotQuestion {
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** Time for all tries together, in ms. Default 2,000. */
   readonly timeoutMs?: number;
+}
+
+/** An event as the bot's inbox has it, with the steps of its handler. */
+export interface InboxView {
+  readonly id: string;
+  readonly state: "pending" | "done" | "dead" | "discarded";
+  /** Runs that count towards the limit. */
+  readonly attempts: number;
+  readonly steps: readonly {
+    readonly name: string;
+    readonly state: "open" | "done";
+    readonly request: string;
+  }[];
+}
+
+/** A decision about an event of a bot's inbox. */
+export type InboxDecision = "retry" | "discard";
+
+/**
+ * Reads an event of a bot's inbox, or carries out a decision about it. The bot serves its inbox to a platform on its own
+ * machine, and to its token alone.
+ *
+ * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
+ */
+export async function askInbox(
+  { webhook, apiKeys, signal, fetch: send = fetch, timeoutMs = ANSWER_TIMEOUT_MS }: BotQuestion,
+  { id, decision }: { readonly id: string; readonly decision?: InboxDecision },
+): Promise<InboxView> {
+  const target = new URL(`/local/v1/inbox/${encodeURIComponent(id)}`, webhook ?? "http://0.0.0.0");
+  if (webhook === null || !isLoopback(target.hostname)) throw unreachable(UNKNOWN_PLACE);
+  if (decision !== undefined) target.pathname += `/${decision}`;
+  const init = {
+    method: decision === undefined ? "GET" : "POST",
+    redirect: "manual",
+    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), signal]),
+  } as const;
+  for (const token of apiKeys.slice(0, MAX_TOKENS)) {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await send(new Request(target, { ...init, headers })).catch((error: unknown) => {
+      throw unreachable(why(error, target));
+    });
+    const body = parse(await textOf(answer));
+    if (answer.ok) return body as unknown as InboxView;
+    const { code, message }: { code?: unknown; message?: unknown } = Object(body["error"]);
+    if (code === "EVENT_NOT_FOUND") throw notFound(`event in the inbox of the bot: ${id}`);
+    if (code !== "NOT_FOUND") throw new PlatformError(409, "BOT_REFUSED", String(message));
+  }
+  throw unreachable(NO_INBOX);
+}
+
+const UNKNOWN_PLACE =
+  "The bot's inbox is reached at the address of its webhook, on this machine alone. Use service-bot inbox in the bot's folder.";
+
+const NO_INBOX =
+  "The bot does not serve its inbox at the address of its webhook. Use service-bot inbox in the bot's folder.";
+
+function unreachable(message: string): PlatformError {
+  return new PlatformError(409, "BOT_UNREACHABLE", message);
 }
 
 /** Asks a bot how it is. Never rejects. */

@@ -30,7 +30,14 @@ import type { ImageInput } from "../uploads/uploads.ts";
 import type { DeliveryRecord, DeliveryRecords, DeliverySummary } from "../webhooks/records.ts";
 import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { State, World } from "../world.ts";
-import { askBot, type BotView } from "./bot-view.ts";
+import {
+  askBot,
+  askInbox,
+  type BotQuestion,
+  type BotView,
+  type InboxDecision,
+  type InboxView,
+} from "./bot-view.ts";
 import { Contents } from "./contents.ts";
 import type {
   DeliverInput,
@@ -313,10 +320,29 @@ export class Control extends Contents {
 
   /** Reads the bot's status at the address of its webhook. */
   botView(bot?: string): Promise<BotView> {
-    const { store } = this.#world;
-    const { timeline, fetch } = this.#options;
-    const apiKeys = store.tokens.allKeysOf(this.#bot(bot).seq);
-    return askBot({ webhook: this.webhookOf(bot).url, apiKeys, signal: timeline.ended, fetch });
+    return askBot(this.#question(this.#bot(bot)));
+  }
+
+  /**
+   * Reads an event in the inbox of its bot: state, attempts, steps.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
+   */
+  async inboxEvent(id: string): Promise<InboxView> {
+    return await askInbox(this.#question(this.#recipientOf(id)), { id });
+  }
+
+  /**
+   * Lets the bot run a dead letter again, or discard an event for good, as `service-bot inbox` does.
+   *
+   * @throws {PlatformError} as {@link inboxEvent}
+   */
+  async decideInbox(id: string, decision: InboxDecision): Promise<InboxView> {
+    const user = this.#recipientOf(id);
+    const view = await askInbox(this.#question(user), { id, decision });
+    const change = decision === "retry" ? "retried" : "discarded";
+    this.#options.timeline.add({ kind: "inbox", bot: user.username, eventId: id, change });
+    return view;
   }
 
   /**
@@ -355,6 +381,20 @@ export class Control extends Contents {
 
   get #world(): World {
     return this.#options.state.world;
+  }
+
+  #recipientOf(id: string): User {
+    const { store } = this.#world;
+    const logged = store.events.findById(id);
+    if (logged === undefined) throw notFound(`event: ${id}`);
+    return store.people.get(logged.recipient);
+  }
+
+  #question({ seq }: User): BotQuestion {
+    const { timeline, fetch } = this.#options;
+    const { store, webhooks } = this.#world;
+    const webhook = webhooks.of(seq).view.url;
+    return { webhook, apiKeys: store.tokens.allKeysOf(seq), signal: timeline.ended, fetch };
   }
 
   #bot(username: string | undefined): User {

@@ -1,15 +1,16 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { KeyList } from "./keys/key-list.tsx";
 import { useKeys } from "./keys/keys.ts";
 import { go, route, title, type View, views } from "./live/route.ts";
 import { WithApps } from "./live/shown-app.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { actKeys } from "./shell/act-keys.ts";
+import { Banners } from "./shell/banner.tsx";
 import { ConnectionNote } from "./shell/connection.tsx";
-import { Navigation } from "./shell/navigation.tsx";
-import { TopBar } from "./shell/top-bar.tsx";
+import { Side } from "./shell/side.tsx";
 import { Chat } from "./views/chat/chat.tsx";
 import { Events } from "./views/events/events.tsx";
+import { failedCount } from "./views/events/store.ts";
 import { Faults } from "./views/faults/faults.tsx";
 import { Posts } from "./views/posts/posts.tsx";
 import { State } from "./views/state/state.tsx";
@@ -39,19 +40,23 @@ export function App() {
     { key: "?", label: "This list", group: "Views", run: () => showKeys(true) },
     ...actKeys,
   ]);
+  const main = useRef<HTMLElement>(null);
+  const failed = failedCount.value;
   useEffect(() => {
-    document.title = `${title(view)} · service-bot portal`;
-  }, [view]);
+    const trouble = failed === 0 ? "" : `(${failed} failed) `;
+    document.title = `${trouble}${title(view)} · service-bot portal`;
+  }, [view, failed]);
+  useEffect(() => main.current?.scrollTo(0, 0), [view]);
   return (
     <div class="shell">
       <button type="button" class="skip" onClick={skip}>
         Skip to the content
       </button>
       <WithApps>
-        <TopBar onKeys={() => showKeys(true)} />
-        <Navigation current={view} />
-        <main id="main" tabIndex={-1} class={`view-${view}`}>
+        <Side current={view} onKeys={() => showKeys(true)} />
+        <main ref={main} id="main" tabIndex={-1} class={`view-${view}`}>
           <ConnectionNote />
+          <Banners />
           <Page />
         </main>
       </WithApps>

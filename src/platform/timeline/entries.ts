@@ -114,6 +114,15 @@ export interface RunEntry extends RunReport {
   readonly bot: string;
 }
 
+/** A dead letter was set to run again, or an event was discarded, in the inbox of its bot. */
+export interface InboxEntry {
+  readonly kind: "inbox";
+  /** The username of the bot. */
+  readonly bot: string;
+  readonly eventId: string;
+  readonly change: "retried" | "discarded";
+}
+
 /** An app came into being, or its kill switch was used. */
 export interface AppEntry {
   readonly kind: "app";
@@ -143,6 +152,7 @@ export type TimelineRecord =
   | DeliveryEntry
   | ApiEntry
   | RunEntry
+  | InboxEntry
   | WebhookEntry
   | AppEntry
   | FaultEntry

@@ -20,6 +20,8 @@ export function wordsOf(entry: TimelineRecord): string {
     }
     case "run":
       return `!!! ${entry.eventId} ${runWords(entry)}`;
+    case "inbox":
+      return `*** ${entry.eventId} ${entry.change}`;
     case "webhook":
       return `*** webhook ${entry.change}: ${entry.reason}`;
     case "app":

@@ -127,13 +127,13 @@ test("nor does axe-core on a platform where nothing has happened yet, nor in a d
   await visit(`events/${event?.id}`);
   await page.getByRole("button", { name: "Edit and send" }).click();
   await dialog.getByRole("textbox", { name: "Body" }).fill("{broken");
-  await dialog.getByText("This is no JSON").waitFor();
+  await dialog.getByText("Not valid JSON").waitFor();
   await expectNoViolations(page, "an edited event");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await page.keyboard.press("t");
   await dialog.waitFor();
-  await expectNoViolations(page, "a fixture");
+  await expectNoViolations(page, "a test");
   await page.keyboard.press("Escape");
 
   // Control: axe-core runs and finds what is wrong.

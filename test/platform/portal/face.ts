@@ -1,21 +1,20 @@
+export { check, isRepeat } from "../../../src/platform/portal/content/body.ts";
 export { sift } from "../../../src/platform/portal/content/image-files.ts";
 export { Reader, type ReadOutcome } from "../../../src/platform/portal/live/reader.ts";
-export { bytes, duration } from "../../../src/platform/portal/parts/duration.ts";
+export { ago, bytes, duration } from "../../../src/platform/portal/parts/duration.ts";
 export { envLines } from "../../../src/platform/portal/parts/env-lines.ts";
 export { timeOfDay } from "../../../src/platform/portal/parts/time-of-day.ts";
 export { rolesIn } from "../../../src/platform/portal/views/chat/roles.ts";
 export { whereaboutsOf } from "../../../src/platform/portal/views/chat/whereabouts.ts";
-export { check } from "../../../src/platform/portal/views/events/edited.ts";
-export { select } from "../../../src/platform/portal/views/events/filter.ts";
 export { type Fixture, fixtureOf } from "../../../src/platform/portal/views/events/fixture.ts";
-export { indexOf, outcomeOf } from "../../../src/platform/portal/views/events/index-of.ts";
-export {
-  addressedAs,
-  marksOf,
-  moved,
-  placeOf,
-} from "../../../src/platform/portal/views/events/lines.ts";
 export { remedyOf } from "../../../src/platform/portal/views/events/remedy.ts";
+export {
+  outcomeOf,
+  overviewOf,
+  type Story,
+  select,
+  type Thing,
+} from "../../../src/platform/portal/views/events/stories.ts";
 export {
   activeCount,
   activeFault,

@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { openPortal } from "./support/page.ts";
+import { eventually, openPortal } from "./support/page.ts";
 
 test("chat, answer, the next delivery fails, retry, webhook off, polling, on again", async () => {
   const { page } = await openPortal({
@@ -22,16 +22,15 @@ test("chat, answer, the next delivery fails, retry, webhook off, polling, on aga
   await page.getByText("The next delivery will fail.").waitFor();
   await talk("does this arrive?");
   await page.keyboard.press("3");
-  const timeline = page.getByRole("listbox", { name: "Timeline" });
-  await timeline.getByText("<-- [500]").first().waitFor();
-  await timeline
-    .getByText(/<-- \[200\].*attempt 2/)
-    .first()
-    .waitFor();
+  const row = page.getByRole("button", { name: /@ada “does this arrive\?”/ });
+  await row.getByText("Answered “Hi Ada! You wrote: does this arrive?”").waitFor();
+  await row.click();
+  await page.getByText(/Delivery 500 .* attempt 1/).waitFor();
+  await page.getByText(/Delivery 200 .* attempt 2/).waitFor();
 
   await page.keyboard.press("w");
-  const webhook = page.getByRole("banner").getByRole("link", { name: /^webhook/ });
-  await webhook.getByText("webhook off").waitFor();
+  const banner = page.getByRole("status", { name: "Not as usual" });
+  await banner.getByText("Webhook off").waitFor();
   await page.keyboard.press("1");
   await talk("are you there?");
   await page.keyboard.press("4");
@@ -39,7 +38,7 @@ test("chat, answer, the next delivery fails, retry, webhook off, polling, on aga
   await bot.getByText("polling", { exact: true }).waitFor();
 
   await page.keyboard.press("w");
-  await webhook.getByText("webhook on").waitFor();
+  await eventually(() => banner.textContent(), "");
   await page.keyboard.press("1");
   await talk("and now?");
   await page.keyboard.press("4");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytes, duration, envLines } from "./face.ts";
+import { ago, bytes, duration, envLines } from "./face.ts";
 
 test.each([
   [0, "0 s"],
@@ -12,6 +12,16 @@ test.each([
   [-30_000, "30 s"],
 ])("%d ms are said as %s", (ms, said) => {
   expect(duration(ms)).toBe(said);
+});
+
+test.each([
+  [-3, "now"],
+  [4_999, "now"],
+  [59_000, "59 s ago"],
+  [125_000, "2 min ago"],
+  [172_800_000, "2 d ago"],
+])("%d ms are %s", (ms, words) => {
+  expect(ago(ms)).toBe(words);
 });
 
 test.each([

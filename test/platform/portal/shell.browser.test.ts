@@ -49,7 +49,7 @@ async function actByKeys(platform: Platform, page: Page): Promise<void> {
   await platform.waitFor("delivery", ({ attempt, status }) => attempt === 2 && status === 200);
   await page.keyboard.press("w");
   await platform.waitFor("webhook", ({ change }) => change === "disabled");
-  await page.getByRole("banner").getByText("webhook off").waitFor();
+  await page.getByText("Webhook off").waitFor();
 }
 
 /** A key that is typed into a field does nothing else, and Escape leaves the field. */
@@ -107,8 +107,8 @@ test("a page needs the control token, says when the connection is lost, and goes
   const second = await run(token);
   second.control.act({ type: "like", from: "ben" });
   await page.getByText("live", { exact: true }).waitFor();
-  await page.getByText("--> like").first().waitFor();
-  await eventually(() => page.getByText("--> follow").count(), 0);
+  await page.getByText("@ben liked it").waitFor();
+  await eventually(() => page.getByText("@ada follows the bot").count(), 0);
 
   // The address of a run with another token, opened in one tab, serves those that are open.
   await second.stop();
@@ -136,10 +136,10 @@ async function typeToken(page: Page, { url, controlToken }: Platform): Promise<v
   };
   await page.goto(`${url}/#/events`);
   await page.getByText(REFUSED).waitFor();
-  expect(await page.getByText("--> follow").count()).toBe(0);
+  expect(await page.getByText("@ada follows the bot").count()).toBe(0);
   await connect("not_the_right_one");
   await page.getByText(REFUSED).waitFor();
   await connect(controlToken);
-  await page.getByText("--> follow").first().waitFor();
+  await page.getByText("@ada follows the bot").waitFor();
   expect(await page.getByLabel("Control token").count()).toBe(0);
 }

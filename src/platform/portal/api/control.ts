@@ -15,6 +15,8 @@ import type {
   EventTrace,
   FaultsChange,
   FaultsState,
+  InboxDecision,
+  InboxView,
   IssuedToken,
   LimitSettings,
   LimitsView,
@@ -105,6 +107,9 @@ export const control = {
   newSecret: () => request<{ secret: string }>("POST", "/webhook/secret", { query: ofBot() }),
   notifications: () =>
     request<Items<NotificationView>>("GET", "/notifications", { query: ofBot() }),
+  inboxEvent: (id: string) => request<InboxView>("GET", `/inbox/${part(id)}`),
+  decideInbox: (id: string, decision: InboxDecision) =>
+    request<InboxView>("POST", `/inbox/${part(id)}/${decision}`, { json: {} }),
   botView: () => request<BotView>("GET", "/bot", { query: ofBot() }),
 
   faults: () => request<FaultsState>("GET", "/faults"),

@@ -1,13 +1,17 @@
-import { statusWords } from "../../timeline/words.ts";
 import { control, type Delivery } from "../api/control.ts";
 import { say } from "../parts/toast.tsx";
+import { isRepeat, reasonOf } from "./body.ts";
 
-/** Delivers something once more, and says what the bot answered. @param bot whose it is; the one that is looked at */
+/** Delivers something once more, and reports what the bot made of it. @param bot default: the bot that is shown */
 export async function sendAgain(what: Delivery, bot?: string): Promise<void> {
   const { deliveries } = await control.deliver(what, bot);
-  for (const { status, ms, error } of deliveries) {
-    const answer = statusWords(status);
-    if (error === undefined) say(`Sent again: ${answer} after ${ms} ms.`);
-    else say(`Sent again, and it failed: ${answer}, ${error}`, "bad");
+  for (const { id, status, ms, error } of deliveries) {
+    const { response } = await control.delivery(id);
+    const answer = status === null ? "no answer" : `${status} in ${ms} ms`;
+    if (error !== undefined)
+      say(`Delivery failed: ${answer}, ${reasonOf(response?.body) ?? error}`, "bad");
+    else if (isRepeat(response?.body))
+      say(`Recognised as a repeat: ${answer}. The handler did not run.`);
+    else say(`Delivered: ${answer}.`);
   }
 }

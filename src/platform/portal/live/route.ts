@@ -1,12 +1,12 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 
-/** The views of the page, in the order in which they stand. */
+/** The views of the page, in the order of the bar. */
 export const views = ["chat", "posts", "events", "webhook", "faults", "state"] as const;
 export type View = (typeof views)[number];
 
 export interface Route {
   readonly view: View;
-  /** What is open in it, such as an event's id; empty for nothing. */
+  /** The open item, such as an event's id. Empty if none is open. */
   readonly id: string;
 }
 
@@ -15,14 +15,14 @@ addEventListener("hashchange", () => {
   hash.value = location.hash;
 });
 
-/** Where the page is: `#/events/evt_1`. */
+/** The place in the page: `#/events/evt_1`. */
 export const route: ReadonlySignal<Route> = computed(() => {
   const [, name = "", id = ""] = hash.value.split("/");
   const view = views.find((known) => known === name) ?? "chat";
   return { view, id: decode(id) };
 });
 
-/** What a view is called. */
+/** Names a view. */
 export function title(view: View): string {
   return view.slice(0, 1).toUpperCase() + view.slice(1);
 }

@@ -1,19 +1,27 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 
-let timer: ReturnType<typeof setInterval> | undefined;
+/** The time of this browser, in ms since 1970, read anew every `intervalMs` while a component shows it. */
+function ticker(intervalMs: number): ReadonlySignal<number> {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const now = signal(Date.now(), {
+    watched() {
+      now.value = Date.now();
+      timer = setInterval(() => {
+        now.value = Date.now();
+      }, intervalMs);
+    },
+    unwatched() {
+      clearInterval(timer);
+    },
+  });
+  return now;
+}
 
-const shown = signal(Date.now(), {
-  watched() {
-    shown.value = Date.now();
-    // Oftener than once a second, so that none is left out.
-    timer = setInterval(() => {
-      shown.value = Date.now();
-    }, 250);
-  },
-  unwatched() {
-    clearInterval(timer);
-  },
-});
+/** For a clock of seconds. More than once a second, so that none is left out. */
+export const ticking: ReadonlySignal<number> = ticker(250);
 
-/** The time of this browser, in milliseconds since 1970; moves while somebody looks at it. Nothing is asked for it. */
-export const ticking: ReadonlySignal<number> = shown;
+/** For relative times, of which hundreds are shown at once. */
+export const passing: ReadonlySignal<number> = ticker(5_000);
+
+/** In ms. How far the platform's clock is ahead of this browser's. */
+export const clockOffset = signal(0);

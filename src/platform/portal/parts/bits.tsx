@@ -1,17 +1,19 @@
 import type { ComponentChildren } from "preact";
-import { timeOfDay } from "./time-of-day.ts";
+import { clockOffset, passing, ticking } from "../live/second.ts";
+import type { Live } from "../live/use-live.ts";
+import { ago, duration } from "./duration.ts";
 
-/** What stands where there is nothing yet: what it would be, and what to do first. */
+/** Stands where there is nothing yet, with the first thing to do. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
-      <p class="empty-title">{title}</p>
+      <strong>{title}</strong>
       {children}
     </div>
   );
 }
 
-/** Why something cannot be shown, with what to do about it. */
+/** An error, and a way to try again. */
 export function Failure({ error, retry }: { error: Error; retry?: () => unknown }) {
   return (
     <div class="failure" role="alert">
@@ -25,7 +27,23 @@ export function Failure({ error, retry }: { error: Error; retry?: () => unknown 
   );
 }
 
-/** A person or a bot as a letter in their own colour. */
+interface LoadedProps<T> {
+  readonly live: Live<T>;
+  readonly children: (data: T) => ComponentChildren;
+}
+
+/** Data once they are read, or the error. */
+export function Loaded<T>({ live: { data, error, reload }, children }: LoadedProps<T>) {
+  return (
+    <>
+      {error !== undefined && <Failure error={error} retry={reload} />}
+      {data !== undefined && children(data)}
+      {data === undefined && error === undefined && <p class="hint">Loading…</p>}
+    </>
+  );
+}
+
+/** A person or a bot as a letter in a colour of its own. */
 export function Avatar({ username, isBot = false }: { username: string; isBot?: boolean }) {
   const hue = [...username].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 7);
   return (
@@ -44,11 +62,21 @@ export function BotLabel() {
   return <span class="label">bot</span>;
 }
 
-/** A time of day, with the date for those who point at it. */
+/** How long ago a time was, by the platform's clock. The exact time shows on hover. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {timeOfDay(at)}
+      {ago(passing.value + clockOffset.value - Date.parse(at))}
+    </time>
+  );
+}
+
+/** How long it is until a time: "in 4 s", or "now". */
+export function Until({ at }: { at: string }) {
+  const left = Date.parse(at) - ticking.value - clockOffset.value;
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {left < 1_000 ? "now" : `in ${duration(left)}`}
     </time>
   );
 }
@@ -69,7 +97,7 @@ export function Code({ text, label }: { text: string; label: string }) {
   );
 }
 
-export function pretty(text: string): string {
+function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { Icon } from "./icon.tsx";
 import { dialogs, Toasts } from "./toast.tsx";
 
 export interface DialogProps {
@@ -12,7 +13,7 @@ export interface DialogProps {
   readonly firm?: boolean;
 }
 
-/** A dialog that is open as long as it is there. Escape and a click beside it close it. */
+/** A modal dialog. Escape and a click beside it close it. */
 export function Dialog({ title, onClose, children, wide = false, firm = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -39,11 +40,11 @@ export function Dialog({ title, onClose, children, wide = false, firm = false }:
         if (target === element.current && !firm) onClose();
       }}
     >
-      <div class="dialog-body">
-        <header>
+      <div class="dialog">
+        <header class="head">
           <h2 id={heading}>{title}</h2>
           <button type="button" class="quiet" aria-label="Close" onClick={onClose}>
-            ✕
+            <Icon name="close" />
           </button>
         </header>
         {children}

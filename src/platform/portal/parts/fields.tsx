@@ -12,7 +12,7 @@ export interface TextFieldProps extends ValueProps<string> {
   readonly placeholder?: string;
   readonly required?: boolean;
   readonly maxLength?: number;
-  readonly type?: "text" | "url";
+  readonly type?: "text" | "password";
 }
 
 /** A line of text. */
@@ -24,7 +24,6 @@ export function TextField(props: TextFieldProps) {
         <input
           {...ids}
           {...rest}
-          // An address is checked by the platform, which says what is wrong with it.
           type="text"
           inputMode={type}
           autoComplete="off"

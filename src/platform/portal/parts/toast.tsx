@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { Icon } from "./icon.tsx";
 
 interface Toast {
   readonly id: number;
@@ -72,7 +73,7 @@ function Line({ id, tone, text }: Toast) {
         aria-label="Close this message"
         onClick={() => close(id)}
       >
-        ✕
+        <Icon name="close" />
       </button>
     </div>
   );

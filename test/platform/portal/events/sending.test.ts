@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { check, remedyOf } from "../face.ts";
+import { check, isRepeat, remedyOf } from "../face.ts";
 
 describe("a text that is to be sent", () => {
   test("is a batch, other JSON, or none", () => {
-    expect(check('{"events":[{},{}]}')).toEqual({ valid: true, note: "A batch of 2 events." });
-    expect(check('{"events":[{}]}').note).toBe("A batch of 1 event.");
+    expect(check('{"events":[{},{}]}')).toBe("A batch of 2 events.");
+    expect(check('{"events":[{}]}')).toBe("A batch of 1 event.");
     for (const text of ["{}", "null", "7", '{"events":1}']) {
-      expect(check(text), text).toEqual({ valid: true, note: expect.stringContaining("no batch") });
+      expect(check(text), text).toContain("no batch");
     }
     for (const text of ["", "{", "{events:[]}"]) {
-      expect(check(text), text).toEqual({ valid: false, note: expect.stringContaining("no JSON") });
+      expect(check(text), text).toContain("Not valid JSON");
     }
   });
 });
@@ -42,4 +42,12 @@ describe("a delivery that failed", () => {
   test("control: one that was taken needs none", () => {
     expect(remedyOf({ status: 200, fault: "twice" })).toBeUndefined();
   });
+});
+
+test("an answer to a repeat stores nothing, and has duplicates", () => {
+  expect(isRepeat('{"stored":0,"duplicates":1}')).toBe(true);
+  expect(isRepeat('{"stored":1,"duplicates":1}')).toBe(false);
+  expect(isRepeat('{"stored":0,"duplicates":0}')).toBe(false);
+  expect(isRepeat("<html>")).toBe(false);
+  expect(isRepeat(undefined)).toBe(false);
 });

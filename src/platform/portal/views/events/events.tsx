@@ -1,87 +1,107 @@
-import { useRef } from "preact/hooks";
-import type { TimelineEntry } from "../../../types.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useKeys } from "../../keys/keys.ts";
 import { go, route } from "../../live/route.ts";
-import { entries } from "../../live/stream.ts";
 import { Empty } from "../../parts/bits.tsx";
-import { Details } from "./details/details.tsx";
-import { FilterBar } from "./filter-bar.tsx";
-import { addressedAs } from "./lines.ts";
-import { reads, shown, text, unfiltered } from "./store.ts";
-import { Timeline } from "./timeline.tsx";
+import { Filters } from "./filters.tsx";
+import { IdleLine, Row } from "./row.tsx";
+import { overview, showAll, shown } from "./store.ts";
+import type { Thing } from "./stories.ts";
+import { Trace } from "./trace.tsx";
 
-/** Everything that happens, live, and what is open beside it. */
+/** Rows that are shown at first, and that "Show older" adds. */
+const PAGE = 100;
+
+/** Every event with what became of it, the newest first. */
 export function Events() {
   const { id } = route.value;
-  const view = useRef<HTMLDivElement>(null);
-  const byKey = useRef(false);
-  const open = (entry: TimelineEntry, by: "key" | "pointer") => {
-    byKey.current = by === "key";
-    go("events", addressedAs(entry));
-  };
-  const lines = shown.value;
+  const things = shown.value;
+  const isListed = things.some((thing) => idOf(thing) === id);
   return (
-    <div class={id === "" ? "events" : "events with-details"} ref={view}>
+    <>
       <h1>Events</h1>
-      <FilterBar />
-      {lines.length === 0 ? <Nothing /> : <Timeline lines={lines} open={id} onOpen={open} />}
-      {id !== "" && (
-        <Opened key={id} id={id} byKey={byKey.current} onClose={() => close(view.current)} />
+      <Filters />
+      {id !== "" && !isListed && (
+        <section class="card" aria-label={`Event ${id}`}>
+          <div class="head">
+            <h2 class="mono">{id}</h2>
+            <a href="#/events">Close</a>
+          </div>
+          <Trace id={id} />
+        </section>
       )}
-    </div>
+      <IdleLine />
+      {things.length === 0 ? <Nothing /> : <List things={things} open={id} />}
+    </>
   );
 }
 
-interface OpenedProps {
-  readonly id: string;
-  /** Then the focus goes along. */
-  readonly byKey: boolean;
-  readonly onClose: () => void;
+function List({ things, open }: { readonly things: readonly Thing[]; readonly open: string }) {
+  const list = useRef<HTMLOListElement>(null);
+  const [limit, setLimit] = useState(PAGE);
+  const at = things.findIndex((thing) => idOf(thing) === open);
+  const count = Math.max(limit, at + 1);
+  useEffect(() => {
+    if (open === "") return;
+    document.getElementById(`row-${open}`)?.scrollIntoView({ block: "nearest" });
+  }, [open]);
+  const rows = () => [...(list.current?.querySelectorAll<HTMLElement>("button.event-row") ?? [])];
+  const step = (by: number) => {
+    const all = rows();
+    const from = all.findIndex((row) => row.contains(document.activeElement));
+    (all[from + by] ?? all[from] ?? all[0])?.focus();
+  };
+  const close = () => {
+    document.querySelector<HTMLElement>(`#row-${CSS.escape(open)} button`)?.focus();
+    go("events");
+  };
+  const group = "Events";
+  useKeys([
+    { key: "j", label: "Next event", group, run: () => step(1) },
+    { key: "k", label: "Previous event", group, run: () => step(-1) },
+    ...(open === "" ? [] : [{ key: "Escape", label: "Close the event", group, run: close }]),
+  ]);
+  return (
+    <>
+      <ol ref={list} class="event-list" aria-label="Events">
+        {things.slice(0, count).map((thing) => (
+          <Row key={keyOf(thing)} thing={thing} isOpen={open !== "" && idOf(thing) === open} />
+        ))}
+      </ol>
+      {things.length > count && (
+        <button type="button" onClick={() => setLimit(count + PAGE)}>
+          Show older ({things.length - count})
+        </button>
+      )}
+    </>
+  );
 }
 
-function Opened({ id, byKey, onClose }: OpenedProps) {
-  useKeys([{ key: "Escape", label: "Close the details", group: "Events", run: onClose }]);
-  return <Details id={id} takesFocus={byKey} onClose={onClose} />;
+function idOf(thing: Thing): string {
+  if (thing.kind === "event") return thing.event.id;
+  return thing.kind === "calls" ? thing.call.id : "";
 }
 
-/** Closes the details; the focus goes back to where they were opened. */
-function close(view: HTMLElement | null): void {
-  go("events");
-  view?.querySelector<HTMLElement>('[role="listbox"]')?.focus();
+function keyOf(thing: Thing): number {
+  if (thing.kind === "event") return thing.event.seq;
+  return thing.kind === "calls" ? thing.call.seq : thing.entry.seq;
 }
 
 function Nothing() {
-  if (unfiltered.value.length > 0) {
+  if (overview.value.things.length > 0) {
     return (
-      <Empty title="No entries fit.">
-        <button
-          type="button"
-          onClick={() => {
-            text.value = "";
-          }}
-        >
-          Clear the search
+      <Empty title="No matching events">
+        <button type="button" onClick={showAll}>
+          Clear filters
         </button>
       </Empty>
     );
   }
-  const idle = entries.value.length;
   return (
-    <Empty title="Nothing has happened yet.">
+    <Empty title="No events yet">
       <p>
-        Press <kbd>d</kbd> to send the bot a direct message, or write to it in{" "}
-        <a href="#/chat">Chat</a>.
+        Write to the bot in <a href="#/chat">Chat</a>, or press <kbd>d</kbd> to send it a direct
+        message.
       </p>
-      {idle > 0 && (
-        <button
-          type="button"
-          onClick={() => {
-            reads.value = "shown";
-          }}
-        >
-          Show {idle === 1 ? "1 read" : `${idle} reads`} of the bot that found nothing
-        </button>
-      )}
     </Empty>
   );
 }

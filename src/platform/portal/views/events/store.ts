@@ -1,30 +1,34 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
-import type { TimelineEntry } from "../../../types.ts";
 import { kept } from "../../live/settings.ts";
 import { entries } from "../../live/stream.ts";
-import { select } from "./filter.ts";
-import { type Index, indexOf } from "./index-of.ts";
+import { isTrouble, type Overview, overviewOf, select, type Thing } from "./stories.ts";
 
-/** The words that are searched for. */
+/** Search text. */
 export const text = kept<string>("events-text", "");
 
-/** Whether idle reads are shown. */
-export const reads = kept<"shown" | "hidden">("events-reads", "hidden");
+/** The event type that is shown. Empty: every type. */
+export const type = kept<string>("events-type", "");
 
-export const index: ReadonlySignal<Index> = computed(() => indexOf(entries.value));
+export const trouble = kept<"all" | "trouble">("events-trouble", "all");
 
-/** Entries that are shown without a search, oldest first. */
-export const unfiltered: ReadonlySignal<readonly TimelineEntry[]> = computed(() =>
-  select(entries.value, { text: "", reads: reads.value === "shown" }, index.value),
-);
+export const overview: ReadonlySignal<Overview> = computed(() => overviewOf(entries.value));
 
-/** Entries that are shown, oldest first. */
-export const shown: ReadonlySignal<readonly TimelineEntry[]> = computed(() =>
-  select(unfiltered.value, { text: text.value, reads: true }, index.value),
-);
-
-/** True if the entries are about several bots. */
-export const severalBots: ReadonlySignal<boolean> = computed(() => {
-  const bots = entries.value.flatMap((entry) => ("bot" in entry ? [entry.bot] : []));
-  return new Set(bots).size > 1;
+/** Things that the search and the filters leave, the newest first. */
+export const shown: ReadonlySignal<readonly Thing[]> = computed(() => {
+  const onlyTrouble = trouble.value === "trouble";
+  const filter = { text: text.value, type: type.value, onlyTrouble };
+  return select(overview.value, filter).toReversed();
 });
+
+/** Counts events that have failed or are dead letters, and requests that fail now. */
+export const failedCount: ReadonlySignal<number> = computed(() => {
+  const { things, reporting } = overview.value;
+  return things.filter((thing) => thing.kind !== "change" && isTrouble(thing, reporting)).length;
+});
+
+/** Clears the search and the filters. */
+export function showAll(): void {
+  text.value = "";
+  type.value = "";
+  trouble.value = "all";
+}

@@ -44,7 +44,6 @@ export function Settings({ webhook, save }: SettingsProps) {
       >
         <TextField
           label="Address"
-          type="url"
           required
           placeholder="http://127.0.0.1:3000/webhook"
           hint="https, or http on this machine alone: 127.0.0.1, localhost or [::1]."

@@ -1,0 +1,124 @@
+import { addressOf, title, type View, views } from "../live/route.ts";
+import { bot, person, type Theme, theme } from "../live/settings.ts";
+import { lookAt, useShownApp } from "../live/shown-app.tsx";
+import { connection } from "../live/stream.ts";
+import { usePeople } from "../live/use-people.ts";
+import { SelectField } from "../parts/fields.tsx";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { failedCount } from "../views/events/store.ts";
+
+export interface SideProps {
+  readonly current: View;
+  readonly onKeys: () => void;
+}
+
+/** The bar of the page: the views, and who is shown and who acts. */
+export function Side({ current, onKeys }: SideProps) {
+  const failed = failedCount.value;
+  return (
+    <header class="side">
+      <a class="brand" href="#/chat">
+        <img src="/portal/icon.svg" alt="" width="22" height="22" /> service-bot
+      </a>
+      <nav aria-label="Views">
+        {views.map((view, index) => (
+          <a
+            key={view}
+            href={addressOf(view)}
+            aria-current={view === current ? "page" : undefined}
+            aria-keyshortcuts={String(index + 1)}
+          >
+            <Icon name={icons[view]} />
+            {title(view)}
+            {view === "events" && failed > 0 && (
+              <span class="badge bad">
+                {failed}
+                <span class="visually-hidden"> failed</span>
+              </span>
+            )}
+          </a>
+        ))}
+      </nav>
+      <div class="side-foot">
+        <Choices />
+        <div class="row">
+          <span class={connection.value === "open" ? "hint grow" : "bad grow"}>
+            {connection.value === "open" ? "live" : connection.value}
+          </span>
+          <ThemeButton />
+          <button
+            type="button"
+            class="quiet small"
+            aria-label="Keys"
+            title="Keys (?)"
+            aria-keyshortcuts="?"
+            onClick={onKeys}
+          >
+            <Icon name="keys" />
+          </button>
+        </div>
+      </div>
+    </header>
+  );
+}
+
+const icons: Readonly<Record<View, IconName>> = {
+  chat: "chat",
+  posts: "posts",
+  events: "events",
+  webhook: "webhook",
+  faults: "faults",
+  state: "settings",
+};
+
+/** The bot that is shown, where there are several, and the person who acts. */
+export function Choices() {
+  const { apps = [], app } = useShownApp();
+  const { people } = usePeople();
+  // The bot is gone after a reset or a restore.
+  if (apps.length > 0 && bot.value !== "" && app?.bot.username !== bot.value) bot.value = "";
+  // A person is made by their first act.
+  const names = new Set([...people.map(({ username }) => username), person.value]);
+  return (
+    <>
+      {apps.length > 1 && (
+        <SelectField
+          label="Bot"
+          value={app?.bot.username ?? ""}
+          options={optionsOf(apps.map((each) => each.bot.username))}
+          onValue={(name) => lookAt(name, apps)}
+        />
+      )}
+      <SelectField
+        label="You are"
+        value={person.value}
+        options={optionsOf([...names])}
+        onValue={(name) => {
+          person.value = name;
+        }}
+      />
+    </>
+  );
+}
+
+function optionsOf(names: readonly string[]) {
+  return names.map((value) => ({ value, label: `@${value}` }));
+}
+
+const next: Readonly<Record<Theme, Theme>> = { auto: "light", light: "dark", dark: "auto" };
+
+export function ThemeButton() {
+  return (
+    <button
+      type="button"
+      class="quiet small"
+      aria-label={`Theme: ${theme.value}`}
+      title={`Theme: ${theme.value}`}
+      onClick={() => {
+        theme.value = next[theme.value];
+      }}
+    >
+      <Icon name={theme.value} />
+    </button>
+  );
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { timelineLine } from "../../../faces/cli.ts";
+import { type TimelineRecord, wordsOf } from "../../../faces/platform.ts";
+import { outcomeOf, overviewOf, type Story, select, type Thing, timeOfDay } from "../face.ts";
+import { called, delivered, happened, read, timelineOf } from "./entries.ts";
+
+const run = { kind: "run", bot: "bot", eventId: "evt_1", attempt: 1, ms: 3 } as const;
+const error = { type: "TypeError", message: "no price" };
+const dead = { ...run, attempt: 2, outcome: "dead", error } as const;
+
+/** The outcome of one event after these records. */
+function outcome(...records: readonly TimelineRecord[]) {
+  const { stories, reporting } = overviewOf(timelineOf(happened("evt_1"), ...records));
+  const story = stories.get("evt_1");
+  if (story === undefined) throw new Error("no story");
+  return outcomeOf(story, reporting);
+}
+
+describe("the outcome of an event", () => {
+  const refused = delivered(["evt_1"], { status: 500, error: "answered 500" });
+
+  test("is that of its newest run, and trouble if the handler failed", () => {
+    const retry = { ...run, outcome: "retry", retryInMs: 3_200, error } as const;
+    expect(outcome(retry)).toEqual({ tone: "bad", text: "Attempt 1 failed: TypeError: no price" });
+    expect(outcome(retry, dead)).toEqual({
+      tone: "bad",
+      text: "Dead letter after attempt 2: TypeError: no price",
+    });
+    expect(outcome({ ...run, outcome: "released", error }).tone).toBe("warn");
+    expect(outcome(retry, { ...run, attempt: 2, outcome: "done" })).toEqual({
+      tone: "plain",
+      text: "Handled at attempt 2",
+    });
+  });
+
+  test("says the answer of the bot", () => {
+    const answer = called({ eventId: "evt_1", text: "Hello!" });
+    expect(outcome(answer, { ...run, outcome: "done" }).text).toBe("Answered “Hello!”");
+  });
+
+  test("follows the decisions in the inbox", () => {
+    const decide = { kind: "inbox", bot: "bot", eventId: "evt_1" } as const;
+    expect(outcome(dead, { ...decide, change: "discarded" }).text).toBe("Discarded");
+    const retried = { ...decide, change: "retried" } as const;
+    expect(outcome(dead, retried)).toEqual({ tone: "plain", text: "Set to run again" });
+    expect(outcome(dead, retried, { ...run, outcome: "done" }).text).toBe("Handled in 3 ms");
+  });
+
+  test("is that of its deliveries as long as no run is known", () => {
+    expect(outcome().text).toBe("Waiting for delivery");
+    expect(outcome(refused)).toEqual({ tone: "bad", text: "Delivery failed: answered 500" });
+    expect(outcome(refused, delivered(["evt_0", "evt_1"]), refused).text).toBe("Delivered");
+    expect(outcome(refused, { ...read, eventIds: ["evt_1"] }).text).toBe("Read by polling");
+    expect(outcome({ ...read, status: null, eventIds: ["evt_1"] }).text).toContain("Waiting");
+    const other = { ...run, eventId: "evt_0", outcome: "done" } as const;
+    expect(outcome(other, delivered(["evt_1"])).text).toBe("Being handled");
+  });
+});
+
+const entries = timelineOf(
+  happened("evt_1"),
+  delivered(["evt_1"], { id: "dlv_1", status: 500, error: "answered 500", fault: "status" }),
+  happened("evt_2", { type: "poll.created", from: "ben", text: "Tea <b>or</b> coffee?" }),
+  read,
+  read,
+  delivered(["evt_2"], { id: "dlv_2", attempt: 2 }),
+  called({ id: "call_1", eventId: "evt_2", text: "Tea!", created: { messageId: "m_7" } }),
+  called({ id: "call_2", path: "/posts", status: 201 }),
+  { kind: "webhook", bot: "bot", change: "disabled", reason: "20 failures in a row" },
+  { kind: "fault", target: "webhook", change: "set", detail: "status 500, once" },
+);
+const overview = overviewOf(entries);
+
+function nameOf(thing: Thing): string {
+  if (thing.kind === "event") return thing.event.id;
+  return thing.kind === "calls" ? thing.call.id : thing.entry.kind;
+}
+
+function find(text: string, more: { type?: string; onlyTrouble?: boolean } = {}) {
+  return select(overview, { text, type: "", onlyTrouble: false, ...more }).map(nameOf);
+}
+
+test("a row is a thing: its deliveries and requests are in it, and idle polls are one line", () => {
+  expect(find("")).toEqual(["evt_1", "evt_2", "call_2", "webhook", "fault"]);
+  const story = overview.stories.get("evt_2") as Story;
+  expect(story.deliveries.map(({ id }) => id)).toEqual(["dlv_2"]);
+  expect(story.calls.map(({ id }) => id)).toEqual(["call_1"]);
+  expect(overview.idle?.count).toBe(2);
+});
+
+test("all words of a search have to fit: persons, texts, types, outcomes and ids, in any case", () => {
+  expect(find("@ben")).toEqual(["evt_2"]);
+  expect(find("TEA coffee")).toEqual(["evt_2"]);
+  expect(find("m_7")).toEqual(["evt_2"]);
+  expect(find("dlv_1")).toEqual(["evt_1"]);
+  expect(find("failed")).toEqual(["evt_1"]);
+  expect(find("@ben coffee hello")).toEqual([]);
+});
+
+test("the two filters leave one type, or trouble alone", () => {
+  expect(find("", { type: "poll.created" })).toEqual(["evt_2"]);
+  expect(find("", { onlyTrouble: true })).toEqual(["evt_1", "webhook"]);
+});
+
+test("a request that fails again and again is one row, and no trouble once it succeeds", () => {
+  const refused = { ...read, status: 401 };
+  const after = (...records: readonly TimelineRecord[]) => {
+    const found = overviewOf(timelineOf(refused, refused, refused, ...records));
+    const [row] = found.things;
+    if (row?.kind !== "calls") throw new Error("no row");
+    const trouble = select(found, { text: "", type: "", onlyTrouble: true });
+    return { rows: found.things.length, count: row.count, trouble: trouble.length };
+  };
+  expect(after()).toEqual({ rows: 1, count: 3, trouble: 1 });
+  expect(after(read)).toEqual({ rows: 1, count: 3, trouble: 0 });
+  expect(after(read, refused)).toEqual({ rows: 2, count: 3, trouble: 1 });
+  expect(after({ ...read, eventIds: ["evt_1"] }).trouble).toBe(0);
+});
+
+test("10,000 entries are ordered in a blink", () => {
+  const many = Array.from({ length: 3_333 }, (_, index) => [
+    happened(`evt_${index}`),
+    delivered([`evt_${index}`]),
+    { ...run, eventId: `evt_${index}`, outcome: "done" } as const,
+  ]).flat();
+  const timeline = timelineOf(...many);
+  const start = performance.now();
+  const { things } = overviewOf(timeline);
+  select(overviewOf(timeline), { text: "hello", type: "", onlyTrouble: false });
+  expect(things).toHaveLength(3_333);
+  expect(performance.now() - start).toBeLessThan(500);
+});
+
+test("service-bot dev prints an event in its own words, and nothing of what only reads", () => {
+  const [event, page] = timelineOf(happened("evt_1"), read);
+  if (event === undefined || page === undefined) throw new Error("no entries");
+  expect(wordsOf(event)).toBe('--> dm.message evt_1 @ada "hello"');
+  expect(timelineLine(event)).toBe(`${timeOfDay(event.at)} ${wordsOf(event)}`);
+  expect(timelineLine(page)).toBeUndefined();
+});
