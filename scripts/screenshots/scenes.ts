@@ -27,12 +27,11 @@ export const scenes: readonly Scene[] = [
       await page.keyboard.press("f");
       await page.getByText("The next delivery will fail.").waitFor();
       await page.keyboard.press("m");
-      const timeline = page.getByRole("listbox", { name: "Timeline" });
       await page.keyboard.press("3");
-      await timeline.getByText("attempt 2").waitFor();
-      await timeline.getByText(/api POST \/posts/).waitFor();
-      await timeline.getByText("--> mention").click();
-      await page.getByRole("button", { name: "Send again" }).waitFor();
+      const row = page.getByRole("button", { name: /mentioned the bot/ });
+      await row.getByText("Answered").waitFor();
+      await row.click();
+      await page.getByText(/Delivery 200 .* attempt 2/).waitFor();
     },
   },
   {
@@ -49,7 +48,7 @@ export const scenes: readonly Scene[] = [
     play: async (page) => {
       await page.keyboard.press("o");
       await page.keyboard.press("w");
-      await page.getByText("webhook off").waitFor();
+      await page.getByRole("link", { name: "Webhook off" }).waitFor();
       await page.keyboard.press("d");
       await page.keyboard.press("4");
       await page

@@ -257,10 +257,11 @@ function distance(page: Page): Promise<number> {
 
 /** On a phone there is the list or one conversation. */
 async function fitAPhone(page: Page): Promise<void> {
+  await page.getByLabel("You are").selectOption("cleo");
+  await page.goto(`${new URL(page.url()).origin}/#/chat`);
   await page.setViewportSize({ width: 360, height: 740 });
   await page.getByRole("searchbox").waitFor();
   expect(await logOf(page).isVisible()).toBe(false);
-  await page.getByLabel("You are").selectOption("cleo");
   await page.getByRole("link", { name: /New conversation: just write/ }).click();
   await fieldOf(page).fill("from the road");
   await page.getByRole("button", { name: "Send" }).click();

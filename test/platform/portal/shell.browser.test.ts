@@ -49,7 +49,7 @@ async function actByKeys(platform: Platform, page: Page): Promise<void> {
   await platform.waitFor("delivery", ({ attempt, status }) => attempt === 2 && status === 200);
   await page.keyboard.press("w");
   await platform.waitFor("webhook", ({ change }) => change === "disabled");
-  await page.getByText("Webhook off").waitFor();
+  await page.getByRole("link", { name: "Webhook off" }).waitFor();
 }
 
 /** A key that is typed into a field does nothing else, and Escape leaves the field. */
@@ -131,7 +131,7 @@ async function takePort(): Promise<(controlToken: string) => Promise<Platform>> 
 /** Without the token the page shows nothing of the platform, and asks for it. */
 async function typeToken(page: Page, { url, controlToken }: Platform): Promise<void> {
   const connect = async (typed: string) => {
-    await page.getByLabel("Control token").fill(typed);
+    await page.getByRole("textbox", { name: "Control token" }).fill(typed);
     await page.getByRole("button", { name: "Connect" }).click();
   };
   await page.goto(`${url}/#/events`);

@@ -95,7 +95,7 @@ async function killSwitch(platform: Platform, page: Page): Promise<void> {
   await state.getByText("app disabled").waitFor();
   expect(isDisabled()).toBe(true);
   await page.getByRole("button", { name: "Enable the app of @bot" }).click();
-  await page.getByRole("button", { name: "Enable", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Enable" }).click();
   await state.getByText("app enabled").waitFor();
   expect(isDisabled()).toBe(false);
 }

@@ -24,8 +24,7 @@ export function TextField(props: TextFieldProps) {
         <input
           {...ids}
           {...rest}
-          type="text"
-          inputMode={type}
+          type={type as "text"}
           autoComplete="off"
           spellcheck={false}
           value={value}

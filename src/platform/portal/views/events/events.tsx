@@ -30,7 +30,8 @@ export function Events() {
         </section>
       )}
       <IdleLine />
-      {things.length === 0 ? <Nothing /> : <List things={things} open={id} />}
+      {things.length > 0 && <List things={things} open={id} />}
+      <Nothing />
     </>
   );
 }
@@ -87,7 +88,9 @@ function keyOf(thing: Thing): number {
 }
 
 function Nothing() {
-  if (overview.value.things.length > 0) {
+  const { things, stories } = overview.value;
+  if (stories.size > 0 && shown.value.length > 0) return null;
+  if (things.length > 0 && shown.value.length === 0) {
     return (
       <Empty title="No matching events">
         <button type="button" onClick={showAll}>
