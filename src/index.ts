@@ -43,6 +43,7 @@ export type { BotOptions, StartOptions } from "./options.ts";
 export type { Context, EventFor, StepOptions, WriteOptions } from "./router/context.ts";
 export type { LaterOptions } from "./router/effects.ts";
 export type {
+  Boundary,
   CronContext,
   CustomContext,
   ErrorObserver,

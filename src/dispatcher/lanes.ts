@@ -8,10 +8,13 @@ import { traced, type WorkMessages, works } from "../observe/channels.ts";
 import { Steps, type StepsOptions } from "../steps/steps.ts";
 import { Conflicts } from "./conflicts.ts";
 import {
+  type DeadOutcome,
   decideOutcome,
   type Outcome,
   type OutcomeOptions,
+  type RetryPolicy,
   recordOutcome,
+  shown,
   stopping,
 } from "./outcome.ts";
 import { Abort, Run, type RunOptions } from "./run.ts";
@@ -47,6 +50,7 @@ export class Lanes {
   /** The last run of each lane that has not ended. */
   readonly #lanes = new Map<string, LaneRun>();
   #isAbandoned = false;
+  #isStopped = false;
 
   constructor(options: LanesOptions) {
     this.#options = options;
@@ -67,6 +71,7 @@ export class Lanes {
 
   /** Aborts every run, because the bot stops. */
   stop(): void {
+    this.#isStopped = true;
     for (const { abort } of this.#running) abort.abort(stopping);
   }
 
@@ -98,10 +103,11 @@ export class Lanes {
     });
   }
 
-  /** Makes the abort of a claim: it has fired already if another inbox has the events. */
+  /** Makes the abort of a claim: it has fired already if another inbox has the events, or if the bot has stopped. */
   #abortFor(claim: Claim): Abort {
     const abort = new Abort();
     if (this.#isAbandoned) abort.abort(leaseLost(claim));
+    if (this.#isStopped) abort.abort(stopping);
     return abort;
   }
 
@@ -163,30 +169,71 @@ export class Lanes {
     return clock.now() - since < (isAlone ? leaseMs / 3 : MAX_TURN_MS);
   }
 
-  async #run({ claim, abort }: LaneRun): Promise<HandledEvent> {
-    const own = this.#options.types.optionsFor(claim.type);
-    const { maxAttempts = this.#options.maxAttempts, timeoutMs } = own;
-    // An attempt is counted before the handlers run. One beyond the limit means that the process ended during each run.
-    if (claim.attempt > maxAttempts) {
+  async #run(lane: LaneRun): Promise<HandledEvent> {
+    const { claim, abort } = lane;
+    const { maxAttempts = this.#options.maxAttempts } = this.#options.types.optionsFor(claim.type);
+    // An attempt is counted before the handlers run. One beyond the limit means that the process ended during each run. That
+    // one is the boundary's, and one further means that the process ended in it as well.
+    if (claim.attempt > maxAttempts + 1) {
       return { outcome: { kind: "dead", error: crashed(claim, maxAttempts) } };
     }
     if (abort.reason === stopping) return skipped;
     let run: Run | undefined;
     try {
       if (abort.aborted) throw abort.reason;
-      const options = this.#runOptions;
-      run = new Run(
-        claim,
-        abort,
-        timeoutMs === undefined ? options : { ...options, handlerTimeoutMs: timeoutMs },
-      );
+      run = new Run(claim, abort, this.#runOptionsFor(claim));
+      if (claim.attempt > maxAttempts) throw crashed(claim, maxAttempts);
       const effects = await run.execute();
       return { outcome: { kind: "done", effects }, event: run.event };
     } catch (error) {
-      const { backoff, random } = this.#options;
-      const policy = { maxAttempts, backoff: { ...backoff, ...own.retry }, random };
-      return { outcome: decideOutcome(error, claim.attempt, policy), event: run?.event };
+      const outcome = decideOutcome(error, claim.attempt, this.#policyFor(claim));
+      if (outcome.kind !== "dead" || run === undefined) return { outcome, event: run?.event };
+      return { outcome: await this.#runBoundary(lane, run, outcome), event: run.event };
     }
+  }
+
+  /**
+   * Gives the boundary the last word on an event that has died. Its own failure changes nothing, but what puts an event off,
+   * such as an outage, puts it off again, because the answer would be lost otherwise.
+   */
+  async #runBoundary(lane: LaneRun, run: Run, dead: DeadOutcome): Promise<Outcome> {
+    const boundary = run.boundary(dead.error);
+    if (boundary === undefined) return dead;
+    const { claim, abort } = lane;
+    const policy = this.#policyFor(claim);
+    // The bot stops, or the lease was lost, while the observers of the failure ran.
+    if (abort.aborted && abort.reason !== dead.error) {
+      return decideOutcome(abort.reason, claim.attempt, policy);
+    }
+    lane.abort = this.#abortFor(claim);
+    try {
+      const options = { ...this.#runOptionsFor(claim), handler: boundary };
+      return { ...dead, effects: await new Run(claim, lane.abort, options).execute() };
+    } catch (failure) {
+      const outcome = decideOutcome(failure, claim.attempt, policy);
+      if (outcome.kind === "release" || outcome.kind === "lost") return outcome;
+      run.log.error(
+        { err: shown(failure, run.event, this.#options.scrub) },
+        "a catch handler failed",
+      );
+    }
+    return dead;
+  }
+
+  #policyFor({ type }: Claim): RetryPolicy {
+    const { maxAttempts, backoff, random, types } = this.#options;
+    const own = types.optionsFor(type);
+    return {
+      maxAttempts: own.maxAttempts ?? maxAttempts,
+      backoff: { ...backoff, ...own.retry },
+      random,
+    };
+  }
+
+  #runOptionsFor({ type }: Claim): RunOptions {
+    const { timeoutMs } = this.#options.types.optionsFor(type);
+    const options = this.#runOptions;
+    return timeoutMs === undefined ? options : { ...options, handlerTimeoutMs: timeoutMs };
   }
 
   /** Extends the leases of the lanes, and aborts the runs that have lost theirs. */

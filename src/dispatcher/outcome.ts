@@ -32,11 +32,19 @@ export type Outcome =
   | { readonly kind: "retry"; readonly delayMs: number; readonly error: unknown }
   /** Again after a while; the attempt does not count, because the event was not at fault. */
   | { readonly kind: "release"; readonly delayMs: number; readonly error: unknown }
-  | { readonly kind: "dead"; readonly error: unknown }
+  | DeadOutcome
   /** The handlers did not begin: the bot stops, or the type has no place left. */
   | { readonly kind: "skipped" }
   /** Another instance has the event: nothing may be written. */
   | { readonly kind: "lost" };
+
+/** The event becomes a dead letter. */
+export interface DeadOutcome {
+  readonly kind: "dead";
+  readonly error: unknown;
+  /** Of the boundary. */
+  readonly effects?: Effects | undefined;
+}
 
 /** Codes of errors that no further run mends, because the event, the handler or the platform's answer stays as it is. */
 export const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -245,7 +253,7 @@ function end(
     case "release":
       return inbox.release(claim, outcome.delayMs, error);
     case "dead":
-      return inbox.bury(claim, error);
+      return inbox.bury(claim, error, outcome.effects);
   }
 }
 
@@ -270,7 +278,7 @@ function publish(
 }
 
 /** Errors of handlers quote what people wrote, which neither a log nor a dead letter may show. */
-function shown(
+export function shown(
   error: unknown,
   event: AnyEvent | undefined,
   scrub: OutcomeOptions["scrub"],

@@ -30,6 +30,8 @@ export interface HandlerRun {
   run(): Promise<void>;
   /** Called with the error of the run, whether the handler threw it or ran out of time. */
   failed(error: unknown): Promise<void>;
+  /** Returns what runs before the event becomes a dead letter because of this error; `undefined` if nothing does. */
+  boundary?(error: unknown): JobHandler | undefined;
 }
 
 export interface RunOptions {
@@ -72,6 +74,11 @@ export class Run implements Job {
 
   get signal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  /** Returns what runs before the event becomes a dead letter because of this error; `undefined` if nothing does. */
+  boundary(error: unknown): JobHandler | undefined {
+    return this.#handlers.boundary?.(error);
   }
 
   get log(): Logger {

@@ -1,6 +1,6 @@
 import { ServiceBotError } from "../errors.ts";
 import type { Context } from "./context.ts";
-import type { ErrorObserver, Middleware, Next } from "./handler.ts";
+import type { Boundary, ErrorObserver, Middleware, Next } from "./handler.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 
 /** Part of a run: middleware around handlers. */
@@ -9,6 +9,8 @@ export type Chain = (route: Route) => Promise<void>;
 /** A router that is mounted in another. */
 export interface Module {
   readonly observers: readonly ErrorObserver[];
+  /** By type; of all other types under "". */
+  readonly boundaries: ReadonlyMap<string, Boundary>;
 }
 
 /** The way of one event through middleware, modules and handlers. */
@@ -18,8 +20,8 @@ export class Route {
   readonly username: string | undefined;
   /** The modules whose handlers are at work, the outermost first. */
   readonly modules: Module[] = [];
-  /** Names that middleware has added. */
-  readonly #added = new Set<PropertyKey>();
+  /** What middleware has added. */
+  readonly #added: Record<string, unknown> = {};
 
   /** @param username of the bot; `undefined` if unknown */
   constructor(context: Context, username?: string) {
@@ -30,10 +32,18 @@ export class Route {
   /** @throws {ServiceBotError} INVALID_OPTION for a name that the context has by itself */
   add(fields: object): void {
     for (const name of Object.keys(fields)) {
-      if (name in this.context && !this.#added.has(name)) throw taken(name);
-      this.#added.add(name);
+      if (name in this.context && !Object.hasOwn(this.#added, name)) throw taken(name);
     }
+    Object.assign(this.#added, fields);
     Object.assign(this.context, fields);
+  }
+
+  /** Returns the way of the same event with another context, which has the same fields of middleware. */
+  continueWith(context: Context): Route {
+    const route = new Route(context, this.username);
+    route.add(this.#added);
+    route.modules.push(...this.modules);
+    return route;
   }
 
   /** Replaces the payload by what a schema returned. */

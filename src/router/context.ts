@@ -151,20 +151,26 @@ export interface WriteEnd {
   readonly result: unknown;
 }
 
-/**
- * Makes the context of one run of the handlers. Their writes and steps are added to `tasks`.
- *
- * @param onWrite called with each message, comment and post that was made
- */
+export interface ContextOptions {
+  /** Called with each message, comment and post that was made. */
+  readonly onWrite?: (write: WriteEnd) => void;
+  /** Stands before the name of each step. */
+  readonly prefix?: string;
+  /** What the bot has for states and timers. Default: nothing. */
+  readonly effects?: EffectsContextOptions;
+}
+
+const NO_EFFECTS: EffectsContextOptions = { stateSchema: undefined, handledTypes: [] };
+
+/** Makes the context of one run of the handlers. Their writes and steps are added to `tasks`. */
 export function createContext(
   job: Job,
   client: Client,
   tasks: PendingTasks = new PendingTasks(),
-  onWrite?: (write: WriteEnd) => void,
-  bot: EffectsContextOptions = { stateSchema: undefined, handledTypes: [] },
+  options: ContextOptions = {},
 ): Context {
   const { event, claim } = job;
-  const { reply, comment, post, upload, step } = new Writes(job, client, tasks, onWrite);
+  const { reply, comment, post, upload, step } = new Writes(job, client, tasks, options);
   let log: Logger | undefined;
   let peer: ReturnType<Context["peer"]> | undefined;
   let message: ReturnType<Context["message"]> | undefined;
@@ -189,7 +195,7 @@ export function createContext(
     },
     client,
     ...{ reply, comment, post, upload, step },
-    ...createEffects(job, tasks, bot),
+    ...createEffects(job, tasks, options.effects ?? NO_EFFECTS),
     messages: async ({ limit = 50 } = {}) => {
       const conversationId = conversationOf(event) ?? refuseMessages(event);
       const options = { limit, signal: job.signal };
@@ -235,19 +241,14 @@ class Writes {
   readonly #job: Job;
   readonly #client: Client;
   readonly #tasks: PendingTasks;
-  readonly #onWrite: ((write: WriteEnd) => void) | undefined;
+  readonly #options: ContextOptions;
   readonly #counts = { reply: 0, comment: 0, post: 0, upload: 0 };
 
-  constructor(
-    job: Job,
-    client: Client,
-    tasks: PendingTasks,
-    onWrite: ((write: WriteEnd) => void) | undefined,
-  ) {
+  constructor(job: Job, client: Client, tasks: PendingTasks, options: ContextOptions) {
     this.#job = job;
     this.#client = client;
     this.#tasks = tasks;
-    this.#onWrite = onWrite;
+    this.#options = options;
   }
 
   readonly reply: Context["reply"] = (message, options) =>
@@ -274,12 +275,16 @@ class Writes {
     this.#tasks.start(async () => {
       checkOptions(options, STEP_OPTIONS);
       const { result } = await this.#job.steps.run({
-        name: `step/${name}`,
+        name: `${this.#prefix}step/${name}`,
         run: async () => ({ result: (await fn()) as Jsonify<R> }),
         repeatable: options.repeatable ?? false,
       });
       return result;
     });
+
+  get #prefix(): string {
+    return this.#options.prefix ?? "";
+  }
 
   get #scope(): WriteScope {
     return { client: this.#client, signal: this.#job.signal };
@@ -298,16 +303,18 @@ class Writes {
       const isShown = step.search !== undefined;
       if (isShown) await this.#client.syncClock();
       const { result, outcome } = await this.#job.steps.run(step);
-      if (isShown && (outcome === "made" || outcome === "found")) this.#onWrite?.({ kind, result });
+      if (isShown && (outcome === "made" || outcome === "found"))
+        this.#options.onWrite?.({ kind, result });
       return { ...result, repeated: outcome !== "made" };
     });
   }
 
   /** `reply/1`, or `reply/key:sorry` with the key `sorry`. Numbered calls keep two replies with one text apart. */
   #nextName(kind: WriteKind, { key }: WriteOptions): string {
-    if (key !== undefined) return `${kind}/key:${key}`;
+    const name = `${this.#prefix}${kind}`;
+    if (key !== undefined) return `${name}/key:${key}`;
     this.#counts[kind] += 1;
-    return `${kind}/${this.#counts[kind]}`;
+    return `${name}/${this.#counts[kind]}`;
   }
 }
 

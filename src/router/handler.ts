@@ -36,6 +36,15 @@ type PassedIn<V> = V extends Passed<infer A> ? A : never;
 /** Gets the errors of handlers. The retry policy decides about the event. */
 export type ErrorObserver<X = unknown> = (error: unknown, context: Context & Partial<X>) => unknown;
 
+/**
+ * Has the last word on an event that no further run will handle: it may answer. Fields of middleware may be missing, because
+ * the run may have ended before.
+ */
+export type Boundary<T extends string = string, X = unknown> = (
+  error: unknown,
+  context: Context<T> & Partial<X>,
+) => unknown;
+
 /** The context of a type that this version does not know, or of a name that the bot gave: the payload is what a schema says. */
 export interface CustomContext<T extends string, P> extends Omit<Context<T>, "payload"> {
   /** As the schema returns it. `event.payload` is as the event came. */

@@ -4,7 +4,7 @@ import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { isOwn } from "../events/own.ts";
 import type { Job } from "../steps/step.ts";
-import { Route } from "./chain.ts";
+import { type Chain, Route } from "./chain.ts";
 import { createContext, type WriteEnd } from "./context.ts";
 import { LoopGuard, type LoopGuardOptions, OwnAccount } from "./loops.ts";
 import { PendingTasks } from "./pending-tasks.ts";
@@ -43,16 +43,26 @@ export class Handling {
   }
 }
 
+/** The run of a boundary instead of handlers. */
+interface LastWord {
+  readonly chain: Chain;
+  /** The way of the run that failed; `undefined` if the handlers did not begin. */
+  readonly after: Route | undefined;
+}
+
 /** One run of the handlers for one event. */
 export class HandlerRun {
   readonly #job: Job;
   readonly #handling: Handling;
   /** `undefined` until a handler may have it. */
   #route: Route | undefined;
+  readonly #lastWord: LastWord | undefined;
 
-  constructor(job: Job, handling: Handling) {
+  /** @param lastWord set for the run of a boundary */
+  constructor(job: Job, handling: Handling, lastWord?: LastWord) {
     this.#job = job;
     this.#handling = handling;
+    this.#lastWord = lastWord;
   }
 
   /** Finds out the bot's username, within 2 s; `undefined` if the event need not wait. */
@@ -67,14 +77,18 @@ export class HandlerRun {
    */
   async run(): Promise<void> {
     const { routes, client, account, state: stateSchema } = this.#handling;
-    if (!this.#isWanted()) return;
+    const lastWord = this.#lastWord;
+    if (lastWord === undefined && !this.#isWanted()) return;
     const tasks = new PendingTasks();
-    const onWrite = (write: WriteEnd) => this.#noteWrite(write);
-    const { handledTypes } = routes;
-    const context = createContext(this.#job, client, tasks, onWrite, { stateSchema, handledTypes });
-    const route = new Route(context, account.username);
+    const context = createContext(this.#job, client, tasks, {
+      onWrite: (write) => this.#noteWrite(write),
+      // The names of the handlers' steps are taken.
+      prefix: lastWord === undefined ? "" : "catch/",
+      effects: { stateSchema, handledTypes: routes.handledTypes },
+    });
+    const route = lastWord?.after?.continueWith(context) ?? new Route(context, account.username);
     this.#route = route;
-    await tasks.run(() => routes.run(route));
+    await tasks.run(() => (lastWord === undefined ? routes.run(route) : lastWord.chain(route)));
   }
 
   /**
@@ -94,9 +108,25 @@ export class HandlerRun {
     return true;
   }
 
-  /** Notifies the observers of the error that ended the run. */
+  /** Notifies the observers of the error that ended the run of the handlers. */
   async failed(error: unknown): Promise<void> {
-    if (this.#route !== undefined) await this.#handling.routes.observe(error, this.#route);
+    if (this.#lastWord === undefined && this.#route !== undefined)
+      await this.#handling.routes.observe(error, this.#route);
+  }
+
+  /**
+   * The run of the boundary for the error that the event has died of; `undefined` without one. If the handlers did not begin,
+   * because the process ended in each run, it is the bot's.
+   */
+  boundary(error: unknown): { begin(job: Job): HandlerRun } | undefined {
+    const { routes, account } = this.#handling;
+    const { event } = this.#job;
+    if (!isOwn(event.type) && account.hasCaused(event)) return undefined;
+    const boundary = routes.boundaryFor(event.type, this.#route?.modules ?? []);
+    if (boundary === undefined) return undefined;
+    const chain: Chain = async ({ context }) => void (await boundary(error, context));
+    const lastWord = { chain, after: this.#route };
+    return { begin: (job) => new HandlerRun(job, this.#handling, lastWord) };
   }
 
   /** Counts the answer, and learns the bot's username from it. */

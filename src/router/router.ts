@@ -10,6 +10,7 @@ import { isEventType } from "../events/parse.ts";
 import type { EventType } from "../events/types.ts";
 import type { Context } from "./context.ts";
 import type {
+  Boundary,
   CronContext,
   CustomContext,
   ErrorObserver,
@@ -38,7 +39,7 @@ import {
   checkTypes,
   readHandler,
 } from "./registration.ts";
-import { Routes, refuseUnknownType } from "./routes.ts";
+import { ALL_TYPES, Routes, refuseUnknownType } from "./routes.ts";
 
 type CommandContext = Context<TextType> & CommandFields;
 type HearsContext = Context<TextType> & HearsFields;
@@ -321,6 +322,33 @@ export class Router<X = unknown> {
   onError(observer: ErrorObserver<X>): this {
     requireFunction("onError()", observer);
     this.#routes.observers.push(observer as ErrorObserver);
+    return this;
+  }
+
+  /**
+   * Has the last word on an event that no further run will handle, and may answer: once, before the event becomes a dead
+   * letter. In a module: on events of its own handlers.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION for a second one
+   */
+  catch(boundary: Boundary<string, X>): this;
+  /**
+   * Has the last word on events of a type, or of several, that no further run will handle.
+   *
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE; INVALID_OPTION for a second one of a type
+   */
+  catch<T extends string>(types: T | readonly T[], boundary: Boundary<T, X>): this;
+  catch(...given: readonly unknown[]): this {
+    const [first, boundary = first] = given;
+    const types = given.length === 1 ? [ALL_TYPES] : [first].flat();
+    requireFunction("catch()", boundary);
+    checkTypes(types);
+    for (const type of types) {
+      if (type !== ALL_TYPES && !this.#routes.handles(type)) refuseUnknownType(type);
+      if (this.#routes.boundaries.has(type))
+        refuseProblems([`catch(${type}) is registered already`]);
+      this.#routes.boundaries.set(type, boundary as Boundary);
+    }
     return this;
   }
 

@@ -5,9 +5,9 @@ import { scrubber, showError } from "../core/safe-text.ts";
 import { ServiceBotError } from "../errors.ts";
 import { timerType } from "../events/own.ts";
 import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
-import { type Chain, inOrder, type Route, wrap } from "./chain.ts";
+import { type Chain, inOrder, type Module, type Route, wrap } from "./chain.ts";
 import type { Context } from "./context.ts";
-import type { ErrorObserver, Middleware } from "./handler.ts";
+import type { Boundary, ErrorObserver, Middleware } from "./handler.ts";
 import {
   type Command,
   firstMatch,
@@ -55,6 +55,9 @@ export interface Cron {
 /** The chain of all types that this version does not know. No type has this name. */
 const UNKNOWN = "";
 
+/** Stands for every type without a boundary of its own. */
+export const ALL_TYPES = "";
+
 /** Prefixes of the types of timers and crons. */
 const OWN_TYPE = /^(?:timer|cron):/;
 
@@ -63,6 +66,7 @@ export class Routes {
   readonly #entries: Entry[] = [];
   readonly #middleware: Middleware[] = [];
   readonly observers: ErrorObserver[] = [];
+  readonly boundaries: Map<string, Boundary> = new Map();
   /** Routes that this module is mounted in. */
   readonly #parents = new Set<Routes>();
   /** Made when an event of the type comes first, and again after a change. */
@@ -109,6 +113,11 @@ export class Routes {
     return this.#handled.options.get(type) ?? NO_OPTIONS;
   }
 
+  /** Returns whether a type can have a boundary: one that this version knows, of the bot's own, or with a handler. */
+  handles(type: string): boolean {
+    return isEventType(type) || OWN_TYPE.test(type) || this.#handled.options.has(type);
+  }
+
   /** The types that have a handler. */
   get handledTypes(): readonly string[] {
     return this.#handled.names;
@@ -150,6 +159,15 @@ export class Routes {
     }
   }
 
+  /** Returns the boundary for an event whose run has failed: the innermost module's first, the one of its type first. */
+  boundaryFor(type: string, modules: readonly Module[]): Boundary | undefined {
+    for (const { boundaries } of [...modules.toReversed(), this]) {
+      const boundary = boundaries.get(type) ?? boundaries.get(ALL_TYPES);
+      if (boundary !== undefined) return boundary;
+    }
+    return undefined;
+  }
+
   get #handled(): Types {
     this.#types ??= typesOf(this.#allEntries(), this.#middleware.length > 0);
     return this.#types;
@@ -174,8 +192,7 @@ export class Routes {
   }
 
   #chainFor(type: string): Chain {
-    const known = isEventType(type) || this.#handled.options.has(type) || OWN_TYPE.test(type);
-    const key = known ? type : UNKNOWN;
+    const key = this.handles(type) ? type : UNKNOWN;
     let chain = this.#chains.get(key);
     if (chain === undefined) {
       chain = wrap(this.#middleware, this.#innermost(key));

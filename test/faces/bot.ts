@@ -11,4 +11,4 @@ export {
   settings,
   variables,
 } from "../../src/config.ts";
-export { defaults } from "../../src/options.ts";
+export { type BotOptions, defaults } from "../../src/options.ts";

@@ -52,6 +52,7 @@ export {
   showError,
 } from "../../src/core/safe-text.ts";
 export { readSpan, readWhen, type Span, type When } from "../../src/core/span.ts";
+export { isSchema, type StandardSchemaV1, validate } from "../../src/core/standard-schema.ts";
 export {
   aboutEvent,
   duringEvent,

@@ -1,0 +1,101 @@
+import { expect, expectTypeOf, test } from "vitest";
+import * as z from "zod";
+import { Bot, type BotOptions } from "../faces/bot.ts";
+import { type Context, type Middleware, Router } from "../faces/router.ts";
+
+/** Each `@ts-expect-error` is a mistake that the compiler finds: `npm run check` fails when it no longer does. */
+
+interface User {
+  readonly name: string;
+}
+const user: User = { name: "Ada" };
+
+test("fields of middleware are typed in what comes after it", () => {
+  const router = new Router();
+  const known = router.use((_ctx, next) => next({ user }));
+  expect(known).toBe(router);
+  known.on("mention", (ctx) => expectTypeOf(ctx.user).toEqualTypeOf<User>());
+  known.command("buy", (ctx) => expectTypeOf(ctx.user.name).toBeString());
+  known.hears(/x/, (ctx) => expectTypeOf(ctx.match).toEqualTypeOf<RegExpExecArray>());
+  known.catch((_error, ctx) => expectTypeOf(ctx.user).toEqualTypeOf<User | undefined>());
+  // @ts-expect-error The router before the middleware has no user.
+  router.on("mention", (ctx) => ctx.user);
+  const both = known.use((ctx, next) => next({ greeting: `hi ${ctx.user.name}` }));
+  both.onTimer("remind", (ctx) => {
+    expectTypeOf(ctx.user).toEqualTypeOf<User>();
+    expectTypeOf(ctx.greeting).toBeString();
+    expectTypeOf(ctx.payload.name).toBeString();
+  });
+});
+
+test("a field that one way through a middleware leaves out may not be used", () => {
+  const router = new Router();
+  const perhaps = router.use(async (ctx, next) => {
+    if (ctx.attempt > 1) return next();
+    return next({ user });
+  });
+  // @ts-expect-error The second run has no user.
+  perhaps.on("mention", (ctx) => ctx.user);
+  const ends = router.use(async (ctx, next) => {
+    if (ctx.attempt > 1) return;
+    return next({ user });
+  });
+  // Where the middleware ends the event, nothing comes after it.
+  ends.on("mention", (ctx) => expectTypeOf(ctx.user).toEqualTypeOf<User>());
+  // @ts-expect-error The middleware does not return what next() has returned.
+  router.use(async (_ctx, next) => void (await next({ user }))).on("mention", (ctx) => ctx.user);
+});
+
+test("middleware of one handler adds to the context of that handler", () => {
+  const router = new Router();
+  router.on(
+    ["mention", "reply"],
+    (ctx, next) => {
+      expectTypeOf(ctx.event.type).toEqualTypeOf<"mention" | "reply">();
+      return next({ user });
+    },
+    (ctx, next) => next({ length: ctx.user.name.length }),
+    (ctx) => expectTypeOf(ctx.length).toBeNumber(),
+    { concurrency: 2 },
+  );
+  const plain: Middleware = (_ctx, next) => next();
+  const old = async (_ctx: Context, next: () => Promise<void>): Promise<void> => await next();
+  router
+    .use(plain)
+    .use(old)
+    .on("like", old, (ctx) => expectTypeOf(ctx.event.type).toEqualTypeOf<"like">());
+});
+
+test("a module is mounted where the context has what it needs", () => {
+  const admin = new Router<{ user: User }>();
+  admin.command("ban", (ctx) => expectTypeOf(ctx.user).toEqualTypeOf<User>());
+  // @ts-expect-error A bot without a user.
+  const mount = () => new Bot({ env: {} }).use(admin);
+  expect(mount).not.toThrow();
+  const bot = new Bot({ env: {} }).use((_ctx, next) => next({ user })).use(new Router());
+  expectTypeOf(bot.use(admin)).toExtend<Bot>();
+});
+
+test("a custom type needs a schema, and a known one none", () => {
+  const router = new Router();
+  const schema = z.object({ question: z.string() });
+  router.on("poll.closed", schema, (ctx) => expectTypeOf(ctx.payload.question).toBeString());
+  // @ts-expect-error There is no such field.
+  router.on("poll.opened", schema, (ctx) => ctx.payload.answer);
+  // @ts-expect-error A slip in the name of a known type.
+  expect(() => router.on("mentoin", () => undefined)).toThrow("not an event type");
+});
+
+test("the state of a bot is what its schema returns", () => {
+  const bot = new Bot({ env: {}, state: z.object({ count: z.number().default(0) }) });
+  expectTypeOf(bot).toEqualTypeOf<Bot<{ count: number }>>();
+  bot.on("dm.message", async (ctx) => {
+    const state = await ctx.state();
+    expectTypeOf(state.count).toBeNumber();
+  });
+  const counting = new Router<{ state(key?: string): Promise<{ count: number }> }>();
+  bot.use(counting);
+  const create = (options: BotOptions = {}): Bot => new Bot({ ...options, state: z.object({}) });
+  expect(create({ env: {} })).toBeInstanceOf(Bot);
+  expect(() => new Bot({ env: {}, state: {} as never })).toThrow("state must be a schema");
+});
