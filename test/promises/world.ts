@@ -48,7 +48,7 @@ export class World {
     });
     register(bot);
     await bot.start({ listen: false });
-    onTestFinished(() => this.#stop(bot));
+    onTestFinished(() => this.stop(bot));
     return bot;
   }
 
@@ -106,7 +106,8 @@ export class World {
     return copy;
   }
 
-  async #stop(bot: Pick<Bot, "stop">): Promise<void> {
+  /** Stops a bot, while time goes on. */
+  async stop(bot: Pick<Bot, "stop">): Promise<void> {
     const stopped = bot.stop();
     let isOver = false;
     void stopped.finally(() => {
