@@ -74,8 +74,8 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     return { running, port, url: `http://127.0.0.1:${port}` };
   }
 
-  test("its image is built from Node alone and runs as its user", () => {
-    expect(new Set(image.bases)).toEqual(new Set(["node:24-slim"]));
+  test("its image is built from Node and Debian alone and runs as its user", () => {
+    expect(new Set(image.bases)).toEqual(new Set(["node:24-slim", "debian:12-slim"]));
     expect(image.user).toBe("node");
   });
 

@@ -18,7 +18,7 @@ import { CACHE } from "./engine.ts";
 
 const SOURCES = fileURLToPath(new URL("../images/", import.meta.url));
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
-const DEBIAN = "service-bot-test/debian";
+const DEBIAN = "debian:12-slim";
 
 /** What the slim images of Debian leave out as well. */
 const LEFT_OUT = ["doc", "info", "locale", "man"].map(

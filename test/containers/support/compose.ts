@@ -70,7 +70,11 @@ export class ComposeProject {
       ...this.#docker.env,
       ...{ DOCKER: docker, PATH: `${this.#bin}:${path}` },
     };
-    const { stdout } = await runFile("sh", ["-euc", line], { cwd: this.dir, env });
+    const { stdout } = await runFile("sh", ["-euc", line], {
+      cwd: this.dir,
+      env,
+      maxBuffer: 64 * 1024 * 1024,
+    });
     return stdout;
   }
 

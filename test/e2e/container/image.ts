@@ -1,5 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { withoutBotVariables } from "../../support/scaffolded.ts";
 import { BuildContext, copyInto } from "./context.ts";
@@ -106,6 +113,10 @@ export class Build {
     this.#bases.push(image);
     const root = join(this.#options.folder, name);
     mkdirSync(root, { recursive: true });
+    if (image.startsWith("node:")) {
+      mkdirSync(join(root, "usr/local/bin"), { recursive: true });
+      symlinkSync(process.execPath, join(root, "usr/local/bin/node"));
+    }
     const fresh = { env: {}, user: "root", port: "", command: [], healthcheck: [] };
     this.#stage = { root, workdir: "/", ...fresh };
     this.#stages.set(name, this.#stage);
@@ -144,9 +155,14 @@ export class Build {
     mkdirSync(bin, { recursive: true });
     const { node } = this.#options;
     const give = node === undefined ? "" : `exec /bin/chown ${node.uid}:${node.gid} "$2"`;
-    const script = `#!/bin/sh\n[ "$1" = node:node ] || exit 1\n${give}\n`;
-    writeFileSync(join(bin, "chown"), script);
-    chmodSync(join(bin, "chown"), 0o755);
+    const scripts = {
+      chown: `#!/bin/sh\n[ "$1" = node:root ] || exit 1\n${give}\n`,
+      useradd: "#!/bin/sh\n",
+    };
+    for (const [name, script] of Object.entries(scripts)) {
+      writeFileSync(join(bin, name), script);
+      chmodSync(join(bin, name), 0o755);
+    }
     return bin;
   }
 }

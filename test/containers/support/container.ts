@@ -1,0 +1,99 @@
+import { reservePort } from "../../support/reserve-port.ts";
+import type { Docker } from "../engine/docker.ts";
+
+/** What compose.yaml sets for a bot, and a limit of processes besides. */
+export const CONFINED: readonly string[] = [
+  ...["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL"],
+  ...["--security-opt", "no-new-privileges:true", "--pids-limit", "64"],
+];
+
+/** In ms. */
+const READY_TIMEOUT_MS = 60_000;
+const LOOK_INTERVAL_MS = 100;
+
+export interface ContainerOptions {
+  readonly image: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Further flags of `docker run`. */
+  readonly flags?: readonly string[];
+}
+
+/** State of a container, as the engine knows it. */
+export interface State {
+  readonly Status: string;
+  readonly Running: boolean;
+  readonly ExitCode: number;
+  readonly OOMKilled: boolean;
+}
+
+/** A container with a bot, whose port is published on 127.0.0.1. */
+export class BotContainer {
+  readonly name: string;
+  readonly url: string;
+  readonly #docker: Docker;
+
+  private constructor(docker: Docker, name: string, url: string) {
+    this.#docker = docker;
+    this.name = name;
+    this.url = url;
+  }
+
+  /** Starts a container. A container of this name is removed before. */
+  static async run(
+    docker: Docker,
+    name: string,
+    { image, env, flags = [] }: ContainerOptions,
+  ): Promise<BotContainer> {
+    await docker.run("rm", "--force", "--volumes", name).catch(() => undefined);
+    const port = await reservePort();
+    const variables = Object.entries(env).flatMap(([key, value]) => ["--env", `${key}=${value}`]);
+    const publish = ["--publish", `127.0.0.1:${port}:${env["PORT"] ?? 3000}`];
+    await docker.run(
+      ...["run", "--detach", "--name", name, ...publish, ...CONFINED, ...flags, ...variables],
+      image,
+    );
+    return new BotContainer(docker, name, `http://127.0.0.1:${port}`);
+  }
+
+  /** Waits until the bot takes deliveries. @throws when it ends before, or does not in time */
+  async ready(): Promise<void> {
+    const deadline = performance.now() + READY_TIMEOUT_MS;
+    while (!(await isOk(`${this.url}/readyz`))) {
+      if (!(await this.state()).Running || performance.now() > deadline) {
+        throw new Error(`${this.name} is not ready:\n${await this.tail()}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
+    }
+  }
+
+  state(): Promise<State> {
+    return this.#docker.inspect<State>(this.name, "json .State");
+  }
+
+  /** The last lines of the log. */
+  async tail(): Promise<string> {
+    return (await this.#docker.logs(this.name)).slice(-30).join("\n");
+  }
+
+  /** Stops it as `docker stop` does. Resolves to its state and the duration in ms. */
+  async stop(graceSeconds = 20): Promise<State & { readonly tookMs: number }> {
+    const started = performance.now();
+    await this.#docker.run("stop", "--time", String(graceSeconds), this.name);
+    const tookMs = performance.now() - started;
+    return { ...(await this.state()), tookMs };
+  }
+
+  async remove(): Promise<void> {
+    await this.#docker.run("rm", "--force", "--volumes", this.name).catch(() => undefined);
+  }
+}
+
+export async function isOk(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
