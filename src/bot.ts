@@ -1,5 +1,7 @@
 import { Lifecycle } from "./bot/lifecycle.ts";
-import { checkOptions, refuseProblems } from "./core/option-checks.ts";
+import { startTogether } from "./bot/together.ts";
+import type { Client } from "./client/client.ts";
+import { checkOptions, keyProblem, refuseProblems } from "./core/option-checks.ts";
 import { isSchema } from "./core/standard-schema.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
 import { type BotStatus, readStatus } from "./observe/status.ts";
@@ -24,12 +26,27 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   constructor(options: BotOptions<S> = {}) {
     super();
     checkOptions(options, BOT_OPTIONS);
+    refuseProblems([keyProblem("name", options.name)]);
     if (options.state !== undefined && !isSchema(options.state)) {
       refuseProblems([
         "state must be a schema that follows Standard Schema v1, such as one of zod",
       ]);
     }
     this.#lifecycle = new Lifecycle(this, options, routesOf(this));
+  }
+
+  /**
+   * Starts several bots in one process. Each needs a `name`, a port and a database of its own. SIGTERM and SIGINT stop all of
+   * them. If one cannot start, the others stop.
+   *
+   * @throws {ServiceBotError} CONFIG_INVALID, and the errors of `start`, unless the bots own the process
+   */
+  static async run(bots: readonly Bot[], options: StartOptions = {}): Promise<void> {
+    checkOptions(options, START_OPTIONS);
+    await startTogether(
+      bots.map((bot) => bot.#lifecycle),
+      options,
+    );
   }
 
   /**
@@ -67,6 +84,15 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   /** Takes no new work, gives running handlers their time, and closes everything. */
   stop(): Promise<void> {
     return this.#lifecycle.stop();
+  }
+
+  /**
+   * The platform's API, with the bot's request budget and circuit breaker. Outside of handlers, before the start as well.
+   *
+   * @throws {ConfigError} CONFIG_INVALID
+   */
+  get client(): Client {
+    return this.#lifecycle.client;
   }
 
   /** The address that the bot listens on; undefined when it does not. */

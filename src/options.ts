@@ -17,6 +17,8 @@ import type { LoopGuardOptions } from "./router/loops.ts";
 export interface BotOptions<S = unknown> extends ConfigOverrides {
   /** The variables to read; `process.env` by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Name of the bot, which its log lines have in the field `bot`. 1 to 100 characters. Default: none. */
+  readonly name?: string;
   /** A pino logger of your own; by default one JSON object a line on standard output. */
   readonly logger?: Logger;
   /**
@@ -118,6 +120,7 @@ const LOOP_GUARD_OPTIONS: OptionTable<LoopGuardOptions> = {
 /** Options that are set in code alone, with the range of each number. */
 const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
   env: true,
+  name: true,
   logger: true,
   state: true,
   handlerTimeoutMs: TIME_LIMIT,

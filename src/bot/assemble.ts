@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import { isLoopback } from "../core/addresses.ts";
 import { BodyBudget } from "../core/body.ts";
 import type { Random } from "../core/clock.ts";
-import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
+import { type Clock, systemClock } from "../core/clock.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { scrubber } from "../core/safe-text.ts";
@@ -56,6 +56,8 @@ interface Setup {
   readonly config: Config;
   readonly options: BotOptions;
   readonly routes: Routes;
+  readonly clock: Clock;
+  readonly client: Client;
   /** True from the start until the stop. */
   readonly isStarted: () => boolean;
   /** Aborts when a bot that stops no longer waits for the store. */
@@ -64,7 +66,6 @@ interface Setup {
 
 /** Dependencies of most parts. */
 interface Common extends Setup {
-  readonly clock: Clock;
   readonly log: Logger;
   readonly random: Random;
   readonly observers: Observers;
@@ -76,17 +77,17 @@ interface Common extends Setup {
 /** Wires the parts together. Nothing runs yet. */
 export async function assemble(setup: Setup): Promise<Parts> {
   const { bot, config, options } = setup;
-  const { clock = steadyClock(), random = Math.random, fetch = globalThis.fetch } = options;
+  const { random = Math.random, fetch = globalThis.fetch } = options;
   // The driver looks for its password there, whatever `env` the bot was given.
   const ofDatabase = secretsOf(config.database, process.env);
   const secrets = [config.apiKey, ...config.webhookSecrets, ...ofDatabase];
-  const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
+  const log = named(options.logger ?? createLogger({ level: config.logLevel, secrets }), options);
   const observers = await Observers.create(bot, { config, fetch, log });
   try {
-    const inbox = await openInbox(setup, clock);
+    const inbox = await openInbox(setup);
     try {
       const scrub = scrubber(secrets);
-      return await wire({ ...setup, clock, log, random, observers, inbox, scrub });
+      return await wire({ ...setup, log, random, observers, inbox, scrub });
     } catch (error) {
       await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
       throw error;
@@ -97,11 +98,15 @@ export async function assemble(setup: Setup): Promise<Parts> {
   }
 }
 
+/** Adds the bot's name to each line. */
+function named(log: Logger, { name }: BotOptions): Logger {
+  return name === undefined ? log : log.child({ bot: name });
+}
+
 async function wire(common: Common): Promise<Parts> {
-  const { bot, config, options, routes, clock, log, observers, inbox, isStarted } = common;
+  const { bot, config, options, routes, clock, client, log, observers, inbox, isStarted } = common;
   const { shared } = inbox;
   const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
-  const client = createClient(common);
   const { leaseMs = defaults.leaseMs } = options;
   // Half, because other instances should read the log before they get the lanes of an instance that is gone.
   const peers = shared && new SharedPeers({ shared, clock, log, bot, leaseMs: leaseMs / 2 });
@@ -163,7 +168,7 @@ async function wire(common: Common): Promise<Parts> {
 }
 
 /** Opens the inbox that the configuration names. */
-async function openInbox({ bot, config, options, deadline }: Setup, clock: Clock): Promise<Inbox> {
+async function openInbox({ bot, config, options, clock, deadline }: Setup): Promise<Inbox> {
   const { database, databaseSchema: schema } = config;
   if (database.kind === "postgres") {
     const { PostgresInbox } = await import("../inbox/postgres/postgres-inbox.ts");
@@ -185,14 +190,20 @@ async function openInbox({ bot, config, options, deadline }: Setup, clock: Clock
   });
 }
 
-function createClient({ bot, config, options, clock, random }: Common): Client {
+/** Makes the client of a bot, which works before the bot has started. */
+export function createClient({
+  bot,
+  config,
+  options,
+  clock,
+}: Pick<Setup, "bot" | "config" | "options" | "clock">): Client {
   return new Client(
     {
       baseUrl: config.baseUrl,
       apiKey: config.apiKey,
       timeoutMs: options.requestTimeoutMs ?? defaults.requestTimeoutMs,
       retries: options.requestRetries,
-      ...{ clock, random, fetch: options.fetch },
+      ...{ clock, random: options.random, fetch: options.fetch },
       maxRequestsPerMinute: config.maxRequestsPerMinute,
     },
     bot,

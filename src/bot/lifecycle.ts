@@ -1,5 +1,6 @@
+import type { Client } from "../client/client.ts";
 import { type Config, loadConfig } from "../config.ts";
-import { systemClock } from "../core/clock.ts";
+import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { showDatabase } from "../core/database-address.ts";
 import { type Listening, listen } from "../core/listen.ts";
 import { processOwners, requireNode, untilEnded } from "../core/process.ts";
@@ -8,7 +9,7 @@ import { ConfigError, ServiceBotError } from "../errors.ts";
 import { type BotOptions, defaults, type StartOptions } from "../options.ts";
 import { toNodeListener } from "../receiver/adapters.ts";
 import type { Routes } from "../router/routes.ts";
-import { assemble, type Parts } from "./assemble.ts";
+import { assemble, createClient, type Parts } from "./assemble.ts";
 import { logWarnings } from "./warnings.ts";
 
 /** In ms. Outcomes of handlers are recorded within this after the handlers' time, or not at all. */
@@ -20,6 +21,8 @@ export class Lifecycle {
   readonly #options: BotOptions;
   readonly #routes: Routes;
   #config: Config | undefined;
+  readonly #clock: Clock;
+  #client: Client | undefined;
   #parts: Parts | undefined;
   #server: Listening | undefined;
   #starting: Promise<void> | undefined;
@@ -33,12 +36,25 @@ export class Lifecycle {
     this.#bot = bot;
     this.#options = options;
     this.#routes = routes;
+    this.#clock = options.clock ?? steadyClock();
   }
 
   /** @throws {ConfigError} CONFIG_INVALID */
   get config(): Config {
     this.#config ??= loadConfig(this.#options.env ?? process.env, this.#options);
     return this.#config;
+  }
+
+  /** @throws {ConfigError} CONFIG_INVALID */
+  get client(): Client {
+    const [bot, options, clock] = [this.#bot, this.#options, this.#clock];
+    this.#client ??= createClient({ bot, config: this.config, options, clock });
+    return this.#client;
+  }
+
+  /** `undefined` without the option. */
+  get name(): string | undefined {
+    return this.#options.name;
   }
 
   /** `undefined` before the start. */
@@ -89,6 +105,8 @@ export class Lifecycle {
       config,
       options: this.#options,
       routes: this.#routes,
+      clock: this.#clock,
+      client: this.client,
       isStarted: () => this.#isStarted,
       deadline: this.#deadline.signal,
     });
@@ -204,7 +222,7 @@ export async function inStages(
  * Ends the process of a bot that cannot go on, with one sentence: with 2 if its owner has set it up wrongly, otherwise
  * with 1. Other bots that own the process stop first.
  */
-function exitWith(error: ServiceBotError): Promise<void> {
+export function exitWith(error: ServiceBotError): Promise<void> {
   process.stderr.write(`${printableText(error.message)}\n`);
   return processOwners.end(error instanceof ConfigError || error.code === "NODE_TOO_OLD" ? 2 : 1);
 }
