@@ -42,16 +42,22 @@ describe("a direct message", () => {
 
   test("is in the conversation that a delivered event has named, and the other way round", async () => {
     const bot = await startBot(answerAll);
-    const from = { userId: "u_1", username: "ada", name: "Ada" };
-    const deliver = (conversationId: string) =>
-      bot.deliver({ type: "dm.message", payload: { conversationId, from, excerpt: "hi" } });
-    await deliver("mine");
-    const { event } = await bot.dm("hi");
-    expect(event.payload.conversationId).toBe("mine");
-    const ben = await bot.dm("hi", { from: "ben" });
-    await deliver(ben.event.payload.conversationId);
+    const payload = {
+      conversationId: "mine",
+      from: { userId: "u_1", username: "ada", name: "Ada" },
+      excerpt: "hi",
+    };
+    await bot.deliver({ type: "dm.message", payload });
+    expect((await bot.dm("hi")).event.payload.conversationId).toBe("mine");
+    const { event } = await bot.dm("hi", { from: "ben" });
+    const other = { ...event.payload, conversationId: "other" };
+    await bot.deliver({ type: "dm.message", payload: other });
     const { items } = await (await clientOf(bot)).dms.conversations();
-    expect(items.map(({ id }) => id)).toContain("mine");
+    expect(items.map(({ id, peer }) => [id, peer.username])).toEqual([
+      ["other", "ben"],
+      [event.payload.conversationId, "ben"],
+      ["mine", "ada"],
+    ]);
   });
 
   test("of a long text is cut in the event, and whole in the conversation", async () => {
@@ -126,8 +132,14 @@ describe("activity on posts", () => {
   });
 
   test("a reply answers what the bot has commented last, and needs no comment before", async () => {
-    const bot = await startBot(answerAll);
+    const types: string[] = [];
+    const bot = await startBot((made) => {
+      answerAll(made);
+      // A reply below a post of the bot would be a comment as well.
+      made.on(["comment", "reply"], (ctx) => types.push(ctx.event.type));
+    });
     expect((await bot.reply("why?")).replies).toEqual(["to reply"]);
+    expect(types).toEqual(["reply"]);
     const mention = await bot.mention("hello");
     const { event, replies } = await bot.reply("why?");
     expect(event.payload.postId).toBe(mention.event.payload.postId);
