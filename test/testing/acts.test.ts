@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, test } from "vitest";
 import type { TestBot } from "../../src/testing/index.ts";
 import type { Bot } from "../faces/bot.ts";
 import type { EventOf, UnknownEvent } from "../faces/events.ts";
-import { clientOf, startBot } from "./start-bot.ts";
+import { startBot } from "./start-bot.ts";
 
 /** Answers everything that can be answered with the type of the event. */
 function answerAll(bot: Bot): void {
@@ -52,7 +52,7 @@ describe("a direct message", () => {
     const { event } = await bot.dm("hi", { from: "ben" });
     const other = { ...event.payload, conversationId: "other" };
     await bot.deliver({ type: "dm.message", payload: other });
-    const { items } = await (await clientOf(bot)).dms.conversations();
+    const { items } = await bot.bot.client.dms.conversations();
     expect(items.map(({ id, peer }) => [id, peer.username])).toEqual([
       ["other", "ben"],
       [event.payload.conversationId, "ben"],
@@ -115,7 +115,7 @@ describe("activity on posts", () => {
 
   test("a comment is below the newest post of the bot, or below the one that is named", async () => {
     const bot = await startBot(answerAll);
-    const { id: newest } = await (await clientOf(bot)).posts.create({ text: "news" });
+    const { id: newest } = await bot.bot.client.posts.create({ text: "news" });
     expect((await bot.comment("nice")).event.payload.postId).toBe(newest);
     const named = await bot.comment("nice", { postId: "older" });
     expect(named.event.payload.postId).toBe("older");
@@ -148,7 +148,7 @@ describe("activity on posts", () => {
 
   test.each(["like", "repost"] as const)("a %s is of the newest post of the bot", async (type) => {
     const bot = await startBot(answerAll);
-    const { id } = await (await clientOf(bot)).posts.create({ text: "news" });
+    const { id } = await bot.bot.client.posts.create({ text: "news" });
     const { event, replies } = await bot[type]({ from: "ben" });
     expect(event).toMatchObject({ type, payload: { postId: id, actor: { username: "ben" } } });
     expect(replies).toEqual([`to ${type}`]);
@@ -157,7 +157,7 @@ describe("activity on posts", () => {
   test("a comment of the bot can be liked and answered by its id", async () => {
     const bot = await startBot(() => undefined);
     const { event } = await bot.mention("hello");
-    const client = await clientOf(bot);
+    const { client } = bot.bot;
     const { id: commentId = "" } = await client.posts.comment(event.payload.postId ?? "", {
       text: "yes?",
     });

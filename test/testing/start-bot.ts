@@ -1,7 +1,6 @@
 import { onTestFinished } from "vitest";
 import { type TestBot, type TestOptions, testBot } from "../../src/testing/index.ts";
 import { Bot } from "../faces/bot.ts";
-import type { Client } from "../faces/client.ts";
 
 type Options = NonNullable<ConstructorParameters<typeof Bot>[0]>;
 
@@ -18,12 +17,4 @@ export async function startBot(
   }, test);
   onTestFinished(() => under.close());
   return under;
-}
-
-/** The client of the bot, by way of a handler. */
-export async function clientOf(bot: TestBot<Bot>): Promise<Client> {
-  const { promise, resolve } = Promise.withResolvers<Client>();
-  bot.bot.on("follow", (ctx) => resolve(ctx.client));
-  await bot.follow();
-  return await promise;
 }

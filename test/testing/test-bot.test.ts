@@ -12,7 +12,7 @@ import { systemClock } from "../faces/core.ts";
 import type { ServiceBotError } from "../faces/errors.ts";
 import type { DmMessagePayload } from "../faces/events.ts";
 import { image } from "../platform/support/images.ts";
-import { clientOf, startBot } from "./start-bot.ts";
+import { startBot } from "./start-bot.ts";
 
 const message: TestEvent<"dm.message"> = {
   type: "dm.message",
@@ -224,7 +224,7 @@ describe("the platform that stands in", () => {
     const bot = await startBot((made) => made.on("dm.message", (ctx) => ctx.reply("hello")));
     const other = { ...message, payload: { ...message.payload, conversationId: "c/2 ü" } };
     await bot.deliver([message, other]);
-    const client = await clientOf(bot);
+    const { client } = bot.bot;
     expect((await client.dms.messages("c_1")).items).toHaveLength(2);
     expect((await client.dms.messages("c/2 ü")).items).toMatchObject([
       { conversationId: "c/2 ü", fromBot: true, authorUsername: "bot" },
@@ -234,7 +234,9 @@ describe("the platform that stands in", () => {
   });
 
   test("knows who the bot is, and has the events in its log that were delivered", async () => {
-    const client = await clientOf(await startBot(() => undefined));
+    const bot = await startBot(() => undefined);
+    await bot.follow();
+    const { client } = bot.bot;
     expect((await client.me()).username).toBeTypeOf("string");
     expect((await client.events()).events).toMatchObject([{ type: "follow" }]);
   });
