@@ -12,13 +12,11 @@ import { Chat } from "./views/chat/chat.tsx";
 import { Events } from "./views/events/events.tsx";
 import { failedCount } from "./views/events/store.ts";
 import { Faults } from "./views/faults/faults.tsx";
-import { Posts } from "./views/posts/posts.tsx";
 import { State } from "./views/state/state.tsx";
 import { Webhook } from "./views/webhook/webhook.tsx";
 
 const pages: Readonly<Record<View, () => preact.JSX.Element>> = {
   chat: Chat,
-  posts: Posts,
   events: Events,
   webhook: Webhook,
   faults: Faults,

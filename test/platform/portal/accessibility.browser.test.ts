@@ -8,7 +8,7 @@ import { lively } from "./support/world.ts";
 
 beforeAll(() => installPeer("accessibility"), INSTALL_TIMEOUT_MS);
 
-const VIEWS = ["chat", "posts", "events", "webhook", "faults", "state"];
+const VIEWS = ["chat", "chat/posts", "events", "webhook", "faults", "state"];
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
 

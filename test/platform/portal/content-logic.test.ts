@@ -1,13 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type {
-  ApiEntry,
-  ControlComment,
-  DeliveryEntry,
-  EventEntry,
-  TimelineEntry,
-  TimelineRecord,
-} from "../../faces/platform.ts";
-import { rolesIn, sift, threaded, whereaboutsOf } from "./face.ts";
+import type { ControlComment } from "../../faces/platform.ts";
+import { rolesIn, sift, threaded } from "./face.ts";
 
 const ada = { username: "ada", name: "Ada", isBot: false };
 const ben = { username: "ben", name: "Ben", isBot: false };
@@ -30,76 +23,9 @@ describe("who writes in a conversation", () => {
 
   test("nobody in a group, and nobody where two people talk; it is said why", () => {
     const group = rolesIn({ group: true, members: [ada, ben, bot] }, "bot");
-    expect(group).toEqual({ closed: expect.stringContaining("no part in groups") });
+    expect(group).toEqual({ closed: expect.stringContaining("cannot write to groups") });
     const people = rolesIn({ group: false, members: [ada, ben] }, "bot");
-    expect(people).toEqual({ closed: expect.stringContaining("must not see") });
-  });
-});
-
-describe("where the event of the last message is", () => {
-  const where = { conversationId: "c_2", from: "ada" };
-  const of = (...records: readonly TimelineRecord[]) => {
-    const entries = records.map(
-      (record, index): TimelineEntry => ({ ...record, seq: index + 1, at: "" }),
-    );
-    return whereaboutsOf(entries, where);
-  };
-  const event: EventEntry = {
-    kind: "event",
-    bot: "bot",
-    id: "evt_2",
-    type: "dm.message",
-    from: "ada",
-    conversationId: "c_2",
-  };
-  const delivery: DeliveryEntry = {
-    kind: "delivery",
-    id: "dlv_1",
-    bot: "bot",
-    eventIds: ["evt_2"],
-    status: 200,
-    ms: 9,
-    attempt: 1,
-    forced: false,
-  };
-
-  test("it waits until a delivery was tried", () => {
-    expect(of(event)?.text).toBe("waiting to be delivered");
-    expect(of({ ...event, lateMs: 3000 })?.text).toContain("3000 ms");
-    expect(of({ ...event, conversationId: "c_9" })).toBeUndefined();
-    expect(of({ ...event, from: "ben" })).toBeUndefined();
-  });
-
-  test("a delivery is told with its status, its time and its attempt", () => {
-    expect(of(event, delivery)).toEqual({
-      tone: "good",
-      text: "delivered [200] 9 ms, attempt 1",
-      eventId: "evt_2",
-    });
-    const failed = { ...delivery, status: null, error: "refused" };
-    expect(of(event, failed)?.text).toBe("failed [no answer] attempt 1, to be retried");
-    expect(of(event, { ...failed, forced: true })?.text).not.toContain("retried");
-    expect(of(event, failed, { ...delivery, attempt: 2 })?.text).toContain("attempt 2");
-    expect(of(event, { ...delivery, eventIds: ["evt_9"] })?.text).toContain("waiting");
-  });
-
-  test("so is a bot that polls, an answer that fails, and a webhook that goes off", () => {
-    const api: ApiEntry = {
-      kind: "api",
-      id: "call_1",
-      method: "GET",
-      path: "/events",
-      status: 200,
-      ms: 1,
-    };
-    expect(of(event, { ...api, eventIds: ["evt_2"] })?.text).toContain("polls");
-    const path = "/dm/conversations/c_2/messages";
-    const answer = { ...api, method: "POST", path };
-    expect(of(event, delivery, { ...answer, status: 429 })?.text).toContain("failed [429]");
-    expect(of(event, delivery, { ...answer, status: 201 })?.text).toContain("delivered");
-    const off = { kind: "webhook", bot: "bot", change: "disabled", reason: "" } as const;
-    expect(of(event, { ...delivery, error: "no" }, off)?.text).toContain("webhook is off");
-    expect(of(event, { ...off, bot: "helper" })?.text).toContain("waiting");
+    expect(people).toEqual({ closed: expect.stringContaining("does not see it") });
   });
 });
 

@@ -5,7 +5,7 @@ export { ago, bytes, duration } from "../../../src/platform/portal/parts/duratio
 export { envLines } from "../../../src/platform/portal/parts/env-lines.ts";
 export { timeOfDay } from "../../../src/platform/portal/parts/time-of-day.ts";
 export { rolesIn } from "../../../src/platform/portal/views/chat/roles.ts";
-export { whereaboutsOf } from "../../../src/platform/portal/views/chat/whereabouts.ts";
+export { threaded } from "../../../src/platform/portal/views/chat/threads.ts";
 export { type Fixture, fixtureOf } from "../../../src/platform/portal/views/events/fixture.ts";
 export { remedyOf } from "../../../src/platform/portal/views/events/remedy.ts";
 export {
@@ -38,7 +38,6 @@ export {
 } from "../../../src/platform/portal/views/faults/limit-names.ts";
 export { modes, targets } from "../../../src/platform/portal/views/faults/modes.ts";
 export { nothingWrong, presets } from "../../../src/platform/portal/views/faults/presets.ts";
-export { threaded } from "../../../src/platform/portal/views/posts/threads.ts";
 export {
   account,
   fileName,

@@ -21,7 +21,7 @@ test("chat, answer, the next delivery fails, retry, webhook off, polling, on aga
   await page.keyboard.press("f");
   await page.getByText("The next delivery will fail.").waitFor();
   await talk("does this arrive?");
-  await page.keyboard.press("3");
+  await page.keyboard.press("2");
   const row = page.getByRole("button", { name: /@ada “does this arrive\?”/ });
   await row.getByText("Answered “Hi Ada! You wrote: does this arrive?”").waitFor();
   await row.click();
@@ -33,7 +33,7 @@ test("chat, answer, the next delivery fails, retry, webhook off, polling, on aga
   await banner.getByText("Webhook off").waitFor();
   await page.keyboard.press("1");
   await talk("are you there?");
-  await page.keyboard.press("4");
+  await page.keyboard.press("3");
   const bot = page.getByRole("region", { name: "What the bot says" });
   await bot.getByText("polling", { exact: true }).waitFor();
 
@@ -41,6 +41,6 @@ test("chat, answer, the next delivery fails, retry, webhook off, polling, on aga
   await eventually(() => banner.textContent(), "");
   await page.keyboard.press("1");
   await talk("and now?");
-  await page.keyboard.press("4");
+  await page.keyboard.press("3");
   await bot.getByText("auditing", { exact: true }).waitFor();
 });

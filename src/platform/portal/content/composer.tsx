@@ -94,8 +94,7 @@ export function Composer(props: ComposerProps) {
           </button>
         )}
         <p class="hint" id={hint}>
-          <kbd>Enter</kbd> sends, <kbd>Shift</kbd>+<kbd>Enter</kbd> makes a new line. Images can be
-          dropped or pasted.
+          <kbd>Enter</kbd> sends. Drop or paste images.
         </p>
       </div>
     </form>

@@ -64,7 +64,6 @@ export function Side({ current, onKeys }: SideProps) {
 
 const icons: Readonly<Record<View, IconName>> = {
   chat: "chat",
-  posts: "posts",
   events: "events",
   webhook: "webhook",
   faults: "faults",

@@ -1,93 +1,95 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Profile } from "../../../types.ts";
-import { route } from "../../live/route.ts";
+import { useKeys } from "../../keys/keys.ts";
+import { go, route } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
 import { useShownApp } from "../../live/shown-app.tsx";
-import { ConversationList } from "./conversation-list.tsx";
+import { usePeople } from "../../live/use-people.ts";
+import { Effects } from "./effects.tsx";
 import { Pane } from "./pane.tsx";
 import { PersonDialog } from "./person-dialog.tsx";
-import { between, idsIn, OWN, placesOf, show } from "./places.ts";
-import { useChatKeys } from "./use-chat-keys.ts";
-import { useConversations } from "./use-conversations.ts";
+import { Posts } from "./posts.tsx";
+import { TalkList } from "./talk-list.tsx";
+import { between, useConversations } from "./talks.ts";
 
-/** Talking to the bot as a person. */
+/** Conversations and posts, with what they cause in the bot. */
 export function Chat() {
   const { app } = useShownApp();
   return (
     <>
-      <h1>Chat</h1>
-      {app === undefined ? <p class="hint">Reading…</p> : <Talks bot={app.bot} />}
+      <h1 class="visually-hidden">Chat</h1>
+      {app === undefined ? <p class="hint">Loading…</p> : <Talks bot={app.bot} />}
     </>
   );
 }
 
 function Talks({ bot }: { readonly bot: Profile }) {
   const { id } = route.value;
-  const from = person.value;
-  const conversations = useConversations(from);
+  const conversations = useConversations(person.value);
+  const { people } = usePeople();
   const all = conversations.data ?? [];
-  const own = between(all, from, bot.username);
-  const places = placesOf(idsIn(id), all, own);
+  const own = between(all, person.value, bot.username);
+  const isPosts = id === "posts" || id.startsWith("p_");
+  const openId = id === "" || id === "list" ? own?.id : id;
+  const conversation = all.find((each) => each.id === openId);
   const [picking, setPicking] = useState(false);
-  const [wanted, focus] = useState("");
-  useFollowPerson(`${from} ${bot.username}`, () => {
-    if (!places.some((place) => place.named === OWN || place.id === own?.id)) show([OWN]);
-  });
-  const pick = () => setPicking(true);
-  useChatKeys({ places, conversations: all, focus, listed: id === "", pick });
-  const named = places.map((place) => place.named);
-  const close = (closed: number) => {
-    const rest = named.filter((_, index) => index !== closed);
-    show(rest);
-    focus(rest.at(-1) ?? OWN);
+  const [wanted, setWanted] = useState(false);
+  const pick = (username: string) => {
+    person.value = username;
+    setPicking(false);
+    go("chat");
+    setWanted(true);
   };
+  useTalkKeys({
+    write: () => setWanted(true),
+    pick: () => setPicking(true),
+    people: people.map(({ username }) => username),
+    choose: (username) => {
+      person.value = username;
+      go("chat");
+    },
+  });
+  const focus = { wanted, onFocused: () => setWanted(false) };
   return (
-    <div class="chat" data-open={id !== ""}>
-      <ConversationList
-        conversations={conversations}
-        bot={bot}
-        own={own}
-        places={places}
-        onPick={pick}
-        onBeside={(beside) => {
-          show([...named, beside]);
-          focus(beside);
-        }}
+    <div class={id === "list" ? "chat listed" : "chat"}>
+      <TalkList
+        {...{ conversations, people, bot, isPosts }}
+        open={openId}
+        onNew={() => setPicking(true)}
       />
-      <div class="panes">
-        {places.map((place, index) => (
-          <Pane
-            key={place.named === OWN ? `${OWN} ${from} ${bot.username}` : place.named}
-            place={place}
-            bot={bot}
-            wanted={place.named === wanted}
-            onFocused={() => focus("")}
-            onClose={places.length > 1 ? () => close(index) : undefined}
-            onSent={conversations.reload}
-          />
-        ))}
-      </div>
-      {picking && (
-        <PersonDialog
-          onClose={() => setPicking(false)}
-          onPicked={(username) => {
-            setPicking(false);
-            const theirs = between(all, username, bot.username)?.id;
-            if (id === "") show([OWN]);
-            focus(named.find((name) => name === OWN || name === theirs) ?? OWN);
-          }}
+      {isPosts ? (
+        <Posts bot={bot} postId={id === "posts" ? undefined : id} {...focus} />
+      ) : (
+        <Pane
+          key={openId ?? person.value}
+          {...{ bot, conversation, ...focus }}
+          id={openId}
+          onSent={conversations.reload}
         />
       )}
+      <Effects of={isPosts ? "posts" : openId} />
+      {picking && <PersonDialog onClose={() => setPicking(false)} onPicked={pick} />}
     </div>
   );
 }
 
-/** Somebody else speaks, or to another bot: their conversation is shown, unless it is. */
-function useFollowPerson(who: string, follow: () => void): void {
-  const before = useRef(who);
-  useEffect(() => {
-    if (before.current === who) return;
-    before.current = who;
-    follow();
-  });
+interface TalkKeys {
+  readonly write: () => void;
+  readonly pick: () => void;
+  readonly people: readonly string[];
+  readonly choose: (username: string) => void;
+}
+
+function useTalkKeys({ write, pick, people, choose }: TalkKeys): void {
+  const step = (by: number) => {
+    const next = people[people.indexOf(person.value) + by];
+    if (next !== undefined) choose(next);
+  };
+  const group = "Chat";
+  useKeys([
+    { key: "n", label: "Write", group, run: write },
+    { key: "p", label: "New person", group, run: pick },
+    { key: "j", label: "Next person", group, run: () => step(1) },
+    { key: "k", label: "Previous person", group, run: () => step(-1) },
+  ]);
 }

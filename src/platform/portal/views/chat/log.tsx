@@ -40,13 +40,13 @@ export function Log({ messages, atEnd, own, name }: LogProps) {
         onKeyDown={move}
       >
         {error !== undefined && <Failure error={error} retry={reload} />}
-        {messages.data === undefined && error === undefined && <p class="hint">Reading…</p>}
+        {messages.data === undefined && error === undefined && <p class="hint">Loading…</p>}
         {more && <Action run={loadOlder}>Load older</Action>}
         <List items={data} own={own} reload={reload} />
       </div>
       {unseen && (
         <button type="button" class="primary unseen" onClick={toEnd}>
-          New messages ↓
+          New messages
         </button>
       )}
     </div>
@@ -57,19 +57,20 @@ function List({ items, own, reload }: ListProps) {
   const [focused, setFocused] = useState("");
   const reached = items.some(({ id }) => id === focused) ? focused : items.at(-1)?.id;
   const remove = async (id: string) => {
-    await attempt(() => control.deleteMessage(id), "The message is deleted. That is no event.");
+    await attempt(() => control.deleteMessage(id), "Deleted. A deletion is no event.");
     // Its button is gone then.
     document.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`)?.focus();
     await reload();
   };
   return (
     <ol class="messages">
-      {items.map((message) => (
+      {items.map((message, index) => (
         <Message
           key={message.id}
           message={message}
           answered={items.find(({ id }) => id === message.replyToId)}
           isOwn={message.authorUsername === own}
+          isSameAuthor={items[index - 1]?.authorUsername === message.authorUsername}
           reached={message.id === reached}
           onReach={() => setFocused(message.id)}
           onDelete={() => void remove(message.id)}

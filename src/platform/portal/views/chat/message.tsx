@@ -2,29 +2,29 @@ import { useId } from "preact/hooks";
 import type { MessageView } from "../../../types.ts";
 import { Images } from "../../content/images.tsx";
 import { BotLabel, Time } from "../../parts/bits.tsx";
+import { Icon } from "../../parts/icon.tsx";
 
 export interface MessageProps {
   readonly message: MessageView;
-  /** The message that it answers, where that is shown. */
+  /** The message that it answers, if that is shown. */
   readonly answered: MessageView | undefined;
   readonly isOwn: boolean;
+  /** True if the message before is of the same author. */
+  readonly isSameAuthor: boolean;
   /** The one message of the log that Tab reaches; the arrows go on from there. */
   readonly reached: boolean;
   readonly onReach: () => void;
   readonly onDelete: () => void;
 }
 
-/** Section 2: a deleted message keeps its place, without its text and its images. */
-function isDeleted({ text, images }: Pick<MessageView, "text" | "images">): boolean {
-  return text === "" && images.length === 0;
-}
-
 /** A message as a bubble. */
-export function Message({ message, answered, isOwn, reached, onReach, onDelete }: MessageProps) {
+export function Message(props: MessageProps) {
+  const { message, answered, isOwn, isSameAuthor, reached, onReach, onDelete } = props;
   const { id, authorUsername, fromBot, text, images, createdAt } = message;
   const head = useId();
   const tabIndex = reached ? 0 : -1;
-  const deleted = isDeleted(message);
+  // Section 2: a deleted message keeps its place, without its text and its images.
+  const deleted = text === "" && images.length === 0;
   return (
     <li class={isOwn ? "message own" : "message"}>
       <article
@@ -39,15 +39,15 @@ export function Message({ message, answered, isOwn, reached, onReach, onDelete }
           onDelete();
         }}
       >
-        <p class="message-head" id={head}>
+        <p class={isSameAuthor ? "visually-hidden" : "message-head"} id={head}>
           @{authorUsername} {fromBot && <BotLabel />} <Time at={createdAt} />
         </p>
-        {answered !== undefined && (
+        {answered !== undefined && !isOwn && (
           <p class="answered">
-            to @{answered.authorUsername}: {answered.text || "…"}
+            @{answered.authorUsername}: {answered.text || "…"}
           </p>
         )}
-        {deleted ? <p class="deleted">deleted</p> : <p class="message-text">{text}</p>}
+        {deleted ? <p class="hint">deleted</p> : <p class="text">{text}</p>}
         <Images images={images} by={authorUsername} />
       </article>
       {!deleted && (
@@ -56,10 +56,10 @@ export function Message({ message, answered, isOwn, reached, onReach, onDelete }
           class="quiet small"
           tabIndex={tabIndex}
           aria-label={`Delete the message of @${authorUsername}: ${text.slice(0, 40)}`}
-          title="Delete this message (key Delete)"
+          title="Delete"
           onClick={onDelete}
         >
-          ✕
+          <Icon name="trash" />
         </button>
       )}
     </li>

@@ -1,65 +1,69 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
-import type { AuthorView, Profile } from "../../../types.ts";
+import { useRef } from "preact/hooks";
+import type { AuthorView, ControlConversation, Profile } from "../../../types.ts";
 import { control } from "../../api/control.ts";
 import { Composer } from "../../content/composer.tsx";
+import { addressOf } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
-import { Empty } from "../../parts/bits.tsx";
+import { BotLabel, Empty } from "../../parts/bits.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { overview } from "../events/store.ts";
+import { outcomeOf } from "../events/stories.ts";
 import { Log } from "./log.tsx";
-import { PaneHead } from "./pane-head.tsx";
-import { OWN, type Place } from "./places.ts";
 import { rolesIn } from "./roles.ts";
-import { type Messages, useMessages } from "./use-messages.ts";
-import { WhereaboutsLine } from "./whereabouts-line.tsx";
+import { useMessages } from "./use-messages.ts";
 
 export interface PaneProps {
-  readonly place: Place;
+  /** `undefined` for a conversation that has not begun. */
+  readonly id: string | undefined;
+  readonly conversation: ControlConversation | undefined;
   readonly bot: Profile;
-  /** True when its composer is to have the focus. */
+  /** True when the composer is to take the focus. */
   readonly wanted: boolean;
   readonly onFocused: () => void;
-  /** Undefined where it is the only one. */
-  readonly onClose: (() => void) | undefined;
-  /** After something was written. */
+  /** Called after a message was sent. */
   readonly onSent: () => Promise<void>;
 }
 
 /** An open conversation. */
-export function Pane({ place, bot, wanted, onFocused, onClose, onSent }: PaneProps) {
-  const { id, conversation } = place;
+export function Pane({ id, conversation, bot, wanted, onFocused, onSent }: PaneProps) {
   const atEnd = useRef(true);
   const messages = useMessages(id, atEnd);
-  const members = membersIn(place, messages, bot);
-  const name = members.map(({ username }) => `@${username}`).join(", ") || id;
-  const roles = rolesIn({ group: conversation?.group === true, members }, bot.username);
+  const members = conversation?.members ?? newMembers(bot);
+  const group = conversation?.group === true;
+  const roles = rolesIn({ group, members }, bot.username);
   const own = roles.from ?? person.value;
+  const name = members.map(({ username }) => `@${username}`).join(", ");
+  const isWaiting = roles.from !== undefined && messages.data?.at(-1)?.authorUsername === own;
   return (
     <section class="pane drop-zone" aria-label={`Conversation: ${name}`}>
-      <PaneHead id={id} members={members} group={conversation?.group === true} onClose={onClose} />
-      {id === OWN ? (
-        <Unbegun from={own} to={bot.username} />
+      <PaneHead members={members} group={group} />
+      {id === undefined ? (
+        <Empty title="No messages yet">
+          <p>
+            Write to @{bot.username}: it gets a <code>dm.message</code> event, and its answer
+            appears here.
+          </p>
+        </Empty>
       ) : (
         <Log messages={messages} atEnd={atEnd} own={own} name={name} />
       )}
-      <WhereaboutsLine
-        conversationId={id}
-        from={own}
-        shown={roles.from !== undefined && messages.data?.at(-1)?.authorUsername === own}
-      />
+      <p role="status" class="waiting">
+        {isWaiting && id !== undefined && <Waiting conversationId={id} from={own} />}
+      </p>
       {roles.from === undefined ? (
-        <Closed why={roles.closed} wanted={wanted} onFocused={onFocused} />
+        <p class="note">{roles.closed}</p>
       ) : (
         <Composer
           key={`${roles.from} ${roles.to}`}
           label={`Message to @${roles.to} as @${roles.from}`}
           send="Send"
-          placeholder="Write a message"
+          placeholder={`Message @${roles.to}`}
           from={roles.from}
           wanted={wanted}
           onFocused={onFocused}
           onSend={async (draft) => {
-            const where = id === OWN ? {} : { conversationId: id };
+            const where = id === undefined ? {} : { conversationId: id };
             await control.act({ type: "dm.message", ...roles, ...where, ...draft });
-            // Whoever writes wants to see it.
             atEnd.current = true;
             await Promise.all([messages.reload(), onSent()]);
           }}
@@ -69,48 +73,44 @@ export function Pane({ place, bot, wanted, onFocused, onClose, onSent }: PanePro
   );
 }
 
-interface ClosedProps extends Pick<PaneProps, "wanted" | "onFocused"> {
-  readonly why: string;
+function newMembers(bot: Profile): readonly AuthorView[] {
+  const me = { username: person.value, name: person.value, isBot: false };
+  return [me, { ...bot, isBot: true }];
 }
 
-/** Why nobody can write here; it takes the focus as a composer would. */
-function Closed({ why, wanted, onFocused }: ClosedProps) {
-  const line = useRef<HTMLParagraphElement>(null);
-  useLayoutEffect(() => {
-    if (!wanted) return;
-    line.current?.focus();
-    onFocused();
-  }, [wanted]);
+function PaneHead({ members, group }: Pick<ControlConversation, "members" | "group">) {
   return (
-    <p ref={line} class="hint closed" tabIndex={-1}>
-      {why}
-    </p>
+    <header class="pane-head">
+      <a class="back" href="#/chat/list" aria-label="Conversations">
+        <Icon name="back" />
+      </a>
+      <h2>
+        {members.map(({ username, name, isBot }) => (
+          <span key={username}>
+            {name} <span class="hint">@{username}</span> {isBot && <BotLabel />}
+          </span>
+        ))}
+      </h2>
+      {group && <span class="badge">group</span>}
+    </header>
   );
 }
 
-function Unbegun({ from, to }: { readonly from: string; readonly to: string }) {
-  return (
-    <div class="log-frame">
-      <Empty title="Nothing said yet">
-        <p>
-          Write to @{to} as @{from}: the bot gets the event <code>dm.message</code>, and its answer
-          appears here.
-        </p>
-      </Empty>
-    </div>
-  );
+interface WaitingProps {
+  readonly conversationId: string;
+  readonly from: string;
 }
 
-/** Where a conversation is so old that it is not in the list: those who wrote in it. */
-function membersIn({ id, conversation }: Place, messages: Messages, bot: Profile) {
-  if (conversation !== undefined) return conversation.members;
-  const byName = new Map<string, AuthorView>();
-  const add = (username: string, isBot: boolean) =>
-    byName.set(username, { username, name: username, isBot });
-  if (id === OWN) {
-    add(person.value, false);
-    add(bot.username, true);
-  }
-  for (const { authorUsername, fromBot } of messages.data ?? []) add(authorUsername, fromBot);
-  return [...byName.values()];
+/** What became of the last message, as long as it has no answer. */
+function Waiting({ conversationId, from }: WaitingProps) {
+  const story = [...overview.value.stories.values()].findLast(
+    ({ event }) => event.conversationId === conversationId && event.from === from,
+  );
+  if (story === undefined) return null;
+  const { tone, text } = outcomeOf(story, overview.value);
+  return (
+    <a class={`badge ${tone}`} href={addressOf("events", story.event.id)}>
+      {text}
+    </a>
+  );
 }

@@ -4,7 +4,6 @@ import type { MessageView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
 import { touches } from "../../live/touches.ts";
 import { type Live, useLive } from "../../live/use-live.ts";
-import { OWN } from "./places.ts";
 
 /** How many messages are read at once. */
 const LIMIT = 50;
@@ -19,10 +18,10 @@ export interface Messages extends Live<readonly MessageView[]> {
  * The newest messages of a conversation, and those before them that were asked for, oldest first. While somebody reads
  * further up, what they see is not forgotten, however many come.
  *
- * @param id {@link OWN} where it has not begun: then there are none
+ * @param id `undefined` for a conversation that has not begun
  * @param atEnd whether the newest message is in sight
  */
-export function useMessages(id: string, atEnd: RefObject<boolean>): Messages {
+export function useMessages(id: string | undefined, atEnd: RefObject<boolean>): Messages {
   const oldest = useRef<string | undefined>(undefined);
   const { data, error, reload } = useLive(
     async () => {
@@ -30,11 +29,11 @@ export function useMessages(id: string, atEnd: RefObject<boolean>): Messages {
       oldest.current = read.items[0]?.id;
       return read;
     },
-    { key: id, concerns: touches("conversationId", id) },
+    { key: id ?? "", concerns: touches("conversationId", id) },
   );
   const loadOlder = async () => {
     const before = oldest.current;
-    if (before === undefined) return;
+    if (before === undefined || id === undefined) return;
     const { items } = await control.messages(id, { limit: LIMIT, before });
     oldest.current = items[0]?.id ?? before;
     atEnd.current = false;
@@ -44,8 +43,8 @@ export function useMessages(id: string, atEnd: RefObject<boolean>): Messages {
 }
 
 /** @param downTo the oldest message that is to be there */
-async function newest(id: string, downTo: string | undefined) {
-  if (id === OWN) return { items: [], more: false };
+async function newest(id: string | undefined, downTo: string | undefined) {
+  if (id === undefined) return { items: [], more: false };
   const { items: last, more: hasMore } = await control.messages(id, { limit: LIMIT });
   let items = last;
   let more = hasMore;

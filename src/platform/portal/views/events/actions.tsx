@@ -16,10 +16,26 @@ import { fixtureOf } from "./fixture.ts";
 export interface ActionsProps {
   readonly detail: EventTrace;
   readonly isDead: boolean;
+  /** The decisions about a dead letter alone. */
+  readonly isBrief: boolean;
 }
 
 /** What can be done with an event. A dead letter can be retried and discarded. */
-export function Actions({ detail, isDead }: ActionsProps) {
+export function Actions({ detail, isDead, isBrief }: ActionsProps) {
+  return (
+    <div class="row">
+      {isDead && <Decisions id={detail.event.id} />}
+      {!isBrief && <Uses detail={detail} canRun={!isDead} />}
+    </div>
+  );
+}
+
+interface UsesProps {
+  readonly detail: EventTrace;
+  readonly canRun: boolean;
+}
+
+function Uses({ detail, canRun }: UsesProps) {
   const { event, bot } = detail;
   const what = { eventIds: [event.id] };
   const [open, setOpen] = useState<"edit" | "test">();
@@ -40,9 +56,8 @@ export function Actions({ detail, isDead }: ActionsProps) {
   ];
   useKeys(keys.map((key) => ({ ...key, group: "Events" })));
   return (
-    <div class="row">
-      {isDead && <Decisions id={event.id} />}
-      {!isDead && (
+    <>
+      {canRun && (
         <Action run={again} shortcut="s" title="Deliver the event once more">
           <Icon name="retry" /> Run again
         </Action>
@@ -59,7 +74,7 @@ export function Actions({ detail, isDead }: ActionsProps) {
       {byHand}
       {open === "edit" && <EditDialog {...{ what, bot }} onClose={close} />}
       {open === "test" && <TestDialog detail={detail} onClose={close} />}
-    </div>
+    </>
   );
 }
 

@@ -51,7 +51,7 @@ function EventCells({ story }: { readonly story: Story }) {
       <span class="event-what">
         <strong>@{event.from}</strong> {actOf(event)}
       </span>
-      <OutcomeCell outcome={outcomeOf(story, overview.value.reporting)} />
+      <OutcomeCell outcome={outcomeOf(story, overview.value)} />
       <Time at={event.at} />
     </>
   );
@@ -60,7 +60,7 @@ function EventCells({ story }: { readonly story: Story }) {
 function CallCells({ calls }: { readonly calls: Calls }) {
   const { call, count, lastAt } = calls;
   const { text } = answerOf(call);
-  const tone = isTrouble(calls, overview.value.reporting) ? "bad" : "plain";
+  const tone = isTrouble(calls, overview.value) ? "bad" : "plain";
   const times = count > 1 ? ` · ${count} times` : "";
   return (
     <>
@@ -81,7 +81,7 @@ function OutcomeCell({ outcome: { tone, text } }: { readonly outcome: Outcome })
 }
 
 function ChangeRow({ change }: { readonly change: Change }) {
-  const tone = isTrouble(change, overview.value.reporting) ? "bad" : "hint";
+  const tone = isTrouble(change, overview.value) ? "bad" : "hint";
   return (
     <li class="event-change">
       <span class={tone}>{changeOf(change)}</span> <Time at={change.entry.at} />

@@ -55,6 +55,8 @@ export interface Overview {
   readonly things: readonly Thing[];
   readonly stories: ReadonlyMap<string, Story>;
   readonly idle: IdleReads | undefined;
+  /** Bots whose webhook is off. */
+  readonly off: ReadonlySet<string>;
   /** Bots whose runs are known. Without them a delivery is all that can be told. */
   readonly reporting: ReadonlySet<string>;
 }
@@ -64,6 +66,7 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   const things: Thing[] = [];
   const stories = new Map<string, Story>();
   const reporting = new Set<string>();
+  const off = new Set<string>();
   /** Rows of failures that the next equal call joins. */
   const open = new Map<string, Calls>();
   let idle: IdleReads | undefined;
@@ -87,6 +90,8 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
     } else if (entry.kind === "inbox") {
       tell(entry.eventId, entry, (story) => decide(story, entry.change));
     } else if (entry.kind !== "api") {
+      if (entry.kind === "webhook" && entry.change === "disabled") off.add(entry.bot);
+      if (entry.kind === "webhook" && entry.change === "enabled") off.delete(entry.bot);
       things.push({ kind: "change", entry });
     } else if (entry.eventIds !== undefined && entry.status === 200) {
       for (const id of entry.eventIds) tell(id, entry, markRead);
@@ -96,7 +101,7 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
     }
     if (entry.kind === "api" && answerOf(entry).tone !== "bad") recover(open, entry);
   }
-  return { things, stories, idle, reporting };
+  return { things, stories, idle, off, reporting };
 }
 
 function newStory(event: Timed<EventEntry>): Story {
@@ -153,8 +158,11 @@ export interface Outcome {
   readonly text: string;
 }
 
+/** What is known about the bots. */
+export type Bots = Pick<Overview, "reporting" | "off">;
+
 /** Describes what the bot made of an event. */
-export function outcomeOf(story: Story, reporting: ReadonlySet<string>): Outcome {
+export function outcomeOf(story: Story, { reporting, off }: Bots): Outcome {
   const { event, deliveries, runs, calls, read } = story;
   const run = runs.at(-1);
   if (story.discarded) return { tone: "plain", text: "Discarded" };
@@ -166,6 +174,9 @@ export function outcomeOf(story: Story, reporting: ReadonlySet<string>): Outcome
     const isRunning = reporting.has(event.bot);
     const by = read ? "Read by polling" : "Delivered";
     return { tone: "plain", text: isRunning ? "Being handled" : by };
+  }
+  if (off.has(event.bot)) {
+    return { tone: "plain", text: "Webhook off: the bot will find it when it polls" };
   }
   const last = deliveries.at(-1);
   if (last !== undefined) return { tone: "bad", text: `Delivery failed: ${last.error}` };
@@ -202,8 +213,8 @@ export function answerOf({ status, error }: { status: number | null; error?: str
 }
 
 /** True for a thing that a developer has to look at. */
-export function isTrouble(thing: Thing, reporting: ReadonlySet<string>): boolean {
-  if (thing.kind === "event") return outcomeOf(thing, reporting).tone === "bad";
+export function isTrouble(thing: Thing, bots: Bots): boolean {
+  if (thing.kind === "event") return outcomeOf(thing, bots).tone === "bad";
   if (thing.kind === "calls") return !thing.recovered && answerOf(thing.call).tone === "bad";
   return thing.entry.kind === "webhook" && thing.entry.change === "disabled";
 }
@@ -255,25 +266,25 @@ export function select(overview: Overview, { text, type, onlyTrouble }: Filter):
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return overview.things.filter((thing) => {
     if (type !== "" && (thing.kind !== "event" || thing.event.type !== type)) return false;
-    if (onlyTrouble && !isTrouble(thing, overview.reporting)) return false;
+    if (onlyTrouble && !isTrouble(thing, overview)) return false;
     if (words.length === 0) return true;
-    const searched = searchTextOf(thing, overview.reporting);
+    const searched = searchTextOf(thing, overview);
     return words.every((word) => searched.includes(word));
   });
 }
 
-function searchTextOf(thing: Thing, reporting: ReadonlySet<string>): string {
-  return partsOf(thing, reporting).join(" ").toLowerCase();
+function searchTextOf(thing: Thing, bots: Bots): string {
+  return partsOf(thing, bots).join(" ").toLowerCase();
 }
 
-function partsOf(thing: Thing, reporting: ReadonlySet<string>): readonly string[] {
+function partsOf(thing: Thing, bots: Bots): readonly string[] {
   if (thing.kind === "change") return [changeOf(thing)];
   if (thing.kind === "calls") return [callOf(thing), thing.call.id, answerOf(thing.call).text];
   const { event, deliveries, calls } = thing;
   const made = calls.flatMap(({ path, created = {} }) => [path, ...Object.values(created)]);
   const places = [event.conversationId ?? "", event.postId ?? ""];
   const ids = [event.id, ...deliveries.map(({ id }) => id), ...calls.map(({ id }) => id)];
-  const outcome = outcomeOf(thing, reporting);
+  const outcome = outcomeOf(thing, bots);
   const failed = outcome.tone === "bad" ? "failed" : "";
   const who = [`@${event.from}`, `@${event.bot}`];
   return [...who, event.type, actOf(event), outcome.text, failed, ...places, ...ids, ...made];

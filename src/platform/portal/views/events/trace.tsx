@@ -8,8 +8,14 @@ import { CallItem, DeliveryItem, Item } from "./items.tsx";
 import { overview } from "./store.ts";
 import { outcomeOfRun, type Story } from "./stories.ts";
 
+interface TraceProps {
+  readonly id: string;
+  /** Without the payload and actions. */
+  readonly isBrief?: boolean;
+}
+
 /** An event with its deliveries, the runs of its handler and the requests of the bot because of it. */
-export function Trace({ id }: { readonly id: string }) {
+export function Trace({ id, isBrief = false }: TraceProps) {
   const story = overview.value.stories.get(id);
   const changed = story?.changedAt ?? "";
   const parts = story === undefined ? 0 : partsOf(story);
@@ -20,7 +26,9 @@ export function Trace({ id }: { readonly id: string }) {
   return (
     <div class="trace">
       <Loaded live={live}>
-        {(detail) => <Parts detail={detail} story={story} version={`${changed} ${parts}`} />}
+        {(detail) => (
+          <Parts detail={detail} story={story} version={`${changed} ${parts}`} isBrief={isBrief} />
+        )}
       </Loaded>
     </div>
   );
@@ -48,16 +56,17 @@ interface PartsProps {
   readonly story: Story | undefined;
   /** Changes with the event. */
   readonly version: string;
+  readonly isBrief: boolean;
 }
 
-function Parts({ detail, story, version }: PartsProps) {
+function Parts({ detail, story, version, isBrief }: PartsProps) {
   const { event, bot, deliveries, calls, runs } = detail;
   const last = runs.at(-1);
   const isRetried = story?.retriedAfter === runs.length;
   const isDead = last?.outcome === "dead" && !isRetried && story?.discarded !== true;
   return (
     <>
-      <Actions detail={detail} isDead={isDead} />
+      {(!isBrief || isDead) && <Actions detail={detail} isDead={isDead} isBrief={isBrief} />}
       <p class="hint">
         <code>{event.type}</code> <code>{event.id}</code> for @{bot}, {exact(event.createdAt)}
       </p>
@@ -77,9 +86,11 @@ function Parts({ detail, story, version }: PartsProps) {
         ))}
       </ol>
       {runs.length > 0 && <Steps id={event.id} version={version} />}
-      <Item summary="Payload">
-        {() => <Code text={JSON.stringify(event.payload)} label={`Payload of ${event.id}`} />}
-      </Item>
+      {!isBrief && (
+        <Item summary="Payload">
+          {() => <Code text={JSON.stringify(event.payload)} label={`Payload of ${event.id}`} />}
+        </Item>
+      )}
     </>
   );
 }
