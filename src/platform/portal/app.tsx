@@ -12,7 +12,7 @@ import { Chat } from "./views/chat/chat.tsx";
 import { Events } from "./views/events/events.tsx";
 import { failedCount } from "./views/events/store.ts";
 import { Faults } from "./views/faults/faults.tsx";
-import { State } from "./views/state/state.tsx";
+import { Settings } from "./views/settings/settings.tsx";
 import { Webhook } from "./views/webhook/webhook.tsx";
 
 const pages: Readonly<Record<View, () => preact.JSX.Element>> = {
@@ -20,7 +20,7 @@ const pages: Readonly<Record<View, () => preact.JSX.Element>> = {
   events: Events,
   webhook: Webhook,
   faults: Faults,
-  state: State,
+  settings: Settings,
 };
 
 /** The whole page. */

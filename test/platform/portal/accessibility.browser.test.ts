@@ -8,7 +8,7 @@ import { lively } from "./support/world.ts";
 
 beforeAll(() => installPeer("accessibility"), INSTALL_TIMEOUT_MS);
 
-const VIEWS = ["chat", "chat/posts", "events", "webhook", "faults", "state"];
+const VIEWS = ["chat", "chat/posts", "events", "webhook", "faults", "settings"];
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
 
@@ -115,8 +115,8 @@ test("nor does axe-core on a platform where nothing has happened yet, nor in a d
   await page.keyboard.press("Escape");
 
   await visit("webhook");
-  await page.getByRole("button", { name: "Send a test event of type follow" }).click();
-  await page.getByText("The webhook is off: the event is in the log alone").waitFor();
+  await page.getByRole("button", { name: "Send test event" }).click();
+  await page.getByText("Sent a dm.message event.").waitFor();
   await page.getByRole("button", { name: "Regenerate the signing secret" }).click();
   await page.getByRole("button", { name: "Regenerate", exact: true }).click();
   await page.getByText("This is shown once.").waitFor();

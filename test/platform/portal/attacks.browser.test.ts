@@ -31,7 +31,7 @@ test("what people write is text on every view: messages, names, posts, comments,
     control.snapshots.take(text);
   }
   const page = await openPage(platform);
-  const views = ["chat", "chat/posts", "events", "webhook", "faults", "state"];
+  const views = ["chat", "chat/posts", "events", "webhook", "faults", "settings"];
   for (const address of [...views, "chat/c_2", `events/${ids[0]}`]) {
     await page.goto(`${platform.url}/#/${address}`);
     await page.getByRole("heading", { level: 1 }).first().waitFor();

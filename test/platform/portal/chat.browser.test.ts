@@ -220,7 +220,7 @@ async function switchPersons(page: Page, platform: Platform): Promise<void> {
   control.act({ type: "dm.message", from: "ben", text: "ben here" });
   control.createGroup({ members: ["ada", "ben", "bot"], text: "all here?" });
   await fieldOfPerson(page, "ada").fill("not sent yet");
-  await talk(page, /^B @ben/).click();
+  await talk(page, /^@ben/).click();
   await logOf(page).getByText("Hello Ben!", { exact: true }).waitFor();
   await page.keyboard.press("n");
   await eventually(focused(page), "Message to @bot as @ben");
@@ -229,9 +229,7 @@ async function switchPersons(page: Page, platform: Platform): Promise<void> {
   await eventually(() => logOf(page).getByText("Hello Ben!", { exact: true }).count(), 2);
   await talk(page, /all here\?/).click();
   await page.getByText("Bots cannot write to groups.").waitFor();
-  await talk(page, /^A @ada/)
-    .first()
-    .click();
+  await talk(page, /^@ada/).first().click();
   expect(await fieldOfPerson(page, "ada").inputValue()).toBe("not sent yet");
 }
 
@@ -272,13 +270,13 @@ function distance(page: Page): Promise<number> {
 async function fitAPhone(page: Page): Promise<void> {
   await page.setViewportSize({ width: 360, height: 740 });
   await page.getByRole("link", { name: "Conversations" }).click();
-  await talk(page, /^C @cleo/).click();
+  await talk(page, /^@cleo/).click();
   await fieldOf(page).fill("from the road");
   await page.getByRole("button", { name: "Send" }).click();
   await logOf(page).getByText("from the road").waitFor();
-  expect(await talk(page, /^C @cleo/).isVisible()).toBe(false);
+  expect(await talk(page, /^@cleo/).isVisible()).toBe(false);
   await page.getByRole("link", { name: "Conversations" }).click();
-  await talk(page, /^C @cleo/).waitFor();
+  await talk(page, /^@cleo/).waitFor();
   expect(await logOf(page).isVisible()).toBe(false);
 }
 
@@ -286,7 +284,7 @@ test("two windows see the same: what one writes, deletes and breaks, and what is
   const { platform, page: ada } = await openPortal();
   const { id: before } = platform.control.snapshots.take("before");
   const ben = await openPage(platform, "#/chat");
-  await talk(ben, /^B @ben/).click();
+  await talk(ben, /^@ben/).click();
   await fieldOfPerson(ada, "ada").fill("from ada");
   await fieldOfPerson(ada, "ada").press("Enter");
   await fieldOfPerson(ben, "ben").fill("from ben");
@@ -308,7 +306,7 @@ test("two windows see the same: what one writes, deletes and breaks, and what is
   await ben.keyboard.press("4");
   await ada.keyboard.press("Escape");
   await ada.keyboard.press("f");
-  await ben.getByText("fails with 500, 1 left").waitFor();
+  await ben.getByText("Deliveries fail with 500, 1 left").waitFor();
 
   platform.control.snapshots.restore(before);
   for (const page of [ada, tab]) {

@@ -16,28 +16,29 @@ export {
   type Thing,
 } from "../../../src/platform/portal/views/events/stories.ts";
 export {
-  activeCount,
   activeFault,
   heldBack,
 } from "../../../src/platform/portal/views/faults/active.ts";
+export { changeOf, newDraft } from "../../../src/platform/portal/views/faults/draft.ts";
+export { modes, targets } from "../../../src/platform/portal/views/faults/modes.ts";
 export {
-  fieldTime,
+  endOf,
+  isActive,
+  nothingWrong,
+  scenarios,
+} from "../../../src/platform/portal/views/faults/scenarios.ts";
+export {
   isMachineTime,
   isRefused,
-  machineTime,
   offsetAt,
   shownTime,
   typedTime,
-} from "../../../src/platform/portal/views/faults/clock.ts";
-export { changeOf, newDraft } from "../../../src/platform/portal/views/faults/draft.ts";
+} from "../../../src/platform/portal/views/settings/clock.ts";
 export {
   limitNames,
   typedLimit,
-  untilReset,
   usage,
-} from "../../../src/platform/portal/views/faults/limit-names.ts";
-export { modes, targets } from "../../../src/platform/portal/views/faults/modes.ts";
-export { nothingWrong, presets } from "../../../src/platform/portal/views/faults/presets.ts";
+} from "../../../src/platform/portal/views/settings/limit-names.ts";
 export {
   account,
   fileName,
@@ -46,16 +47,12 @@ export {
   revokeWarning,
   scopes,
   usernamesIn,
-} from "../../../src/platform/portal/views/state/names.ts";
+} from "../../../src/platform/portal/views/settings/names.ts";
 export { readBotStatus } from "../../../src/platform/portal/views/webhook/bot-status.ts";
-export { modeText, warningsOf } from "../../../src/platform/portal/views/webhook/bot-warnings.ts";
 export { eventTypes } from "../../../src/platform/portal/views/webhook/event-types.ts";
 export {
   draftOf,
   failures,
   isSameDraft,
-  whyNotSent,
-  whyOff,
 } from "../../../src/platform/portal/views/webhook/health.ts";
-export { outcomeOf as deliveryOutcome } from "../../../src/platform/portal/views/webhook/outcome.ts";
 export type { CallRecord, TimelineEntry } from "../../../src/platform/types.ts";

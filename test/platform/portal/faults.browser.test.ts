@@ -1,138 +1,88 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import type { Platform } from "../../faces/platform.ts";
-import { request } from "../support/platform.ts";
 import { eventually, openPortal } from "./support/page.ts";
 
-const card = (page: Page, name: string | RegExp) => page.getByRole("region", { name });
+const banners = (page: Page) => page.getByRole("status", { name: "Not as usual" });
 
-test("faults are started by forms and keys, and what is left of them is shown", async () => {
+test("a scenario is one click, a banner on every view says what is active, and one click stops it", async () => {
   const { platform, page } = await openPortal({ address: "#/faults" });
-  const deliveries = card(page, "Deliveries");
-  await deliveries.getByLabel("A delivery").selectOption("fails with a status");
-  await deliveries.getByLabel("Status").fill("418");
-  await deliveries.getByLabel("How many").fill("30");
-  await deliveries.getByRole("button", { name: "Start" }).click();
-  await deliveries.getByText("fails with 418, 30 left").waitFor();
-  platform.control.act({ type: "follow", from: "ada" });
-  await deliveries.getByText(/fails with 418, [12]\d left/).waitFor();
-  await deliveries.getByRole("button", { name: "Stop the fault of Deliveries" }).click();
-  await deliveries.getByText("as usual", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Start: The webhook breaks" }).click();
+  await banners(page).getByText("Deliveries fail with 500, until stopped").waitFor();
+  for (const key of ["1", "2", "3", "5", "4"]) {
+    await page.keyboard.press(key);
+    await banners(page).getByText("Deliveries fail with 500").waitFor();
+  }
+  await page.getByRole("button", { name: "Stop: The webhook breaks" }).waitFor();
+  await banners(page).getByRole("button", { name: "Stop" }).click();
+  await eventually(() => banners(page).textContent(), "");
   expect(platform.control.faults.webhook.mode).toBe("none");
-  await delayEventsAndLoseAnswers(platform, page);
-  await setPresetsByKey(platform, page);
+  await setByKeys(platform, page);
+  await setInDetail(platform, page);
+  await actAsOwner(platform, page);
 });
 
-async function delayEventsAndLoseAnswers(platform: Platform, page: Page): Promise<void> {
-  const events = card(page, "Events");
-  await events.getByLabel("Late by, s").fill("0.5");
-  await events.getByRole("button", { name: "Start" }).click();
-  await events.getByText("late by 500 ms, 1 left").waitFor();
-  const api = card(page, "API requests");
-  await api.getByLabel("A request is").selectOption("executed, then reset");
-  await api.getByLabel("Share, %").fill("25");
-  await api.getByLabel("How many").fill("");
-  await api.getByLabel("Which").selectOption("writes only");
-  await api.getByRole("button", { name: "Start" }).click();
-  await api.getByText("executed, then reset, writes only, 25 % of them").waitFor();
-  expect(platform.control.faults).toMatchObject({
-    events: { mode: "late", lateMs: 500, times: 1 },
-    api: { mode: "lose-answer", match: "write", rate: 0.25 },
-  });
-}
-
-async function setPresetsByKey(platform: Platform, page: Page): Promise<void> {
-  const mode = async (part: "webhook" | "api") => platform.control.faults[part].mode;
+async function setByKeys(platform: Platform, page: Page): Promise<void> {
   const press = async (key: string, part: "webhook" | "api", expected: string) => {
     await page.keyboard.press(key);
-    await eventually(() => mode(part), expected);
+    await eventually(async () => platform.control.faults[part].mode, expected);
   };
-  await page.keyboard.press("Escape");
-  await press("o", "api", "none");
-  await page.getByText("Nothing goes wrong now.").waitFor();
   await press("t", "webhook", "timeout");
   await press("b", "webhook", "twice");
   await press("u", "webhook", "shuffle");
   await press("f", "webhook", "status");
   await press("g", "api", "status");
+  await press("h", "api", "hold");
   await press("y", "api", "mix");
-  await page.getByText("2 of 3 kinds go wrong now.").waitFor();
-  await page.getByText("30 % of the requests go wrong.").waitFor();
+  await banners(page).getByText("API requests get 429, 500, 503 or a reset").waitFor();
   await press("o", "api", "none");
-  await page.getByText("Nothing goes wrong now.").waitFor();
-  expect(await mode("webhook")).toBe("none");
+  expect(platform.control.faults.webhook.mode).toBe("none");
 }
 
-test("limits, storage and the clock are set, and what is used and what time it is goes on by itself", async () => {
-  const { platform, page } = await openPortal({ address: "#/faults" });
-  await setLimit(platform, page);
-  await switchStorage(platform, page);
-  await moveClock(platform, page);
-  await seeUseEnd(platform, page);
-});
-
-async function setLimit(platform: Platform, page: Page): Promise<void> {
-  const limits = card(page, "Limits");
-  const form = limits.getByRole("form", { name: "Limit of direct messages per day" });
-  await form.getByLabel("New limit").fill("2");
-  await form.getByLabel("New limit").press("Enter");
-  await limits.getByText("0 of 2 used").waitFor();
-  platform.control.act({ type: "dm.message", from: "ada" });
-  await limits.getByText("1 of 2 used").waitFor();
-  await limits.getByRole("meter", { name: "Direct messages per day" }).waitFor();
-  await form.getByRole("button", { name: "Take away" }).click();
-  await limits.getByText("1 used, no limit").waitFor();
-  expect(platform.control.limits.dmsPerDay.limit).toBeNull();
-}
-
-async function switchStorage(platform: Platform, page: Page): Promise<void> {
-  const storage = card(page, /^Storage/);
-  await storage.getByRole("button", { name: "Switch off" }).click();
-  await storage.getByText("off", { exact: true }).waitFor();
-  expect(platform.control.storage.configured).toBe(false);
-  await storage.getByRole("button", { name: "Switch on" }).click();
-  await storage.getByText("on", { exact: true }).waitFor();
-}
-
-async function moveClock(platform: Platform, page: Page): Promise<void> {
-  const clock = card(page, "Clock");
-  await clock.getByText("as the machine's").waitFor();
-  const time = clock.locator(".clock-now time");
-  const before = await time.textContent();
-  // The clock goes on by itself, because the platform does not answer meanwhile.
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  await page.route("**/control/v1/clock", async (route) => {
-    await released;
-    await route.continue();
+async function setInDetail(platform: Platform, page: Page): Promise<void> {
+  await page.getByText("Set a fault in detail").click();
+  const form = page.getByRole("form", { name: "A fault in detail" });
+  await form.getByLabel("Part").selectOption("API requests");
+  await form.getByLabel("Fault").selectOption("executed, then reset");
+  await form.getByLabel("Share, %").fill("25");
+  await form.getByLabel("How many").fill("");
+  await form.getByLabel("Which").selectOption("writes only");
+  await form.getByRole("button", { name: "Start fault" }).click();
+  await banners(page).getByText("answers are lost, writes only, 25 % of them").waitFor();
+  await form.getByLabel("Part").selectOption("Events");
+  await form.getByLabel("Late by, s").fill("0.5");
+  await form.getByRole("button", { name: "Start fault" }).click();
+  await banners(page).getByText("Events are late by 500 ms, 1 left").waitFor();
+  expect(platform.control.faults).toMatchObject({
+    events: { mode: "late", lateMs: 500, times: 1 },
+    api: { mode: "lose-answer", match: "write", rate: 0.25 },
   });
-  await expect.poll(() => time.textContent(), { timeout: 10_000 }).not.toBe(before);
-  release();
-
-  await clock.getByRole("button", { name: "Move the clock on by 30 s" }).click();
-  await clock.getByText("30 s ahead").waitFor();
-  expect(await clock.getByText("refuses deliveries").count()).toBe(0);
-  await clock.getByRole("button", { name: "Move the clock on by 5 min" }).click();
-  await clock.getByText("refuses deliveries").waitFor();
-  await clock.getByRole("button", { name: "Freeze" }).click();
-  await clock.getByText("stands still").waitFor();
-  expect(platform.control.clock.view.frozen).toBe(true);
-  await clock.getByLabel("Set to (UTC)").fill("2030-01-31T23:59:00");
-  await clock.getByRole("button", { name: "Set", exact: true }).click();
-  await clock.getByText("2030-01-31 23:59:00 UTC").waitFor();
-  expect(platform.control.clock.view.now).toBe("2030-01-31T23:59:00.000Z");
-  await clock.getByRole("button", { name: "Back to now" }).click();
-  await clock.getByText("as the machine's").waitFor();
-  const { frozen, offsetMs } = platform.control.clock.view;
-  expect(frozen).toBe(false);
-  expect(Math.abs(offsetMs)).toBeLessThan(1_000);
+  await page.getByRole("button", { name: /^Stop all/ }).click();
+  await eventually(() => banners(page).textContent(), "");
 }
 
-/** The use of a limit is 0 again when its minute is over, even if nothing happens. */
-async function seeUseEnd(platform: Platform, page: Page): Promise<void> {
-  platform.control.clock.set({ now: "2030-01-01T00:00:30.000Z", frozen: true });
-  await request(platform, "GET", "/api/v1/me");
-  const perMinute = card(page, "Limits").getByRole("listitem").first();
-  await perMinute.getByText(/^[1-9]\d* used, no limit/).waitFor();
-  platform.control.clock.set({ now: "2030-01-01T00:00:59.000Z", frozen: false });
-  await perMinute.getByText(/^0 used, no limit/).waitFor();
+/** What the owner brings about is ended in a banner, too. */
+async function actAsOwner(platform: Platform, page: Page): Promise<void> {
+  const end = async (text: RegExp, name: string) => {
+    const banner = banners(page).locator(".banner").filter({ hasText: text });
+    await banner.getByRole("button", { name }).click();
+    await banner.waitFor({ state: "detached" });
+  };
+  await page.getByRole("button", { name: "Start: The webhook is disabled" }).click();
+  await end(/Webhook off/, "Turn on");
+  expect(platform.control.webhook.enabled).toBe(true);
+  await page.getByRole("button", { name: "Start: The app is disabled" }).click();
+  await end(/each request gets 403/, "Enable");
+  await page.getByRole("button", { name: "Start: Image storage is off" }).click();
+  await end(/uploads get 503/, "Turn on");
+  platform.control.clock.set({ advanceMs: 600_000, frozen: true });
+  await end(/clock is stopped, and is 10 min ahead/, "Reset the clock");
+  expect(platform.control.clock.view.frozen).toBe(false);
+  await page.getByRole("button", { name: "Start: The token is revoked" }).click();
+  await page.getByRole("button", { name: "Revoke", exact: true }).click();
+  await banners(page).getByText("@bot has no API token").waitFor();
+  await page.getByRole("link", { name: "Create a token" }).click();
+  await page.getByRole("button", { name: "Create token" }).click();
+  await page.getByRole("button", { name: "I have it" }).click();
+  await eventually(() => banners(page).textContent(), "");
 }

@@ -18,7 +18,12 @@ test("keys choose views and act as those of service-bot dev do, the colours are 
 async function chooseViews(page: Page): Promise<void> {
   const heading = () => page.getByRole("heading", { level: 1 }).first().textContent();
   const current = page.getByRole("navigation", { name: "Views" }).locator("[aria-current]");
-  for (const [key, name] of Object.entries({ 2: "Events", 3: "Webhook", 5: "State", 1: "Chat" })) {
+  for (const [key, name] of Object.entries({
+    2: "Events",
+    3: "Webhook",
+    5: "Settings",
+    1: "Chat",
+  })) {
     await page.keyboard.press(key);
     await eventually(async () => (await heading())?.includes(name), true);
     expect(await current.textContent()).toContain(name);

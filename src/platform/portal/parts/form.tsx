@@ -49,11 +49,11 @@ function useDeed({ run, done }: Deed): { readonly busy: boolean; readonly start:
 }
 
 export interface ActionProps extends Deed {
-  readonly tone?: "primary" | "danger" | "quiet";
+  readonly tone?: "primary" | "danger" | "quiet" | undefined;
   readonly disabled?: boolean;
   readonly title?: string;
   /** The key that does the same. */
-  readonly shortcut?: string;
+  readonly shortcut?: string | undefined;
   readonly label?: string;
   readonly small?: boolean;
   readonly children: ComponentChildren;

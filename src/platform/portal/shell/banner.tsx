@@ -8,8 +8,8 @@ import { duration } from "../parts/duration.ts";
 import { Action } from "../parts/form.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { activeFault, heldBack } from "../views/faults/active.ts";
-import { isMachineTime } from "../views/faults/clock.ts";
 import { targets, targetTitles } from "../views/faults/modes.ts";
+import { isMachineTime } from "../views/settings/clock.ts";
 
 /** In ms. Each delivery and each request uses up a part of a fault. */
 const SETTLE_MS = 300;
@@ -95,13 +95,13 @@ function AppBanners() {
       {tokens === 0 && (
         <Banner isBad>
           @{bot.username} has no API token: each request gets 401.{" "}
-          <a href="#/state">Create a token</a>
+          <a href="#/settings">Create a token</a>
         </Banner>
       )}
       {webhook.url !== null && !webhook.enabled && (
         <Banner isBad action="Turn on" run={end(() => control.saveWebhook({ enabled: true }))}>
-          <a href="#/webhook">Webhook off</a>: the bot finds new events when it polls.{" "}
-          {webhook.disabledReason}
+          <a href="#/webhook">Webhook off</a> ({webhook.disabledReason}): the bot finds new events
+          when it polls.
         </Banner>
       )}
     </>

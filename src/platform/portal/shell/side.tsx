@@ -67,7 +67,7 @@ const icons: Readonly<Record<View, IconName>> = {
   events: "events",
   webhook: "webhook",
   faults: "faults",
-  state: "settings",
+  settings: "settings",
 };
 
 /** The bot that is shown, where there are several, and the person who acts. */

@@ -10,10 +10,10 @@ const dead = { ...run, attempt: 2, outcome: "dead", error } as const;
 
 /** The outcome of one event after these records. */
 function outcome(...records: readonly TimelineRecord[]) {
-  const { stories, reporting } = overviewOf(timelineOf(happened("evt_1"), ...records));
-  const story = stories.get("evt_1");
+  const overview = overviewOf(timelineOf(happened("evt_1"), ...records));
+  const story = overview.stories.get("evt_1");
   if (story === undefined) throw new Error("no story");
-  return outcomeOf(story, reporting);
+  return outcomeOf(story, overview);
 }
 
 describe("the outcome of an event", () => {
@@ -52,6 +52,9 @@ describe("the outcome of an event", () => {
     expect(outcome(refused, delivered(["evt_0", "evt_1"]), refused).text).toBe("Delivered");
     expect(outcome(refused, { ...read, eventIds: ["evt_1"] }).text).toBe("Read by polling");
     expect(outcome({ ...read, status: null, eventIds: ["evt_1"] }).text).toContain("Waiting");
+    const off = { kind: "webhook", bot: "bot", change: "disabled", reason: "" } as const;
+    expect(outcome(refused, off).text).toContain("Webhook off");
+    expect(outcome(off, { ...off, change: "enabled" }).text).toContain("Waiting");
     const other = { ...run, eventId: "evt_0", outcome: "done" } as const;
     expect(outcome(other, delivered(["evt_1"])).text).toBe("Being handled");
   });
@@ -66,7 +69,7 @@ const entries = timelineOf(
   delivered(["evt_2"], { id: "dlv_2", attempt: 2 }),
   called({ id: "call_1", eventId: "evt_2", text: "Tea!", created: { messageId: "m_7" } }),
   called({ id: "call_2", path: "/posts", status: 201 }),
-  { kind: "webhook", bot: "bot", change: "disabled", reason: "20 failures in a row" },
+  { kind: "webhook", bot: "helper", change: "disabled", reason: "20 failures in a row" },
   { kind: "fault", target: "webhook", change: "set", detail: "status 500, once" },
 );
 const overview = overviewOf(entries);

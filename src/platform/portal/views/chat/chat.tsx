@@ -30,7 +30,8 @@ function Talks({ bot }: { readonly bot: Profile }) {
   const all = conversations.data ?? [];
   const own = between(all, person.value, bot.username);
   const isPosts = id === "posts" || id.startsWith("p_");
-  const openId = id === "" || id === "list" ? own?.id : id;
+  const isOwn = id === "" || id === "list";
+  const openId = isOwn ? own?.id : id;
   const conversation = all.find((each) => each.id === openId);
   const [picking, setPicking] = useState(false);
   const [wanted, setWanted] = useState(false);
@@ -61,7 +62,7 @@ function Talks({ bot }: { readonly bot: Profile }) {
         <Posts bot={bot} postId={id === "posts" ? undefined : id} {...focus} />
       ) : (
         <Pane
-          key={openId ?? person.value}
+          key={isOwn ? `own ${person.value} ${bot.username}` : id}
           {...{ bot, conversation, ...focus }}
           id={openId}
           onSent={conversations.reload}

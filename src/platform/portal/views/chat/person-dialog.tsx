@@ -1,6 +1,6 @@
 import { control } from "../../api/control.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { AccountForm } from "../state/account-form.tsx";
+import { AccountForm } from "../settings/account-form.tsx";
 
 export interface PersonDialogProps {
   readonly onClose: () => void;

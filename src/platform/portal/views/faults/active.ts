@@ -1,28 +1,23 @@
 import type { FaultsState } from "../../../types.ts";
-import { duration } from "../../parts/duration.ts";
-import { type Target, targets } from "./modes.ts";
+import { span } from "../../parts/duration.ts";
+import type { Target } from "./modes.ts";
 
-/** What goes wrong with a part now, with what is left of it; undefined when all goes as usual. */
+/** Describes the fault of a part, with what is left of it. `undefined` without a fault. */
 export function activeFault(target: Target, faults: FaultsState): string | undefined {
   const { mode, rate, times } = faults[target];
   if (mode === "none") return undefined;
   const what = describe(target, faults);
   const share = rate === undefined ? "" : `, ${Math.round(rate * 1_000) / 10} % of them`;
-  return `${what}${share}, ${times === undefined ? "until it is stopped" : `${times} left`}`;
+  return `${what}${share}, ${times === undefined ? "until stopped" : `${times} left`}`;
 }
 
-/** What is held back by a fault, also by one that has ended; undefined when there is nothing. */
+/** Counts what a fault holds back, also one that has ended. `undefined` for nothing. */
 export function heldBack(target: Target, faults: FaultsState): string | undefined {
   if (target === "webhook") return undefined;
   const { held } = faults[target];
   if (held === 0) return undefined;
   if (target === "events") return `${held} still to come into the log.`;
-  return `${held} held now; Stop lets them go.`;
-}
-
-/** How many parts have something that goes wrong. */
-export function activeCount(faults: FaultsState): number {
-  return targets.filter((target) => faults[target].mode !== "none").length;
+  return `${held} held; Stop lets them go.`;
 }
 
 function describe(target: Target, { webhook, api, events }: FaultsState): string {
@@ -39,12 +34,12 @@ function describe(target: Target, { webhook, api, events }: FaultsState): string
 function describeDelivery({ mode, status, delayMs }: FaultsState["webhook"]): string {
   const texts: Readonly<Record<typeof mode, string>> = {
     none: "as usual",
-    status: `fails with ${status}`,
-    drop: "dropped",
-    timeout: "times out",
-    "lose-answer": "answer lost",
-    twice: "sent twice",
-    shuffle: "shuffled",
+    status: `fail with ${status}`,
+    drop: "are dropped",
+    timeout: "time out",
+    "lose-answer": "arrive, and their answers are lost",
+    twice: "arrive twice",
+    shuffle: "arrive in random order",
     delay: late(delayMs),
   };
   return texts[mode];
@@ -54,25 +49,25 @@ function describeEvents({ mode, lateMs }: FaultsState["events"]): string {
   const texts: Readonly<Record<typeof mode, string>> = {
     none: "as usual",
     late: late(lateMs),
-    own: "also of its own",
-    sparse: "fields missing",
+    own: "include those of the bot itself",
+    sparse: "lack optional fields",
   };
   return texts[mode];
 }
 
 function late(ms: number): string {
-  return `late by ${ms < 1_000 ? `${ms} ms` : duration(ms)}`;
+  return `are late by ${span(ms)}`;
 }
 
 function describeRequest({ mode, status, match, retryAfterSeconds }: FaultsState["api"]): string {
   const wait = retryAfterSeconds === undefined ? "" : `, Retry-After ${retryAfterSeconds} s`;
   const texts: Readonly<Record<typeof mode, string>> = {
     none: "as usual",
-    hold: "held",
-    status: `answered with ${status}${wait}`,
-    "lose-answer": "executed, then reset",
-    gateway: `executed, then a gateway's ${status}${wait}`,
-    mix: "429, 500, 503 or reset",
+    hold: "hang",
+    status: `get ${status}${wait}`,
+    "lose-answer": "are executed, and their answers are lost",
+    gateway: `are executed, and get a gateway's ${status}${wait}`,
+    mix: "get 429, 500, 503 or a reset",
   };
-  return `${texts[mode]}, ${match === "write" ? "writes only" : "all requests"}`;
+  return match === "write" ? `${texts[mode]}, writes only` : texts[mode];
 }

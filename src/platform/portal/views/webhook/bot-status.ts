@@ -1,133 +1,76 @@
-/** What `GET /readyz?verbose` of a bot says (docs/operating.md). Times are ISO 8601; null for what is not known. */
-export interface BotStatus {
-  readonly at: string | null;
-  readonly ready: boolean;
-  readonly mode: string;
-  readonly modeSince: string | null;
-  readonly modeReason: string;
-  readonly lastDeliveryAt: string | null;
-  readonly log: LogPart | null;
-  readonly inbox: InboxPart | null;
-  readonly requests: RequestsPart | null;
-  readonly instances: InstancesPart | null;
-}
-
-export interface LogPart {
-  readonly cursor: string | null;
-  readonly lastPollAt: string | null;
-  /** As "NETWORK" or "FORBIDDEN (403)". */
-  readonly lastPollError: string | null;
-  readonly lagMs: number | null;
-}
-
-export interface InboxPart {
-  readonly pending: number;
-  readonly oldestPendingAgeMs: number | null;
-  readonly deadLetters: number;
-}
-
-export interface RequestsPart {
-  readonly perMinute: number;
-  readonly left: number;
-  readonly waiting: number;
-}
-
-export interface InstancePart {
-  readonly id: string;
-  readonly version: string;
-  readonly startedAt: string | null;
-}
-
-export interface InstancesPart {
-  readonly self: string;
-  readonly list: readonly InstancePart[];
-  /** The id of the one that reads the log; null while none does. */
-  readonly reader: string | null;
-  readonly endedLastMinute: number;
-}
-
-/**
- * Reads the status of a bot. It may be of another version than the page, so what is not there is unknown
- * rather than an error; undefined when it is no status of a bot at all.
- */
-export function readBotStatus(raw: unknown): BotStatus | undefined {
-  const status = fields(raw);
-  const mode = text(status?.["mode"]);
-  if (status === undefined || mode === null) return undefined;
-  const { at, ready, modeSince, modeReason, lastDeliveryAt, log, inbox } = status;
-  return {
-    at: text(at),
-    ready: ready === true,
-    mode,
-    modeSince: text(modeSince),
-    modeReason: text(modeReason) ?? "",
-    lastDeliveryAt: text(lastDeliveryAt),
-    log: logPart(fields(log)),
-    inbox: inboxPart(fields(inbox)),
-    requests: requestsPart(fields(status["requests"])),
-    instances: instancesPart(fields(status["instances"])),
-  };
-}
+import { duration } from "../../parts/duration.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function logPart(log: Fields | undefined): LogPart | null {
-  if (log === undefined) return null;
-  const { cursor, lastPollAt, lastPollError, lagMs } = log;
-  const error = fields(lastPollError);
-  const status = number(error?.["status"]);
-  const code = text(error?.["code"]);
-  return {
-    cursor: text(cursor),
-    lastPollAt: text(lastPollAt),
-    lastPollError: code === null || status === null ? code : `${code} (${status})`,
-    lagMs: number(lagMs),
-  };
+/** A row of the status: name, value, and whether it needs a look. */
+export interface StatusRow {
+  readonly name: string;
+  readonly value: string;
+  readonly isBad: boolean;
 }
 
-function inboxPart(inbox: Fields | undefined): InboxPart | null {
-  if (inbox === undefined) return null;
-  const { pending, oldestPendingAgeMs, deadLetters } = inbox;
-  return {
-    pending: number(pending) ?? 0,
-    oldestPendingAgeMs: number(oldestPendingAgeMs),
-    deadLetters: number(deadLetters) ?? 0,
-  };
-}
-
-function requestsPart(requests: Fields | undefined): RequestsPart | null {
-  if (requests === undefined) return null;
-  const { perMinute, left, waiting } = requests;
-  return {
-    perMinute: number(perMinute) ?? 0,
-    left: number(left) ?? 0,
-    waiting: number(waiting) ?? 0,
-  };
-}
-
-function instancesPart(instances: Fields | undefined): InstancesPart | null {
-  if (instances === undefined) return null;
-  const { self, list, poller, endedLastMinute } = instances;
-  const members = (Array.isArray(list) ? list : []).map((each) => {
-    const { id, version, startedAt } = fields(each) ?? {};
-    return { id: text(id) ?? "?", version: text(version) ?? "?", startedAt: text(startedAt) };
+/**
+ * Reads the answer to `GET /readyz?verbose` of a bot (docs/operating.md). The bot may be of another version than the page, so
+ * a part that is not there is left out. `undefined` for an answer that is no status.
+ */
+export function readBotStatus(raw: unknown): readonly StatusRow[] | undefined {
+  const status = fields(raw);
+  const mode = text(status["mode"]);
+  if (mode === undefined) return undefined;
+  const rows: readonly (readonly [string, string | undefined, boolean?])[] = [
+    ["Ready", status["ready"] === true ? "yes" : "no: its log says why", status["ready"] !== true],
+    ["Mode", `${mode}: ${text(status["modeReason"]) ?? ""}`, mode === "polling"],
+    ...logRows(fields(status["log"])),
+    ...inboxRows(status["inbox"]),
+    ["Requests", requests(fields(status["requests"]))],
+    ["Instances", instances(fields(status["instances"]))],
+  ];
+  return rows.flatMap(([name, value, isBad = false]) => {
+    return value === undefined ? [] : [{ name, value, isBad }];
   });
-  return {
-    self: text(self) ?? "",
-    list: members,
-    reader: text(fields(poller)?.["holder"]),
-    endedLastMinute: number(endedLastMinute) ?? 0,
-  };
 }
 
-function fields(value: unknown): Fields | undefined {
-  return typeof value === "object" && value !== null ? (value as Fields) : undefined;
+function logRows({ cursor, lastPollError, lagMs }: Fields) {
+  const { code, status } = fields(lastPollError);
+  const error = [code, status].filter((part) => part !== null && part !== undefined).join(" ");
+  const lag = typeof lagMs === "number" ? `, read to its end ${duration(lagMs)} ago` : "";
+  const place = text(cursor);
+  return [
+    ["Event log", place === undefined ? undefined : `${place}${lag}`],
+    ["Last poll", error === "" ? undefined : `failed with ${error}`, true],
+  ] as const;
 }
 
-function text(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
+/** Events that wait for longer need a look, in ms. */
+const OLD_MS = 60_000;
+
+function inboxRows(inbox: unknown) {
+  if (inbox === null) return [["Inbox", "does not answer: look at DATABASE_URL", true]] as const;
+  const { pending, oldestPendingAgeMs, deadLetters } = fields(inbox);
+  if (typeof pending !== "number") return [];
+  const age = typeof oldestPendingAgeMs === "number" ? oldestPendingAgeMs : 0;
+  const oldest = pending > 0 ? `, the oldest for ${duration(age)}` : "";
+  return [
+    ["Backlog", `${pending} events${oldest}`, age > OLD_MS],
+    ["Dead letters", String(deadLetters), Number(deadLetters) > 0],
+  ] as const;
 }
 
-function number(value: unknown): number | null {
-  return typeof value === "number" ? value : null;
+function requests({ perMinute, left, waiting }: Fields): string | undefined {
+  if (typeof left !== "number") return undefined;
+  return `${left} of ${perMinute} left this minute, ${waiting} wait`;
+}
+
+function instances({ list, poller }: Fields): string | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const reader = text(fields(poller)["holder"]);
+  return `${list.length}, ${reader === undefined ? "none reads the log" : `${reader} reads the log`}`;
+}
+
+function fields(value: unknown): Fields {
+  return { ...Object(value) };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }

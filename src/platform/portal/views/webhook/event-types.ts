@@ -1,7 +1,7 @@
 import type { EventType } from "../../../types.ts";
 
 /** When there is an event of each type (section 6). */
-const when: Readonly<Record<EventType, string>> = {
+export const eventTypes: Readonly<Record<EventType, string>> = {
   "dm.message": "someone sends the bot a direct message",
   mention: "the bot is @-mentioned in a post or comment",
   comment: "a comment is made on the bot's post",
@@ -11,12 +11,3 @@ const when: Readonly<Record<EventType, string>> = {
   repost: "the bot's post is reposted",
   quote: "the bot's post is quoted",
 };
-
-export interface EventTypeInfo {
-  readonly type: EventType;
-  readonly when: string;
-}
-
-export const eventTypes: readonly EventTypeInfo[] = Object.entries(when).map(([type, text]) => {
-  return { type: type as EventType, when: text };
-});

@@ -3,10 +3,10 @@ import type { AppView, NewApp } from "../../../types.ts";
 import { control } from "../../api/control.ts";
 import { lookAt } from "../../live/shown-app.tsx";
 import { Avatar, Badge } from "../../parts/bits.tsx";
+import { Confirmed } from "../../parts/confirm.tsx";
 import { envLines } from "../../parts/env-lines.ts";
 import { Action } from "../../parts/form.tsx";
 import { SecretDialog } from "../../parts/secrets.tsx";
-import { KillSwitchButton } from "../webhook/kill-switch.tsx";
 import { AccountForm } from "./account-form.tsx";
 
 interface BotsProps {
@@ -19,8 +19,8 @@ interface BotsProps {
 export function Bots({ apps, shown, reload }: BotsProps) {
   const [made, setMade] = useState<NewApp>();
   return (
-    <section class="card" aria-labelledby="state-bots">
-      <h2 id="state-bots">Bots ({apps.length})</h2>
+    <section class="card" aria-labelledby="settings-bots">
+      <h2 id="settings-bots">Bots</h2>
       <ul class="list">
         {apps.map((app) => (
           <Line
@@ -30,7 +30,6 @@ export function Bots({ apps, shown, reload }: BotsProps) {
           />
         ))}
       </ul>
-      <h3>New bot</h3>
       <AccountForm
         what="bot"
         create={async (account) => {
@@ -40,13 +39,13 @@ export function Bots({ apps, shown, reload }: BotsProps) {
       />
       {made !== undefined && (
         <SecretDialog
-          title={`@${made.bot.username} is there`}
+          title={`Created @${made.bot.username}`}
           lines={envLines({ baseUrl: location.origin, ...made })}
           onClose={() => setMade(undefined)}
         >
           <p>
-            Its token has every scope. Give its webhook an address in the view Webhook, or let it
-            poll with <code>DELIVERY=polling</code>.
+            The token has every scope. Set the address of the webhook in the Webhook view, or let
+            the bot poll with <code>DELIVERY=polling</code>.
           </p>
         </SecretDialog>
       )}
@@ -63,29 +62,41 @@ interface LineProps {
 
 function Line({ app, apps, isShown, reload }: LineProps) {
   const { username, name } = app.bot;
+  const set = (disabled: boolean) => async () => {
+    await control.setApp(username, { disabled });
+    await reload();
+  };
   return (
     <li>
       <Avatar username={username} isBot />
       <span class="grow">
-        <strong>{name}</strong> @{username}
-        <span class="row state-badges">
-          {isShown && <Badge tone="good">looked at</Badge>}
-          <Badge tone={app.webhook.enabled ? "good" : "plain"}>
-            webhook {app.webhook.enabled ? "on" : "off"}
-          </Badge>
-          <Badge>{app.tokens === 1 ? "1 token" : `${app.tokens} tokens`}</Badge>
-          {app.disabled && <Badge tone="bad">disabled</Badge>}
-        </span>
+        <strong>{name}</strong> @{username} {isShown && <Badge>shown</Badge>}{" "}
+        {app.disabled && <Badge tone="bad">disabled</Badge>}
       </span>
-      <Action
-        small
-        label={`Look at @${username}`}
-        run={() => lookAt(username, apps)}
-        done={`The page looks at @${username} now.`}
-      >
-        Look at
-      </Action>
-      <KillSwitchButton app={app} reload={reload} small />
+      {!isShown && (
+        <Action small label={`Show @${username}`} run={() => lookAt(username, apps)}>
+          Show
+        </Action>
+      )}
+      {app.disabled ? (
+        <Action small label={`Enable the app of @${username}`} run={set(false)}>
+          Enable
+        </Action>
+      ) : (
+        <Confirmed
+          ask="Disable…"
+          label={`Disable the app of @${username}`}
+          title={`Disable the app of @${username}?`}
+          confirm="Disable"
+          small
+          run={set(true)}
+        >
+          <p>
+            Each request of the bot gets 403 until the app is enabled again. Pending deliveries are
+            dropped: their events are in the log alone.
+          </p>
+        </Confirmed>
+      )}
     </li>
   );
 }

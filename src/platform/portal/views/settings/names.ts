@@ -47,13 +47,13 @@ export function revokeWarning(
 ): string {
   if (standard) {
     return (
-      "It is the standard token, which the platform printed at its start and which is in the .env of the bot beside it: " +
-      "that bot can do nothing until it has another one. The next start of the platform makes a new one."
+      "It is the standard token, which the platform printed at its start and the bot has in its .env: " +
+      "the bot can do nothing without it. The next start of the platform makes a new one."
     );
   }
   if (tokens === 1)
     return `It is the last token of @${username}: the bot can do nothing without one.`;
-  return "Whatever uses it is answered with 401 from now on.";
+  return "Requests with it get 401.";
 }
 
 /** The name of a file that keeps the state, with the time in it. */

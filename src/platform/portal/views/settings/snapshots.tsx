@@ -1,74 +1,66 @@
 import { useState } from "preact/hooks";
 import type { SnapshotView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import { useKeys } from "../../keys/keys.ts";
 import { useLive } from "../../live/use-live.ts";
-import { Empty, Failure, save, Time } from "../../parts/bits.tsx";
+import { Failure, save, Time } from "../../parts/bits.tsx";
 import { Confirmed } from "../../parts/confirm.tsx";
 import { bytes } from "../../parts/duration.ts";
 import { TextField } from "../../parts/fields.tsx";
 import { FileButton } from "../../parts/file-button.tsx";
 import { Action, Form } from "../../parts/form.tsx";
-import { useListFocus } from "../../parts/list-focus.ts";
 import { attempt } from "../../parts/toast.tsx";
 import { fileName } from "./names.ts";
 
-/** Copies of the whole state to come back to. */
+/** Copies of the whole state, and the reset. */
 export function Snapshots() {
   const { data, error, reload } = useLive(control.snapshots, {
     key: "snapshots",
     concerns: ({ kind }) => kind === "state",
   });
   const [name, setName] = useState("");
-  const snapshots = data?.items ?? [];
-  const heading = useListFocus<HTMLHeadingElement>(snapshots.length);
   const take = async () => {
     await control.takeSnapshot(name.trim() === "" ? undefined : name.trim());
     setName("");
     await reload();
   };
-  const taken = "The snapshot is taken.";
-  useKeys([
-    { key: "t", label: "Take a snapshot", group: "State", run: () => void attempt(take, taken) },
-  ]);
+  const upload = async (file: File) => {
+    await control.uploadSnapshot(file, file.name.slice(0, 100));
+    await reload();
+  };
   return (
-    <section class="card" aria-labelledby="state-snapshots">
-      <h2 id="state-snapshots" ref={heading} tabIndex={-1}>
-        Snapshots ({snapshots.length})
-      </h2>
+    <section class="card" aria-labelledby="settings-snapshots">
+      <div class="head">
+        <h2 id="settings-snapshots">Snapshots</h2>
+        <Reset />
+      </div>
+      <p class="hint">
+        Copies of the whole state. They are gone when the platform stops, unless you download them.
+      </p>
       {error !== undefined && <Failure error={error} retry={reload} />}
-      {data !== undefined && snapshots.length === 0 && (
-        <Empty title="No snapshot yet">
-          Take one before you try something: everything can be put back to it. They end with the
-          platform; download what is to stay.
-        </Empty>
-      )}
       <ul class="list">
-        {[...snapshots].reverse().map((snapshot) => (
+        {data?.items.toReversed().map((snapshot) => (
           <Line key={snapshot.id} snapshot={snapshot} reload={reload} />
         ))}
       </ul>
       <Form
         label="New snapshot"
-        submit="Take a snapshot"
+        submit="Take snapshot"
+        tone="plain"
         run={take}
-        done={taken}
         more={
-          <>
-            <kbd>t</kbd>
-            <FileButton
-              label="Upload a file…"
-              accept=".db,application/vnd.sqlite3"
-              onFiles={([file]) => {
-                if (file === undefined) return;
+          <FileButton
+            label="Upload…"
+            name="Upload a snapshot"
+            accept=".db,application/vnd.sqlite3"
+            onFiles={([file]) => {
+              if (file !== undefined)
                 void attempt(() => upload(file), "The file is a snapshot now.");
-              }}
-            />
-          </>
+            }}
+          />
         }
       >
         <TextField
-          label="Name of the snapshot"
+          label="Name"
           maxLength={100}
           placeholder="before the demo"
           value={name}
@@ -77,11 +69,24 @@ export function Snapshots() {
       </Form>
     </section>
   );
+}
 
-  async function upload(file: File): Promise<void> {
-    await control.uploadSnapshot(file, file.name.slice(0, 100));
-    await reload();
-  }
+function Reset() {
+  return (
+    <Confirmed
+      ask="Reset platform…"
+      title="Reset the platform?"
+      confirm="Reset"
+      small
+      done="The platform is reset."
+      run={() => control.reset()}
+    >
+      <p>
+        The bot, Ada and Ben stay, with the limits of the start and the machine's time. The first
+        bot keeps its tokens and its secret; its webhook has no address then. Snapshots stay.
+      </p>
+    </Confirmed>
+  );
 }
 
 interface LineProps {
@@ -98,11 +103,11 @@ function Line({ snapshot: { id, name, at, bytes: size }, reload }: LineProps) {
       <Confirmed
         ask="Restore…"
         label={`Restore ${name}`}
-        title={`Put everything back to “${name}”?`}
+        title={`Restore “${name}”?`}
         confirm="Restore"
         tone="primary"
         small
-        done={`Everything is as it was in “${name}”.`}
+        done={`Restored “${name}”.`}
         run={() => control.restoreSnapshot(id)}
       >
         <p>
@@ -117,20 +122,17 @@ function Line({ snapshot: { id, name, at, bytes: size }, reload }: LineProps) {
       >
         Download
       </Action>
-      <Confirmed
-        ask="Remove…"
-        label={`Remove ${name}`}
-        title={`Remove “${name}”?`}
-        confirm="Remove"
+      <Action
         small
-        done={`“${name}” is removed.`}
+        tone="danger"
+        label={`Delete ${name}`}
         run={async () => {
           await control.removeSnapshot(id);
           await reload();
         }}
       >
-        <p>The state stays as it is; it cannot be put back to this snapshot any more.</p>
-      </Confirmed>
+        Delete
+      </Action>
     </li>
   );
 }

@@ -22,11 +22,6 @@ export function offsetAt({ view, readAt }: ReadClock, at: number): number {
   return view.offsetMs - (view.frozen ? at - readAt : 0);
 }
 
-/** The machine's time at that moment, which the browser's need not be. */
-export function machineTime(read: ReadClock, at: number): number {
-  return shownTime(read, at) - offsetAt(read, at);
-}
-
 export function isMachineTime(offsetMs: number): boolean {
   return Math.abs(offsetMs) < NO_OFFSET_MS;
 }
@@ -45,9 +40,4 @@ export function typedTime(typed: string): string {
   const time = Date.parse(`${typed}Z`);
   if (Number.isNaN(time)) throw new Error("Type a date and a time, in UTC.");
   return new Date(time).toISOString();
-}
-
-/** As a field for local times wants it, in UTC, to the second. */
-export function fieldTime(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19);
 }
