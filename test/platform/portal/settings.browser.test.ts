@@ -112,7 +112,7 @@ async function moveClock(platform: Platform, page: Page): Promise<void> {
   await clock.getByLabel("Set to (UTC)").fill("2030-01-31T23:59:00");
   await clock.getByRole("button", { name: "Set", exact: true }).click();
   await clock.getByText("2030-01-31 23:59:00 UTC").waitFor();
-  await clock.getByRole("button", { name: "Reset platform" }).click();
+  await clock.getByRole("button", { name: "Reset" }).click();
   await clock.getByRole("button", { name: "Freeze" }).waitFor();
   const { frozen, offsetMs } = platform.control.clock.view;
   expect(frozen).toBe(false);
@@ -170,7 +170,7 @@ async function resetAndRefuse(platform: Platform, page: Page): Promise<void> {
   await page.getByRole("button", { name: "Cancel" }).click();
   await cleo(page).waitFor({ state: "attached" });
   await page.getByRole("button", { name: "Reset platform" }).click();
-  await page.getByRole("button", { name: "Reset", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Reset", exact: true }).click();
   await cleo(page).waitFor({ state: "detached" });
   expect(platform.control.people).toHaveLength(2);
 

@@ -60,7 +60,7 @@ async function actByKeys(platform: Platform, page: Page): Promise<void> {
 /** A key that is typed into a field does nothing else, and Escape leaves the field. */
 async function leaveAField(platform: Platform, page: Page): Promise<void> {
   const before = platform.control.events().length;
-  await page.getByLabel("You are").focus();
+  await page.getByRole("banner").getByLabel("You are").focus();
   await page.keyboard.press("d");
   await page.keyboard.press("Escape");
   await page.keyboard.press("f");

@@ -46,12 +46,12 @@ export function Faults() {
           return (
             <Line key={title} title={title} bot={bot} isActive={active}>
               <Action
-                label={`${active ? "Stop" : "Start"}: ${title}`}
                 tone={active ? "danger" : undefined}
                 shortcut={key}
                 run={() => set(active ? endOf(scenario) : change)}
               >
                 {active ? "Stop" : "Start"}
+                <span class="visually-hidden">: {title}</span>
               </Action>
             </Line>
           );
