@@ -27,7 +27,7 @@ export const scenes: readonly Scene[] = [
       await page.keyboard.press("f");
       await page.getByText("The next delivery will fail.").waitFor();
       await page.keyboard.press("m");
-      await page.keyboard.press("3");
+      await page.keyboard.press("2");
       const row = page.getByRole("button", { name: /mentioned the bot/ });
       await row.getByText("Answered").waitFor();
       await row.click();
@@ -38,9 +38,10 @@ export const scenes: readonly Scene[] = [
     name: "portal-faults",
     colours: "dark",
     play: async (page) => {
-      await page.keyboard.press("5");
-      await page.getByRole("button", { name: /API flaky at 30 %/ }).click();
-      await page.getByRole("button", { name: /Every delivery twice/ }).click();
+      await page.keyboard.press("4");
+      await page.getByRole("button", { name: "Start: The API is flaky" }).click();
+      await page.getByRole("button", { name: "Start: The platform repeats itself" }).click();
+      await page.getByRole("button", { name: "Stop: The platform repeats itself" }).waitFor();
     },
   },
   {
@@ -50,11 +51,9 @@ export const scenes: readonly Scene[] = [
       await page.keyboard.press("w");
       await page.getByRole("link", { name: "Webhook off" }).waitFor();
       await page.keyboard.press("d");
-      await page.keyboard.press("4");
-      await page
-        .getByRole("region", { name: "What the bot says" })
-        .getByText("polling", { exact: true })
-        .waitFor({ timeout: 60_000 });
+      await page.keyboard.press("3");
+      const status = page.getByRole("region", { name: "Status of the bot" });
+      await status.getByText(/^polling/).waitFor({ timeout: 60_000 });
     },
   },
   {
@@ -63,11 +62,9 @@ export const scenes: readonly Scene[] = [
     size: { width: 390, height: 760 },
     play: async (page) => {
       await page.keyboard.press("w");
-      await page
-        .getByRole("navigation", { name: "Views" })
-        .getByRole("link", { name: "Posts" })
-        .click();
-      await page.getByRole("heading", { level: 1, name: "Posts" }).waitFor();
+      await page.keyboard.press("1");
+      await page.getByRole("link", { name: "Conversations" }).click();
+      await page.getByRole("link", { name: "Posts" }).click();
       await page.getByRole("article").first().waitFor();
     },
   },

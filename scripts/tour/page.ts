@@ -21,26 +21,25 @@ const TAIL = `
 The page at the address after \`portal\`, which \`o\` opens. \`npm run docs -- screenshots\` takes the pictures from a real
 run.
 
-**Chat**: whoever you are, the bot answers. Images are dropped or pasted.
+**Chat**: a message on the left, and on the right what it caused: event, delivery, run, request.
 
 ![A conversation of Ada with the bot](images/portal-chat.png)
 
-**Events**: all that happens, as it happens; each event with its payload, its deliveries, and what the bot did because of it. Here
-the first delivery was made to fail with \`f\`.
+**Events**: a row an event, with what the bot made of it. Here the first delivery was made to fail with \`f\`.
 
-![The timeline, and the details of a mention](images/portal-events.png)
+![Events, and what became of a mention](images/portal-events.png)
 
-**Faults**: deliveries and the API fail as you like, here in dark.
+**Faults**: a menu of scenarios, here in dark. A banner on every view says what is active.
 
 ![Two faults that are active](images/portal-faults.png)
 
-**Webhook**: its settings, and beside them what the bot says: the webhook is off, and it polls.
+**Webhook**: it is off, and the bot polls.
 
 ![The webhook switched off, and the bot polling](images/portal-webhook.png)
 
 On a phone: the **posts**.
 
-![The feed on a narrow screen](images/portal-phone.png)
+![The posts on a narrow screen](images/portal-phone.png)
 `;
 
 /** The page, in Markdown. */
