@@ -39,9 +39,9 @@ export const scenes: readonly Scene[] = [
     colours: "dark",
     play: async (page) => {
       await page.keyboard.press("4");
-      await page.getByRole("button", { name: "Start: The API is flaky" }).click();
-      await page.getByRole("button", { name: "Start: The platform repeats itself" }).click();
-      await page.getByRole("button", { name: "Stop: The platform repeats itself" }).waitFor();
+      await page.getByRole("button", { name: "Start The API is flaky" }).click();
+      await page.getByRole("button", { name: "Start The platform repeats itself" }).click();
+      await page.getByRole("button", { name: "Stop The platform repeats itself" }).waitFor();
     },
   },
   {

@@ -51,7 +51,7 @@ export function Faults() {
                 run={() => set(active ? endOf(scenario) : change)}
               >
                 {active ? "Stop" : "Start"}
-                <span class="visually-hidden">: {title}</span>
+                <span class="visually-hidden"> {title}</span>
               </Action>
             </Line>
           );
@@ -115,7 +115,7 @@ function OwnerLines() {
         bot="As after too many failures. The bot polls, and misses nothing."
         isActive={off}
       >
-        <Action label="Start: The webhook is disabled" disabled={off} run={unhook}>
+        <Action label="Start The webhook is disabled" disabled={off} run={unhook}>
           Start
         </Action>
       </Line>
@@ -124,7 +124,7 @@ function OwnerLines() {
         bot="Each request gets 403, and nothing is delivered. The bot waits until it is enabled."
         isActive={app.disabled}
       >
-        <Action label="Start: The app is disabled" disabled={app.disabled} run={disable}>
+        <Action label="Start The app is disabled" disabled={app.disabled} run={disable}>
           Start
         </Action>
       </Line>
@@ -134,7 +134,7 @@ function OwnerLines() {
         isActive={false}
       >
         <Action
-          label="Start: Image storage is off"
+          label="Start Image storage is off"
           run={() => control.setStorage({ configured: false })}
         >
           Start
@@ -147,7 +147,7 @@ function OwnerLines() {
       >
         <Confirmed
           ask="Start…"
-          label="Start: The token is revoked"
+          label="Start The token is revoked"
           title={`Revoke every token of @${username}?`}
           confirm="Revoke"
           run={revoke}
