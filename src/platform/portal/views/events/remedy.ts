@@ -3,7 +3,7 @@ const byCode: Readonly<Record<string, string>> = {
   SIGNATURE_MISSING: "Something between drops X-Service-Signature: let it through.",
   SIGNATURE_MALFORMED: "Something between rewrites X-Service-Signature: let it through as it is.",
   SIGNATURE_STALE:
-    "The bot's clock and the platform's are more than 300 s apart: set the clock back in Faults.",
+    "The bot's clock and the platform's are more than 300 s apart: reset the clock in Settings.",
   SIGNATURE_MISMATCH:
     "The bot has another secret: put the one of the view Webhook into SERVICE_WEBHOOK_SECRET, and start the bot anew.",
   BODY_INVALID: 'A delivery is JSON of the form {"events":[…]}, each with id, type and payload.',
@@ -44,7 +44,7 @@ export interface Failed {
 export function remedyOf({ status, error, fault, body }: Failed): string | undefined {
   if (error === undefined) return undefined;
   if (fault !== undefined) {
-    return `The fault “${fault}” did this, not the bot: it is tried again. Faults are ended in Faults.`;
+    return `The fault “${fault}” did this, not the bot: it is tried again. Stop it in Faults.`;
   }
   const found = byCode[codeIn(body)] ?? byError.find(([pattern]) => pattern.test(error))?.[1];
   if (found !== undefined) return found;
