@@ -28,6 +28,13 @@ export const guideFiles: readonly GuideFile[] = pages
     }),
   );
 
+/** The examples of docs/testing.md, each of which runs by itself. */
+export const testingFiles: readonly GuideFile[] = pages
+  .filter(({ path }) => path === join("docs", "testing.md"))
+  .flatMap(codeBlocks)
+  .filter(({ language }) => language === "ts")
+  .map(({ code }, index) => ({ guide: "testing", path: `test/example-${index}.test.ts`, code }));
+
 /** The files of the template assistant, which the guides lead to. */
 export const assistantFiles: readonly GuideFile[] = ["src", "test"].flatMap((folder) => {
   const directory = join(root, "templates", "assistant", folder);

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "../docs/markdown.ts";
 import { linkPackage } from "../support/linked-package.ts";
-import { assistantFiles, guideFiles } from "./files.ts";
+import { assistantFiles, guideFiles, testingFiles } from "./files.ts";
 
 const run = promisify(execFile);
 
@@ -21,7 +21,7 @@ test.each(guides)("docs/guides/%s.md has a bot and its test", (guide) => {
   expect(paths.some((path) => path.startsWith("test/"))).toBe(true);
 });
 
-test("the tests of the guides pass, and those of the template assistant", {
+test("the tests of the guides pass, as do those of docs/testing.md and of the template assistant", {
   timeout: 60_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "service-bot-guides-"));
@@ -31,7 +31,7 @@ test("the tests of the guides pass, and those of the template assistant", {
     symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
   }
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  for (const { guide, path, code } of [...guideFiles, ...assistantFiles]) {
+  for (const { guide, path, code } of [...guideFiles, ...testingFiles, ...assistantFiles]) {
     const file = join(folder, guide, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, code);
