@@ -29,8 +29,8 @@ export class Failures {
   readonly all: FailedRun[] = [];
   /** Errors that handlers threw, until their outcome is stored. */
   readonly #thrown = new Map<string, unknown>();
-  /** The last error of each event that has failed during the work, and was not handled afterwards. */
-  readonly #unhandled = new Map<string, unknown>();
+  /** For each work under way: the last error of each event that has failed meanwhile, and was not handled afterwards. */
+  readonly #watches = new Set<Map<string, unknown>>();
   readonly #unsubscribe: () => void;
 
   constructor(bot: ObservableBot) {
@@ -39,7 +39,7 @@ export class Failures {
     });
     this.#unsubscribe = subscribe(bot, {
       run: ({ event, type, attempt, outcome, error: shown }) => {
-        if (outcome === "done") this.#unhandled.delete(event);
+        if (outcome === "done") for (const unhandled of this.#watches) unhandled.delete(event);
         if (shown === undefined) return;
         const key = `${event} ${attempt}`;
         // No observer sees an event that cannot be read, so its error is as the log has it.
@@ -48,7 +48,7 @@ export class Failures {
           : Object.assign(new Error(), shown);
         this.#thrown.delete(key);
         this.all.push({ event, type, attempt, outcome, error });
-        this.#unhandled.set(event, error);
+        for (const unhandled of this.#watches) unhandled.set(event, error);
       },
     });
   }
@@ -59,9 +59,10 @@ export class Failures {
    * @throws the error of the event that failed meanwhile and was not handled afterwards; an AggregateError of several
    */
   async during<T>(work: () => Promise<T>): Promise<T> {
-    this.#unhandled.clear();
-    const result = await work();
-    const errors = [...this.#unhandled.values()];
+    const unhandled = new Map<string, unknown>();
+    this.#watches.add(unhandled);
+    const result = await work().finally(() => this.#watches.delete(unhandled));
+    const errors = [...unhandled.values()];
     if (errors.length > 1) throw new AggregateError(errors, `${errors.length} events failed.`);
     if (errors.length > 0) throw errors[0];
     return result;

@@ -54,6 +54,16 @@ describe("a handler that fails", () => {
     expect(bot.failures).toHaveLength(2);
   });
 
+  test("fails its act, even if others begin meanwhile", async () => {
+    const bot = await startBot((made) =>
+      made.on("dm.message", (ctx) => {
+        if (ctx.payload.from.username === "ada") throw boom;
+      }),
+    );
+    const acts = [bot.dm("hi", { from: "ada" }), bot.dm("hi", { from: "ben" })];
+    expect((await Promise.allSettled(acts))[0]).toMatchObject({ reason: boom });
+  });
+
   test("fails the next act no more, unless it fails again", async () => {
     const bot = await startBot((made) => {
       made.on("dm.message", () => {
