@@ -153,7 +153,7 @@ describe("a state of several conversations", () => {
     expect(outcomes).toEqual(["done", "done"]);
   });
 
-  test("that always changes does not make the event spin: it waits longer each time, and one line warns", async () => {
+  test("that others always change first is written in the end, and one line warns", async () => {
     const world = new World();
     const runs: number[] = [];
     const bot = await world.startBot<Counted>((each) => {
@@ -176,10 +176,6 @@ describe("a state of several conversations", () => {
     }, counting);
     await deliver(world, bot, "ada");
     expect(runs).toHaveLength(16);
-    const waits = runs.slice(1).map((at, index) => at - (runs[index] ?? 0));
-    expect(waits[0]).toBe(0);
-    expect(Math.max(...waits.slice(9))).toBeGreaterThanOrEqual(250);
-    expect(Math.max(...waits)).toBeLessThanOrEqual(1_500);
     expect(await bot.inbox.state("all")).toMatchObject({ value: '{"count":1501}' });
     const warnings = world.log.records.filter(({ msg }) =>
       /runs again and again/.test(String(msg)),

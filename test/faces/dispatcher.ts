@@ -1,3 +1,4 @@
+export { Conflicts } from "../../src/dispatcher/conflicts.ts";
 export { type HandledTypes, TypeLimits } from "../../src/dispatcher/lanes.ts";
 export { Dispatcher, type DispatcherOptions } from "../../src/dispatcher/loop.ts";
 export { permanentCodes } from "../../src/dispatcher/outcome.ts";
