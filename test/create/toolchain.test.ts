@@ -26,7 +26,7 @@ function commandsOf(text: string, prefix: RegExp): string[] {
 
 /** Programs that no command before them has put there. */
 function strangers(commands: readonly string[]): string[] {
-  const known = new Set(["npm", "npx", "node", "mkdir", "chown"]);
+  const known = new Set(["npm", "npx", "node", "mkdir", "chown", "chmod", "find", "useradd"]);
   return commands.filter((command) => {
     const [, added] =
       /^npm install --global (?:--\S+ )*(?:@yarnpkg\/cli-dist|(\w+))@\d+$/.exec(command) ?? [];

@@ -12,7 +12,7 @@ const OTHERS = new Set(
 );
 
 /** Without a script of their own. */
-const NPM = new Set(["ci", "install", "create", "publish", "audit"]);
+const NPM = new Set(["ci", "install", "create", "publish", "audit", "sbom"]);
 
 const scripts: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),
