@@ -4,11 +4,24 @@ import type { TestProcess } from "../../support/process.ts";
 import type { StartOptions } from "./bot-folder.ts";
 import type { Author, Moment } from "./peer.ts";
 
-/** In ms. A reminder or a post that is not there by then does not come, and what is there does not come again. */
-const PATIENCE_MS = 3_000;
+/** In ms. What has not come by then does not come. A run that goes on after a crash waits ten seconds at most. */
+const PATIENCE_MS = 15_000;
 
-/** 09:00 in Paris. */
-const NINE = Date.parse("2026-11-23T08:00:00Z");
+/** In ms. What has come does not come again after that. */
+const REPEAT_MS = 3_000;
+
+/** 09:00 in Paris, between two hours and a day from now. */
+const NINE = nextNine(Date.now() + 7_200_000);
+
+function nextNine(from: number): number {
+  const hour = new Intl.DateTimeFormat("en", {
+    hour: "2-digit",
+    hourCycle: "h23",
+    timeZone: "Europe/Paris",
+  });
+  const at = Math.ceil(from / 3_600_000) * 3_600_000;
+  return hour.format(at) === "09" ? at : nextNine(at + 3_600_000);
+}
 
 /** The clock of a bot that starts so many milliseconds after 09:00. */
 const atNine = (ms: number): StartOptions => ({ clockOffsetMs: NINE + ms - Date.now() });
@@ -51,15 +64,15 @@ export async function remindedTorn(create: CreateAuthor): Promise<string> {
   await reached;
   await restart(author, bot);
   await author.redeliver("replying");
+  await author.settled();
   return await teas(author);
 }
 
 /** The post of 09:00 by so many instances. */
 export async function posted(create: CreateAuthor, instances: number): Promise<string> {
-  const { author, bots, untilNineMs } = await startedInTime(create, instances);
-  await setTimeout(untilNineMs() + PATIENCE_MS);
+  const { author, bots } = await startedInTime(create, instances);
+  const posts = await times(author, () => author.posts.length);
   const ended = bots.filter((bot) => bot.hasEnded).length;
-  const posts = times(author.posts.length);
   return ended === 0 ? posts : `${posts}, by the one instance that is left`;
 }
 
@@ -73,10 +86,13 @@ export async function postedTorn(
   return await postedAfter(author, first(bots));
 }
 
-/** The post of 09:00 by a bot that is killed a minute before, and is back a minute later. */
+/** The post of 09:00 by a bot that is killed hours before, and is back a minute after. */
 export async function postedLate(create: CreateAuthor): Promise<string> {
   const author = await create();
-  return await postedAfter(author, await author.start(atNine(-60_000)));
+  const bot = await author.start();
+  await author.say("a");
+  await author.settled();
+  return await postedAfter(author, bot);
 }
 
 /** Starts bots before 09:00 by their clock. A busy machine is slow, so that each further try has twice the time. */
@@ -89,29 +105,36 @@ async function startedInTime(
     const author = await create(instances);
     const reached = moment && author.posting(moment);
     const clock = atNine(-leadMs);
-    const untilNineMs = () => NINE - (Date.now() + (clock.clockOffsetMs ?? 0));
     const bots: TestProcess[] = [];
     while (bots.length < instances) bots.push(await author.start(clock));
-    if (untilNineMs() > 0) return { author, bots, reached, untilNineMs };
+    if (Date.now() + (clock.clockOffsetMs ?? 0) < NINE) return { author, bots, reached };
     for (const bot of bots) bot.kill("SIGKILL");
   }
 }
 
 async function postedAfter(author: Author, bot: TestProcess): Promise<string> {
-  await restart(author, bot, atNine(60_000));
-  await setTimeout(PATIENCE_MS);
-  return times(author.posts.length);
+  const next = await restart(author, bot, atNine(60_000));
+  const posts = await times(author, () => author.posts.length);
+  return next.output().includes("dead letter") ? `${posts}, with a dead letter` : posts;
 }
 
-async function restart(author: Author, bot: TestProcess, options?: StartOptions): Promise<void> {
+async function restart(
+  author: Author,
+  bot: TestProcess,
+  options?: StartOptions,
+): Promise<TestProcess> {
   bot.kill("SIGKILL");
   await bot.exited;
-  await author.start(options);
+  return await author.start(options);
 }
 
-async function teas(author: Author): Promise<string> {
-  await setTimeout(2_000 + PATIENCE_MS);
-  return times(author.seen.filter((text) => text === "tea").length);
+function teas(author: Author): Promise<string> {
+  return times(author, () => author.seen.filter((text) => text === "tea").length);
 }
 
-const times = (count: number) => ["never", "once", "twice"][count] ?? `${count} times`;
+/** How often something happens. */
+async function times(author: Author, count: () => number): Promise<string> {
+  await Promise.race([author.changes.until(() => count() > 0), setTimeout(PATIENCE_MS)]);
+  await setTimeout(REPEAT_MS);
+  return ["never", "once", "twice"][count()] ?? `${count()} times`;
+}
