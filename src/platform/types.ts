@@ -21,7 +21,7 @@ export type {
   TokenView,
 } from "./apps.ts";
 export type { ClockChange, ClockControl, ClockView } from "./clock.ts";
-export type { BotView, InboxDecision, InboxView } from "./control/bot-view.ts";
+export type { BotView, InboxDecision, InboxView, KeptView } from "./control/bot-view.ts";
 export type {
   DeliverInput,
   DeliverResult,

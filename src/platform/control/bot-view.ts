@@ -48,20 +48,38 @@ export interface InboxView {
   }[];
 }
 
+/** The states and timers of a bot's inbox, the first 50 of each. Times are ISO 8601, UTC. */
+export interface KeptView {
+  readonly states: readonly {
+    readonly key: string;
+    /** JSON. */
+    readonly value: string;
+    readonly updatedAt: string;
+  }[];
+  readonly timers: readonly {
+    /** Where it was set: `dm:<conversation>`, `post:<post>`. */
+    readonly lane: string;
+    readonly name: string;
+    readonly key: string;
+    readonly dueAt: string;
+  }[];
+}
+
 /** A decision about an event of a bot's inbox. */
 export type InboxDecision = "retry" | "discard";
 
 /**
- * Reads an event of a bot's inbox, or carries out a decision about it. The bot serves its inbox to a platform on its own
+ * Reads an event of a bot's inbox, or its states and timers without an id, or carries out a decision. The bot serves its inbox to a platform on its own
  * machine, and to its token alone.
  *
  * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
  */
-export async function askInbox(
+export async function askInbox<T = InboxView>(
   { webhook, apiKeys, signal, fetch: send = fetch, timeoutMs = ANSWER_TIMEOUT_MS }: BotQuestion,
-  { id, decision }: { readonly id: string; readonly decision?: InboxDecision },
-): Promise<InboxView> {
-  const target = new URL(`/local/v1/inbox/${encodeURIComponent(id)}`, webhook ?? "http://0.0.0.0");
+  { id, decision }: { readonly id?: string; readonly decision?: InboxDecision },
+): Promise<T> {
+  const target = new URL("/local/v1/inbox", webhook ?? "http://0.0.0.0");
+  if (id !== undefined) target.pathname += `/${encodeURIComponent(id)}`;
   if (webhook === null || !isLoopback(target.hostname)) throw unreachable(UNKNOWN_PLACE);
   if (decision !== undefined) target.pathname += `/${decision}`;
   const init = {
@@ -75,7 +93,7 @@ export async function askInbox(
       throw unreachable(why(error, target));
     });
     const body = parse(await textOf(answer));
-    if (answer.ok) return body as unknown as InboxView;
+    if (answer.ok) return body as T;
     const { code, message }: { code?: unknown; message?: unknown } = Object(body["error"]);
     if (code === "EVENT_NOT_FOUND") throw notFound(`event in the inbox of the bot: ${id}`);
     if (code !== "NOT_FOUND") throw new PlatformError(409, "BOT_REFUSED", String(message));

@@ -37,6 +37,7 @@ import {
   type BotView,
   type InboxDecision,
   type InboxView,
+  type KeptView,
 } from "./bot-view.ts";
 import { Contents } from "./contents.ts";
 import type {
@@ -330,6 +331,15 @@ export class Control extends Contents {
    */
   async inboxEvent(id: string): Promise<InboxView> {
     return await askInbox(this.#question(this.#recipientOf(id)), { id });
+  }
+
+  /**
+   * Reads the states and timers in the inbox of a bot, the first 50 of each.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
+   */
+  async kept(bot?: string): Promise<KeptView> {
+    return await askInbox<KeptView>(this.#question(this.#bot(bot)), {});
   }
 
   /**

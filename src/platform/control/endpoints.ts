@@ -119,6 +119,7 @@ function appEndpoints(control: Control): readonly Endpoint[] {
     postRaw("/webhook/secret", ({ bot }) => ({ secret: control.regenerateWebhookSecret(bot) })),
     get("/notifications", ({ bot }) => ({ items: control.notifications(bot) })),
     get("/bot", ({ bot }) => control.botView(bot)),
+    get("/inbox", ({ bot }) => control.kept(bot)),
     get("/inbox/:id", ({ id }) => control.inboxEvent(id)),
     ...(["retry", "discard"] as const).map((decision) =>
       post(

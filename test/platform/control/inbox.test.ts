@@ -90,3 +90,21 @@ test("the bot serves its inbox to its own token alone, and not to a platform on 
   });
   expect((await ask(`${remote.bot.url}${path}`, "GET", platform.apiKey)).status).toBe(404);
 });
+
+test("states and timers of the bot are read over the loopback channel", async () => {
+  const platform = await runPlatform();
+  await runBot(platform, (bot) => {
+    bot.onTimer("remind", () => undefined);
+    bot.on("dm.message", async (ctx) => {
+      await ctx.later("remind", "1h", { text: "tea" });
+    });
+  });
+  platform.control.act({ type: "dm.message", from: "ada" });
+  await platform.waitFor("run", ({ outcome }) => outcome === "done");
+  const { status, body } = await request(platform, "GET", "/control/v1/inbox");
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    states: [],
+    timers: [expect.objectContaining({ name: "remind", lane: expect.stringContaining("dm:c_") })],
+  });
+});

@@ -18,6 +18,7 @@ import type {
   InboxDecision,
   InboxView,
   IssuedToken,
+  KeptView,
   LimitSettings,
   LimitsView,
   MessageView,
@@ -107,6 +108,7 @@ export const control = {
   newSecret: () => request<{ secret: string }>("POST", "/webhook/secret", { query: ofBot() }),
   notifications: () =>
     request<Items<NotificationView>>("GET", "/notifications", { query: ofBot() }),
+  kept: () => request<KeptView>("GET", "/inbox", { query: ofBot() }),
   inboxEvent: (id: string) => request<InboxView>("GET", `/inbox/${part(id)}`),
   decideInbox: (id: string, decision: InboxDecision) =>
     request<InboxView>("POST", `/inbox/${part(id)}/${decision}`, { json: {} }),

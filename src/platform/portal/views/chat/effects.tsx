@@ -3,6 +3,7 @@ import { Empty, Time } from "../../parts/bits.tsx";
 import { overview } from "../events/store.ts";
 import { actOf, outcomeOf, type Story } from "../events/stories.ts";
 import { Trace } from "../events/trace.tsx";
+import { Kept } from "./kept.tsx";
 
 /** Events that are listed. The Events view has all of them. */
 const SHOWN = 8;
@@ -29,6 +30,7 @@ export function Effects({ of }: EffectsProps) {
       {stories.map((story, index) => (
         <Effect key={story.event.id} story={story} isNewest={index === 0} />
       ))}
+      {of !== undefined && of !== "posts" && <Kept of={of} />}
     </section>
   );
 }

@@ -44,7 +44,7 @@ export function DeliveryItem({ delivery }: { readonly delivery: DeliverySummary 
             <Time at={at} /> <span class="item-kind">Delivery</span>{" "}
             <span class={tone}>{text}</span> in {ms} ms,{" "}
             {forced ? "sent by hand" : `attempt ${attempt}`}
-            {eventIds.length > 1 && `, ${eventIds.length} events`}
+            {eventIds.length > 1 && `, ${eventIds.length} events`}{" "}
             {fault !== undefined && <Fault name={fault} />}
           </>
         }
@@ -52,7 +52,7 @@ export function DeliveryItem({ delivery }: { readonly delivery: DeliverySummary 
         {() => <DeliveryRecord id={id} />}
       </Item>
       {error !== undefined && (
-        <p class="bad item-note">
+        <p class={fault === undefined ? "bad item-note" : "hint item-note"}>
           {error}. {remedy}
         </p>
       )}
@@ -98,7 +98,7 @@ export function CallItem({ call, isOpen = false }: CallItemProps) {
             <code>
               {method} {path}
             </code>{" "}
-            <span class={tone}>{text}</span> in {ms} ms
+            <span class={tone}>{text}</span> in {ms} ms{" "}
             {fault !== undefined && <Fault name={fault} />}
             {guessed === true && (
               <span class="label" title="The bot did not name the event of this request.">

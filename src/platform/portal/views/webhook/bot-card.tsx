@@ -3,6 +3,7 @@ import { useLive } from "../../live/use-live.ts";
 import { Loaded } from "../../parts/bits.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Action } from "../../parts/form.tsx";
+import { Kept } from "../chat/kept.tsx";
 import { readBotStatus } from "./bot-status.ts";
 
 /** In ms. The bot keeps each report for a second, so a sooner reading would be the one before the change. */
@@ -43,6 +44,7 @@ export function BotCard({ username }: { readonly username: string }) {
           );
         }}
       </Loaded>
+      <Kept />
     </section>
   );
 }
