@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { array, object, string } from "zod";
 import type { Platform } from "../../faces/platform.ts";
+import { request } from "../support/platform.ts";
 import { eventually, openPortal } from "./support/page.ts";
 
 const banners = (page: Page) => page.getByRole("status", { name: "Not as usual" });
@@ -43,7 +44,9 @@ test("five troubles are named on the first view, and mended in two clicks at mos
   await banners(page).getByRole("button", { name: "Stop" }).click();
   await answers("three");
 
-  for (const { id } of platform.control.apps.tokens()) platform.control.apps.revokeToken(id);
+  for (const { id } of platform.control.apps.tokens()) {
+    await request(platform, "DELETE", `/control/v1/tokens/${id}`);
+  }
   await banners(page).getByRole("link", { name: "Create a token" }).click();
   await page.getByRole("button", { name: "Create token" }).click();
   await page.getByLabel("Lines for the .env of the bot").getByText("SERVICE_API_KEY").waitFor();
