@@ -1,4 +1,5 @@
 import { Bot, type BotOptions } from "service-bot";
+import { onHelp, onRoll } from "./commands.ts";
 import { onComment } from "./handlers/comment.ts";
 import { onDmMessage } from "./handlers/dm-message.ts";
 import { onFollow } from "./handlers/follow.ts";
@@ -12,6 +13,9 @@ import { onUnknown } from "./handlers/unknown.ts";
 /** The bot with its handlers. Options go before the environment; the tests use them. */
 export function createBot(options: BotOptions = {}): Bot {
   const bot = new Bot(options);
+  // Of commands and patterns the first one that matches handles a message or a mention; the rest goes to bot.on.
+  bot.hears("roll", onRoll);
+  bot.command("help", { description: "lists the commands" }, (ctx) => onHelp(ctx, bot.commands));
   bot.on("dm.message", onDmMessage);
   bot.on("mention", onMention);
   bot.on("comment", onComment);

@@ -19,6 +19,25 @@ test("a die that is asked for is rolled", async (t) => {
   assert.match(bot.sent[0]?.text ?? "", /^You rolled a [1-6]\.$/);
 });
 
+test("a message is quoted whole, or not at all", async (t) => {
+  const bot = await testBot(createBot);
+  t.after(() => bot.close());
+  const { payload } = directMessage;
+  const text = "long ".repeat(200);
+  await bot.deliver({ ...directMessage, payload: { ...payload, excerpt: text } });
+  const [answer] = bot.sent;
+  assert.ok(answer?.text.includes("long long") === answer?.text.includes(text));
+});
+
+test("/help lists the commands, in a mention as well", async (t) => {
+  const bot = await testBot(createBot);
+  t.after(() => bot.close());
+  const { payload } = activity("mention");
+  await bot.deliver({ type: "mention", payload: { ...payload, excerpt: "@bot /help" } });
+  assert.deepEqual(bot.sent.map(whereTo), ["comment on p_1"]);
+  assert.match(bot.sent[0]?.text ?? "", /^\/help: /m);
+});
+
 for (const type of ["mention", "comment", "reply"]) {
   test(`a ${type} is answered with exactly one comment on its post`, async (t) => {
     const bot = await testBot(createBot);
