@@ -64,7 +64,7 @@ class Timers implements Attack {
   readonly #stage: Stage<Store>;
   readonly #reminders: Reminder[] = [];
   readonly #arrivals: Arrival[] = [];
-  readonly #lives = new Map<BotProcess, { from: number; to?: number }>();
+  readonly #lives = new Map<BotProcess, { startedAt: number; from: number; to?: number }>();
   /** People with a timer that is an hour away, by its number. */
   readonly #far = new Map<number, string>();
   #cancelled = 0;
@@ -77,7 +77,8 @@ class Timers implements Attack {
 
   /** Begins the lives of the bots that are up. */
   begin(): void {
-    for (const bot of this.#stage.world.bots) this.#lives.set(bot, { from: Date.now() });
+    const from = Date.now();
+    for (const bot of this.#stage.world.bots) this.#lives.set(bot, { startedAt: from, from });
   }
 
   /** Messages come while the bots live. Then one of them dies, or all, and after a pause they are back. */
@@ -93,9 +94,11 @@ class Timers implements Attack {
     if (random.chance(0.5)) this.#cancelFar();
     await wait(Math.max(0, end - performance.now()));
     const one = random.below(world.bots.length);
-    const places = random.chance(0.3) ? [...world.bots.keys()] : [one];
+    const isOutage = time % 3 === 0;
+    const places = isOutage ? [...world.bots.keys()] : [one];
     await Promise.all(places.map((place) => this.#kill(place, time)));
-    if (random.chance(0.5)) await wait(random.below(MAX_PAUSE_MS));
+    // Several seconds are missed in each outage.
+    if (isOutage) await wait(MAX_PAUSE_MS / 2 + random.below(MAX_PAUSE_MS / 2));
     await Promise.all(places.map((place) => this.#boot(place)));
   }
 
@@ -119,7 +122,9 @@ class Timers implements Attack {
     const { store } = this.#stage.world;
     const { states, timers, ownEvents } = await store.layer();
     const stoppedAt = this.#stoppedAt;
-    const lives = [...this.#lives.values()].map(({ from, to = stoppedAt }): Life => ({ from, to }));
+    const lives = [...this.#lives.values()].map(
+      ({ to = stoppedAt, ...life }): Life => ({ ...life, to }),
+    );
     const [ticks = [], fired = []] = partition(ownEvents, ({ type }) => type.startsWith("cron:"));
     const [answers = [], dues = []] = partition(this.#arrivals, ({ text }) => isOwn(text));
     const moments = checkMoments(ticks, answers, lives, stoppedAt);
@@ -178,8 +183,9 @@ class Timers implements Attack {
   }
 
   async #boot(place: number): Promise<void> {
+    const startedAt = Date.now();
     const bot = await this.#stage.world.boot({}, place);
-    this.#lives.set(bot, { from: Date.now() });
+    this.#lives.set(bot, { startedAt, from: Date.now() });
   }
 
   #note(entry: TimelineEntry): void {
