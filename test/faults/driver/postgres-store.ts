@@ -22,8 +22,9 @@ FROM lane LEFT JOIN (SELECT lane, count(*) AS n FROM event WHERE state = 'pendin
 
 const MISSING = "SELECT id FROM unnest($1::text[]) AS id WHERE id NOT IN (SELECT id FROM event)";
 
-/** No lane may be leased, or wait, once nothing is pending. */
-const LEFT_OVER = "SELECT count(*) AS n FROM lane WHERE owner IS NOT NULL OR ready_at IS NOT NULL";
+/** No lane may be leased, or wait, once nothing is pending. A cron goes on until its bot stops. */
+const LEFT_OVER = `
+SELECT count(*) AS n FROM lane WHERE owner IS NOT NULL OR (ready_at IS NOT NULL AND key NOT LIKE 'cron:%')`;
 
 /** Owner, lease and first event of each unfinished lane. */
 const UNFINISHED = `

@@ -39,9 +39,9 @@ describe("the checker of timers", () => {
     ["lost", [event], []],
     ["lost", [{ ...event, state: "dead" }], [answer]],
     ["duplicated", [event, { ...event, id: "timer:remind:2" }], [answer]],
-    ["early", [{ ...event, dueAt: at(490) }], [answer]],
+    ["early", [{ ...event, dueAt: at(440) }], [answer]],
     ["early", [{ ...event, receivedAt: at(505) }], [answer]],
-    ["early", [event], [{ ...answer, at: at(499) }]],
+    ["early", [event], [{ ...answer, at: at(449) }]],
     ["unexpected", [event, { ...event, number: 2 }], [answer]],
   ])("finds one that is %s, case %#", (kind, events, arrivals) => {
     const found = checkTimers(reminders, events, arrivals);
@@ -108,7 +108,7 @@ describe("the checker of a cron of every second", () => {
     ["lost", [...without(3), { ...tick(3), state: "pending" }]],
     ["duplicated", [...good, tick(3)], answersTo(good)],
     ["duplicated", good, [...answersTo(good), ...answersTo([tick(3)])]],
-    ["early", [...without(3), tick(3, -1)]],
+    ["early", [...without(3), tick(3, -51)]],
     // Everything that was missed is made up for.
     ["unexpected", [...good, tick(6.5)]],
     ["unexpected", [...good, tick(7, 2_300), tick(8, 1_300)]],
