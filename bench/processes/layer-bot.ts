@@ -64,6 +64,8 @@ const handlers = {
       if (use === "timer") await ctx.later("remind", HOUR_MS, { text: "hello" });
       await counters?.increment(ctx.payload.conversationId);
     });
+    // A second type, as most bots have: a bot with one has no places to keep for others.
+    bot.on("mention", () => undefined);
     await startOnPort(bot);
     await all.promise;
     await bot.idle();

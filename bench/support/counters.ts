@@ -1,7 +1,8 @@
-import Sqlite from "better-sqlite3";
-import pg from "pg";
 import { readDatabase } from "../../src/core/database-address.ts";
+import { drivers } from "./drivers.ts";
 import type { QueueOptions } from "./queue.ts";
+
+const { Sqlite, pg } = drivers;
 
 /** A counter for each conversation in a table beside the inbox, as an author has it without `ctx.state()`. */
 export interface Counters {

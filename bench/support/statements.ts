@@ -1,5 +1,6 @@
-import Sqlite from "better-sqlite3";
-import pg from "pg";
+import { drivers } from "./drivers.ts";
+
+const { Sqlite, pg } = drivers;
 
 /** Counts the statements of this process from now on: each run of one on SQLite, each round trip on PostgreSQL. */
 export function countStatements(): () => number {
