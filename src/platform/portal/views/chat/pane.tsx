@@ -4,6 +4,7 @@ import { control } from "../../api/control.ts";
 import { Composer } from "../../content/composer.tsx";
 import { addressOf } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
+import { usePeople } from "../../live/use-people.ts";
 import { BotLabel, Empty } from "../../parts/bits.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { overview } from "../events/store.ts";
@@ -28,7 +29,8 @@ export interface PaneProps {
 export function Pane({ id, conversation, bot, wanted, onFocused, onSent }: PaneProps) {
   const atEnd = useRef(true);
   const messages = useMessages(id, atEnd);
-  const members = conversation?.members ?? newMembers(bot);
+  const { people } = usePeople();
+  const members = conversation?.members ?? newMembers(people, bot);
   const group = conversation?.group === true;
   const roles = rolesIn({ group, members }, bot.username);
   const own = roles.from ?? person.value;
@@ -73,9 +75,13 @@ export function Pane({ id, conversation, bot, wanted, onFocused, onSent }: PaneP
   );
 }
 
-function newMembers(bot: Profile): readonly AuthorView[] {
-  const me = { username: person.value, name: person.value, isBot: false };
-  return [me, { ...bot, isBot: true }];
+function newMembers(people: readonly Profile[], bot: Profile): readonly AuthorView[] {
+  const username = person.value;
+  const { name = username } = people.find((each) => each.username === username) ?? {};
+  return [
+    { username, name, isBot: false },
+    { ...bot, isBot: true },
+  ];
 }
 
 function PaneHead({ members, group }: Pick<ControlConversation, "members" | "group">) {
@@ -85,7 +91,7 @@ function PaneHead({ members, group }: Pick<ControlConversation, "members" | "gro
         <Icon name="back" />
       </a>
       <h2>
-        {members.map(({ username, name, isBot }) => (
+        {peopleFirst(members).map(({ username, name, isBot }) => (
           <span key={username}>
             {name} <span class="hint">@{username}</span> {isBot && <BotLabel />}
           </span>
@@ -94,6 +100,10 @@ function PaneHead({ members, group }: Pick<ControlConversation, "members" | "gro
       {group && <span class="badge">group</span>}
     </header>
   );
+}
+
+function peopleFirst(members: readonly AuthorView[]): readonly AuthorView[] {
+  return members.toSorted((one, other) => Number(one.isBot) - Number(other.isBot));
 }
 
 interface WaitingProps {

@@ -102,8 +102,11 @@ function Nothing() {
   return (
     <Empty title="No events yet">
       <p>
-        Write to the bot in <a href="#/chat">Chat</a>, or press <kbd>d</kbd> to send it a direct
-        message.
+        Write to the bot in <a href="#/chat">Chat</a>
+        <span class="by-key">
+          , or press <kbd>d</kbd> to send it a direct message
+        </span>
+        .
       </p>
     </Empty>
   );
