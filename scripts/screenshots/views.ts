@@ -1,0 +1,98 @@
+/**
+ * Takes a picture of every view of the portal, empty, in use and in trouble, on a desktop and a phone, in light and dark,
+ * to be looked at one by one. The pictures are no part of docs/.
+ *
+ *     node scripts/screenshots/views.ts DIR
+ */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+import { Bot } from "../../src/index.ts";
+import { type Platform, startPlatform } from "../../src/platform/index.ts";
+import { chromium as browserProgram } from "../../test/platform/portal/support/chromium.ts";
+import { root } from "../compile.ts";
+import { buildPortal } from "../pack/portal.ts";
+
+const VIEWS = ["chat", "chat/posts", "events", "webhook", "faults", "settings"];
+const SIZES = { desktop: { width: 1200, height: 760 }, phone: { width: 390, height: 780 } };
+
+/** In ms. Longer than a view takes to read what it shows. */
+const SETTLE_MS = 700;
+
+const [out] = process.argv.slice(2);
+if (out === undefined) throw new Error("Name a folder for the pictures.");
+await mkdir(out, { recursive: true });
+await buildPortal(join(root, "src", "platform", "portal", "static"));
+const platform = await startPlatform({ retryIntervalMs: 500 });
+const bot = await startBot(platform);
+const browser = await chromium.launch({ executablePath: browserProgram(), args: ["--no-sandbox"] });
+try {
+  await takePictures(browser, platform, "empty");
+  await use(platform);
+  await takePictures(browser, platform, "use");
+  await takePictures(browser, platform, "trouble", [...VIEWS, `events/${await trouble(platform)}`]);
+} finally {
+  await browser.close();
+  await bot.stop();
+  await platform.stop();
+}
+
+/** A bot that answers, and throws if it is asked for a price. */
+async function startBot({ url, apiKey, webhookSecret, control }: Platform): Promise<Bot> {
+  const made = new Bot({
+    ...{ env: {}, baseUrl: url, apiKey, webhookSecret, port: 0 },
+    ...{ databaseUrl: "file::memory:", maxAttempts: 2, retry: { baseMs: 100, maxMs: 100 } },
+    logLevel: "silent",
+  });
+  made.on("dm.message", async ({ payload, reply }) => {
+    if (payload.excerpt.includes("price")) throw new TypeError("Cannot read 'price' of undefined");
+    await reply(`Hi ${payload.from.name}! You wrote: ${payload.excerpt}`);
+  });
+  made.on("mention", (ctx) => ctx.reply("Thanks for the mention."));
+  await made.start({ standalone: false });
+  control.saveWebhook({ url: `${made.url}/webhook` });
+  return made;
+}
+
+async function use(on: Platform): Promise<void> {
+  const { control } = on;
+  control.act({ type: "dm.message", from: "ada", text: "hello" });
+  const { postId = "" } = control.act({ type: "post", from: "ada", text: "tea?", images: 1 });
+  control.act({ type: "mention", from: "ben", postId, text: "@bot what do you say?" });
+  control.act({ type: "follow", from: "cleo" });
+  await on.waitFor("run", ({ outcome }) => outcome === "done");
+}
+
+/** Leaves a dead letter, and returns its id. */
+async function trouble(on: Platform): Promise<string> {
+  const { control } = on;
+  const { events } = control.act({ type: "dm.message", from: "ada", text: "what is the price?" });
+  await on.waitFor("run", ({ outcome }) => outcome === "dead");
+  control.setFaults({ api: { mode: "mix", rate: 0.3 } });
+  control.saveWebhook({ enabled: false });
+  control.act({ type: "dm.message", from: "ada", text: "are you there?" });
+  return events[0]?.id ?? "";
+}
+
+async function takePictures(
+  from: Browser,
+  { url, portalUrl }: Platform,
+  state: string,
+  views: readonly string[] = VIEWS,
+): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      const context = await from.newContext({ viewport, colorScheme });
+      const page = await context.newPage();
+      await page.goto(portalUrl);
+      await page.waitForURL(`${url}/`);
+      for (const view of views) {
+        await page.goto(`${url}/#/${view}`);
+        await page.waitForTimeout(SETTLE_MS);
+        const name = [state, view.replaceAll("/", "-"), size, colorScheme].join("_");
+        await page.screenshot({ path: join(out ?? "", `${name}.png`) });
+      }
+      await context.close();
+    }
+  }
+}
