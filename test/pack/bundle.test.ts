@@ -58,6 +58,18 @@ describe("the bundle", () => {
   });
 
   const store = "//#region ../../node_modules/.pnpm";
+  test("comes with the licences of what our own files hold", async () => {
+    const files = {
+      "main.ts": `${store}/plain@1.0.0/node_modules/plain/index.js\nexport const word = "from plain";`,
+    };
+    await expect(bundled(files)).rejects.toThrow("plain@1.0.0.txt");
+    const { notices } = await bundled({
+      ...files,
+      "licences/plain@1.0.0.txt": "ISC\n\nKeep it.\n",
+    });
+    expect(notices).toContain("### plain 1.0.0 (ISC), in this one\n\n    Keep it.\n");
+  });
+
   const holding = {
     ...kit,
     "node_modules/@some/kit/LICENSE": "Do as you like.",
