@@ -74,9 +74,10 @@ async function read(
   if ("conversationId" in place) {
     const readPage = (cursor: string | undefined) =>
       client.dms.messages(place.conversationId, { limit, cursor, signal });
-    // Newest first, so the message is on no page behind one that goes back further than the event.
+    // Newest first, so the message is on no page behind one that goes back further than the event. One that only begins with
+    // the excerpt may be a later one.
     const isEnough = (messages: readonly Message[]) =>
-      messages.some((message) => hasBeginningOf(event, message) || isOlder(message, event));
+      messages.some((message) => rankOf(event, message) === 0 || isOlder(message, event));
     return nearest(event, await readUntil(readPage, event, isFromPeer, isEnough));
   }
   const { postId, commentId } = place;
@@ -111,18 +112,25 @@ async function readUntil<T extends Message | Post>(
 }
 
 /**
- * An event of a message does not name it. The message has the author of the event, begins with its excerpt, and was created at
- * about the same time. One that was deleted since is empty.
+ * An event of a message does not name it. The message has the author of the event, was created at about the same time, and is
+ * the excerpt, or else begins with it.
  */
 function nearest<T extends Message | Post>(event: AnyEvent, items: readonly T[]): T | undefined {
   const near = items.filter((item) => distance(event, item) <= EVENT_DELAY_MS);
-  const begun = [
-    ...items.filter((item) => hasBeginningOf(event, item)),
-    ...near.filter(({ text }) => text === ""),
-  ];
-  // The platform may have rewritten the excerpt.
-  const candidates = begun.length === 0 ? near : begun;
-  return [...candidates].sort((a, b) => distance(event, a) - distance(event, b))[0];
+  const ranks = near.map((item) => rankOf(event, item));
+  const best = Math.min(...ranks);
+  // Images alone have an empty excerpt. Without the field, any text may be the one.
+  if (best > 0 && hasExcerpt(event) && excerptOf(event) === "") return undefined;
+  return near
+    .filter((_item, index) => ranks[index] === best)
+    .sort((a, b) => distance(event, a) - distance(event, b))[0];
+}
+
+/** Lower is better: the text of the excerpt, its beginning or deleted since, or rewritten by the platform in the excerpt. */
+function rankOf(event: AnyEvent, item: Message | Post): number {
+  if (distance(event, item) > EVENT_DELAY_MS) return 3;
+  if (hasExcerpt(event) && spaced(item.text) === spaced(excerptOf(event))) return 0;
+  return item.text === "" || hasBeginningOf(event, item) ? 1 : 2;
 }
 
 /** In ms; 0 if a date is missing. */
@@ -168,6 +176,10 @@ function spaced(text: string): string {
 /** Returns the excerpt of an event; empty if it has none. */
 export function excerptOf({ payload }: AnyEvent): string {
   return "excerpt" in payload && typeof payload.excerpt === "string" ? payload.excerpt : "";
+}
+
+function hasExcerpt({ payload }: AnyEvent): boolean {
+  return "excerpt" in payload && typeof payload.excerpt === "string";
 }
 
 function authorOf(event: AnyEvent): Actor {

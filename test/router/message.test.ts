@@ -110,13 +110,42 @@ describe("the text of a message", () => {
     const older = [{ id: "m_0", text: "much earlier", at: -3_600_000 }];
     const pages = [newer, [{ id: "m_1", text: "hello you" }], older];
     const seen = await read("dm.message", { excerpt: "hello" }, clientWith(pages));
-    expect([seen.id, seen.paths.length]).toEqual(["m_1", 2]);
+    expect([seen.id, seen.paths.length]).toEqual(["m_1", 3]);
     const missing = await read(
       "dm.message",
       { excerpt: "hello" },
       clientWith([newer, older, older]),
     );
     expect([missing.id, missing.text, missing.paths.length]).toEqual([undefined, "", 2]);
+  });
+
+  test("is the one that is all of the excerpt, before one that only begins with it", async () => {
+    for (const at of [0, 1_000]) {
+      const messages = [
+        { id: "m_2", text: "/note b" },
+        { id: "m_1", text: "/note", at: -at },
+      ];
+      for (const pages of [[messages], messages.map((message) => [message])]) {
+        const first = await read("dm.message", { excerpt: "/note" }, clientWith(pages));
+        const second = await read("dm.message", { excerpt: "/note b" }, clientWith(pages));
+        expect([first.id, second.id]).toEqual(["m_1", "m_2"]);
+      }
+    }
+  });
+
+  test("is empty for images alone, whatever follows them", async () => {
+    const messages = [
+      { id: "m_2", text: "next" },
+      { id: "m_1", text: "", at: -20 },
+    ];
+    const seen = await read("dm.message", { excerpt: "" }, clientWith([messages]));
+    expect([seen.id, seen.text]).toEqual(["m_1", ""]);
+  });
+
+  test("is none that begins the same, and was written at another time", async () => {
+    const messages = [{ id: "m_1", text: "hello again", at: -60_001 }];
+    const seen = await read("dm.message", { excerpt: "hello" }, clientWith([messages]));
+    expect([seen.id, seen.text]).toEqual([undefined, ""]);
   });
 
   test("whose excerpt the platform has rewritten is the nearest of the author's", async () => {

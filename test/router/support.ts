@@ -77,7 +77,7 @@ export function fakeClient(options: Partial<ClientOptions> = {}): {
   client: Client;
   platform: TestPlatform;
 } {
-  const platform = fakePlatform(() => Date.parse("2026-01-01T00:00:00Z"));
+  const platform = fakePlatform(() => Date.parse("2026-01-02T03:04:05.678Z"));
   const { fetch } = platform;
   return {
     client: new Client({
