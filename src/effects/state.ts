@@ -121,8 +121,17 @@ async function firstState(schema: StandardSchemaV1): Promise<Loaded> {
   );
 }
 
-function loadedState(value: object): Loaded {
-  return { value, json: JSON.stringify(value) };
+/** Copies the value, because schemas hand out their default objects by reference: conversations would share them. */
+function loadedState(shared: object): Loaded {
+  try {
+    const value = structuredClone(shared);
+    return { value, json: JSON.stringify(value) };
+  } catch (error) {
+    throw new ServiceBotError(
+      "INVALID_OPTION",
+      `The schema of a state returns what cannot be copied: ${messageOf(error)}.`,
+    );
+  }
 }
 
 /** A state is changed in place, so it is an object or an array. */

@@ -46,7 +46,9 @@ export class Timers {
     // A moment is measured again when the run has ended; a mistake shows now.
     readWhen(when, this.#options.now(), "The time of a timer");
     const body = timerBody(this.#options, { name, key, data });
-    this.#set.set(idOf(name, key), { name, key, when, body });
+    // The caller may change its Date before the run ends.
+    const copy = when instanceof Date ? new Date(when) : when;
+    this.#set.set(idOf(name, key), { name, key, when: copy, body });
     return key;
   }
 

@@ -49,6 +49,19 @@ describe("the first state", () => {
   });
 });
 
+test("a nested default belongs to one run, also after one that failed", async () => {
+  const cart = object({ items: array(string()) }).default({ items: [] });
+  const schema = object({ cart });
+  const read = async (store: Store) =>
+    (await store.run().state(undefined, schema)) as { cart: { items: string[] } };
+  for (const store of [new Store(), new Store(), new Store({ "dm:c_1": {} })]) {
+    const state = await read(store);
+    expect(state).toEqual({ cart: { items: [] } });
+    state.cart.items.push("tea");
+    expect(await read(store)).toEqual({ cart: { items: [] } });
+  }
+});
+
 describe("a stored state", () => {
   const stored = { "dm:c_1": { count: 3 } };
 

@@ -56,6 +56,14 @@ describe("a timer", () => {
     expect(timers.map(({ delayMs }) => delayMs)).toEqual([55_000, 0, 60_000]);
   });
 
+  test("has its Date as it was at the call", async () => {
+    const run = new Store().run();
+    const when = new Date(NOW + 60_000);
+    run.later("remind", when, 1, "k");
+    when.setTime(NOW);
+    expect((await collected(run)).timers.map(({ delayMs }) => delayMs)).toEqual([60_000]);
+  });
+
   test("has its data as they were at the call", async () => {
     const run = new Store().run();
     const data = { list: [1] };
