@@ -59,6 +59,10 @@ export function isSchema(value: unknown): value is StandardSchemaV1 {
 /** Values may be as sensitive as messages, so a message of the library must not repeat them. */
 function problemOf({ message, path = [] }: SchemaIssue, value: unknown): string {
   const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
-  const place = keys.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
+  const place = keys.map((key) => {
+    if (typeof key === "number") return `[${key}]`;
+    const name = String(key);
+    return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+  });
   return `$${place.join("")}: ${scrubber(textsIn(value))(message)}`;
 }

@@ -21,7 +21,9 @@ export class Route {
   /** The modules whose handlers are at work, the outermost first. */
   readonly modules: Module[] = [];
   /** What middleware has added. */
-  readonly #added: Record<string, unknown> = {};
+  #added: Record<string, unknown> = {};
+  /** What the innermost part of the run has failed with. */
+  #failure: unknown;
 
   /** @param username of the bot; `undefined` if unknown */
   constructor(context: Context, username?: string) {
@@ -36,6 +38,33 @@ export class Route {
     }
     Object.assign(this.#added, fields);
     Object.assign(this.context, fields);
+  }
+
+  /**
+   * Runs a chain of a module, or of none. A chain that fails keeps the modules at work for their boundaries, except those whose
+   * error was swallowed before.
+   */
+  async enter(chain: Chain, ...entered: readonly Module[]): Promise<void> {
+    const { modules } = this;
+    const outside = modules.length;
+    const inside = modules.push(...entered);
+    try {
+      await chain(this);
+    } catch (error) {
+      if (this.#failure !== error) modules.length = inside;
+      this.#failure = error;
+      throw error;
+    }
+    modules.length = outside;
+  }
+
+  /** Runs a chain, whose fields no later one has. If it fails they stay, for the boundary. */
+  async scoped(chain: Chain): Promise<void> {
+    const before = { ...this.#added };
+    await chain(this);
+    for (const name of Object.keys(this.#added)) Reflect.deleteProperty(this.context, name);
+    this.#added = before;
+    Object.assign(this.context, before);
   }
 
   /** Returns the way of the same event with another context, which has the same fields of middleware. */

@@ -65,7 +65,7 @@ export async function firstMatch(
   const excerpt = fold(excerptOf(context.event));
   const possible = routes.filter(({ entry }) => excerpt === "" || excerpt.includes(entry.needle));
   if (possible.length === 0) return undefined;
-  const text = withoutName(await context.text(), username);
+  const text = withoutName((await context.text()).normalize(), username?.normalize());
   for (const { entry, run } of possible) {
     const fields = entry.match(text);
     if (fields === undefined) continue;
@@ -80,7 +80,7 @@ const MAX_NEEDLE_LENGTH = 16;
 
 /** Recognises `/name` and the text behind it, in any case. */
 export function commandPattern(name: string): TextPattern {
-  const pattern = new RegExp(`^/${escaped(name)}(?:\\s+|$)(.*)$`, "isu");
+  const pattern = new RegExp(`^/${escaped(name.normalize())}(?:\\s+|$)(.*)$`, "isu");
   return {
     needle: needleOf(`/${name}`),
     match: (text) => {
@@ -95,8 +95,8 @@ export function hearsPattern(pattern: string | RegExp): TextPattern {
   const isText = typeof pattern === "string";
   // Without the flags g and y, with which an expression remembers its last match.
   const expression = isText
-    ? new RegExp(`^${escaped(pattern.trim())}$`, "iu")
-    : new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
+    ? new RegExp(`^${escaped(pattern.trim().normalize())}$`, "iu")
+    : new RegExp(pattern.source.normalize(), pattern.flags.replace(/[gy]/g, ""));
   return {
     needle: isText ? needleOf(pattern) : "",
     match: (text) => {
@@ -113,12 +113,12 @@ function needleOf(text: string): string {
 }
 
 function fold(text: string): string {
-  return text.toLowerCase();
+  return text.toLowerCase().normalize();
 }
 
 /**
- * Takes the bot's name off the beginning and the end of a text. While the name is unknown, a name at the beginning counts as
- * the bot's.
+ * Takes the bot's name off the beginning and the end of a text, and off a command, as in `/help@name`. While the name is
+ * unknown, a name at the beginning counts as the bot's.
  */
 export function withoutName(text: string, username: string | undefined): string {
   const name = username === undefined ? "[^\\s,:]+" : escaped(username);
@@ -128,7 +128,9 @@ export function withoutName(text: string, username: string | undefined): string 
   );
   const behind = new RegExp(`(?:\\s+@${name})+[.!?]?$`, "iu");
   const rest = text.trim().replace(ahead, "");
-  return username === undefined ? rest : rest.replace(behind, "").trim();
+  if (username === undefined) return rest;
+  const afterCommand = new RegExp(`^(/[^\\s@]+)@${name}(?=\\s|$)`, "iu");
+  return rest.replace(afterCommand, "$1").replace(behind, "").trim();
 }
 
 function escaped(text: string): string {

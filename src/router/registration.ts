@@ -60,14 +60,17 @@ export function readHandler(what: string, given: readonly unknown[]): Parts {
   checkOptions(options, HANDLER_OPTIONS);
   const handler = functions.at(-1) as Handler;
   const middleware = functions.slice(0, -1) as Middleware[];
-  const chain = wrap(middleware, async ({ context }) => void (await handler(context)));
+  const wrapped = wrap(middleware, async ({ context }) => void (await handler(context)));
+  const chain: Chain =
+    middleware.length === 0 ? wrapped : async (route) => await route.scoped(wrapped);
   return { schema, chain, options };
 }
 
 /** JavaScript, and values that are cast, pass anything. */
 export function checkTypes(list: unknown): asserts list is readonly string[] {
-  if (Array.isArray(list) && list.every((type) => typeof type === "string")) return;
-  refuseProblems(["on() needs an event type, or an array of them"]);
+  const isList = Array.isArray(list) && list.length > 0;
+  if (isList && list.every((type) => typeof type === "string")) return;
+  refuseProblems(["on() and catch() need an event type, or an array of at least one"]);
 }
 
 /** No control or invisible character, and no half of one: the name is part of an event type. */

@@ -344,7 +344,12 @@ export class Router<X = unknown> {
     requireFunction("catch()", boundary);
     checkTypes(types);
     for (const type of types) {
-      if (type !== ALL_TYPES && !this.#routes.handles(type)) refuseUnknownType(type);
+      if (type !== ALL_TYPES && !this.#routes.handles(type)) {
+        refuseUnknownType(
+          type,
+          `For another type register its handler first, with on("${type}", …).`,
+        );
+      }
       if (this.#routes.boundaries.has(type))
         refuseProblems([`catch(${type}) is registered already`]);
       this.#routes.boundaries.set(type, boundary as Boundary);

@@ -149,7 +149,7 @@ export class Routes {
 
   /** Runs the middleware, and then the handlers of the event one after the other. */
   async run(route: Route): Promise<void> {
-    await this.#chainFor(route.context.event.type)(route);
+    await route.enter(this.#chainFor(route.context.event.type));
   }
 
   /** Notifies the observers of the error that ended a run: those of the bot, and of the modules that were at work. */
@@ -233,14 +233,10 @@ export class Routes {
     });
   }
 
-  /** Puts the module's middleware around a chain. A run that fails stays in the module. */
+  /** Puts the module's middleware around a chain, with its fields. A run that fails stays in the module. */
   #around(chain: Chain): Chain {
     const inner = wrap(this.#middleware, chain);
-    return async (route) => {
-      route.modules.push(this);
-      await inner(route);
-      route.modules.pop();
-    };
+    return async (route) => await route.scoped(async () => await route.enter(inner, this));
   }
 }
 
@@ -312,11 +308,16 @@ function refuseTaken(name: string, entries: readonly Entry[]): void {
   if (uniqueNames(entries).includes(name)) refuseProblems([`${name} is registered already`]);
 }
 
-/** @throws {ServiceBotError} UNKNOWN_EVENT_TYPE */
-export function refuseUnknownType(type: string): never {
+const OTHER_TYPE =
+  'For another type pass its schema, as in on("poll.closed", schema, handler), or use onUnknown.';
+
+/**
+ * @param otherwise what to do for another type
+ * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE
+ */
+export function refuseUnknownType(type: string, otherwise: string = OTHER_TYPE): never {
   throw new ServiceBotError(
     "UNKNOWN_EVENT_TYPE",
-    `"${type}" is not an event type of this version. Known: ${eventTypes.join(", ")}. ` +
-      'For another type pass its schema, as in on("poll.closed", schema, handler), or use onUnknown.',
+    `"${type}" is not an event type of this version. Known: ${eventTypes.join(", ")}. ` + otherwise,
   );
 }

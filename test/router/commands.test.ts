@@ -63,6 +63,9 @@ describe("commands", () => {
   test.each([
     ["@NAME, @name /remind tea", true],
     ["/remind tea @name!", true],
+    ["/remind@NAME tea", true],
+    ["/remind@somebody tea", false],
+    ["/remind@names tea", false],
     ["@somebody /remind tea", false],
     ["@names /remind tea", false],
   ])("match a mention without the name that GET /me shows: %j", async (pattern, matches) => {
@@ -79,6 +82,17 @@ describe("commands", () => {
     await handling.prepare?.();
     await handling.run();
     expect(seen).toEqual([matches ? { name: "remind", args: "tea" } : "mention"]);
+  });
+
+  test("and texts match in either form of Unicode", async () => {
+    const seen: unknown[] = [];
+    const [composed, split] = ["caf\u00e9", "cafe\u0301"];
+    const router = new Router();
+    router.command(composed, () => seen.push("command"));
+    router.hears(split, () => seen.push("text"));
+    router.hears(new RegExp(`${split}!`), () => seen.push("expression"));
+    for (const text of [`/${split}`, composed, split, `${composed}!`]) await hear(router, text);
+    expect(seen).toEqual(["command", "text", "text", "expression"]);
   });
 
   test("are listed with their descriptions, also those of modules", () => {

@@ -74,6 +74,48 @@ describe("a module", () => {
     }
   });
 
+  test("has fields of its middleware alone: a sibling sees none, and those of the bot as they were", async () => {
+    const seen: unknown[] = [];
+    const note = (ctx: object) => seen.push([Reflect.get(ctx, "user"), Reflect.get(ctx, "cart")]);
+    const shop = new Router();
+    shop.use((_ctx, next) => next({ user: "shop", cart: 1 }));
+    shop.on("like", note).hears("buy", note);
+    const bot = new Router().use((_ctx, next) => next({ user: "bot" }));
+    bot.use(shop);
+    bot.on("like", (_ctx, next) => next({ cart: 2 }), note);
+    bot.use(new Router().on("like", note));
+    await run(bot, jobFor("like"), client);
+    expect(seen).toEqual([
+      ["shop", 1],
+      ["bot", 2],
+      ["bot", undefined],
+    ]);
+  });
+
+  test.each([true, false])(
+    "has the boundary for what it throws, the bot for what it throws after: %j",
+    async (isRethrown) => {
+      const seen: string[] = [];
+      const cart = new Router().catch(() => seen.push("cart"));
+      const shop = new Router().catch(() => seen.push("shop"));
+      const bot = new Router().catch(() => seen.push("bot"));
+      bot.use(async (_ctx, next) => {
+        await next().catch((error: unknown) => {
+          throw isRethrown ? error : new Error("another");
+        });
+      });
+      bot.use(shop);
+      shop.use((_ctx, next) => next().catch(() => undefined));
+      shop.use(new Router().on("like", () => Promise.reject(new Error("swallowed"))));
+      bot.use(cart);
+      cart.on("like", () => Promise.reject(new Error("cannot")));
+      const job = begin(bot, jobFor("like"), client);
+      const error = await job.run().catch((thrown: unknown) => thrown);
+      await job.boundary(error)?.begin(jobFor("like")).run();
+      expect(seen).toEqual([isRethrown ? "cart" : "bot"]);
+    },
+  );
+
   test("has observers for what its own handlers throw", async () => {
     const bot = new Router();
     const [ofBot, ofShop, ofCart] = [vi.fn(), vi.fn(), vi.fn()];

@@ -75,6 +75,19 @@ test("a schema may be a function, and asynchronous; its paths may be objects", a
   }
 });
 
+test("a path shows a key bare only if it is a plain name", async () => {
+  const path = ["a", "b c", "x.y", '"', { key: "é\n" }, 0];
+  const schema: StandardSchemaV1 = {
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: () => ({ issues: [{ message: "no", path }] }),
+    },
+  };
+  const problem = '$.a["b c"]["x.y"]["\\""]["é\\n"][0]: no';
+  expect(await validate(schema, 1)).toEqual({ ok: false, problem });
+});
+
 test("a timer has the data that its schema returns", async () => {
   const seen: unknown[] = [];
   const router = new Router().onTimer("remind", shouting, (ctx) => {

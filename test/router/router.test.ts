@@ -453,3 +453,10 @@ describe("options of a handler", () => {
     expect(() => new Router().on("mention", noop, options)).not.toThrow();
   });
 });
+
+test("on() and catch() need a type; a boundary of a custom type comes after its handler", () => {
+  const empty = expect.objectContaining({ code: "INVALID_OPTION" });
+  expect(() => new Router().on([], () => undefined)).toThrow(empty);
+  expect(() => new Router().catch([], () => undefined)).toThrow(empty);
+  expect(() => new Router().catch("poll.closed", () => undefined)).toThrow(/handler first/);
+});
