@@ -17,14 +17,16 @@ export function createBot(options: BotOptions = {}): Bot {
   });
 
   bot.command("note", { description: "TEXT keeps a note" }, async (ctx) => {
+    if (ctx.command.args === "") return void (await ctx.reply("Write /note milk."));
     const { notes } = await ctx.state();
     notes.push(ctx.command.args);
     await ctx.reply(`Note ${notes.length} is kept.`);
   });
 
-  bot.command("notes", { description: "shows your notes" }, async (ctx) => {
+  bot.command("notes", { description: "shows your newest notes" }, async (ctx) => {
     const { notes } = await ctx.state();
-    await ctx.reply(notes.map((note, index) => `${index + 1}. ${note}`).join("\n") || "No notes.");
+    const lines = notes.map((note, index) => `${index + 1}. ${note}`).slice(-10);
+    await ctx.reply(lines.join("\n") || "No notes.");
   });
 
   bot.command("forget", { description: "deletes your notes and reminders" }, async (ctx) => {

@@ -6,10 +6,12 @@ import { createBot } from "../src/bot.ts";
 test("notes are kept for each person", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
-  await bot.dm("/note milk", { from: "ada" });
-  await bot.dm("/note bread", { from: "ada" });
+  for (const text of ["milk", "bread"]) await bot.dm(`/note ${text}`, { from: "ada" });
   assert.deepEqual((await bot.dm("/notes", { from: "ada" })).replies, ["1. milk\n2. bread"]);
   assert.deepEqual((await bot.dm("/notes", { from: "ben" })).replies, ["No notes."]);
+  assert.deepEqual((await bot.dm("/note", { from: "ada" })).replies, ["Write /note milk."]);
+  for (let n = 3; n <= 12; n++) await bot.dm(`/note ${n}`, { from: "ada" });
+  assert.match((await bot.dm("/notes", { from: "ada" })).replies.join(), /^3\. 3\n.*\n12\. 12$/s);
   await bot.dm("/forget", { from: "ada" });
   assert.deepEqual(await bot.state({ from: "ada" }), undefined);
 });
