@@ -94,7 +94,7 @@ async function ask(cell: Cell, bot: Surroundings, dev: Program): Promise<number>
   const { code, stdout, output } = await complete(cell.packageManager, args, bot, PATIENCE_MS);
   const seconds = secondsSince(began);
   if (code !== 0) throw broken(cell, "answer", `${output}\n${dev.output}`);
-  if (isAnswered(stdout.trimEnd().split("\n").at(-1) ?? "")) return seconds;
+  if (isAnswered(cell.template, stdout.trimEnd().split("\n").at(-1) ?? "")) return seconds;
   throw broken(cell, "answer", `${output}\n${dev.output}`);
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { type Config, loadConfig } from "../config.ts";
-import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
+import { type Clock, sleep, steadyClock, systemClock } from "../core/clock.ts";
 import { showDatabase } from "../core/database-address.ts";
 import { type Listening, listen } from "../core/listen.ts";
 import { processOwners, requireNode, untilEnded } from "../core/process.ts";
@@ -14,6 +14,9 @@ import { logWarnings } from "./warnings.ts";
 
 /** In ms. Outcomes of handlers are recorded within this after the handlers' time, or not at all. */
 const STORE_TIMEOUT_MS = 5_000;
+
+/** In ms. A store that does not answer must not keep the bot from its start. */
+const FIRST_LOOK_TIMEOUT_MS = 5_000;
 
 /** Starts and stops the parts of one bot, each once. */
 export class Lifecycle {
@@ -121,7 +124,7 @@ export class Lifecycle {
       throw error;
     }
     this.#parts = parts;
-    this.#startHandlers(parts);
+    await this.#startHandlers(parts);
     parts.poller?.start();
     this.#isStarted = true;
     parts.observers.announce();
@@ -130,17 +133,17 @@ export class Lifecycle {
   }
 
   /** Starts the handlers, and what brings their timers. In a restored inbox they wait for the event log. */
-  #startHandlers({ dispatcher, schedule, restore, poller, log }: Parts): void {
-    const start = () => {
+  async #startHandlers({ dispatcher, schedule, restore, poller, log }: Parts): Promise<void> {
+    const start = async () => {
       dispatcher.start();
-      schedule.start();
+      const timeout = sleep(systemClock, FIRST_LOOK_TIMEOUT_MS, undefined, { background: true });
+      await Promise.race([schedule.start(), timeout]);
     };
-    if (restore === undefined) {
-      start();
-      return;
-    }
+    if (restore === undefined) return await start();
     restore.start(poller).then(
-      (mayBegin) => mayBegin && start(),
+      async (mayBegin) => {
+        if (mayBegin) await start();
+      },
       (err: unknown) => log.error({ err }, "events cannot be handled after the restore"),
     );
   }

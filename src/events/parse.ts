@@ -62,8 +62,15 @@ export function parseEvent(raw: unknown): ParsedEvent {
  */
 export function readStoredEvent(text: string): AnyEvent {
   const parsed = parseEvent(jsonOf(text));
-  if (parsed.ok) return parsed.event;
-  throw new ServiceBotError("BODY_INVALID", `The event cannot be read: ${parsed.reason}`);
+  if (!parsed.ok) {
+    throw new ServiceBotError("BODY_INVALID", `The event cannot be read: ${parsed.reason}`);
+  }
+  const { id, type } = parsed.event;
+  // A dead letter with the name of an own event does not become one when a person retries it.
+  if ((isOwn(type) || isOwn(id)) && !id.startsWith(`${type}:`)) {
+    throw new ServiceBotError("BODY_INVALID", `The event has a name of the bot's own: ${type}`);
+  }
+  return parsed.event;
 }
 
 function jsonOf(text: string): unknown {

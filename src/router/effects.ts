@@ -96,7 +96,12 @@ export function createEffects(
     cancel: (name, key) =>
       tasks.start(async () => {
         checkName(name, handledTypes);
-        checkKey("The key of a timer", key);
+        // Any key that `later` has returned, of which those of their own accord are longer than the bound.
+        refuseProblems([
+          key === undefined || (typeof key === "string" && key !== "")
+            ? undefined
+            : "The key of a timer must be a text that is not empty",
+        ]);
         return await job.effects.cancel(name, key);
       }),
   };

@@ -46,8 +46,9 @@ export class DueMoments {
     this.#loop = new LookLoop(options, () => this.#look());
   }
 
-  start(): void {
-    this.#loop.start();
+  /** Resolves after the first look, which stores the position of a new cron. */
+  start(): Promise<void> {
+    return this.#loop.start();
   }
 
   close(): void {

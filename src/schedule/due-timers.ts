@@ -23,9 +23,10 @@ export class DueTimers {
     this.#loop = new LookLoop(options, () => this.#fire());
   }
 
-  start(): void {
+  /** Resolves after the first look. */
+  async start(): Promise<void> {
     this.#unsubscribe = this.#options.inbox.onTimersSet((inMs) => this.#loop.plan(inMs));
-    this.#loop.start();
+    await this.#loop.start();
   }
 
   close(): void {

@@ -35,9 +35,12 @@ export class LookLoop {
     this.#wake = new Wake(options.clock);
   }
 
-  start(): void {
+  /** Resolves after the first look, even if it failed. */
+  async start(): Promise<void> {
     this.#isRunning = true;
-    this.#loop = this.#run();
+    const firstLook = Promise.withResolvers<void>();
+    this.#loop = this.#run(firstLook.resolve);
+    await firstLook.promise;
   }
 
   /** No look begins from now on. */
@@ -69,7 +72,7 @@ export class LookLoop {
     await settled.promise;
   }
 
-  async #run(): Promise<void> {
+  async #run(onLook: () => void): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
@@ -77,6 +80,7 @@ export class LookLoop {
       const waiters = [...this.#waiters];
       this.#nextAt = Number.POSITIVE_INFINITY;
       const inMs = await this.#lookOnce();
+      onLook();
       const now = clock.now();
       // Something may have been planned during the look.
       this.#nextAt = Math.min(this.#nextAt, now + (inMs ?? Number.POSITIVE_INFINITY));
@@ -85,6 +89,7 @@ export class LookLoop {
       const waitMs = this.#nextAt - now;
       await this.#wake.wait(Number.isFinite(waitMs) ? waitMs : undefined, LOOK_INTERVAL_MS);
     }
+    onLook();
     this.#isRunning = false;
     this.#settle([...this.#waiters]);
   }

@@ -25,14 +25,15 @@ export class Schedule {
     this.#options = options;
   }
 
-  start(): void {
+  /** Resolves after the first look, so that a bot that is ready makes up for what it misses from then on. */
+  async start(): Promise<void> {
     const { routes, ...rest } = this.#options;
     const { crons, handlesTimers } = routes;
     this.#sources = [
       ...(handlesTimers ? [new DueTimers(rest)] : []),
       ...(crons.length > 0 ? [new DueMoments({ ...rest, crons })] : []),
     ];
-    for (const source of this.#sources) source.start();
+    await Promise.all(this.#sources.map((source) => source.start()));
   }
 
   /** Stores nothing further. */

@@ -127,3 +127,12 @@ test.each(["timer:x", "cron:x", "timer:", "cron:a:b"])("%s is of the bot's own",
 test.each(["timer", "Timer:x", "dm.message", "evt_timer:1", ""])("%j is not", (name) => {
   expect(isOwn(name)).toBe(false);
 });
+
+test.each([
+  { id: "evt_1", type: "timer:remind" },
+  { id: "evt_1", type: "cron:daily" },
+  { id: "timer:remind:1", type: "follow" },
+])("a dead letter $id of type $type does not become an own event when it is retried", (names) => {
+  const body = JSON.stringify({ ...wireEvent("follow", {}), ...names });
+  expect(() => readStoredEvent(body)).toThrow(expect.objectContaining({ code: "BODY_INVALID" }));
+});

@@ -29,7 +29,7 @@ class Instances {
   ): Promise<DueMoments> {
     const { clock, inbox, log } = this;
     const moments = new DueMoments({ clock, wall: clock, inbox, log: log.log, crons, ...more });
-    moments.start();
+    void moments.start();
     await clock.advance(0);
     return moments;
   }
@@ -44,6 +44,15 @@ class Instances {
 const daily = cron("daily", "0 9 * * *");
 
 describe("a moment", () => {
+  test("has a stored position once the schedule has started, so that a kill after it is an outage", async () => {
+    const world = new Instances();
+    const { clock, inbox, log } = world;
+    const moments = new DueMoments({ clock, wall: clock, inbox, log: log.log, crons: [daily] });
+    await moments.start();
+    expect(await inbox.cursor("cron:daily")).toBeDefined();
+    await moments.stop();
+  });
+
   test("becomes an event when it is due, and not before", async () => {
     const world = new Instances();
     await world.start([daily]);

@@ -244,7 +244,7 @@ test("two looks at one store make one event of each timer", async () => {
   onTestFinished(() => inbox.close());
   const { log } = logSink();
   const loops = [1, 2].map(() => new DueTimers({ inbox, clock, log }));
-  for (const loop of loops) loop.start();
+  await Promise.all(loops.map((loop) => loop.start()));
   const event = { id: "1", type: "x", lane: "a", ord: "1", body: "{}" };
   await inbox.put([event], "webhook");
   const [claim] = await inbox.claim(1, 30_000);
