@@ -184,6 +184,18 @@ describe("a state of several conversations", () => {
   });
 });
 
+test("a timer is cancelled by a key of its own accord, which is longer than a given one may be", async () => {
+  const world = new World();
+  const bot = await world.startBot((bot: Bot<Counted>) => {
+    bot.onTimer("tick", () => undefined);
+    bot.on("dm.message", (ctx) => ctx.cancel("tick", `timer:${"t".repeat(100)}:1/1`));
+  }, counting);
+  const outcomes = outcomesOf(bot);
+  await deliver(world, bot, "ada");
+  expect(outcomes).toEqual(["done"]);
+  await world.stop(bot);
+});
+
 describe("mistakes", () => {
   test.each<[string, (bot: Bot<Counted>) => void, RegExp]>([
     [
