@@ -116,7 +116,9 @@ async function readUntil<T extends Message | Post>(
  * the excerpt, or else begins with it.
  */
 function nearest<T extends Message | Post>(event: AnyEvent, items: readonly T[]): T | undefined {
-  const near = items.filter((item) => distance(event, item) <= EVENT_DELAY_MS);
+  // Dates may be off, as in a test of an old event. The whole text is enough then.
+  const isNear = (item: T) => distance(event, item) <= EVENT_DELAY_MS;
+  const near = items.filter((item) => isNear(item) || (item.text !== "" && isExact(event, item)));
   const ranks = near.map((item) => rankOf(event, item));
   const best = Math.min(...ranks);
   // Images alone have an empty excerpt. Without the field, any text may be the one.
@@ -128,9 +130,12 @@ function nearest<T extends Message | Post>(event: AnyEvent, items: readonly T[])
 
 /** Lower is better: the text of the excerpt, its beginning or deleted since, or rewritten by the platform in the excerpt. */
 function rankOf(event: AnyEvent, item: Message | Post): number {
-  if (distance(event, item) > EVENT_DELAY_MS) return 3;
-  if (hasExcerpt(event) && spaced(item.text) === spaced(excerptOf(event))) return 0;
+  if (isExact(event, item)) return 0;
   return item.text === "" || hasBeginningOf(event, item) ? 1 : 2;
+}
+
+function isExact(event: AnyEvent, item: Message | Post): boolean {
+  return hasExcerpt(event) && spaced(item.text) === spaced(excerptOf(event));
 }
 
 /** In ms; 0 if a date is missing. */
