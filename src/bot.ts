@@ -121,8 +121,8 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * What is in the inbox, and what becomes of the events that could not be handled. `service-bot inbox` is the
-   * same on the command line.
+   * Lists the events of the inbox, and retries or discards dead letters. `service-bot inbox` does the same on the
+   * command line.
    *
    * @throws {ServiceBotError} NOT_STARTED
    */

@@ -10,8 +10,8 @@ export interface RunEffectsOptions extends TimersOptions {
 }
 
 /**
- * What the handlers of one run leave for later events: states and timers. Nothing is stored before the run has ended
- * well. The inbox then writes all of it in the transaction that ends the event.
+ * States and timers that the handlers of one run set. Nothing is stored before the run has ended well. The inbox then
+ * writes all of them in the transaction that ends the event.
  */
 export class RunEffects {
   readonly #options: RunEffectsOptions;

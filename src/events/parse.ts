@@ -97,7 +97,7 @@ function readType(value: unknown): string | undefined {
 export function textsOf(event: AnyEvent): string[] {
   const { excerpt, data }: Readonly<Record<string, unknown>> = { ...event.payload };
   const texts = typeof excerpt === "string" ? [excerpt] : [];
-  // What a handler has kept for a timer is mostly what a person wrote.
+  // The data of a timer is mostly text that a person wrote.
   return isOwn(event.type) ? [...texts, ...textsIn(data)] : texts;
 }
 

@@ -20,9 +20,9 @@ export class Route {
   readonly username: string | undefined;
   /** The modules whose handlers are at work, the outermost first. */
   readonly modules: Module[] = [];
-  /** What middleware has added. */
+  /** Fields that middleware has added to the context. */
   #added: Record<string, unknown> = {};
-  /** What the innermost part of the run has failed with. */
+  /** Error of the innermost part of the run that has failed. */
   #failure: unknown;
 
   /** @param username of the bot; `undefined` if unknown */

@@ -156,7 +156,7 @@ export interface ContextOptions {
   readonly onWrite?: (write: WriteEnd) => void;
   /** Stands before the name of each step. */
   readonly prefix?: string;
-  /** What the bot has for states and timers. Default: nothing. */
+  /** The bot's schema of states and its types of timers. Default: none. */
   readonly effects?: EffectsContextOptions;
 }
 

@@ -25,7 +25,7 @@ export interface CronOptions extends HandlerOptions {
 
 /** Options of `command`. */
 export interface CommandOptions {
-  /** What the command does, for `bot.commands`. */
+  /** Description of the command in `bot.commands`. */
   readonly description?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export const CRON_OPTIONS: OptionTable<CronOptions> = {
 
 export const COMMAND_OPTIONS: OptionTable<CommandOptions> = { description: true };
 
-/** What follows the type or the name in a call: a schema, middleware, the handler, options. */
+/** Arguments after the type or the name: a schema, middleware, the handler, options. */
 export interface Parts {
   readonly schema: StandardSchemaV1 | undefined;
   /** The handler with its middleware around it. */

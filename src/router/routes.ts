@@ -16,7 +16,7 @@ import {
   type TextRoute,
 } from "./matching.ts";
 
-/** What was registered, in the order of the calls. */
+/** Registered handlers, middleware and modules, in the order of the calls. */
 export type Entry = EventEntry | UnknownEntry | TextEntry | ModuleEntry;
 
 /** Handles events of one type: a type of the platform, `timer:NAME` or `cron:NAME`. */

@@ -6,7 +6,7 @@ export interface ScheduleOptions
   extends Omit<DueMomentsOptions, "crons">,
     Omit<DueTimersOptions, "inbox"> {
   readonly inbox: Pick<Inbox, "put" | "cursor" | "fireTimers" | "onTimersSet">;
-  /** What the bot handles. Read when the schedule starts. */
+  /** Crons and timers that the bot handles. Read when the schedule starts. */
   readonly routes: {
     readonly crons: readonly CronJob[];
     readonly handlesTimers: boolean;

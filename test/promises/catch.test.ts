@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type Bot, type BotOptions, GiveUp, Router } from "../../src/index.ts";
-import { type Failpoint, watchFailpoints } from "./failpoints.ts";
+import { type Failpoint, killAt } from "./failpoints.ts";
 import { World } from "./world.ts";
 
 const broken = (): never => {
@@ -205,11 +205,11 @@ const points: readonly Failpoint[] = [
 describe("a bot that is killed in bot.catch", () => {
   test.each(points)("%s says it once all the same, and the event is a dead letter", async (at) => {
     const world = new World();
-    const kill = killOn(world, at, 2);
+    const kill = killAt(world, at, 2);
     const bot = await world.startBot(apologise, { maxAttempts: 1, fetch: kill.fetch });
     await world.deliver(bot, world.write("ada", "hello"));
-    for (let n = 0; kill.copy() === undefined && n < 1_000; n++) await turn();
-    world.file = kill.end();
+    for (let n = 0; !kill.isDone() && n < 1_000; n++) await turn();
+    world.file = kill.bury();
     const next = await world.startBot(apologise, { maxAttempts: 1 });
     await world.settle(next);
     expect(world.sentTo("ada")).toEqual(["I begin.", "Sorry."]);
@@ -250,24 +250,3 @@ describe("a bot that is killed in bot.catch", () => {
     expect(seen).toEqual(["handler", "handler", "boundary"]);
   });
 });
-
-/** Kills a bot at a failpoint: its inbox is copied as it is on disk, and nothing that it does afterwards has an effect. */
-function killOn(world: World, at: Failpoint, hit: number) {
-  let passes = 0;
-  let copy: string | undefined;
-  const watch = watchFailpoints((passed) => {
-    if (passed === at && copy === undefined && ++passes === hit) copy = world.copyInbox();
-    if (copy !== undefined) throw new Error("killed");
-  });
-  onTestFinished(watch.remove);
-  const fetch = watch.watchFetch(async (url, init) => {
-    if (copy !== undefined) throw new Error("killed");
-    return await world.fetch(url, init);
-  });
-  const end = () => {
-    watch.remove();
-    if (copy === undefined) throw new Error(`the bot never passed "${at}" ${hit} times`);
-    return copy;
-  };
-  return { fetch, copy: () => copy, end };
-}

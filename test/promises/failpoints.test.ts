@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { number, object } from "zod";
 import type { Bot } from "../../src/index.ts";
-import { type Failpoint, failpoints, timerFailpoints, watchFailpoints } from "./failpoints.ts";
+import { failpoints, killAt, timerFailpoints } from "./failpoints.ts";
 import { World } from "./world.ts";
 
 const answerTwice = (bot: Bot) =>
@@ -11,25 +11,6 @@ const answerTwice = (bot: Bot) =>
     await ctx.reply(excerpt === "twins" ? excerpt : `1: ${excerpt}`);
     await ctx.reply(excerpt === "twins" ? excerpt : `2: ${excerpt}`);
   });
-
-/**
- * Kills a bot at a failpoint without a process. The inbox is copied as it lies on disk at that moment, and every
- * request and write of the bot fails from then on.
- */
-function killAt(world: World, at: Failpoint, hit: number) {
-  let passes = 0;
-  let copy: string | undefined;
-  const watch = watchFailpoints((passed) => {
-    if (passed === at && copy === undefined && ++passes === hit) copy = world.copyInbox();
-    if (copy !== undefined) throw new Error("killed");
-  });
-  onTestFinished(watch.remove);
-  const fetch = watch.watchFetch(async (url, init) => {
-    if (copy !== undefined) throw new Error("killed");
-    return await world.fetch(url, init);
-  });
-  return { fetch, remove: watch.remove, copy: () => copy };
-}
 
 /** A lane that goes on with its next event claims nothing, so only the first claim is certain. */
 const MAX_HITS = { claim: 1, other: 3 } as const;
@@ -55,14 +36,11 @@ test.each(cases)(
       const status = await world.deliver(bot, event);
       if (status === 200) acknowledged.add(event.id);
     }
-    for (let n = 0; kill.copy() === undefined && n < 1_000; n++) {
+    for (let n = 0; !kill.isDone() && n < 1_000; n++) {
       await turn();
       if (n % 100 === 99) await world.clock.advance(250);
     }
-    const copy = kill.copy();
-    if (copy === undefined) throw new Error(`the bot never passed "${at}" ${hit} times`);
-    kill.remove();
-    world.file = copy;
+    world.file = kill.bury();
     const next = await world.startBot(answerTwice);
     // The platform repeats a delivery that was not acknowledged, and none that was.
     const missing = events.filter(({ id }) => !acknowledged.has(id));
@@ -92,11 +70,8 @@ test.each(arrivals)(
     // The cursor stays behind everything younger than a minute.
     await world.clock.advance(120_000);
     await world.startBot(answerTwice, { ...polling, fetch: kill.fetch });
-    for (let n = 0; kill.copy() === undefined && n < 20; n++) await world.clock.advance(1_000);
-    const copy = kill.copy();
-    if (copy === undefined) throw new Error(`the bot never passed "${at}" ${hit} times`);
-    kill.remove();
-    world.file = copy;
+    for (let n = 0; !kill.isDone() && n < 20; n++) await world.clock.advance(1_000);
+    world.file = kill.bury();
     const next = await world.startBot(answerTwice, polling);
     await world.clock.advance(10_000);
     await world.settle(next);
@@ -154,14 +129,11 @@ test.each(timerCases)(
       const status = await world.deliver(bot, event);
       if (status === 200) acknowledged.add(event.id);
     }
-    for (let n = 0; kill.copy() === undefined && n < 1_000; n++) {
+    for (let n = 0; !kill.isDone() && n < 1_000; n++) {
       await turn();
       if (n % 100 === 99) await world.clock.advance(n < 300 ? 250 : 200_000);
     }
-    const copy = kill.copy();
-    if (copy === undefined) throw new Error(`the bot never passed "${at}" ${hit} times`);
-    kill.remove();
-    world.file = copy;
+    world.file = kill.bury();
     const next = await world.startBot(countAndRemind, counting);
     for (const event of events.filter(({ id }) => !acknowledged.has(id))) {
       expect(await world.deliver(next, event)).toBe(200);

@@ -1,6 +1,8 @@
 import Sqlite from "better-sqlite3";
+import { onTestFinished } from "vitest";
 import type { Fetch } from "../faces/client.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import type { World } from "./world.ts";
 
 /** Moments of an event's way. Between any two of them the state on disk differs. */
 export const failpoints = [
@@ -107,4 +109,37 @@ function encloseCommit(pass: (at: Failpoint) => void): () => void {
   return () => {
     Sqlite.prototype.exec = exec;
   };
+}
+
+/** A bot that dies at a failpoint. */
+export interface Kill {
+  /** For the bot that is to die. */
+  readonly fetch: Fetch;
+  readonly isDone: () => boolean;
+  /** Removes the failpoints. Returns the copy of the inbox. @throws when the bot never passed the failpoint */
+  readonly bury: () => string;
+}
+
+/**
+ * Kills a bot at a failpoint without a process. The inbox is copied as it lies on disk at that moment, and every
+ * request and write of the bot fails from then on.
+ */
+export function killAt(world: World, at: Failpoint, hit: number): Kill {
+  let passes = 0;
+  let copy: string | undefined;
+  const watch = watchFailpoints((passed) => {
+    if (passed === at && copy === undefined && ++passes === hit) copy = world.copyInbox();
+    if (copy !== undefined) throw new Error("killed");
+  });
+  onTestFinished(watch.remove);
+  const fetch = watch.watchFetch(async (url, init) => {
+    if (copy !== undefined) throw new Error("killed");
+    return await world.fetch(url, init);
+  });
+  const bury = () => {
+    watch.remove();
+    if (copy === undefined) throw new Error(`the bot never passed "${at}" ${hit} times`);
+    return copy;
+  };
+  return { fetch, isDone: () => copy !== undefined, bury };
 }

@@ -24,7 +24,7 @@ WHERE (CAST($1 AS text) IS NULL OR lane = $1) AND (CAST($2 AS text) IS NULL OR n
   AND (due_at, lane, name, key) > ($3, $4, $5, $6)
 ORDER BY due_at, lane, name, key LIMIT $7`;
 
-/** What handlers have kept, and set for later, for people to look at. */
+/** States and timers that handlers have set, for people to look at. */
 export class States {
   readonly #store: SqlStore;
 
