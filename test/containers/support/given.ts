@@ -1,4 +1,4 @@
-import { networkInterfaces } from "node:os";
+import { endianness } from "node:os";
 import { describe, inject } from "vitest";
 import { Docker } from "../engine/docker.ts";
 
@@ -12,12 +12,12 @@ export const withEngine: (typeof describe)["skipIf"] extends (condition: boolean
 /** The tests' engine. */
 export const docker: Docker = new Docker("host" in engine ? engine.host : undefined);
 
-/** The address of this machine in the networks of containers. @throws when the engine has no default bridge */
+/** The address of this machine in the networks of containers, as a container sees it. */
 export async function hostAddress(): Promise<string> {
-  // A new engine does not report the gateway of its default network.
-  const option = `index .Options "com.docker.network.bridge.name"`;
-  const bridge = await docker.run("network", "inspect", "--format", `{{${option}}}`, "bridge");
-  const address = networkInterfaces()[bridge]?.find(({ family }) => family === "IPv4")?.address;
-  if (address === undefined) throw new Error(`the interface ${bridge} has no address`);
-  return address;
+  // A new engine does not report the gateway of its default network, and a bridge without containers is down.
+  const table = await docker.run("run", "--rm", "debian:12-slim", "cat", "/proc/net/route");
+  const route = table.split("\n").map((line) => line.split("\t"));
+  const gateway = route.find(([, destination]) => destination === "00000000")?.[2] ?? "";
+  const address = Buffer.from(gateway, "hex");
+  return (endianness() === "LE" ? address.reverse() : address).join(".");
 }
