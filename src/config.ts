@@ -34,6 +34,11 @@ export interface ConfigOverrides {
   /** WEBHOOK_PATH: path of the webhook. Default `/webhook`. */
   readonly webhookPath?: string;
   /**
+   * DRAIN_MS: how long a stopping bot takes deliveries while `/readyz` says 503, up to 600,000: longer than a load balancer
+   * needs to notice. Default `0`.
+   */
+  readonly drainMs?: number;
+  /**
    * DATABASE_URL: `file:relative`, `file:/absolute`, `file::memory:` for tests, or
    * `postgres://user:password@host:port/database`. Default `file:data/bot.db`.
    */
@@ -112,6 +117,9 @@ export interface Setting<T> {
 /** In ms; 24 days is the longest that a timer takes. */
 const interval = integer(50, 2 ** 31 - 1);
 
+/** In ms. A drain beyond ten minutes would be in seconds, or a slip. */
+const MAX_DRAIN_MS = 600_000;
+
 /** Characters after `whsec_`. Fewer are a slip of the clipboard, and could be guessed. */
 const MIN_SECRET_LENGTH = 8;
 
@@ -144,6 +152,7 @@ export const settings: {
     read: checked(pathProblem, withoutSlash),
     fallback: "/webhook",
   },
+  drainMs: { variable: "DRAIN_MS", read: integer(0, MAX_DRAIN_MS), fallback: "0" },
   databaseUrl: {
     variable: "DATABASE_URL",
     read: checked(databaseProblem, readDatabase),

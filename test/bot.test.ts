@@ -275,6 +275,24 @@ describe("stopping", () => {
     leave.resolve();
     await stopped;
   });
+
+  test("deliveries are taken for DRAIN_MS more, while the bot is not ready, and then refused", async () => {
+    const platform = await runPlatform();
+    const clock = new ManualClock();
+    const { bot } = await runBot(platform, answersMessages, { clock, drainMs: 60_000 });
+    const { url = "" } = bot;
+    const stopped = bot.stop();
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    const { events } = platform.control.act({ type: "dm.message", from: "ada" });
+    const isIt = ({ eventIds }: { readonly eventIds: readonly string[] }) =>
+      eventIds.includes(events[0]?.id ?? "");
+    expect(await platform.waitFor("delivery", isIt)).toMatchObject({ status: 200 });
+    await clock.advance(59_999);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    await clock.advance(1);
+    await stopped;
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
 });
 
 describe("the inbox of a bot", () => {

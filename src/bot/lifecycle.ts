@@ -31,6 +31,8 @@ export class Lifecycle {
   #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
   #isStarted = false;
+  /** In ms. How long deliveries are taken after the stop has begun. */
+  #drainMs = 0;
   /** Aborts when the store is waited for no longer. */
   readonly #deadline = new AbortController();
 
@@ -95,7 +97,9 @@ export class Lifecycle {
   stop(): Promise<void> {
     const graceMs = this.#options.shutdownGraceMs ?? defaults.shutdownGraceMs;
     this.#stopping ??= untilEnded(
-      this.#withDeadline(graceMs + STORE_TIMEOUT_MS, () => this.#stop(graceMs)),
+      this.#withDeadline(Math.max(graceMs, this.#drainMs) + STORE_TIMEOUT_MS, () =>
+        this.#stop(graceMs),
+      ),
     );
     return this.#stopping;
   }
@@ -118,7 +122,10 @@ export class Lifecycle {
       // First, because the inbox may belong to another version: nothing is taken before.
       await parts.membership?.start((error) => this.#giveUp(error, parts, standalone));
       await parts.observers.serve();
-      if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
+      if (listens) {
+        this.#server = await listen(toNodeListener(parts), config.host, config.port);
+        this.#drainMs = config.drainMs;
+      }
     } catch (error) {
       await this.#closeUnstarted(parts);
       throw error;
@@ -161,6 +168,7 @@ export class Lifecycle {
     const { log, receiver, dispatcher, schedule } = parts;
     log.error({ err: error }, "the inbox can no longer be used, and the bot stops");
     receiver.close();
+    this.#drainMs = 0;
     schedule.close();
     dispatcher.stopClaiming();
     // A newer version leaves running events to this one. Events that were copied are handled elsewhere.
@@ -184,6 +192,7 @@ export class Lifecycle {
         () => schedule.stop(),
         () => dispatcher.drain(graceMs),
         () => restore?.stop(),
+        () => this.#drain(),
       ],
       // The metrics are served to the last, because a stop is watched, too.
       [() => this.#server?.close(), () => observers.close()],
@@ -192,6 +201,11 @@ export class Lifecycle {
     ]);
     observers.end();
     log.info("stopped");
+  }
+
+  /** Takes deliveries until a load balancer has noticed that the bot is not ready. Other instances handle them. */
+  async #drain(): Promise<void> {
+    if (this.#drainMs > 0) await sleep(this.#options.clock ?? systemClock, this.#drainMs);
   }
 
   /** A store that does not answer must not keep the bot from its end. */

@@ -12,8 +12,8 @@ export const defaults: Config = loadConfig({
   DELIVERY: "polling",
 });
 
-/** Milliseconds that a bot may take to stop, as docs/deploying.md has it: for its handlers, and then for its store. */
-export function longestStopMs(): number {
+/** Milliseconds that a bot may take to stop, as docs/deploying.md has it: for its handlers or its drain, and then for its store. */
+export function longestStopMs(drainMs: number = defaults.drainMs): number {
   const [, seconds, more] = find(
     join(root, "docs/deploying.md"),
     /`shutdownGraceMs` \((\d+) s\) and\s+(\d+) s more/,
@@ -21,7 +21,7 @@ export function longestStopMs(): number {
   const graceMs = optionDefaults.shutdownGraceMs;
   if (graceMs !== Number(seconds) * 1000)
     throw new Error("docs/deploying.md has another grace period");
-  return graceMs + Number(more) * 1000;
+  return Math.max(graceMs, drainMs) + Number(more) * 1000;
 }
 
 function find(path: string, pattern: RegExp): RegExpExecArray {

@@ -20,9 +20,7 @@ test("docs/deploying.md has the times that the unit and the manifests give", () 
   const grace = unit - (longestStopMs() - 10_000) / 1000;
   expect(page).toContain(`The unit gives a bot ${unit} s to stop`);
   expect(page).toContain(`\`shutdownGraceMs\` above ${grace} s`);
-  const { pod, bot } = new Manifest("sqlite.yaml");
-  const [, sleep] = bot.lifecycle?.preStop?.exec?.command ?? [];
-  expect(page).toContain(
-    `A pod has ${pod.terminationGracePeriodSeconds} s to end: ${sleep} in which`,
-  );
+  const manifest = new Manifest("postgres.yaml");
+  expect(page).toContain(`A pod has ${manifest.pod.terminationGracePeriodSeconds} s to end`);
+  expect(page).toContain(`\`DRAIN_MS=${manifest.env("DRAIN_MS")}\``);
 });

@@ -65,13 +65,16 @@ function probes({ bot }: Manifest): string[] {
   });
 }
 
-function stopping({ pod, bot }: Manifest): string[] {
-  const [command, seconds] = bot.lifecycle?.preStop?.exec?.command ?? [];
-  const needed = longestStopMs() / 1000 + Number(seconds);
+function stopping(manifest: Manifest): string[] {
+  const seconds = manifest.pod.terminationGracePeriodSeconds ?? 0;
   return failed({
-    "deliveries end before the bot does": command === "sleep" && Number(seconds) > 0,
-    "the bot has its time to stop": (pod.terminationGracePeriodSeconds ?? 0) > needed,
+    "the bot has its time to stop": seconds * 1000 > longestStopMs(drainMs(manifest)),
   });
+}
+
+/** In ms. */
+function drainMs(manifest: Manifest): number {
+  return Number(manifest.env("DRAIN_MS") ?? defaults.drainMs);
 }
 
 function rights({ pod, bot }: Manifest): string[] {
@@ -126,6 +129,7 @@ function manyPods(manifest: Manifest): string[] {
   const update = spec?.strategy;
   return failed({
     "the bot is there while a pod is not": (spec?.replicas ?? 0) >= 2,
+    "deliveries end before the bot does": drainMs(manifest) > 0,
     "an update ends no pod before there is another":
       update?.type === "RollingUpdate" && update.rollingUpdate?.maxUnavailable === 0,
     "nodes are emptied one pod at a time":

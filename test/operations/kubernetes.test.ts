@@ -31,13 +31,15 @@ test.each([
   ["sqlite.yaml", "replicas: 1", "replicas: 2", "a file has one pod"],
   ["sqlite.yaml", "mountPath: /bot/data", "mountPath: /data", "the file is where the disk is"],
   ["sqlite.yaml", "[ReadWriteOnce]", "[ReadWriteMany]", "the file is on a disk of its own"],
-  ["sqlite.yaml", "PeriodSeconds: 30", "PeriodSeconds: 20", "the bot has its time to stop"],
+  ["sqlite.yaml", "PeriodSeconds: 30", "PeriodSeconds: 18", "the bot has its time to stop"],
   [
     "sqlite.yaml",
     "- name: tmp\n          emptyDir",
     "- name: temp\n          emptyDir",
     "what is mounted is there",
   ],
+  ["postgres.yaml", 'value: "5000"', 'value: "22000"', "the bot has its time to stop"],
+  ["postgres.yaml", "name: DRAIN_MS", "name: DRAIN", "deliveries end before the bot does"],
   [
     "postgres.yaml",
     "maxUnavailable: 0",

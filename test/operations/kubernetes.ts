@@ -24,9 +24,6 @@ interface Container {
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly envFrom?: readonly { readonly secretRef?: { readonly name?: string } }[];
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
-  readonly lifecycle?: {
-    readonly preStop?: { readonly exec?: { readonly command?: readonly string[] } };
-  };
   readonly livenessProbe?: Probe;
   readonly startupProbe?: Probe;
   readonly readinessProbe?: Probe;
