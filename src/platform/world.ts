@@ -70,7 +70,7 @@ export class World {
     this.store = store;
     clock.load(store.settings);
     this.webhookFaults = new WebhookFaults(timeline, random);
-    this.apiFaults = new ApiFaults(timeline, random);
+    this.apiFaults = new ApiFaults(timeline, random, clock.real);
     this.#sender = new Sender(clock, lasting.deliveryTimeoutMs, lasting.fetch);
     this.shown = new ShownEvents(store);
     const { shown } = this;

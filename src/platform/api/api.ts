@@ -55,7 +55,7 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
     const body = await readBody(context, found.route, request, trace);
     fault = await faults.meet({ method, path, gone });
     if (fault !== undefined) trace.entry.fault = fault.mode;
-    if (fault?.mode === "hold" && gone.aborted) {
+    if ((fault?.mode === "hold" || fault?.mode === "slow") && gone.aborted) {
       record(null, undefined);
       throw new ConnectionLost();
     }

@@ -125,9 +125,10 @@ const eventFault: z.ZodType<EventFaultInput> = z.strictObject({
 });
 
 const apiFault: z.ZodType<ApiFaultInput> = z.strictObject({
-  mode: z.enum(["none", "hold", "status", "lose-answer", "gateway", "mix"]),
+  mode: z.enum(["none", "hold", "slow", "status", "lose-answer", "gateway", "mix"]),
   match: z.enum(["write", "all"]).optional(),
   status: failureStatus.optional(),
+  delayMs: span.optional(),
   retryAfterSeconds: z.int().min(0).max(86_400).optional(),
   ...reach,
 });

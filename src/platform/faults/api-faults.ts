@@ -1,4 +1,4 @@
-import type { Random } from "../../core/clock.ts";
+import { type Clock, type Random, sleep } from "../../core/clock.ts";
 import { PlatformError, RETRY_AT_ONCE } from "../error.ts";
 import type { TextAnswer } from "../http/answer.ts";
 import type { Timeline } from "../timeline/timeline.ts";
@@ -7,16 +7,18 @@ import { ActiveFault, reach } from "./active-fault.ts";
 /** Fault of requests to the API. */
 export interface ApiFault {
   /**
-   * `hold`: requests wait before they are executed; `status`: they are answered with `status` and not
+   * `hold`: requests wait before they are executed; `slow`: likewise, for `delayMs` at most; `status`: they are answered with `status` and not
    * executed; `lose-answer`: they are executed, and the connection is cut before the answer; `gateway`: they are
    * executed, and a gateway answers with `status` and a web page; `mix`: each gets one of 429, 500, 503 and
    * `lose-answer`, at random.
    */
-  readonly mode: "none" | "hold" | "status" | "lose-answer" | "gateway" | "mix";
+  readonly mode: "none" | "hold" | "slow" | "status" | "lose-answer" | "gateway" | "mix";
   /** `write`: everything but GET and HEAD. */
   readonly match: "write" | "all";
   /** 300 to 599. */
   readonly status: number;
+  /** Wait of mode `slow` in ms, 1 to 86,400,000. */
+  readonly delayMs: number;
   /** Sent as `Retry-After`, in whole seconds. Default of `status` and `mix`: 0 with 503, none otherwise. */
   readonly retryAfterSeconds?: number | undefined;
   /** The share of the requests that is touched, chosen at random: above 0, up to 1. Absent: all. */
@@ -25,9 +27,9 @@ export interface ApiFault {
   readonly times?: number | undefined;
 }
 
-/** A fault to set: `match` is `all` unless said otherwise, `status` (300 to 599) is 503. */
+/** A fault to set: `match` is `all` unless said otherwise, `status` (300 to 599) is 503, `delayMs` is 3000. */
 export type ApiFaultInput = Pick<ApiFault, "mode" | "retryAfterSeconds" | "rate" | "times"> & {
-  readonly [K in "match" | "status"]?: ApiFault[K] | undefined;
+  readonly [K in "match" | "status" | "delayMs"]?: ApiFault[K] | undefined;
 };
 
 /** The fault of the API, and what it does at present. */
@@ -39,7 +41,7 @@ export interface ApiFaultState extends ApiFault {
 /** A fault that a request has met. */
 export type MetFault = ApiFault & { readonly mode: Exclude<ApiFault["mode"], "none" | "mix"> };
 
-const NONE: ApiFault = { mode: "none", match: "all", status: 503 };
+const NONE: ApiFault = { mode: "none", match: "all", status: 503, delayMs: 3_000 };
 
 /** Faults in `mix`, besides lost answers. */
 const MIXED_STATUSES = [429, 500, 503];
@@ -47,11 +49,14 @@ const MIXED_STATUSES = [429, 500, 503];
 /** Lets requests to the API go wrong. */
 export class ApiFaults {
   readonly #random: Random;
+  readonly #clock: Clock;
   readonly #held = new Set<() => void>();
   readonly #active: ActiveFault<ApiFault>;
 
-  constructor(timeline: Timeline, random: Random) {
+  /** @param clock the machine's: it measures how long a request takes */
+  constructor(timeline: Timeline, random: Random, clock: Clock) {
     this.#random = random;
+    this.#clock = clock;
     this.#active = new ActiveFault({
       ...{ none: NONE, target: "api", timeline, random, describe },
       afterwards: "no further requests are touched",
@@ -63,8 +68,13 @@ export class ApiFaults {
   }
 
   /** Replaces the fault. What the one before held is executed now. */
-  set({ match = NONE.match, status = NONE.status, ...fault }: ApiFaultInput): void {
-    this.#active.set({ ...fault, match, status });
+  set({ match, status, delayMs, ...fault }: ApiFaultInput): void {
+    this.#active.set({
+      ...fault,
+      match: match ?? NONE.match,
+      status: status ?? NONE.status,
+      delayMs: delayMs ?? NONE.delayMs,
+    });
     const held = [...this.#held];
     this.#held.clear();
     for (const release of held) release();
@@ -77,7 +87,7 @@ export class ApiFaults {
 
   /**
    * Returns the fault that a request meets, `undefined` if it meets none. A request that is held waits here until the
-   * fault ends, or its client goes away.
+   * fault ends, its client goes away, or the delay of a slow API is over.
    */
   async meet(request: {
     readonly method: string;
@@ -85,10 +95,11 @@ export class ApiFaults {
     readonly gone: AbortSignal;
   }): Promise<MetFault | undefined> {
     const fault = this.#unmix(this.#take(request.method));
+    if (fault?.mode === "slow") await this.#hold(request.gone, fault.delayMs);
     if (fault?.mode !== "hold") return fault;
     const name = `${request.method} ${request.path}`;
     this.#active.note("held", name);
-    await this.#hold(request.gone);
+    await this.#hold(request.gone, Number.POSITIVE_INFINITY);
     if (!request.gone.aborted) this.#active.note("released", name);
     return fault;
   }
@@ -109,24 +120,24 @@ export class ApiFaults {
       : { ...fault, mode: "status", status };
   }
 
-  #hold(gone: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const release = () => {
-        this.#held.delete(release);
-        gone.removeEventListener("abort", release);
-        resolve();
-      };
-      this.#held.add(release);
-      gone.addEventListener("abort", release, { once: true });
-      if (gone.aborted) release();
-    });
+  async #hold(gone: AbortSignal, ms: number): Promise<void> {
+    const fault = new AbortController();
+    const release = () => fault.abort();
+    this.#held.add(release);
+    const ended = AbortSignal.any([fault.signal, gone]);
+    await sleep(this.#clock, ms, ended, { background: true });
+    this.#held.delete(release);
   }
 }
 
 function describe(fault: ApiFault): string {
-  const { mode, match, status } = fault;
-  const what = mode === "status" || mode === "gateway" ? `${mode} ${status}` : mode;
-  return `${what} for ${reach(fault, match === "write" ? "write requests" : "requests")}`;
+  const { mode, match, status, delayMs } = fault;
+  const details: Partial<Record<ApiFault["mode"], string>> = {
+    status: ` ${status}`,
+    gateway: ` ${status}`,
+    slow: ` by ${delayMs} ms`,
+  };
+  return `${mode}${details[mode] ?? ""} for ${reach(fault, match === "write" ? "write requests" : "requests")}`;
 }
 
 /** Refuses a request, which is not executed. */

@@ -95,7 +95,7 @@ export interface ApiEntry {
   /** True where it is guessed: the newest event of this conversation or post that the bot was shown before. */
   readonly guessed?: true;
   /** The fault that touched the request. */
-  readonly fault?: "hold" | "status" | "lose-answer" | "gateway";
+  readonly fault?: "hold" | "slow" | "status" | "lose-answer" | "gateway";
 }
 
 /** The configuration or the health of an app's webhook changed. */

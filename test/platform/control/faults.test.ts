@@ -26,7 +26,7 @@ test("there are no faults at first", async () => {
   expect(status).toBe(200);
   expect(body).toEqual({
     webhook: { mode: "none", status: 500, delayMs: 1_000 },
-    api: { mode: "none", match: "all", status: 503, held: 0 },
+    api: { mode: "none", match: "all", status: 503, delayMs: 3_000, held: 0 },
     events: { mode: "none", lateMs: 0, held: 0 },
   });
 });
@@ -46,6 +46,7 @@ test.each([
   { api: { mode: "hold", match: "read" } },
   { api: { mode: "status", status: 204 } },
   { api: { mode: "hold", times: 0 } },
+  { api: { mode: "slow", delayMs: 0 } },
   { api: { mode: "mix", rate: 0 } },
   { api: { mode: "mix", rate: 1.5 } },
   { disk: {} },
@@ -98,6 +99,26 @@ test("a held request whose client goes away is never executed", async () => {
   platform.control.setFaults({ api: { mode: "none" } });
   expect((await stays).status).toBe(201);
   expect(texts(platform)).toEqual(["stays"]);
+});
+
+test("a slow API executes a request after its delay, or as soon as the fault ends", async () => {
+  const platform = await runPlatform();
+  platform.control.setFaults({ api: { mode: "slow", delayMs: 60, match: "write" } });
+  expect((await request(platform, "GET", "/api/v1/me")).status).toBe(200);
+  expect((await comment(platform, "one")).status).toBe(201);
+  const slow = await platform.waitFor("api", ({ text }) => text === "one");
+  expect(slow.fault).toBe("slow");
+  expect(slow.ms).toBeGreaterThanOrEqual(59);
+  platform.control.setFaults({ api: { mode: "slow", delayMs: 86_400_000 } });
+  const client = new AbortController();
+  const [gone, stays] = [comment(platform, "gone", client.signal), comment(platform, "stays")];
+  await expect.poll(() => platform.control.faults.api.held).toBe(2);
+  client.abort();
+  await expect(gone).rejects.toThrow(/abort/i);
+  await platform.waitFor("api", ({ text, status }) => text === "gone" && status === null);
+  platform.control.setFaults({ api: { mode: "none" } });
+  expect((await stays).status).toBe(201);
+  expect(texts(platform)).toEqual(["one", "stays"]);
 });
 
 test("a hold for one request lets the next one through and keeps the first", async () => {

@@ -24,7 +24,7 @@ import {
 
 const none: FaultsState = {
   webhook: { mode: "none", status: 500, delayMs: 1_000 },
-  api: { mode: "none", match: "all", status: 503, held: 0 },
+  api: { mode: "none", match: "all", status: 503, delayMs: 3_000, held: 0 },
   events: { mode: "none", lateMs: 0, held: 0 },
 };
 
@@ -42,7 +42,7 @@ describe("the forms", () => {
 
   test("every mode of the platform can be chosen", () => {
     const offered = Object.fromEntries(targets.map((name) => [name, modes[name].length]));
-    expect(offered).toEqual({ webhook: 7, api: 5, events: 3 });
+    expect(offered).toEqual({ webhook: 7, api: 6, events: 3 });
   });
 
   test("what a mode does not have is left out, and so is what is empty", () => {
@@ -102,10 +102,15 @@ describe("what goes wrong now", () => {
   test("of requests and events, with what is held", () => {
     const faults: FaultsState = {
       ...none,
-      api: { mode: "status", match: "write", status: 429, retryAfterSeconds: 2, times: 3, held: 1 },
+      api: {
+        ...none.api,
+        ...{ mode: "status", match: "write", status: 429, retryAfterSeconds: 2, times: 3, held: 1 },
+      },
       events: { mode: "late", lateMs: 3_000, held: 2 },
     };
     expect(activeFault("api", faults)).toBe("get 429, Retry-After 2 s, writes only, 3 left");
+    const slow: FaultsState = { ...none, api: { ...none.api, mode: "slow" } };
+    expect(activeFault("api", slow)).toBe("take 3 s longer, until stopped");
     expect(activeFault("events", faults)).toBe("are late by 3 s, until stopped");
     expect(heldBack("api", faults)).toContain("1 held");
     expect(heldBack("events", faults)).toContain("2 still to come");

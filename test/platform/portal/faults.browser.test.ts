@@ -50,7 +50,7 @@ async function setInDetail(platform: Platform, page: Page): Promise<void> {
   await form.getByRole("button", { name: "Start fault" }).click();
   await banners(page).getByText("answers are lost, writes only, 25 % of them").waitFor();
   await form.getByLabel("Part").selectOption("Events");
-  await form.getByLabel("Late by, s").fill("0.5");
+  await form.getByLabel("Delay, s").fill("0.5");
   await form.getByRole("button", { name: "Start fault" }).click();
   await banners(page).getByText("Events are late by 500 ms, 1 left").waitFor();
   expect(platform.control.faults).toMatchObject({

@@ -37,12 +37,15 @@ test("five troubles are named on the first view, and mended in two clicks at mos
   await breakWebhook(platform, page);
   await answers("two");
 
-  platform.control.setFaults({ api: { mode: "hold", match: "write" } });
+  platform.control.setFaults({ api: { mode: "slow", delayMs: 2_500 } });
   await ask(page, "three");
   await effects(page).getByText("Being handled").waitFor();
-  await banners(page).getByText("API requests hang").waitFor();
+  await effects(page)
+    .getByText(/^Answered “Answer to three” in \d+ s$/)
+    .waitFor();
+  await banners(page).getByText("API requests take 2 s longer").waitFor();
   await banners(page).getByRole("button", { name: "Stop" }).click();
-  await answers("three");
+  await eventually(() => banners(page).textContent(), "");
 
   for (const { id } of platform.control.apps.tokens()) {
     await request(platform, "DELETE", `/control/v1/tokens/${id}`);

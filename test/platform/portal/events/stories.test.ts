@@ -36,6 +36,10 @@ describe("the outcome of an event", () => {
   test("says the answer of the bot", () => {
     const answer = called({ eventId: "evt_1", text: "Hello!" });
     expect(outcome(answer, { ...run, outcome: "done" }).text).toBe("Answered “Hello!”");
+    expect(outcome(answer, { ...run, outcome: "done", ms: 3_200 })).toEqual({
+      tone: "warn",
+      text: "Answered “Hello!” in 3 s",
+    });
   });
 
   test("follows the decisions in the inbox", () => {

@@ -184,11 +184,16 @@ export function outcomeOf(story: Story, { reporting, off }: Bots): Outcome {
   return { tone: "plain", text: `Waiting for delivery${late}` };
 }
 
+/** In ms. A person who waits for an answer notices it. */
+const SLOW_MS = 2_000;
+
 function handled({ ms, attempt }: RunEntry, calls: readonly ApiEntry[]): Outcome {
   const answer = calls.findLast(({ method, text }) => method === "POST" && text !== undefined);
   const tries = attempt > 1 ? ` at attempt ${attempt}` : "";
   const text = answer?.text === undefined ? "Handled" : `Answered “${answer.text}”`;
-  return { tone: "plain", text: `${text}${tries || (answer ? "" : ` in ${span(ms)}`)}` };
+  const isSlow = ms >= SLOW_MS;
+  const took = isSlow || !(tries || answer) ? ` in ${span(ms)}` : "";
+  return { tone: isSlow ? "warn" : "plain", text: `${text}${tries}${took}` };
 }
 
 /** Describes a run: "Attempt 2 failed: TypeError: …". */

@@ -59,11 +59,18 @@ function late(ms: number): string {
   return `are late by ${span(ms)}`;
 }
 
-function describeRequest({ mode, status, match, retryAfterSeconds }: FaultsState["api"]): string {
+function describeRequest({
+  mode,
+  status,
+  delayMs,
+  match,
+  retryAfterSeconds,
+}: FaultsState["api"]): string {
   const wait = retryAfterSeconds === undefined ? "" : `, Retry-After ${retryAfterSeconds} s`;
   const texts: Readonly<Record<typeof mode, string>> = {
     none: "as usual",
     hold: "hang",
+    slow: `take ${span(delayMs)} longer`,
     status: `get ${status}${wait}`,
     "lose-answer": "are executed, and their answers are lost",
     gateway: `are executed, and get a gateway's ${status}${wait}`,

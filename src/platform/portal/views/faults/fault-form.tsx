@@ -26,7 +26,7 @@ const numbers: readonly NumberOf[] = [
     ...{ min: 0, max: 86_400, placeholder: "none" },
   },
   {
-    ...{ name: "delay", label: "Late by, s", only: "delay" },
+    ...{ name: "delay", label: "Delay, s", only: "delay" },
     ...{ min: 0.001, max: 86_400, step: "any", required: true },
   },
   { name: "times", label: "How many", min: 1, max: 1_000_000, placeholder: "no end" },

@@ -80,6 +80,12 @@ const api: readonly ModeInfo<ModeOf<"api">>[] = [
     bot: "Everything is said in the end, and nothing twice.",
   },
   {
+    value: "slow",
+    label: "slow",
+    fields: ["delay"],
+    bot: "Handlers wait for their requests. Other conversations go on meanwhile.",
+  },
+  {
     value: "hold",
     label: "held until this ends",
     bot: "Requests have a deadline: the bot gives up on one, puts the event off, and looks before it repeats.",

@@ -49,6 +49,12 @@ export const scenarios: readonly Scenario[] = [
     change: { api: { mode: "mix", rate: 0.3 } },
   },
   {
+    key: "z",
+    title: "The API is slow",
+    bot: "Each request takes 3 s longer. Other conversations go on meanwhile.",
+    change: { api: { mode: "slow", delayMs: 3_000 } },
+  },
+  {
     key: "h",
     title: "The API does not answer",
     bot: "Requests hang. The bot gives up after its deadline, puts the event off, and looks before it repeats.",
