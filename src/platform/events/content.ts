@@ -34,8 +34,11 @@ export function targetOf(content: Content): Target {
   return { message: content.message.seq };
 }
 
-export function textOf(content: Content): string {
-  return writtenIn(content).text;
+/** The id and the whole text of content, as the timeline has them. */
+export function entryOf(content: Content): { readonly contentId: string; readonly text: string } {
+  const prefix = "post" in content ? "p" : "comment" in content ? "cm" : "m";
+  const { seq, text } = writtenIn(content);
+  return { contentId: idOf(prefix, seq), text };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import { placeOf } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import { type Content, type Notice, noticesOf, textOf } from "./content.ts";
+import { type Content, entryOf, type Notice, noticesOf } from "./content.ts";
 
 export interface PublisherOptions {
   readonly store: Store;
@@ -44,7 +44,8 @@ interface Written {
   readonly recipient: User;
   readonly event: AnyEvent;
   readonly from: string;
-  readonly text: string | undefined;
+  /** Present if an account has written something. */
+  readonly content: ReturnType<typeof entryOf> | undefined;
   /** Milliseconds until it is in the log; 0 when it is. */
   readonly lateMs: number;
 }
@@ -64,18 +65,25 @@ export class Publisher {
   transaction<T>(work: (write: EventWriter) => T): Published<T> {
     const written: Written[] = [];
     const { store, eventFaults } = this.#options;
-    const add = ({ recipient, event }: Notice, { from, at }: Cause, text?: string) => {
+    const add = ({ recipient, event }: Notice, { from, at }: Cause, content?: Content) => {
       if (recipient.seq === from.seq && !eventFaults.reportsOwn()) return;
       const logged = store.events.append(recipient.seq, eventFaults.thin(event), at);
       const lateMs = eventFaults.hold(logged);
       if (lateMs === 0) store.webhook.enqueue(logged);
-      written.push({ recipient, event: eventOf(logged), from: from.username, text, lateMs });
+      const entry = content === undefined ? undefined : entryOf(content);
+      written.push({
+        recipient,
+        event: eventOf(logged),
+        from: from.username,
+        content: entry,
+        lateMs,
+      });
     };
     const result = store.transaction(() =>
       work({
         content: (content, cause, meant) => {
           const notices = noticesOf(store, content, meant);
-          for (const notice of notices) add(notice, cause, textOf(content));
+          for (const notice of notices) add(notice, cause, content);
         },
         notice: (notice, cause) => add(notice, cause),
       }),
@@ -86,13 +94,12 @@ export class Publisher {
 
   #announce(written: readonly Written[]): void {
     const { timeline, eventFaults, onEvents } = this.#options;
-    for (const { recipient, event, from, lateMs, ...one } of written) {
+    for (const { recipient, event, from, lateMs, content } of written) {
       const { id, type, payload } = event;
-      const text = one.text === undefined ? {} : { text: one.text };
       const late = lateMs === 0 ? {} : { lateMs };
       const bot = recipient.username;
       const place = placeOf(payload);
-      timeline.add({ kind: "event", bot, id, type, from, ...place, ...text, ...late });
+      timeline.add({ kind: "event", bot, id, type, from, ...place, ...content, ...late });
     }
     if (written.some(({ lateMs }) => lateMs > 0)) eventFaults.wake();
     for (const bot of new Set(written.map(({ recipient }) => recipient.seq))) onEvents(bot);

@@ -5,12 +5,18 @@ import { followPlatform } from "./live/stream.ts";
 
 followPlatform();
 listenToKeys();
-// A file that is dropped beside a place for it would be opened instead of the page, and what is written be lost.
+// Dropped files go into the file field of the place. Elsewhere the browser would open them instead of the page.
 for (const name of ["dragover", "drop"] as const) {
   addEventListener(name, (event) => {
-    if (event.defaultPrevented || event.dataTransfer?.types.includes("Files") !== true) return;
+    const { dataTransfer, target } = event;
+    if (dataTransfer?.types.includes("Files") !== true) return;
     event.preventDefault();
-    event.dataTransfer.dropEffect = "none";
+    const place = target instanceof Element ? target.closest(".composer, .drop-zone") : null;
+    const field = place?.querySelector<HTMLInputElement>("input[type=file]") ?? undefined;
+    dataTransfer.dropEffect = field === undefined ? "none" : "copy";
+    if (name === "dragover" || field === undefined) return;
+    field.files = dataTransfer.files;
+    field.dispatchEvent(new Event("change"));
   });
 }
 const root = document.getElementById("app");

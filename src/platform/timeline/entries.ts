@@ -13,6 +13,8 @@ export interface EventEntry {
   readonly conversationId?: string;
   /** The post that the payload names. */
   readonly postId?: string;
+  /** The id of the message, comment or post that was written. Absent without one. */
+  readonly contentId?: string;
   /** The whole text that was written. Absent without one. */
   readonly text?: string;
   /** In ms. Delay of an event that a fault keeps out of the log for a while. */

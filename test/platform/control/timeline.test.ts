@@ -29,7 +29,7 @@ test("an event shows who did it, where, and what was written", async () => {
     entries: [
       {
         ...{ seq: 1, ...common, id: message, type: "dm.message", from: "ada" },
-        ...{ conversationId, text: long },
+        ...{ conversationId, contentId: result.messageId, text: long },
       },
       { seq: 2, ...common, id: follow, type: "follow", from: "ben" },
     ],

@@ -4,7 +4,7 @@ export { Reader, type ReadOutcome } from "../../../src/platform/portal/live/read
 export { ago, bytes, duration } from "../../../src/platform/portal/parts/duration.ts";
 export { envLines } from "../../../src/platform/portal/parts/env-lines.ts";
 export { timeOfDay } from "../../../src/platform/portal/parts/time-of-day.ts";
-export { rolesIn } from "../../../src/platform/portal/views/chat/roles.ts";
+export { rolesIn } from "../../../src/platform/portal/views/chat/talks.ts";
 export { threaded } from "../../../src/platform/portal/views/chat/threads.ts";
 export { type Fixture, fixtureOf } from "../../../src/platform/portal/views/events/fixture.ts";
 export { remedyOf } from "../../../src/platform/portal/views/events/remedy.ts";

@@ -31,7 +31,7 @@ function takePart(bot: Bot): void {
   });
 }
 
-const effects = (page: Page) => page.getByRole("region", { name: "What it caused" });
+const effects = (page: Page) => page.getByRole("region", { name: "Activity" });
 const newest = (page: Page) => page.getByRole("article", { name: /^Post of/ }).first();
 
 async function post(page: Page): Promise<void> {

@@ -6,7 +6,7 @@ import { request } from "../support/platform.ts";
 import { eventually, openPortal } from "./support/page.ts";
 
 const banners = (page: Page) => page.getByRole("status", { name: "Not as usual" });
-const effects = (page: Page) => page.getByRole("region", { name: "What it caused" });
+const effects = (page: Page) => page.getByRole("region", { name: "Activity" });
 
 const Asked = object({ questions: array(string()).default([]) });
 

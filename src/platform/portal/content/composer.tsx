@@ -1,92 +1,100 @@
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { type Signal, signal } from "@preact/signals";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { control } from "../api/control.ts";
+import { Failure } from "../parts/bits.tsx";
 import { FileButton } from "../parts/file-button.tsx";
-import { AttachmentList } from "./attachment-list.tsx";
-import { useAttachments } from "./attachments.ts";
-import { useDropZone } from "./drop-zone.ts";
-import { IMAGE_TYPES } from "./image-files.ts";
-import { type SendingOptions, useSending } from "./sending.ts";
+import { Icon } from "../parts/icon.tsx";
+import { attempt } from "../parts/toast.tsx";
+import { IMAGE_TYPES, MAX_IMAGES, sift } from "./image-files.ts";
 
-export interface ComposerProps extends Omit<SendingOptions, "name" | "attachments"> {
-  /** What it is for: the name of its text field. */
+interface Draft {
+  readonly text: string;
+  readonly images: readonly File[];
+}
+
+const EMPTY: Draft = { text: "", images: [] };
+
+/** Unsent drafts by the label of their composer. They outlive the view. */
+const drafts = new Map<string, Signal<Draft>>();
+
+/** Set to true, it moves the focus to the composer of the view. */
+export const focusWanted = signal(false);
+
+export interface ComposerProps {
+  /** The name of the form and its text field. */
   readonly label: string;
-  /** What the button says. */
+  /** The label of the button. */
   readonly send: string;
-  readonly placeholder?: string;
-  /** When this becomes true, it takes the focus. */
-  readonly wanted?: boolean;
-  readonly onFocused?: () => void;
-  /** It can be given up, by its button and by Escape. */
+  readonly placeholder: string;
+  /** Username of the author. */
+  readonly from: string;
+  /** The keys are those of uploaded images. */
+  readonly onSend: (content: { text: string; imageKeys?: readonly string[] }) => Promise<unknown>;
+  /** Closes the composer. With it, the composer takes the focus as soon as it is shown. */
   readonly onCancel?: () => void;
 }
 
-/** Where somebody writes a text, with up to four images. */
+/** Writes a text with up to four images, which are chosen, pasted or dropped. */
 export function Composer(props: ComposerProps) {
-  const { label, from, onSend, wanted = false, onFocused, onCancel } = props;
-  const form = useRef<HTMLFormElement>(null);
+  const { label, send, placeholder, onCancel } = props;
+  const { draft, isEmpty, refused, add, submit } = useDraft(props);
+  const { text, images } = draft.value;
   const field = useRef<HTMLTextAreaElement>(null);
   const hint = useId();
-  const attachments = useAttachments();
-  const sending = useSending({ name: label, from, attachments, onSend });
-  useDropZone(form, attachments.add);
-  // Before anything more is typed.
+  const isWanted = onCancel !== undefined || focusWanted.value;
   useLayoutEffect(() => {
-    if (!wanted) return;
+    if (!isWanted) return;
     field.current?.focus();
-    onFocused?.();
-  }, [wanted]);
+    focusWanted.value = false;
+  }, [isWanted]);
   return (
     <form
-      ref={form}
       class="composer"
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault();
-        sending.send();
-        // From the button, too: what is typed next is text, and no key.
+        submit();
+        // Letters typed after a click on the button are text, and no keys.
         field.current?.focus();
       }}
     >
-      <AttachmentList attachments={attachments} />
+      <Attachments draft={draft} />
+      {refused.length > 0 && <Failure error={new Error(refused.join("\n"))} />}
       <textarea
         ref={field}
         rows={2}
-        value={sending.text}
-        placeholder={props.placeholder}
+        value={text}
+        placeholder={placeholder}
         aria-label={label}
         aria-describedby={hint}
-        onInput={({ currentTarget }) => sending.setText(currentTarget.value)}
+        onInput={({ currentTarget }) => {
+          draft.value = { text: currentTarget.value, images };
+        }}
         onPaste={(event) => {
-          const files = [...(event.clipboardData?.files ?? [])];
+          const files = event.clipboardData?.files ?? [];
           if (files.length === 0) return;
           event.preventDefault();
-          attachments.add(files);
+          add(files);
         }}
         onKeyDown={(event) => {
-          if (event.key === "Escape" && onCancel !== undefined) {
-            event.preventDefault();
-            onCancel();
-          }
-          // Enter also ends the choice of a character, where one is made of several keys.
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          // Enter also chooses a character that is composed of several keys.
+          const isSent = event.key === "Enter" && !event.shiftKey && !event.isComposing;
+          const run = isSent ? submit : event.key === "Escape" ? onCancel : undefined;
+          if (run === undefined) return;
           event.preventDefault();
-          sending.send();
+          run();
         }}
       />
       <div class="row">
-        <button
-          type="submit"
-          class="primary"
-          aria-disabled={sending.empty}
-          aria-busy={sending.busy}
-        >
-          {props.send}
+        <button type="submit" class="primary" aria-disabled={isEmpty}>
+          {send}
         </button>
         <FileButton
           label="Add images"
           name="Images"
           accept={IMAGE_TYPES.join(",")}
           multiple
-          onFiles={attachments.add}
+          onFiles={add}
         />
         {onCancel !== undefined && (
           <button type="button" class="quiet" onClick={onCancel}>
@@ -99,4 +107,74 @@ export function Composer(props: ComposerProps) {
       </div>
     </form>
   );
+}
+
+function useDraft({ label, from, onSend }: ComposerProps) {
+  const draft = drafts.get(label) ?? signal(EMPTY);
+  drafts.set(label, draft);
+  const { text, images } = draft.value;
+  const isEmpty = text.trim() === "" && images.length === 0;
+  const [refused, setRefused] = useState<readonly string[]>([]);
+  const last = useRef(Promise.resolve());
+  const add = (files: Iterable<File>) => {
+    const { taken, refused: reasons } = sift([...files], MAX_IMAGES - draft.value.images.length);
+    setRefused(reasons);
+    draft.value = { ...draft.value, images: [...draft.value.images, ...taken] };
+  };
+  const deliver = async () => {
+    const isSent = await attempt(async () => {
+      const imageKeys: string[] = [];
+      for (const image of images) imageKeys.push((await control.uploadImage(image, from)).key);
+      await onSend(imageKeys.length === 0 ? { text } : { text, imageKeys });
+    });
+    if (isSent) return;
+    // Text and images typed or added meanwhile come after those that failed.
+    draft.value = {
+      text: [text, draft.value.text].filter(Boolean).join("\n"),
+      images: [...images, ...draft.value.images].slice(0, MAX_IMAGES),
+    };
+  };
+  const submit = () => {
+    if (isEmpty) return;
+    draft.value = EMPTY;
+    setRefused([]);
+    // One after the other keeps the order.
+    last.current = last.current.then(deliver);
+  };
+  return { draft, isEmpty, refused, add, submit };
+}
+
+function Attachments({ draft }: { readonly draft: Signal<Draft> }) {
+  const { text, images } = draft.value;
+  if (images.length === 0) return null;
+  return (
+    <ul class="attachments" aria-label="Images to send">
+      {images.map((image, index) => (
+        <li key={index}>
+          <Preview image={image} />
+          <span class="attachment-name">{image.name}</span>
+          <button
+            type="button"
+            class="quiet small"
+            aria-label={`Remove ${image.name}`}
+            onClick={() => {
+              draft.value = { text, images: images.toSpliced(index, 1) };
+            }}
+          >
+            <Icon name="close" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Preview({ image }: { readonly image: File }) {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    const made = URL.createObjectURL(image);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [image]);
+  return <img src={url} alt="" width="48" height="48" />;
 }

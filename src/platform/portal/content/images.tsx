@@ -1,120 +1,75 @@
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { ImageView } from "../../types.ts";
 import { Dialog } from "../parts/dialog.tsx";
 
-type Shown = Omit<ImageView, "thumbUrl"> & Partial<Pick<ImageView, "thumbUrl">>;
+export type Image = Omit<ImageView, "thumbUrl"> & Partial<Pick<ImageView, "thumbUrl">>;
 
 export interface ImagesProps {
-  readonly images: readonly Shown[];
-  /** Username of who has attached them. */
+  readonly images: readonly Image[];
+  /** Username of the author. */
   readonly by: string;
 }
 
-/** The images of a text, small; each opens large. */
+/** The images of a text, small. Each opens large. The arrow keys turn to the others. */
 export function Images({ images, by }: ImagesProps) {
   const [open, setOpen] = useState<number>();
+  const shown = images[open ?? -1];
+  const turn = (step: number) => setOpen((at = 0) => (images[at + step] ? at + step : at));
+  const nameOf = (index: number) =>
+    images.length === 1 ? `image of @${by}` : `image ${index + 1} of ${images.length} of @${by}`;
   if (images.length === 0) return null;
   return (
-    <>
-      <div class="images">
-        {images.map((image, index) => (
-          <button
-            key={image.url}
-            type="button"
-            aria-label={`Open ${nameOf(index, images.length, by)}`}
-            onClick={() => setOpen(index)}
-          >
-            {/* Its size is known before it is there, so that nothing moves when it comes. */}
-            <img
-              src={here(image.thumbUrl ?? image.url)}
-              alt=""
-              loading="lazy"
-              {...fitted(image, images.length)}
-            />
-          </button>
-        ))}
-      </div>
-      {open !== undefined && (
-        <Viewer
-          images={images}
-          by={by}
-          index={open}
-          onTurn={setOpen}
-          onClose={() => setOpen(undefined)}
-        />
+    // biome-ignore lint/a11y/noStaticElementInteractions: hears the keys of its buttons and of the dialog
+    <div
+      class="images"
+      onKeyDown={(event) => {
+        if (shown === undefined) return;
+        event.stopPropagation();
+        if (event.key === "ArrowRight") turn(1);
+        if (event.key === "ArrowLeft") turn(-1);
+      }}
+    >
+      {images.map(({ url, thumbUrl, width, height }, index) => (
+        <button
+          key={url}
+          type="button"
+          aria-label={`Open ${nameOf(index)}`}
+          onClick={() => setOpen(index)}
+        >
+          <img src={pathOf(thumbUrl ?? url)} alt="" loading="lazy" width={width} height={height} />
+        </button>
+      ))}
+      {shown !== undefined && open !== undefined && (
+        <Dialog title={nameOf(open).replace("i", "I")} onClose={() => setOpen(undefined)} wide>
+          <img
+            class="large-image"
+            src={pathOf(shown.url)}
+            alt={nameOf(open)}
+            width={shown.width}
+            height={shown.height}
+          />
+          <div class="row">
+            {images.length > 1 && (
+              <>
+                <button type="button" disabled={open === 0} onClick={() => turn(-1)}>
+                  Previous <kbd>←</kbd>
+                </button>
+                <button type="button" disabled={open === images.length - 1} onClick={() => turn(1)}>
+                  Next <kbd>→</kbd>
+                </button>
+              </>
+            )}
+            <span class="hint">
+              {shown.width} × {shown.height} pixels
+            </span>
+          </div>
+        </Dialog>
       )}
-    </>
+    </div>
   );
 }
 
-/** An image by its path alone: the platform names itself in its address, and may be looked at under another name. */
-function here(url: string): string {
+/** The page may be open under another name of the machine than the platform's own. */
+function pathOf(url: string): string {
   return new URL(url).pathname;
-}
-
-/** The longest side of a small image in CSS pixels: of one alone, and of one of several. */
-const ALONE = 300;
-const BESIDE = 170;
-
-function fitted({ width, height }: Shown, count: number): { width: number; height: number } {
-  const scale = Math.min(1, (count === 1 ? ALONE : BESIDE) / Math.max(width, height));
-  const size = (length: number) => Math.max(1, Math.round(length * scale));
-  return { width: size(width), height: size(height) };
-}
-
-function nameOf(index: number, count: number, by: string): string {
-  return count === 1 ? `image of @${by}` : `image ${index + 1} of ${count} of @${by}`;
-}
-
-interface ViewerProps extends ImagesProps {
-  readonly index: number;
-  readonly onTurn: (index: number) => void;
-  readonly onClose: () => void;
-}
-
-/** One image as large as the window allows; the arrow keys turn to the others. */
-function Viewer({ images, by, index, onTurn, onClose }: ViewerProps) {
-  const image = images[index];
-  // From the moment that it is shown: a key may follow at once.
-  useLayoutEffect(() => {
-    const end = new AbortController();
-    const turn = ({ key }: KeyboardEvent) => {
-      const to = index + (key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0);
-      if (to !== index && images[to] !== undefined) onTurn(to);
-    };
-    document.addEventListener("keydown", turn, { signal: end.signal });
-    return () => end.abort();
-  }, [index, images, onTurn]);
-  if (image === undefined) return null;
-  const name = nameOf(index, images.length, by);
-  return (
-    <Dialog title={name.replace(/^i/, "I")} onClose={onClose} wide>
-      <img
-        class="large-image"
-        src={here(image.url)}
-        alt={name}
-        width={image.width}
-        height={image.height}
-      />
-      <div class="row">
-        {images.length > 1 && (
-          <>
-            <button type="button" disabled={index === 0} onClick={() => onTurn(index - 1)}>
-              Previous <kbd>←</kbd>
-            </button>
-            <button
-              type="button"
-              disabled={index === images.length - 1}
-              onClick={() => onTurn(index + 1)}
-            >
-              Next <kbd>→</kbd>
-            </button>
-          </>
-        )}
-        <span class="hint">
-          {image.width} × {image.height} pixels
-        </span>
-      </div>
-    </Dialog>
-  );
 }

@@ -1,18 +1,21 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Profile } from "../../../types.ts";
+import { control } from "../../api/control.ts";
+import { focusWanted } from "../../content/composer.tsx";
 import { useKeys } from "../../keys/keys.ts";
 import { go, route } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
 import { useShownApp } from "../../live/shown-app.tsx";
 import { usePeople } from "../../live/use-people.ts";
-import { Effects } from "./effects.tsx";
-import { Pane } from "./pane.tsx";
-import { PersonDialog } from "./person-dialog.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { AccountForm } from "../settings/account-form.tsx";
+import { Activity, traced } from "./activity.tsx";
+import { Conversation } from "./conversation.tsx";
 import { Posts } from "./posts.tsx";
-import { TalkList } from "./talk-list.tsx";
-import { between, useConversations } from "./talks.ts";
+import { TalkList, useConversations } from "./talk-list.tsx";
+import { between } from "./talks.ts";
 
-/** Conversations and posts, with what they cause in the bot. */
+/** Conversations and posts, with the activity of the bot. */
 export function Chat() {
   const { app } = useShownApp();
   return (
@@ -27,69 +30,67 @@ function Talks({ bot }: { readonly bot: Profile }) {
   const { id } = route.value;
   const conversations = useConversations(person.value);
   const { people } = usePeople();
-  const all = conversations.data ?? [];
-  const own = between(all, person.value, bot.username);
+  const [isCreating, setCreating] = useState(false);
   const isPosts = id === "posts" || id.startsWith("p_");
   const isOwn = id === "" || id === "list";
-  const openId = isOwn ? own?.id : id;
-  const conversation = all.find((each) => each.id === openId);
-  const [picking, setPicking] = useState(false);
-  const [wanted, setWanted] = useState(false);
-  const pick = (username: string) => {
-    person.value = username;
-    setPicking(false);
-    go("chat");
-    setWanted(true);
-  };
-  useTalkKeys({
-    write: () => setWanted(true),
-    pick: () => setPicking(true),
-    people: people.map(({ username }) => username),
-    choose: (username) => {
-      person.value = username;
-      go("chat");
-    },
-  });
-  const focus = { wanted, onFocused: () => setWanted(false) };
+  const all = conversations.data ?? [];
+  const conversation = isOwn
+    ? between(all, person.value, bot.username)
+    : all.find((each) => each.id === id);
+  const open = isPosts ? "posts" : isOwn ? conversation?.id : id;
+  useEffect(() => {
+    traced.value = undefined;
+  }, [open, id]);
+  useTalkKeys(people, () => setCreating(true));
   return (
-    <div class={id === "list" ? "chat listed" : "chat"}>
-      <TalkList
-        {...{ conversations, people, bot, isPosts }}
-        open={openId}
-        onNew={() => setPicking(true)}
-      />
+    <div
+      class={`chat ${id === "list" ? "listed" : ""} ${traced.value === undefined ? "" : "traced"}`}
+    >
+      <TalkList {...{ conversations, people, bot, open }} onNew={() => setCreating(true)} />
       {isPosts ? (
-        <Posts bot={bot} postId={id === "posts" ? undefined : id} {...focus} />
+        <Posts bot={bot} postId={id === "posts" ? undefined : id} />
       ) : (
-        <Pane
+        <Conversation
           key={isOwn ? `own ${person.value} ${bot.username}` : id}
-          {...{ bot, conversation, ...focus }}
-          id={openId}
-          onSent={conversations.reload}
+          {...{ bot, people, conversation }}
+          id={open}
         />
       )}
-      <Effects of={isPosts ? "posts" : openId} />
-      {picking && <PersonDialog onClose={() => setPicking(false)} onPicked={pick} />}
+      <Activity of={open} />
+      {isCreating && (
+        <Dialog title="New person" onClose={() => setCreating(false)}>
+          <AccountForm
+            what="person"
+            create={async (account) => {
+              speakAs((await control.createPerson(account)).username);
+              setCreating(false);
+              focusWanted.value = true;
+            }}
+          />
+        </Dialog>
+      )}
     </div>
   );
 }
 
-interface TalkKeys {
-  readonly write: () => void;
-  readonly pick: () => void;
-  readonly people: readonly string[];
-  readonly choose: (username: string) => void;
+function speakAs(username: string): void {
+  person.value = username;
+  go("chat");
 }
 
-function useTalkKeys({ write, pick, people, choose }: TalkKeys): void {
+function useTalkKeys(people: readonly Profile[], create: () => void): void {
   const step = (by: number) => {
-    const next = people[people.indexOf(person.value) + by];
-    if (next !== undefined) choose(next);
+    const at = people.findIndex(({ username }) => username === person.value);
+    const next = people[at + by];
+    if (next !== undefined) speakAs(next.username);
+  };
+  const write = () => {
+    focusWanted.value = true;
   };
   const group = "Chat";
   useKeys([
     { key: "n", label: "Write", group, run: write },
-    { key: "p", label: "New person", group, run: pick },
+    { key: "p", label: "New person", group, run: create },
     { key: "j", label: "Next person", group, run: () => step(1) },
     { key: "k", label: "Previous person", group, run: () => step(-1) },
   ]);

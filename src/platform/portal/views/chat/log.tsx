@@ -1,32 +1,44 @@
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MessageView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
+import { touches } from "../../live/touches.ts";
+import { useLive } from "../../live/use-live.ts";
 import { Failure } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { attempt } from "../../parts/toast.tsx";
-import { useEnd } from "../../parts/use-end.ts";
-import { Message } from "./message.tsx";
-import type { Messages } from "./use-messages.ts";
+import { trace } from "./activity.tsx";
+import { Entry, Head } from "./entry.tsx";
+
+/** Messages of one request. */
+const PAGE_LIMIT = 50;
+
+/** Distance in CSS pixels that still counts as the end. */
+const END_TOLERANCE = 32;
 
 export interface LogProps {
-  readonly messages: Messages;
-  readonly atEnd: { current: boolean };
-  /** Username of whose messages stand on the right. */
+  /** A conversation. */
+  readonly id: string;
+  /** Username of the author whose messages stand on the right. */
   readonly own: string;
-  /** What the conversation is called. */
+  /** The name of the conversation. */
   readonly name: string;
 }
 
-/** The messages of a conversation. */
-export function Log({ messages, atEnd, own, name }: LogProps) {
-  const { data = [], more, error, reload, loadOlder } = messages;
+/** The messages of a conversation. The browser keeps the end in sight, because the column is reversed. */
+export function Log({ id, own, name }: LogProps) {
   const log = useRef<HTMLDivElement>(null);
-  const { unseen, toEnd, onScroll } = useEnd({
-    log,
-    atEnd,
-    newest: data.at(-1)?.id,
-    shown: messages.data,
+  /** The oldest message to read while the end is out of sight. */
+  const oldest = useRef<string | undefined>(undefined);
+  const [isUnseen, setUnseen] = useState(false);
+  const { data, error, reload } = useLive(() => readDownTo(id, oldest.current), {
+    key: id,
+    concerns: touches("conversationId", id),
   });
+  const { items = [], more = false } = data ?? {};
+  const newest = items.at(-1);
+  const toEnd = () => log.current?.scrollTo(0, 0);
+  useLayoutEffect(() => setUnseen(oldest.current !== undefined), [newest?.id]);
   return (
     <div class="log-frame">
       <div
@@ -36,15 +48,45 @@ export function Log({ messages, atEnd, own, name }: LogProps) {
         aria-label={`Messages: ${name}`}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it can be scrolled, so the keyboard has to reach it
         tabIndex={0}
-        onScroll={onScroll}
-        onKeyDown={move}
+        onScroll={({ currentTarget: { scrollTop } }) => {
+          // 0 at the end, negative above it.
+          const isEnd = scrollTop > -END_TOLERANCE;
+          oldest.current = isEnd ? undefined : (oldest.current ?? items[0]?.id);
+          if (isEnd) setUnseen(false);
+        }}
+        onKeyDown={onKey}
+        onClick={({ target }) => {
+          const isText = getSelection()?.isCollapsed === false;
+          if (!isText && !(target as Element).closest("button, a, dialog")) trace(itemOf(target));
+        }}
       >
+        <ol class="messages">
+          {items.map((message, index) => (
+            <Message
+              key={message.id}
+              message={message}
+              answered={items.find((each) => each.id === message.replyToId)}
+              isOwn={message.authorUsername === own}
+              isSameAuthor={items[index - 1]?.authorUsername === message.authorUsername}
+              isLast={message === newest}
+              onDelete={() => void remove(message.id).then(reload)}
+            />
+          ))}
+        </ol>
+        {more && (
+          <Action
+            run={async () => {
+              oldest.current = (await read(id, items[0]?.id)).items[0]?.id;
+              await reload();
+            }}
+          >
+            Load older
+          </Action>
+        )}
+        {data === undefined && error === undefined && <p class="hint">Loading…</p>}
         {error !== undefined && <Failure error={error} retry={reload} />}
-        {messages.data === undefined && error === undefined && <p class="hint">Loading…</p>}
-        {more && <Action run={loadOlder}>Load older</Action>}
-        <List items={data} own={own} reload={reload} />
       </div>
-      {unseen && (
+      {isUnseen && (
         <button type="button" class="primary unseen" onClick={toEnd}>
           New messages
         </button>
@@ -53,49 +95,90 @@ export function Log({ messages, atEnd, own, name }: LogProps) {
   );
 }
 
-function List({ items, own, reload }: ListProps) {
-  const [focused, setFocused] = useState("");
-  const reached = items.some(({ id }) => id === focused) ? focused : items.at(-1)?.id;
-  const remove = async (id: string) => {
-    await attempt(() => control.deleteMessage(id), "Deleted. A deletion is no event.");
-    // Its button is gone then.
-    document.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`)?.focus();
-    await reload();
-  };
-  return (
-    <ol class="messages">
-      {items.map((message, index) => (
-        <Message
-          key={message.id}
-          message={message}
-          answered={items.find(({ id }) => id === message.replyToId)}
-          isOwn={message.authorUsername === own}
-          isSameAuthor={items[index - 1]?.authorUsername === message.authorUsername}
-          reached={message.id === reached}
-          onReach={() => setFocused(message.id)}
-          onDelete={() => void remove(message.id)}
-        />
-      ))}
-    </ol>
-  );
+function read(id: string, before?: string) {
+  return control.messages(id, { limit: PAGE_LIMIT, ...(before !== undefined && { before }) });
 }
 
-interface ListProps {
-  readonly items: readonly MessageView[];
-  readonly own: string;
-  readonly reload: () => Promise<void>;
+/** Reads the newest messages, oldest first, and more until one of them is found. */
+async function readDownTo(id: string, oldest: string | undefined) {
+  let { items, more } = await read(id);
+  while (more && oldest !== undefined && items.every((message) => message.id !== oldest)) {
+    const page = await read(id, items[0]?.id);
+    items = [...page.items, ...items];
+    more = page.more;
+  }
+  return { items, more };
 }
 
-const steps: Readonly<Record<string, number>> = { ArrowUp: -1, ArrowDown: 1 };
+async function remove(id: string): Promise<void> {
+  await attempt(() => control.deleteMessage(id), "Deleted. A deletion is no event.");
+  // The focused button disappears.
+  document.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`)?.focus();
+}
 
-/** From message to message, once one has the focus. */
-function move(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
-  const step = steps[event.key];
-  const all: Element[] = [...event.currentTarget.querySelectorAll("[data-item]")];
-  const { activeElement } = document;
-  const at = activeElement === null ? -1 : all.indexOf(activeElement);
-  const next = at === -1 || step === undefined ? undefined : all[at + step];
-  if (!(next instanceof HTMLElement)) return;
+function itemOf(target: EventTarget | null): string | undefined {
+  return (target as Element).closest<HTMLElement>("[data-item]")?.dataset["item"];
+}
+
+/** Up and Down move between messages, Enter opens the trace, Delete deletes. */
+function onKey(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+  const { key, target, currentTarget } = event;
+  const all = [...currentTarget.querySelectorAll<HTMLElement>("[data-item]")];
+  const at = all.indexOf(target as HTMLElement);
+  if (key === "Enter" && at >= 0) trace(itemOf(target));
+  if (key === "Delete") all[at]?.parentElement?.querySelector<HTMLElement>(".delete")?.click();
+  const next = key === "ArrowUp" ? all.at(at < 0 ? -1 : at - 1) : all[at + 1];
+  if ((key !== "ArrowUp" && key !== "ArrowDown") || next === undefined) return;
   event.preventDefault();
   next.focus();
+}
+
+interface MessageProps {
+  readonly message: MessageView;
+  /** The message that it answers, if that is listed. */
+  readonly answered: MessageView | undefined;
+  readonly isOwn: boolean;
+  /** True if the message before is of the same author. */
+  readonly isSameAuthor: boolean;
+  readonly isLast: boolean;
+  readonly onDelete: () => void;
+}
+
+function Message({ message, answered, isOwn, isSameAuthor, isLast, onDelete }: MessageProps) {
+  const { id, authorUsername: by, fromBot, text, images, createdAt } = message;
+  // Section 2: a deleted message keeps its place, without its text and its images.
+  const isDeleted = text === "" && images.length === 0;
+  const time = new Date(createdAt).toLocaleString();
+  return (
+    <li class={isOwn ? "message own" : "message"}>
+      <article
+        tabIndex={-1}
+        data-item={id}
+        aria-label={`@${by}, ${time}`}
+        aria-keyshortcuts={isDeleted ? undefined : "Delete"}
+        title={time}
+      >
+        {!isSameAuthor && <Head author={{ username: by, isBot: fromBot }} at={createdAt} />}
+        {answered !== undefined && !isOwn && (
+          <p class="answered">
+            @{answered.authorUsername}: {answered.text || "…"}
+          </p>
+        )}
+        {isDeleted && <p class="hint">deleted</p>}
+        <Entry {...{ id, text, images, by, isLast }} />
+      </article>
+      {!isDeleted && (
+        <button
+          type="button"
+          class="quiet small delete"
+          tabIndex={-1}
+          aria-label={`Delete the message of @${by}: ${text.slice(0, 40)}`}
+          title="Delete"
+          onClick={onDelete}
+        >
+          <Icon name="trash" />
+        </button>
+      )}
+    </li>
+  );
 }

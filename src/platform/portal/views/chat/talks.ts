@@ -1,34 +1,41 @@
 import type { AuthorView, ControlConversation } from "../../../types.ts";
-import { control } from "../../api/control.ts";
-import { touches } from "../../live/touches.ts";
-import { useLive } from "../../live/use-live.ts";
-import { type Pages, usePages } from "../../live/use-pages.ts";
 
-/** Reads all conversations, the latest message first. Those of the person are among them, however many there are. */
-export function useConversations(person: string): Pages<ControlConversation> {
-  const concerns = touches("conversationId");
-  const all = usePages(control.conversations, { key: "conversations", concerns });
-  const own = useLive(() => control.conversationsOf(person), { key: person, concerns });
-  if (all.data === undefined || own.data === undefined) {
-    return { ...all, data: undefined, error: all.error ?? own.error };
-  }
-  const known = new Set(all.data.map(({ id }) => id));
-  const missing = own.data.items.filter(({ id }) => !known.has(id));
-  return { ...all, data: [...all.data, ...missing] };
-}
-
-/** Finds the one conversation of these two. */
+/** Finds the one conversation of two. */
 export function between(
   all: readonly ControlConversation[],
   one: string,
   other: string,
 ): ControlConversation | undefined {
-  const has = (members: readonly AuthorView[], name: string) =>
-    members.some(({ username }) => username === name);
-  return all.find(({ group, members }) => !group && has(members, one) && has(members, other));
+  return all.find(({ group, members }) => {
+    const names = members.map(({ username }) => username);
+    return !group && names.includes(one) && names.includes(other);
+  });
 }
 
-/** Names a conversation by its members: "@ben and @bot". */
-export function nameOf({ members }: Pick<ControlConversation, "members">): string {
-  return members.map(({ username }) => `@${username}`).join(" and ");
+const list = new Intl.ListFormat("en");
+
+/** Names a conversation by its members, people first: "@ben and @bot". */
+export function nameOf(members: readonly AuthorView[]): string {
+  const sorted = members.toSorted((one, other) => Number(one.isBot) - Number(other.isBot));
+  return list.format(sorted.map(({ username }) => `@${username}`));
+}
+
+/** The author in a conversation and the bot that is addressed; or the reason why the portal cannot write there. */
+export type Roles =
+  | { readonly from: string; readonly to: string }
+  | { readonly from?: undefined; readonly closed: string };
+
+/** @param bot username of the bot that is shown */
+export function rolesIn(
+  { group, members }: Pick<ControlConversation, "group" | "members">,
+  bot: string,
+): Roles {
+  if (group) return { closed: "Bots cannot write to groups. This one can only be read." };
+  const bots = members.filter(({ isBot }) => isBot);
+  const to = bots.find(({ username }) => username === bot) ?? bots[0];
+  const from = members.find((member) => member !== to);
+  if (to === undefined || from === undefined) {
+    return { closed: "This is a conversation of two people. The bot does not see it." };
+  }
+  return { from: from.username, to: to.username };
 }

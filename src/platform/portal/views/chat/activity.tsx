@@ -1,0 +1,137 @@
+import { computed, signal } from "@preact/signals";
+import { addressOf } from "../../live/route.ts";
+import { Empty, Time } from "../../parts/bits.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { overview } from "../events/store.ts";
+import { actOf, outcomeOf, type Story } from "../events/stories.ts";
+import { Trace } from "../events/trace.tsx";
+import { Kept } from "./kept.tsx";
+
+/** Number of listed events. The Events view has all of them. */
+const LISTED = 8;
+
+/** The event whose trace is open. `undefined`: the newest. A narrow window shows the activity while this is set. */
+export const traced = signal<string>();
+
+/** The event of each message, post and comment, and the event that an answer of the bot belongs to. */
+const storyOf = computed(() => {
+  const found = new Map<string | undefined, Story>();
+  for (const story of overview.value.stories.values()) {
+    found.set(story.event.contentId, story);
+    for (const { created } of story.calls) {
+      found.set(created?.messageId ?? created?.commentId ?? created?.postId, story);
+    }
+  }
+  return found;
+});
+
+/** Opens the trace of a message, a post or a comment. */
+export function trace(contentId: string | undefined): void {
+  const story = contentId === undefined ? undefined : storyOf.peek().get(contentId);
+  if (story !== undefined) traced.value = story.event.id;
+}
+
+/** Opens the activity in a narrow window. */
+export function ActivityButton() {
+  return (
+    <button
+      type="button"
+      class="quiet narrow"
+      onClick={() => {
+        traced.value = "";
+      }}
+    >
+      <Icon name="events" /> Activity
+    </button>
+  );
+}
+
+export interface OutcomeProps {
+  /** The id of a message, a post or a comment. */
+  readonly of: string;
+  /** True for a message that has no answer yet. Others show trouble alone. */
+  readonly isLast?: boolean;
+}
+
+/** The outcome of an event under the text that caused it. Opens its trace. */
+export function Outcome({ of, isLast = false }: OutcomeProps) {
+  const story = storyOf.value.get(of);
+  if (story?.event.contentId !== of) return null;
+  const { tone, text } = outcomeOf(story, overview.value);
+  if (tone === "plain" && !isLast) return null;
+  return (
+    <button type="button" class={`outcome ${tone}`} onClick={() => trace(of)}>
+      {text}
+    </button>
+  );
+}
+
+export interface ActivityProps {
+  /** A conversation, or all posts. `undefined` for a conversation that has not begun. */
+  readonly of: string | undefined;
+}
+
+/** Events of a conversation with deliveries, runs and requests, and what the bot keeps for it. */
+export function Activity({ of }: ActivityProps) {
+  const here = [...overview.value.stories.values()]
+    .filter(({ event }) => isOf(event, of))
+    .reverse();
+  const open = here.find(({ event }) => event.id === traced.value) ?? here[0];
+  const listed = here.filter((story, index) => index < LISTED || story === open);
+  return (
+    <section class="activity" aria-label="Activity">
+      <header class="pane-head">
+        <button
+          type="button"
+          class="quiet narrow"
+          aria-label="Back to the messages"
+          onClick={() => {
+            traced.value = undefined;
+          }}
+        >
+          <Icon name="back" />
+        </button>
+        <h2>Activity</h2>
+      </header>
+      {here.length === 0 && (
+        <Empty title="No events yet">
+          <p>The event of a message, the run of the handler and the requests of the bot.</p>
+        </Empty>
+      )}
+      {listed.map((story) => (
+        <Effect key={story.event.id} story={story} isOpen={story === open} />
+      ))}
+      {of !== undefined && of !== "posts" && <Kept of={of} />}
+    </section>
+  );
+}
+
+function isOf({ conversationId }: Story["event"], of: string | undefined): boolean {
+  return of !== undefined && (conversationId ?? "posts") === of;
+}
+
+function Effect({ story, isOpen }: { readonly story: Story; readonly isOpen: boolean }) {
+  const { event } = story;
+  const { tone, text } = outcomeOf(story, overview.value);
+  return (
+    <article class="effect">
+      <button
+        type="button"
+        class="quiet"
+        aria-expanded={isOpen}
+        onClick={() => {
+          traced.value = event.id;
+        }}
+      >
+        <strong>@{event.from}</strong> {actOf(event)} <Time at={event.at} />
+      </button>
+      <p class={tone === "plain" ? "hint" : tone}>{text}</p>
+      {isOpen && (
+        <>
+          <Trace id={event.id} isBrief />
+          <a href={addressOf("events", event.id)}>Open in Events</a>
+        </>
+      )}
+    </article>
+  );
+}
