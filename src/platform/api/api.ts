@@ -2,7 +2,6 @@ import type { Logger } from "../../core/logger.ts";
 import { allScopes, DOCTOR_AGENT, EVENT_HEADER } from "../../core/platform-contract.ts";
 import type { PlatformClock } from "../clock.ts";
 import { notFound } from "../error.ts";
-import type { ShownEvents } from "../events/shown-events.ts";
 import { type ApiFaults, gatewayPage, type MetFault, refusal } from "../faults/api-faults.ts";
 import { ConnectionLost, errorAnswer, jsonAnswer, type TextAnswer } from "../http/answer.ts";
 import { dropBody, readJson, usualLimit } from "../http/body.ts";
@@ -53,7 +52,7 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
   try {
     const found = operationOf(method, path);
     const body = await readBody(context, found.route, request, trace);
-    fault = await faults.meet({ method, path, gone });
+    fault = await faults.meet({ method, path, gone, ...causeOf(context, incoming) });
     if (fault !== undefined) trace.entry.fault = fault.mode;
     if ((fault?.mode === "hold" || fault?.mode === "slow") && gone.aborted) {
       record(null, undefined);
@@ -120,13 +119,13 @@ async function perform(
   { route, id }: Match<Operation>,
   { incoming, body, trace: { entry } }: Given,
 ): Promise<TextAnswer> {
-  const { store, limits, shown, clock } = context;
+  const { store, limits, clock } = context;
   const { request, url, gone } = incoming;
   store.requireOpen();
   const { bot: seq, scopes } = authenticate(store.tokens, request);
   const bot = store.people.get(seq);
   entry.bot = bot.username;
-  Object.assign(entry, causeOf(shown, bot.seq, incoming));
+  Object.assign(entry, causeOf(context, incoming));
   requireEnabled(store.apps, bot.seq);
   limits.countRequest(bot.seq);
   requireScope(scopes, route.scopes);
@@ -140,10 +139,11 @@ async function perform(
 
 /** Returns the event because of which a bot calls: as the bot says, or as can be guessed. */
 function causeOf(
-  shown: ShownEvents,
-  bot: number,
+  { store, shown }: ApiContext,
   { request, path }: Incoming,
 ): Pick<Details, "eventId" | "guessed"> {
+  const bot = findGrant(store.tokens, request)?.bot;
+  if (bot === undefined) return {};
   const said = request.headers.get(EVENT_HEADER);
   if (said !== null && shown.has(bot, said)) return { eventId: said };
   const eventId = shown.guess(bot, path);

@@ -63,9 +63,10 @@ export class ActiveFault<F extends Fault> {
   }
 
   /** Says in the timeline what became of it. */
-  note(change: FaultEntry["change"], detail: string): void {
+  note(change: FaultEntry["change"], detail: string, eventId?: string): void {
     const { timeline, target } = this.#options;
-    timeline.add({ kind: "fault", target, change, detail });
+    const about = eventId === undefined ? {} : { eventId };
+    timeline.add({ kind: "fault", target, change, detail, ...about });
   }
 }
 

@@ -93,14 +93,20 @@ export class ApiFaults {
     readonly method: string;
     readonly path: string;
     readonly gone: AbortSignal;
+    /** The event because of which the bot sends the request. */
+    readonly eventId?: string;
   }): Promise<MetFault | undefined> {
     const fault = this.#unmix(this.#take(request.method));
-    if (fault?.mode === "slow") await this.#hold(request.gone, fault.delayMs);
-    if (fault?.mode !== "hold") return fault;
-    const name = `${request.method} ${request.path}`;
-    this.#active.note("held", name);
-    await this.#hold(request.gone, Number.POSITIVE_INFINITY);
-    if (!request.gone.aborted) this.#active.note("released", name);
+    if (fault?.mode !== "hold" && fault?.mode !== "slow") return fault;
+    const { eventId, gone } = request;
+    const note = (change: "held" | "released") => {
+      // A slow API touches each poll: only requests because of an event are worth a line.
+      if (fault.mode === "slow" && eventId === undefined) return;
+      this.#active.note(change, `${request.method} ${request.path}`, eventId);
+    };
+    note("held");
+    await this.#hold(gone, fault.mode === "slow" ? fault.delayMs : Number.POSITIVE_INFINITY);
+    if (!gone.aborted) note("released");
     return fault;
   }
 

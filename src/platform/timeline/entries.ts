@@ -139,6 +139,8 @@ export interface FaultEntry {
   readonly target: "webhook" | "api" | "events";
   readonly change: "set" | "ended" | "held" | "released";
   readonly detail: string;
+  /** The event because of which the bot sent a request that is held or released. */
+  readonly eventId?: string;
 }
 
 /** The state as a whole, or the clock, was taken in hand. */

@@ -67,7 +67,7 @@ async function goByKeyboard(page: Page): Promise<void> {
   await page.keyboard.press("j");
   await eventually(async () => (await focused()).includes("@ada"), true);
   await page.keyboard.press("Enter");
-  await page.getByText(/Delivery 200 in \d+ ms, attempt 1/).waitFor();
+  await page.getByRole("button", { name: /Delivery attempt 1 200/ }).waitFor();
   await page.keyboard.press("Escape");
   await eventually(() => page.evaluate(() => location.hash), "#/events");
   expect(await focused()).toContain("@ada");
@@ -122,10 +122,11 @@ test("a handler that throws is red in the row, the badge and the title, and a de
   await eventually(() => badge(page).textContent(), "1 failed");
   await eventually(() => page.title(), "(1 failed) Events · service-bot portal");
   await asked.click();
-  const stack = page.getByRole("group").filter({ hasText: "Stack" });
-  await stack.getByText("events.browser.test.ts").first().waitFor();
-  await page.getByText("Steps (1)").click();
-  await page.getByText("step/look up").waitFor();
+  await page
+    .locator("strong")
+    .getByText(/^events\.browser\.test\.ts:\d+:\d+$/)
+    .waitFor();
+  await page.getByRole("listitem").filter({ hasText: "step/look up" }).getByText("done").waitFor();
   isBroken = false;
   await page.getByRole("button", { name: "Retry" }).click();
   await asked.getByText("Answered “It is 7.”").waitFor();
@@ -167,18 +168,19 @@ test("an event shows its tries and calls, runs again, is edited, and copied as c
 });
 
 async function readTrace(page: Page): Promise<void> {
-  await page.getByText("The fault “status” did this").waitFor();
-  await page.getByText(/Delivery 500/).click();
+  const line = (name: RegExp) => page.getByRole("button", { name });
+  await line(/Delivery attempt 1 fault: status 500/).click();
+  await page.getByText("The fault “status” caused this").waitFor();
   await page.getByText("No request was sent.").waitFor();
-  await page.getByText(/Delivery 200/).click();
+  await line(/Delivery attempt 2 200/).click();
   await page
     .getByText(/^Headers/)
     .first()
     .click();
   await page.getByRole("row", { name: "x-service-signature" }).waitFor();
-  await page.getByText(/POST \/dm\/conversations\//).click();
+  await line(/API POST \/dm\/conversations\//).click();
   await page.getByText('"text": "Hello Ada!"').waitFor();
-  await page.getByText("Payload", { exact: true }).click();
+  await line(/Payload/).click();
   await page.getByText('"excerpt": "hello <b>you</b>"').last().waitFor();
 }
 

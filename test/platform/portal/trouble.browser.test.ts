@@ -39,9 +39,9 @@ test("five troubles are named on the first view, and mended in two clicks at mos
 
   platform.control.setFaults({ api: { mode: "slow", delayMs: 2_500 } });
   await ask(page, "three");
-  await effects(page).getByText("Being handled").waitFor();
+  await effects(page).getByText("Waiting for POST /dm/conversations/c_2/messages").waitFor();
   await effects(page)
-    .getByText(/^Answered “Answer to three” in \d+ s$/)
+    .getByText(/^Answered “Answer to three” in \d+ s: POST .* took 2 s$/)
     .waitFor();
   await banners(page).getByText("API requests take 2 s longer").waitFor();
   await banners(page).getByRole("button", { name: "Stop" }).click();

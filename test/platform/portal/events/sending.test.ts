@@ -16,27 +16,30 @@ describe("a text that is to be sent", () => {
 
 describe("a delivery that failed", () => {
   test("has a remedy by the code that the bot answered with", () => {
-    const body = '{"error":{"code":"SIGNATURE_STALE","message":"…"}}';
-    expect(remedyOf({ status: 400, error: "answered 400", body })).toMatch(/clock/);
-    expect(remedyOf({ status: 400, error: "answered 400", body: "<html>" })).toBeUndefined();
+    const failed = { status: 400, error: "answered 400" };
+    expect(remedyOf({ ...failed, code: "SIGNATURE_STALE" })?.view).toBe("settings");
+    expect(remedyOf({ ...failed, code: "OTHER" })).toBeUndefined();
   });
 
   test("has one by what the platform says, or by the status", () => {
     const error = "nothing listens on 127.0.0.1:3000; is the bot running?";
-    expect(remedyOf({ status: null, error })).toMatch(/npm run dev/);
-    expect(remedyOf({ status: null, error: "no answer within 10000 ms" })).toMatch(/answer before/);
-    expect(remedyOf({ status: 302, error: "answered 302; redirects are not followed" })).toMatch(
-      /Save the address/,
-    );
-    expect(remedyOf({ status: 401, error: "answered 401" })).toMatch(/SERVICE_WEBHOOK_SECRET/);
-    expect(remedyOf({ status: 502, error: "answered 502" })).toMatch(/log/);
+    expect(remedyOf({ status: null, error })?.text).toMatch(/npm run dev/);
+    const late = remedyOf({ status: null, error: "no answer within 10000 ms" });
+    expect(late?.text).toMatch(/answer before/);
+    const moved = { status: 302, error: "answered 302; redirects are not followed" };
+    expect(remedyOf(moved)?.view).toBe("webhook");
+    const mismatch = remedyOf({ status: 401, error: "answered 401" });
+    expect(mismatch?.text).toMatch(/SERVICE_WEBHOOK_SECRET/);
+    expect(remedyOf({ status: 502, error: "answered 502" })?.text).toMatch(/log/);
     expect(remedyOf({ status: null, error: "something else" })).toBeUndefined();
   });
 
   test("is not held against the bot where a fault did it", () => {
-    expect(remedyOf({ status: 500, error: "answered 500", fault: "status" })).toMatch(
-      /not the bot/,
-    );
+    const failed = { status: 500, error: "answered 500", fault: "status" };
+    expect(remedyOf(failed)).toMatchObject({
+      text: expect.stringMatching(/not the bot/),
+      view: "faults",
+    });
   });
 
   test("control: one that was taken needs none", () => {

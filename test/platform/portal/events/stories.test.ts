@@ -36,10 +36,6 @@ describe("the outcome of an event", () => {
   test("says the answer of the bot", () => {
     const answer = called({ eventId: "evt_1", text: "Hello!" });
     expect(outcome(answer, { ...run, outcome: "done" }).text).toBe("Answered “Hello!”");
-    expect(outcome(answer, { ...run, outcome: "done", ms: 3_200 })).toEqual({
-      tone: "warn",
-      text: "Answered “Hello!” in 3 s",
-    });
   });
 
   test("follows the decisions in the inbox", () => {
@@ -61,6 +57,43 @@ describe("the outcome of an event", () => {
     expect(outcome(off, { ...off, change: "enabled" }).text).toContain("Waiting");
     const other = { ...run, eventId: "evt_0", outcome: "done" } as const;
     expect(outcome(other, delivered(["evt_1"])).text).toBe("Being handled");
+  });
+});
+
+describe("a slow platform", () => {
+  const got = [delivered(["evt_1"]), { ...run, eventId: "evt_0", outcome: "done" }] as const;
+  const path = "/dm/conversations/c_2/messages";
+  const fault = { kind: "fault", target: "api", detail: `POST ${path}`, eventId: "evt_1" } as const;
+  const held = { ...fault, change: "held" } as const;
+  const at = timelineOf(read)[0]?.at;
+
+  test("shows in the outcome while a request waits, since when, and no longer once it is answered", () => {
+    expect(outcome(...got)).toEqual({ tone: "plain", text: "Being handled", since: at });
+    const waits = { tone: "warn", text: `Waiting for POST ${path}`, since: at };
+    expect(outcome(...got, held)).toEqual(waits);
+    const answered = called({ eventId: "evt_1" });
+    const retry = { ...run, outcome: "retry", error } as const;
+    expect(outcome(...got, held, { ...held, change: "released" }).text).toBe("Being handled");
+    expect(outcome(...got, held, answered).text).toBe("Being handled");
+    expect(outcome(...got, held, { ...answered, status: null }, retry, held)).toEqual(waits);
+  });
+
+  test("shows afterwards, with the request and the durations", () => {
+    const slow = called({ eventId: "evt_1", text: "Hello!", ms: 6_000 });
+    expect(outcome(slow, { ...run, ms: 7_000, outcome: "done" })).toEqual({
+      tone: "warn",
+      text: `Answered “Hello!” in 7 s: POST ${path} took 6 s`,
+    });
+    const own = { ...run, ms: 7_000, outcome: "done" } as const;
+    expect(outcome(called({ eventId: "evt_1", text: "Hello!" }), own)).toEqual({
+      tone: "plain",
+      text: "Answered “Hello!” in 7 s",
+    });
+  });
+
+  test("control: waits of requests without an event, and of polls, are no rows", () => {
+    const { things } = overviewOf(timelineOf({ ...held, eventId: "evt_7" }, read));
+    expect(things).toEqual([]);
   });
 });
 
@@ -90,8 +123,7 @@ function find(text: string, more: { type?: string; onlyTrouble?: boolean } = {})
 test("a row is a thing: its deliveries and requests are in it, and idle polls are one line", () => {
   expect(find("")).toEqual(["evt_1", "evt_2", "call_2", "webhook", "fault"]);
   const story = overview.stories.get("evt_2") as Story;
-  expect(story.deliveries.map(({ id }) => id)).toEqual(["dlv_2"]);
-  expect(story.calls.map(({ id }) => id)).toEqual(["call_1"]);
+  expect(story.parts.map(({ kind }) => kind)).toEqual(["delivery", "api"]);
   expect(overview.idle?.count).toBe(2);
 });
 

@@ -1,86 +1,64 @@
 import { useState } from "preact/hooks";
 import type { EventTrace } from "../../../types.ts";
 import { control } from "../../api/control.ts";
+import { check } from "../../content/body.ts";
 import { sendAgain } from "../../content/send-again.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Code, Loaded, save } from "../../parts/bits.tsx";
 import { useCopy } from "../../parts/copy-text.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Action } from "../../parts/form.tsx";
+import { Action, Field } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { attempt } from "../../parts/toast.tsx";
-import { EditDialog } from "./edit-dialog.tsx";
 import { fixtureOf } from "./fixture.ts";
+import { isTaken, type Part } from "./stories.ts";
 
-export interface ActionsProps {
-  readonly detail: EventTrace;
-  readonly isDead: boolean;
-  /** The decisions about a dead letter alone. */
-  readonly isBrief: boolean;
-}
-
-/** What can be done with an event. A dead letter can be retried and discarded. */
-export function Actions({ detail, isDead, isBrief }: ActionsProps) {
-  return (
-    <div class="row">
-      {isDead && <Decisions id={detail.event.id} />}
-      {!isBrief && <Uses detail={detail} canRun={!isDead} />}
-    </div>
-  );
-}
-
-interface UsesProps {
-  readonly detail: EventTrace;
+export interface UsesProps extends Pick<EventTrace, "event" | "bot"> {
+  readonly parts: readonly Part[];
+  /** False for a dead letter, which is retried. */
   readonly canRun: boolean;
 }
 
-function Uses({ detail, canRun }: UsesProps) {
-  const { event, bot } = detail;
+/** Buttons that use an event once more, each with its key. */
+export function Uses({ event, bot, parts, canRun }: UsesProps) {
   const what = { eventIds: [event.id] };
   const [open, setOpen] = useState<"edit" | "test">();
   const { copy, byHand } = useCopy("curl, signed for 5 minutes");
-  const close = () => setOpen(undefined);
-  const again = () => sendAgain(what, bot);
-  const edit = () => setOpen("edit");
-  const test = () => setOpen("test");
   const curl = async () => {
     const { command } = await control.curl(what, bot);
     await copy(command, "Copied a curl line, signed for 5 minutes.");
   };
-  const keys = [
-    { key: "s", label: "Run again", run: () => void attempt(again) },
-    { key: "e", label: "Edit and send", run: edit },
-    { key: "c", label: "Copy as curl", run: () => void attempt(curl) },
-    { key: "t", label: "Make a test", run: test },
-  ];
-  useKeys(keys.map((key) => ({ ...key, group: "Events" })));
+  const uses = [
+    { key: "s", icon: "retry", label: "Run again", run: () => sendAgain(what, bot) },
+    { key: "e", icon: "edit", label: "Edit and send", run: () => setOpen("edit") },
+    { key: "c", icon: "curl", label: "Copy as curl", run: curl },
+    { key: "t", icon: "test", label: "Make a test", run: () => setOpen("test") },
+  ] as const;
+  const shown = uses.slice(canRun ? 0 : 1);
+  const group = "Events";
+  useKeys(
+    shown.map(({ key, label, run }) => ({ key, label, group, run: () => void attempt(run) })),
+  );
+  const onClose = () => setOpen(undefined);
   return (
-    <>
-      {canRun && (
-        <Action run={again} shortcut="s" title="Deliver the event once more">
-          <Icon name="retry" /> Run again
+    <div class="row">
+      {shown.map(({ key, icon, label, run }) => (
+        <Action key={key} run={run} shortcut={key}>
+          <Icon name={icon} /> {label}
         </Action>
-      )}
-      <Action run={edit} shortcut="e">
-        <Icon name="edit" /> Edit and send
-      </Action>
-      <Action run={curl} shortcut="c">
-        <Icon name="curl" /> Copy as curl
-      </Action>
-      <Action run={test} shortcut="t">
-        <Icon name="test" /> Make a test
-      </Action>
+      ))}
       {byHand}
-      {open === "edit" && <EditDialog {...{ what, bot }} onClose={close} />}
-      {open === "test" && <TestDialog detail={detail} onClose={close} />}
-    </>
+      {open === "edit" && <EditDialog {...{ event, bot, onClose }} />}
+      {open === "test" && <TestDialog {...{ event, parts, onClose }} />}
+    </div>
   );
 }
 
-function Decisions({ id }: { readonly id: string }) {
+/** Buttons that decide about a dead letter. */
+export function Decisions({ id }: { readonly id: string }) {
   return (
-    <>
+    <div class="row">
       <Action
         tone="primary"
         run={() => control.decideInbox(id, "retry")}
@@ -95,19 +73,51 @@ function Decisions({ id }: { readonly id: string }) {
       >
         <Icon name="trash" /> Discard
       </Action>
-    </>
+    </div>
   );
 }
 
-interface TestDialogProps {
-  readonly detail: EventTrace;
+interface DialogProps extends Pick<EventTrace, "event"> {
   readonly onClose: () => void;
 }
 
+/** A delivery whose body the developer writes. */
+function EditDialog({ event, bot, onClose }: DialogProps & Pick<EventTrace, "bot">) {
+  const [text, setText] = useState(() => JSON.stringify({ events: [event] }, null, 2));
+  return (
+    <Dialog title="Edit and send" onClose={onClose} wide>
+      <p>
+        Sends this body to @{bot}, with a valid signature, even if it is broken. The delivery is not
+        retried, and a failure does not count.
+      </p>
+      <Field label="Body" hint={check(text)}>
+        {(ids) => (
+          <textarea
+            {...ids}
+            class="mono"
+            rows={16}
+            spellcheck={false}
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <div class="row">
+        <Action run={() => sendAgain({ body: text }, bot)} tone="primary">
+          Send
+        </Action>
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
 /** A test of the bot, made from an event and the requests because of it. */
-function TestDialog({ detail, onClose }: TestDialogProps) {
+function TestDialog({ event, parts, onClose }: DialogProps & Pick<UsesProps, "parts">) {
   const { copy, byHand } = useCopy("The test");
-  const live = useLive(() => makeTest(detail), { key: "test", concerns: () => false });
+  const live = useLive(() => makeTest(event, parts), { key: "test", concerns: () => false });
   return (
     <Dialog title="Make a test" onClose={onClose} wide>
       <Loaded live={live}>
@@ -134,8 +144,9 @@ function TestDialog({ detail, onClose }: TestDialogProps) {
   );
 }
 
-async function makeTest({ event, deliveries, calls, runs }: EventTrace) {
-  const isHandled = runs.length > 0 || deliveries.some(({ error }) => error === undefined);
+async function makeTest(event: EventTrace["event"], parts: readonly Part[]) {
+  const calls = parts.flatMap((part) => (part.kind === "api" && !isTaken(part) ? [part.id] : []));
+  const isHandled = parts.some((part) => part.kind === "run" || isTaken(part));
   if (!isHandled && calls.length === 0) return fixtureOf(event);
-  return fixtureOf(event, await Promise.all(calls.map(({ id }) => control.call(id))));
+  return fixtureOf(event, await Promise.all(calls.map(control.call)));
 }

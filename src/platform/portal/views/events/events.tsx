@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useKeys } from "../../keys/keys.ts";
 import { go, route } from "../../live/route.ts";
-import { Empty } from "../../parts/bits.tsx";
+import { Empty, Time } from "../../parts/bits.tsx";
 import { Filters } from "./filters.tsx";
-import { IdleLine, Row } from "./row.tsx";
+import { Row } from "./row.tsx";
 import { overview, showAll, shown } from "./store.ts";
-import type { Thing } from "./stories.ts";
+import { entryOf, idOf, type Thing } from "./stories.ts";
 import { Trace } from "./trace.tsx";
 
 /** Rows that are shown at first, and that "Show older" adds. */
 const PAGE = 100;
 
-/** Every event with what became of it, the newest first. */
+/** Every event with its outcome, the newest first. */
 export function Events() {
   const { id } = route.value;
   const things = shown.value;
@@ -39,20 +39,18 @@ export function Events() {
 function List({ things, open }: { readonly things: readonly Thing[]; readonly open: string }) {
   const list = useRef<HTMLOListElement>(null);
   const [limit, setLimit] = useState(PAGE);
-  const at = things.findIndex((thing) => idOf(thing) === open);
+  const at = open === "" ? -1 : things.findIndex((thing) => idOf(thing) === open);
   const count = Math.max(limit, at + 1);
   useEffect(() => {
-    if (open === "") return;
-    document.getElementById(`row-${open}`)?.scrollIntoView({ block: "nearest" });
+    list.current?.querySelector("li.open")?.scrollIntoView({ block: "nearest" });
   }, [open]);
-  const rows = () => [...(list.current?.querySelectorAll<HTMLElement>("button.event-row") ?? [])];
   const step = (by: number) => {
-    const all = rows();
-    const from = all.findIndex((row) => row.contains(document.activeElement));
-    (all[from + by] ?? all[from] ?? all[0])?.focus();
+    const rows = [...(list.current?.querySelectorAll<HTMLElement>(".event-row") ?? [])];
+    const from = rows.findIndex((row) => row.contains(document.activeElement));
+    (rows[from + by] ?? rows[from] ?? rows[0])?.focus();
   };
   const close = () => {
-    document.querySelector<HTMLElement>(`#row-${CSS.escape(open)} button`)?.focus();
+    list.current?.querySelector<HTMLElement>("li.open > button")?.focus();
     go("events");
   };
   const group = "Events";
@@ -64,8 +62,8 @@ function List({ things, open }: { readonly things: readonly Thing[]; readonly op
   return (
     <>
       <ol ref={list} class="event-list" aria-label="Events">
-        {things.slice(0, count).map((thing) => (
-          <Row key={keyOf(thing)} thing={thing} isOpen={open !== "" && idOf(thing) === open} />
+        {things.slice(0, count).map((thing, index) => (
+          <Row key={entryOf(thing).seq} thing={thing} isOpen={index === at} />
         ))}
       </ol>
       {things.length > count && (
@@ -77,14 +75,16 @@ function List({ things, open }: { readonly things: readonly Thing[]; readonly op
   );
 }
 
-function idOf(thing: Thing): string {
-  if (thing.kind === "event") return thing.event.id;
-  return thing.kind === "calls" ? thing.call.id : "";
-}
-
-function keyOf(thing: Thing): number {
-  if (thing.kind === "event") return thing.event.seq;
-  return thing.kind === "calls" ? thing.call.seq : thing.entry.seq;
+/** One line for all requests that found nothing new. */
+function IdleLine() {
+  const { idle } = overview.value;
+  if (idle === undefined) return null;
+  return (
+    <p class="hint">
+      Polling: {idle.count} {idle.count === 1 ? "request" : "requests"} found nothing new, the last{" "}
+      <Time at={idle.lastAt} />.
+    </p>
+  );
 }
 
 function Nothing() {

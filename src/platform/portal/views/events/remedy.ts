@@ -1,61 +1,72 @@
-/** What the bot's answers say in `error.code` (docs/errors.md, "Receiving"), and what to do then. */
-const byCode: Readonly<Record<string, string>> = {
-  SIGNATURE_MISSING: "Something between drops X-Service-Signature: let it through.",
-  SIGNATURE_MALFORMED: "Something between rewrites X-Service-Signature: let it through as it is.",
-  SIGNATURE_STALE:
-    "The bot's clock and the platform's are more than 300 s apart: reset the clock in Settings.",
-  SIGNATURE_MISMATCH:
-    "The bot has another secret: put the one of the view Webhook into SERVICE_WEBHOOK_SECRET, and start the bot anew.",
-  BODY_INVALID: 'A delivery is JSON of the form {"events":[…]}, each with id, type and payload.',
-  BODY_TOO_LARGE: "Send fewer events at once, or raise MAX_BODY_BYTES of the bot.",
-  BODY_ALREADY_PARSED: "Mount bot.middleware() before express.json() and other body parsers.",
-  NOT_FOUND:
-    "The bot has no webhook at this path, or it polls: compare the address in Webhook with WEBHOOK_PATH and DELIVERY of the bot.",
-  NOT_READY: "The bot is starting or stopping: it is tried again by itself.",
-  STORE_UNAVAILABLE: "The bot cannot write its inbox: look at its log.",
-  INBOX_FULL: "As many events wait as maxBacklog permits: look at what holds the handlers up.",
-  INTERNAL: "The bot's log says what went wrong there.",
+import type { View } from "../../live/route.ts";
+
+/** One sentence on how to mend a failure. */
+export interface Remedy {
+  readonly text: string;
+  /** View in which it is done. */
+  readonly view?: View;
+}
+
+/** Remedies by the `error.code` of the bot's answer (docs/errors.md, "Receiving"). */
+const byCode: Readonly<Record<string, Remedy>> = {
+  SIGNATURE_MISSING: { text: "A proxy drops X-Service-Signature: let it through." },
+  SIGNATURE_MALFORMED: { text: "A proxy rewrites X-Service-Signature: let it through unchanged." },
+  SIGNATURE_STALE: {
+    text: "The clocks of bot and platform are more than 300 s apart: reset the platform's clock.",
+    view: "settings",
+  },
+  SIGNATURE_MISMATCH: {
+    text: "The bot has another secret: copy the webhook's to SERVICE_WEBHOOK_SECRET, and restart the bot.",
+    view: "webhook",
+  },
+  BODY_INVALID: { text: 'Send JSON of the form {"events":[…]}, each with id, type and payload.' },
+  BODY_TOO_LARGE: { text: "Send fewer events at once, or raise MAX_BODY_BYTES of the bot." },
+  BODY_ALREADY_PARSED: {
+    text: "Mount bot.middleware() before express.json() and other body parsers.",
+  },
+  NOT_FOUND: {
+    text: "The bot has no webhook at this path, or it polls: compare the address with its WEBHOOK_PATH and DELIVERY.",
+    view: "webhook",
+  },
+  NOT_READY: { text: "The bot is starting or stopping. The platform retries the delivery." },
+  STORE_UNAVAILABLE: { text: "The bot cannot write its inbox: read its log." },
+  INBOX_FULL: { text: "As many events wait as maxBacklog permits: find what delays the handlers." },
+  INTERNAL: { text: "Read the log of the bot." },
 };
 
-const byError: readonly (readonly [RegExp, string])[] = [
-  [/^nothing listens/, "Start the bot: npm run dev. The delivery is tried again by itself."],
-  [/no answer within/, "The bot has to answer before it works: look at what holds it up."],
-  [/socket hang up|ECONNRESET/, "The bot closed the connection: did it end or start anew?"],
-  [/ENOTFOUND|EAI_AGAIN/, "No machine has this name: correct the address in Webhook."],
-  [/redirects are not followed/, "Save the address that it leads to in Webhook."],
+const byError: readonly (readonly [RegExp, Remedy])[] = [
+  [
+    /^nothing listens/,
+    { text: "Start the bot: npm run dev. The platform retries the delivery.", view: "webhook" },
+  ],
+  [/no answer within/, { text: "The bot must answer before it works: find what delays it." }],
+  [/socket hang up|ECONNRESET/, { text: "The bot closed the connection: read its log." }],
+  [/ENOTFOUND|EAI_AGAIN/, { text: "The host name is unknown: correct it.", view: "webhook" }],
+  [/redirects are not followed/, { text: "Save the address it redirects to.", view: "webhook" }],
 ];
 
-const byStatus: Readonly<Record<number, string>> = {
-  401: byCode["SIGNATURE_MISMATCH"] ?? "",
-  404: byCode["NOT_FOUND"] ?? "",
-  405: "The address takes no POST: correct its path in Webhook.",
-  413: byCode["BODY_TOO_LARGE"] ?? "",
+const byStatus: Readonly<Record<number, Remedy | undefined>> = {
+  401: byCode["SIGNATURE_MISMATCH"],
+  404: byCode["NOT_FOUND"],
+  405: { text: "The address takes no POST: correct its path.", view: "webhook" },
+  413: byCode["BODY_TOO_LARGE"],
 };
 
-export interface Failed {
+export interface FailedDelivery {
   readonly status: number | null;
   readonly error?: string;
   readonly fault?: string;
-  /** What the endpoint answered, where it is known. */
-  readonly body?: string;
+  /** Code of the bot's answer, if it is known. */
+  readonly code?: string | undefined;
 }
 
-/** What to do about a delivery that failed; undefined where it did not, or nobody knows. */
-export function remedyOf({ status, error, fault, body }: Failed): string | undefined {
+/** Returns the remedy of a delivery that failed. `undefined` if it did not, or none is known. */
+export function remedyOf({ status, error, fault, code = "" }: FailedDelivery): Remedy | undefined {
   if (error === undefined) return undefined;
   if (fault !== undefined) {
-    return `The fault “${fault}” did this, not the bot: it is tried again. Stop it in Faults.`;
+    return { text: `The fault “${fault}” caused this, not the bot.`, view: "faults" };
   }
-  const found = byCode[codeIn(body)] ?? byError.find(([pattern]) => pattern.test(error))?.[1];
-  if (found !== undefined) return found;
-  if (status === null) return undefined;
+  const found = byCode[code] ?? byError.find(([pattern]) => pattern.test(error))?.[1];
+  if (found !== undefined || status === null) return found;
   return byStatus[status] ?? (status >= 500 ? byCode["INTERNAL"] : undefined);
-}
-
-function codeIn(body = ""): string {
-  try {
-    return String(JSON.parse(body)?.error?.code);
-  } catch {
-    return "";
-  }
 }

@@ -1,19 +1,20 @@
 import { go } from "../../live/route.ts";
+import { clockOffset, ticking } from "../../live/second.ts";
 import { Avatar, Time } from "../../parts/bits.tsx";
+import { duration } from "../../parts/duration.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { CallItem } from "./items.tsx";
+import { Exchange } from "./records.tsx";
 import { overview } from "./store.ts";
 import {
   actOf,
   answerOf,
   type Calls,
-  type Change,
   callOf,
   changeOf,
   isTrouble,
   type Outcome,
   outcomeOf,
-  type Story,
+  SLOW_MS,
   type Thing,
 } from "./stories.ts";
 import { Trace } from "./trace.tsx";
@@ -23,80 +24,72 @@ export interface RowProps {
   readonly isOpen: boolean;
 }
 
-/** A thing of the list. An event and a failed request open below their row. */
+/** A thing of the list. An event and a request open below their row. */
 export function Row({ thing, isOpen }: RowProps) {
-  if (thing.kind === "change") return <ChangeRow change={thing} />;
+  if (thing.kind === "change") {
+    return (
+      <li class="event-change">
+        <span class={isTrouble(thing, overview.value) ? "bad" : "hint"}>{changeOf(thing)}</span>{" "}
+        <Time at={thing.entry.at} />
+      </li>
+    );
+  }
   const isEvent = thing.kind === "event";
-  const id = isEvent ? thing.event.id : thing.call.id;
+  const { id, at, bot = "?" } = isEvent ? thing.event : { ...thing.call, at: thing.lastAt };
   return (
-    <li id={`row-${id}`} class={isOpen ? "event open" : "event"}>
+    <li class={isOpen ? "event open" : "event"}>
       <button
         type="button"
         class="event-row"
         aria-expanded={isOpen}
         onClick={() => go("events", isOpen ? "" : id)}
       >
-        {isEvent ? <EventCells story={thing} /> : <CallCells calls={thing} />}
+        <Avatar username={isEvent ? thing.event.from : bot} isBot={!isEvent} />
+        {isEvent ? (
+          <span class="event-what">
+            <strong>@{thing.event.from}</strong> {actOf(thing.event)}
+          </span>
+        ) : (
+          <span class="event-what mono">{callOf(thing)}</span>
+        )}
+        <OutcomeText outcome={isEvent ? outcomeOf(thing, overview.value) : outcomeOfCalls(thing)} />
+        <Time at={at} />
       </button>
-      {isOpen && (isEvent ? <Trace id={id} /> : <CallItem call={thing.call} isOpen />)}
+      {isOpen && (isEvent ? <Trace id={id} /> : <RowDetail id={id} />)}
     </li>
   );
 }
 
-function EventCells({ story }: { readonly story: Story }) {
-  const { event } = story;
+function RowDetail({ id }: { readonly id: string }) {
   return (
-    <>
-      <Avatar username={event.from} />
-      <span class="event-what">
-        <strong>@{event.from}</strong> {actOf(event)}
-      </span>
-      <OutcomeCell outcome={outcomeOf(story, overview.value)} />
-      <Time at={event.at} />
-    </>
+    <div class="trace">
+      <Exchange id={id} />
+    </div>
   );
 }
 
-function CallCells({ calls }: { readonly calls: Calls }) {
-  const { call, count, lastAt } = calls;
-  const { text } = answerOf(call);
+function outcomeOfCalls(calls: Calls): Outcome {
+  const times = calls.count > 1 ? ` · ${calls.count} times` : "";
   const tone = isTrouble(calls, overview.value) ? "bad" : "plain";
-  const times = count > 1 ? ` · ${count} times` : "";
-  return (
-    <>
-      <Avatar username={call.bot ?? "?"} isBot />
-      <span class="event-what mono">{callOf(calls)}</span>
-      <OutcomeCell outcome={{ tone, text: text + times }} />
-      <Time at={lastAt} />
-    </>
-  );
+  return { tone, text: answerOf(calls.call).text + times };
 }
 
-function OutcomeCell({ outcome: { tone, text } }: { readonly outcome: Outcome }) {
+/** An outcome in its colour, with the time that it has been under way. */
+export function OutcomeText({ outcome }: { readonly outcome: Outcome }) {
+  const { tone, text, since } = outcome;
   return (
     <span class={`event-outcome ${tone}`}>
-      {tone === "bad" && <Icon name="alert" />} <span>{text}</span>
+      {tone === "bad" && <Icon name="alert" />}{" "}
+      <span>
+        {text}
+        {since !== undefined && <Elapsed since={since} />}
+      </span>
     </span>
   );
 }
 
-function ChangeRow({ change }: { readonly change: Change }) {
-  const tone = isTrouble(change, overview.value) ? "bad" : "hint";
-  return (
-    <li class="event-change">
-      <span class={tone}>{changeOf(change)}</span> <Time at={change.entry.at} />
-    </li>
-  );
-}
-
-/** One line for all polls that found nothing. */
-export function IdleLine() {
-  const { idle } = overview.value;
-  if (idle === undefined) return null;
-  return (
-    <p class="hint">
-      Polling: {idle.count} {idle.count === 1 ? "request" : "requests"} found nothing new, the last{" "}
-      <Time at={idle.lastAt} />.
-    </p>
-  );
+/** Time since a beginning: " for 12 s". Empty for a short one. */
+function Elapsed({ since }: { readonly since: string }) {
+  const ms = ticking.value + clockOffset.value - Date.parse(since);
+  return <>{ms >= SLOW_MS && ` for ${duration(ms)}`}</>;
 }

@@ -1,34 +1,27 @@
-import type {
-  ApiEntry,
-  DeliveryEntry,
-  EventEntry,
-  RunEntry,
-  TimelineEntry,
-} from "../../../types.ts";
+import type { EntryOf, TimelineEntry } from "../../../types.ts";
 import { span } from "../../parts/duration.ts";
 
-type Timed<T> = T & Pick<TimelineEntry, "seq" | "at">;
+type Delivery = EntryOf<"delivery">;
+type Call = EntryOf<"api">;
+type Run = EntryOf<"run">;
+type Decision = EntryOf<"inbox">;
+type Held = EntryOf<"fault">;
+
+/** Entry of the timeline about an event. */
+export type Part = Delivery | Call | Run | Decision | Held;
 
 /** An event with all that the timeline knows about it. */
 export interface Story {
   readonly kind: "event";
-  readonly event: Timed<EventEntry>;
-  readonly deliveries: Timed<DeliveryEntry>[];
-  readonly runs: Timed<RunEntry>[];
-  readonly calls: Timed<ApiEntry>[];
-  /** True once the bot has read it in the log. */
-  read: boolean;
-  /** Runs before the dead letter was set to run again. */
-  retriedAfter: number | undefined;
-  discarded: boolean;
-  /** When something last happened to it: ISO 8601. */
-  changedAt: string;
+  readonly event: EntryOf<"event">;
+  /** Deliveries, runs, requests and decisions, oldest first. */
+  readonly parts: readonly Part[];
 }
 
-/** Requests of the bot that belong to no event. Equal ones are one row, with their count. */
+/** Requests of the bot that belong to no event. Equal failures are one row, with their count. */
 export interface Calls {
   readonly kind: "calls";
-  readonly call: Timed<ApiEntry>;
+  readonly call: Call;
   count: number;
   lastAt: string;
   /** True once an equal request succeeded. */
@@ -38,115 +31,108 @@ export interface Calls {
 /** A change of the platform, such as a webhook that was switched off. */
 export interface Change {
   readonly kind: "change";
-  readonly entry: Timed<Extract<TimelineEntry, { kind: "webhook" | "app" | "fault" | "state" }>>;
+  readonly entry: EntryOf<"webhook" | "app" | "fault" | "state">;
 }
 
 /** One row of the list. */
 export type Thing = Story | Calls | Change;
 
-/** Polls that found nothing. */
-export interface IdleReads {
-  readonly count: number;
-  readonly lastAt: string;
+/** Returns the entry that a row begins with. */
+export function entryOf(thing: Thing) {
+  if (thing.kind === "event") return thing.event;
+  return thing.kind === "calls" ? thing.call : thing.entry;
+}
+
+/** Returns the id of a thing that opens. */
+export function idOf(thing: Thing): string | undefined {
+  const entry = entryOf(thing);
+  return "id" in entry ? entry.id : undefined;
 }
 
 export interface Overview {
   /** Oldest first. */
   readonly things: readonly Thing[];
   readonly stories: ReadonlyMap<string, Story>;
-  readonly idle: IdleReads | undefined;
+  /** Requests that found nothing new. `undefined` without one. */
+  readonly idle: { readonly count: number; readonly lastAt: string } | undefined;
   /** Bots whose webhook is off. */
   readonly off: ReadonlySet<string>;
-  /** Bots whose runs are known. Without them a delivery is all that can be told. */
+  /** Bots that report their runs. Of the others only deliveries are known. */
   readonly reporting: ReadonlySet<string>;
 }
 
 /** Makes one thing of all entries about it. */
 export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   const things: Thing[] = [];
-  const stories = new Map<string, Story>();
+  const stories = new Map<string, Story & { parts: Part[] }>();
   const reporting = new Set<string>();
   const off = new Set<string>();
-  /** Rows of failures that the next equal call joins. */
-  const open = new Map<string, Calls>();
-  let idle: IdleReads | undefined;
-  const tell = (id: string | undefined, { at }: TimelineEntry, change: (story: Story) => void) => {
-    const story = id === undefined ? undefined : stories.get(id);
-    if (story === undefined) return false;
-    change(story);
-    story.changedAt = at;
-    return true;
-  };
+  /** Rows of failures that the next equal request joins. */
+  const failing = new Map<string, Calls>();
+  let idle: Overview["idle"];
   for (const entry of entries) {
     if (entry.kind === "event") {
-      const story = newStory(entry);
+      const story = { kind: "event" as const, event: entry, parts: [] };
       stories.set(entry.id, story);
       things.push(story);
-    } else if (entry.kind === "delivery") {
-      for (const id of entry.eventIds) tell(id, entry, ({ deliveries }) => deliveries.push(entry));
-    } else if (entry.kind === "run") {
-      reporting.add(entry.bot);
-      tell(entry.eventId, entry, ({ runs }) => runs.push(entry));
-    } else if (entry.kind === "inbox") {
-      tell(entry.eventId, entry, (story) => decide(story, entry.change));
-    } else if (entry.kind !== "api") {
-      if (entry.kind === "webhook" && entry.change === "disabled") off.add(entry.bot);
-      if (entry.kind === "webhook" && entry.change === "enabled") off.delete(entry.bot);
-      things.push({ kind: "change", entry });
-    } else if (entry.eventIds !== undefined && entry.status === 200) {
-      for (const id of entry.eventIds) tell(id, entry, markRead);
-    } else if (!tell(entry.eventId, entry, ({ calls }) => calls.push(entry))) {
-      if (isIdle(entry)) idle = { count: (idle?.count ?? 0) + 1, lastAt: entry.at };
-      else addCall(things, open, entry);
+      continue;
     }
-    if (entry.kind === "api" && answerOf(entry).tone !== "bad") recover(open, entry);
+    if (entry.kind === "run") reporting.add(entry.bot);
+    if (entry.kind === "webhook" && entry.change === "disabled") off.add(entry.bot);
+    if (entry.kind === "webhook" && entry.change === "enabled") off.delete(entry.bot);
+    if (isPart(entry)) {
+      const about = eventIdsOf(entry).flatMap((id) => stories.get(id) ?? []);
+      for (const { parts } of about) parts.push(entry);
+      if (entry.kind !== "api") continue;
+      recover(failing, entry);
+      if (about.length > 0 || isRead(entry)) continue;
+      if (entry.method !== "GET" || entry.status !== 200) addCall(things, failing, entry);
+      else idle = { count: (idle?.count ?? 0) + 1, lastAt: entry.at };
+    } else things.push({ kind: "change", entry });
   }
   return { things, stories, idle, off, reporting };
 }
 
-function newStory(event: Timed<EventEntry>): Story {
-  const lists = { deliveries: [], runs: [], calls: [] };
-  const flags = { read: false, retriedAfter: undefined, discarded: false };
-  return { kind: "event", event, ...lists, ...flags, changedAt: event.at };
+/** True for an entry that is no row of its own. */
+function isPart(entry: Exclude<TimelineEntry, { kind: "event" }>): entry is Part {
+  if (entry.kind === "fault") {
+    return entry.target === "api" && (entry.change === "held" || entry.change === "released");
+  }
+  return entry.kind !== "webhook" && entry.kind !== "app" && entry.kind !== "state";
 }
 
-function markRead(story: Story): void {
-  story.read = true;
+function eventIdsOf(part: Part): readonly string[] {
+  if (part.kind === "delivery" || isRead(part)) return part.eventIds;
+  return part.eventId === undefined ? [] : [part.eventId];
 }
 
-function decide(story: Story, change: "retried" | "discarded"): void {
-  if (change === "discarded") story.discarded = true;
-  else story.retriedAfter = story.runs.length;
+/** True for a page of the log that reached the bot with events. */
+function isRead(part: Part): part is Call & { readonly eventIds: readonly string[] } {
+  return part.kind === "api" && part.status === 200 && part.eventIds !== undefined;
 }
 
-function isIdle({ method, status }: ApiEntry): boolean {
-  return method === "GET" && status === 200;
-}
-
-function failureKey({ bot, method, path }: ApiEntry): string {
+function keyOf({ bot, method, path }: Call): string {
   return `${bot} ${method} ${path}`;
 }
 
-function recover(open: Map<string, Calls>, call: ApiEntry): void {
-  const key = failureKey(call);
-  const row = open.get(key);
-  if (row === undefined) return;
+function recover(failing: Map<string, Calls>, call: Call): void {
+  const row = failing.get(keyOf(call));
+  if (row === undefined || answerOf(call).tone === "bad") return;
   row.recovered = true;
-  open.delete(key);
+  failing.delete(keyOf(call));
 }
 
-/** A request that fails again and again is one row until it succeeds. */
-function addCall(things: Thing[], open: Map<string, Calls>, call: Timed<ApiEntry>): void {
-  const key = failureKey(call);
-  const before = open.get(key);
-  if (before !== undefined && before.call.status === call.status) {
+/** Adds a row, or counts a failure in the row of the failures before. */
+function addCall(things: Thing[], failing: Map<string, Calls>, call: Call): void {
+  const before = failing.get(keyOf(call));
+  if (before?.call.status === call.status) {
     before.count += 1;
     before.lastAt = call.at;
     return;
   }
   const row: Calls = { kind: "calls", call, count: 1, lastAt: call.at, recovered: false };
   things.push(row);
-  if (call.status === null || call.status >= 400) open.set(key, row);
+  if (answerOf(call).tone === "bad") failing.set(keyOf(call), row);
 }
 
 /** `bad` is trouble that a developer has to look at; `warn` is trouble that may pass. */
@@ -156,48 +142,70 @@ export type Tone = "bad" | "warn" | "plain";
 export interface Outcome {
   readonly tone: Tone;
   readonly text: string;
+  /** ISO 8601. Beginning of what is still under way. */
+  readonly since?: string;
 }
 
-/** What is known about the bots. */
+/** Facts about the bots that outcomes depend on. */
 export type Bots = Pick<Overview, "reporting" | "off">;
 
+/** In ms. A request that takes longer is slow, and a run that takes longer shows its duration. */
+export const SLOW_MS = 2_000;
+
 /** Describes what the bot made of an event. */
-export function outcomeOf(story: Story, { reporting, off }: Bots): Outcome {
-  const { event, deliveries, runs, calls, read } = story;
-  const run = runs.at(-1);
-  if (story.discarded) return { tone: "plain", text: "Discarded" };
-  if (run !== undefined && story.retriedAfter === runs.length) {
-    return { tone: "plain", text: "Set to run again" };
+export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Outcome {
+  const held = heldIn(parts);
+  if (held !== undefined)
+    return { tone: "warn", text: `Waiting for ${held.detail}`, since: held.at };
+  const end = endOf(parts);
+  if (end?.kind === "inbox") {
+    return { tone: "plain", text: end.change === "retried" ? "Set to run again" : "Discarded" };
   }
-  if (run !== undefined) return run.outcome === "done" ? handled(run, calls) : outcomeOfRun(run);
-  if (read || deliveries.some(({ error }) => error === undefined)) {
-    const isRunning = reporting.has(event.bot);
-    const by = read ? "Read by polling" : "Delivered";
-    return { tone: "plain", text: isRunning ? "Being handled" : by };
+  if (end !== undefined) return end.outcome === "done" ? handled(end, parts) : outcomeOfRun(end);
+  const got = parts.find(isTaken);
+  if (got !== undefined) {
+    if (reporting.has(event.bot)) return { tone: "plain", text: "Being handled", since: got.at };
+    return { tone: "plain", text: got.kind === "api" ? "Read by polling" : "Delivered" };
   }
   if (off.has(event.bot)) {
     return { tone: "plain", text: "Webhook off: the bot will find it when it polls" };
   }
-  const last = deliveries.at(-1);
-  if (last !== undefined) return { tone: "bad", text: `Delivery failed: ${last.error}` };
+  const last = parts.findLast(({ kind }) => kind === "delivery");
+  if (last?.kind === "delivery") return { tone: "bad", text: `Delivery failed: ${last.error}` };
   const late = event.lateMs === undefined ? "" : `, held back for ${span(event.lateMs)}`;
   return { tone: "plain", text: `Waiting for delivery${late}` };
 }
 
-/** In ms. A person who waits for an answer notices it. */
-const SLOW_MS = 2_000;
+/** Finds the request that the platform has not answered yet. */
+export function heldIn(parts: readonly Part[]): Held | undefined {
+  const last = parts.findLast(({ kind }) => kind !== "delivery");
+  return last?.kind === "fault" && last.change === "held" ? last : undefined;
+}
 
-function handled({ ms, attempt }: RunEntry, calls: readonly ApiEntry[]): Outcome {
+/** Finds the last run, or the decision that came after it. */
+export function endOf(parts: readonly Part[]): Run | Decision | undefined {
+  return parts.findLast((part) => part.kind === "run" || part.kind === "inbox");
+}
+
+/** True if the bot got the event: false for a delivery that failed, `undefined` for other parts. */
+export function isTaken(part: Part): boolean | undefined {
+  if (part.kind === "delivery") return part.error === undefined;
+  return isRead(part) ? true : undefined;
+}
+
+function handled({ ms, attempt }: Run, parts: readonly Part[]): Outcome {
+  const calls = parts.filter((part) => part.kind === "api" && !isRead(part)) as readonly Call[];
   const answer = calls.findLast(({ method, text }) => method === "POST" && text !== undefined);
-  const tries = attempt > 1 ? ` at attempt ${attempt}` : "";
+  const slow = calls.findLast((call) => call.ms >= SLOW_MS);
   const text = answer?.text === undefined ? "Handled" : `Answered “${answer.text}”`;
-  const isSlow = ms >= SLOW_MS;
-  const took = isSlow || !(tries || answer) ? ` in ${span(ms)}` : "";
-  return { tone: isSlow ? "warn" : "plain", text: `${text}${tries}${took}` };
+  const tries = attempt > 1 ? ` at attempt ${attempt}` : "";
+  const time = ms >= SLOW_MS || (tries === "" && answer === undefined) ? ` in ${span(ms)}` : "";
+  const why = slow === undefined ? "" : `: ${slow.method} ${slow.path} took ${span(slow.ms)}`;
+  return { tone: slow === undefined ? "plain" : "warn", text: text + tries + time + why };
 }
 
 /** Describes a run: "Attempt 2 failed: TypeError: …". */
-export function outcomeOfRun({ attempt, outcome, error, ms }: RunEntry): Outcome {
+export function outcomeOfRun({ attempt, outcome, error, ms }: Run): Outcome {
   const why = error === undefined ? "" : `: ${error.type}: ${error.message}`;
   switch (outcome) {
     case "done":
@@ -236,13 +244,12 @@ const acts: Readonly<Record<string, string>> = {
 };
 
 /** Describes what a person did: "mentioned the bot: “hello”". */
-export function actOf({ type, text }: Pick<EventEntry, "type" | "text">): string {
-  const act = acts[type] ?? type;
-  const said = text === undefined ? "" : `“${text}”`;
-  return [act, said].filter(Boolean).join(": ") || type;
+export function actOf({ type, text }: Pick<Story["event"], "type" | "text">): string {
+  const quoted = text === undefined ? "" : `“${text}”`;
+  return [acts[type] ?? type, quoted].filter(Boolean).join(": ") || type;
 }
 
-const names = { webhook: "Webhook", app: "App", fault: "Fault", state: "State" } as const;
+const names = { webhook: "Webhook", fault: "Fault", state: "State" } as const;
 
 /** Describes a change of the platform: "Webhook disabled: 20 failures in a row". */
 export function changeOf({ entry }: Change): string {
@@ -253,9 +260,9 @@ export function changeOf({ entry }: Change): string {
 
 /** Describes requests that belong to no event: "GET /events". */
 export function callOf({ call }: Calls): string {
-  const who = call.doctor === true ? "service-bot doctor: " : "";
-  const said = call.text === undefined ? "" : ` “${call.text}”`;
-  return `${who}${call.method} ${call.path}${said}`;
+  const sender = call.doctor === true ? "service-bot doctor: " : "";
+  const quoted = call.text === undefined ? "" : ` “${call.text}”`;
+  return `${sender}${call.method} ${call.path}${quoted}`;
 }
 
 export interface Filter {
@@ -273,24 +280,31 @@ export function select(overview: Overview, { text, type, onlyTrouble }: Filter):
     if (type !== "" && (thing.kind !== "event" || thing.event.type !== type)) return false;
     if (onlyTrouble && !isTrouble(thing, overview)) return false;
     if (words.length === 0) return true;
-    const searched = searchTextOf(thing, overview);
+    const searched = searchedIn(thing, overview).join(" ").toLowerCase();
     return words.every((word) => searched.includes(word));
   });
 }
 
-function searchTextOf(thing: Thing, bots: Bots): string {
-  return partsOf(thing, bots).join(" ").toLowerCase();
-}
-
-function partsOf(thing: Thing, bots: Bots): readonly string[] {
+function searchedIn(thing: Thing, bots: Bots): readonly string[] {
   if (thing.kind === "change") return [changeOf(thing)];
   if (thing.kind === "calls") return [callOf(thing), thing.call.id, answerOf(thing.call).text];
-  const { event, deliveries, calls } = thing;
-  const made = calls.flatMap(({ path, created = {} }) => [path, ...Object.values(created)]);
-  const places = [event.conversationId ?? "", event.postId ?? ""];
-  const ids = [event.id, ...deliveries.map(({ id }) => id), ...calls.map(({ id }) => id)];
-  const outcome = outcomeOf(thing, bots);
-  const failed = outcome.tone === "bad" ? "failed" : "";
-  const who = [`@${event.from}`, `@${event.bot}`];
-  return [...who, event.type, actOf(event), outcome.text, failed, ...places, ...ids, ...made];
+  const { event, parts } = thing;
+  const { from, bot, id, type, conversationId = "", postId = "" } = event;
+  const { tone, text } = outcomeOf(thing, bots);
+  const found = parts.flatMap((part) => {
+    if (part.kind === "delivery") return [part.id];
+    return part.kind === "api" ? [part.id, part.path, ...Object.values(part.created ?? {})] : [];
+  });
+  const failed = tone === "bad" ? "failed" : "";
+  return [
+    `@${from} @${bot}`,
+    id,
+    type,
+    actOf(event),
+    text,
+    failed,
+    conversationId,
+    postId,
+    ...found,
+  ];
 }

@@ -1,173 +1,277 @@
-import type { EventTrace, RunEntry } from "../../../types.ts";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { EntryOf, EventTrace } from "../../../types.ts";
 import { control } from "../../api/control.ts";
 import { useLive } from "../../live/use-live.ts";
-import { Code, Loaded, Time, Until } from "../../parts/bits.tsx";
+import { Code, Loaded, Until } from "../../parts/bits.tsx";
 import { span } from "../../parts/duration.ts";
-import { Actions } from "./actions.tsx";
-import { CallItem, DeliveryItem, Item } from "./items.tsx";
+import { Decisions, Uses } from "./actions.tsx";
+import { Exchange, FailedDelivery } from "./records.tsx";
 import { overview } from "./store.ts";
-import { outcomeOfRun, type Story } from "./stories.ts";
+import { answerOf, endOf, heldIn, isTaken, type Outcome, type Part } from "./stories.ts";
 
 interface TraceProps {
   readonly id: string;
-  /** Without the payload and actions. */
+  /** Without the payload, and with the decisions about a dead letter alone. */
   readonly isBrief?: boolean;
 }
 
 /** An event with its deliveries, the runs of its handler and the requests of the bot because of it. */
 export function Trace({ id, isBrief = false }: TraceProps) {
-  const story = overview.value.stories.get(id);
-  const changed = story?.changedAt ?? "";
-  const parts = story === undefined ? 0 : partsOf(story);
   const live = useLive(() => control.event(id), {
     key: id,
-    concerns: (entry) => entry.kind === "state" || mentions(entry, id),
+    concerns: ({ kind }) => kind === "state",
   });
   return (
     <div class="trace">
       <Loaded live={live}>
-        {(detail) => (
-          <Parts detail={detail} story={story} version={`${changed} ${parts}`} isBrief={isBrief} />
-        )}
+        {(detail) => <Parts event={detail.event} bot={detail.bot} isBrief={isBrief} />}
       </Loaded>
     </div>
   );
 }
 
-function partsOf({ deliveries, runs, calls }: Story): number {
-  return deliveries.length + runs.length + calls.length;
-}
-
-function mentions(entry: object, id: string): boolean {
-  const {
-    id: own,
-    eventId,
-    eventIds = [],
-  } = entry as {
-    id?: string;
-    eventId?: string;
-    eventIds?: readonly string[];
-  };
-  return own === id || eventId === id || eventIds.includes(id);
-}
-
-interface PartsProps {
-  readonly detail: EventTrace;
-  readonly story: Story | undefined;
-  /** Changes with the event. */
-  readonly version: string;
+interface PartsProps extends Pick<EventTrace, "event" | "bot"> {
   readonly isBrief: boolean;
 }
 
-function Parts({ detail, story, version, isBrief }: PartsProps) {
-  const { event, bot, deliveries, calls, runs } = detail;
-  const last = runs.at(-1);
-  const isRetried = story?.retriedAfter === runs.length;
-  const isDead = last?.outcome === "dead" && !isRetried && story?.discarded !== true;
+function Parts({ event, bot, isBrief }: PartsProps) {
+  const parts = overview.value.stories.get(event.id)?.parts ?? [];
+  const end = endOf(parts);
+  const isDead = end?.kind === "run" && end.outcome === "dead";
   return (
     <>
-      {(!isBrief || isDead) && <Actions detail={detail} isDead={isDead} isBrief={isBrief} />}
       <p class="hint">
-        <code>{event.type}</code> <code>{event.id}</code> for @{bot}, {exact(event.createdAt)}
+        <code>{event.type}</code> <code>{event.id}</code> for @{bot},{" "}
+        {new Date(event.createdAt).toLocaleString()}
       </p>
-      {last?.error !== undefined && !isRetried && <LastError run={last} runs={runs} />}
-      <ol class="items" aria-label="What became of it">
-        {deliveries.map((delivery) => (
-          <DeliveryItem key={delivery.id} delivery={delivery} />
+      <Trouble parts={parts} />
+      {!isBrief && <Uses {...{ event, bot, parts }} canRun={!isDead} />}
+      <ol class="parts" aria-label="Deliveries, runs and requests">
+        {parts.map((part) => (
+          <PartRow key={part.seq} part={part} parts={parts} from={event.createdAt} />
         ))}
-        {deliveries.length === 0 && story?.read === true && (
-          <li class="item">Read by polling. There was no delivery.</li>
+        {end?.kind === "run" && <Steps id={event.id} version={parts.length} />}
+        {!isBrief && (
+          <Line kind="Payload" what={event.type}>
+            {() => <Code text={JSON.stringify(event.payload)} label={`Payload of ${event.id}`} />}
+          </Line>
         )}
-        {runs.map((run) => (
-          <RunItem key={run.seq} run={run} />
-        ))}
-        {calls.map((call) => (
-          <CallItem key={call.id} call={call} />
-        ))}
       </ol>
-      {runs.length > 0 && <Steps id={event.id} version={version} />}
-      {!isBrief && (
-        <Item summary="Payload">
-          {() => <Code text={JSON.stringify(event.payload)} label={`Payload of ${event.id}`} />}
-        </Item>
+    </>
+  );
+}
+
+/** The failure of the last run or delivery, with its remedy. */
+function Trouble({ parts }: { readonly parts: readonly Part[] }) {
+  const end = endOf(parts);
+  const last = parts.findLast((part) => part.kind === "run" || isTaken(part) !== undefined);
+  return (
+    <>
+      {end?.kind === "run" && end.error !== undefined && <FailedRun run={end} parts={parts} />}
+      {last?.kind === "delivery" && last.error !== undefined && (
+        <div class="failure">
+          <FailedDelivery id={last.id} />
+        </div>
       )}
     </>
   );
 }
 
-/** The error of the last run, with its stack and the time of the next try. */
-function LastError({
-  run,
-  runs,
-}: {
-  readonly run: RunEntry & { at: string };
-  readonly runs: readonly RunEntry[];
-}) {
-  const { error, retryInMs } = run;
-  const stack = runs.findLast((each) => each.error?.stack !== undefined)?.error?.stack;
-  const next =
-    retryInMs === undefined ? undefined : new Date(Date.parse(run.at) + retryInMs).toISOString();
+interface FailedRunProps {
+  readonly run: EntryOf<"run">;
+  readonly parts: readonly Part[];
+}
+
+function FailedRun({ run, parts }: FailedRunProps) {
+  const { at, eventId, outcome, error, retryInMs } = run;
+  // A bot sends a stack once for equal errors.
+  const withStack = parts.findLast(
+    (part) => part.kind === "run" && part.error?.stack !== undefined,
+  );
+  const stack = withStack?.kind === "run" ? withStack.error?.stack : undefined;
   return (
-    <div class={run.outcome === "released" ? "note warn" : "failure"}>
+    <div class={outcome === "released" ? "note warn" : "failure"}>
       <p>
         <strong>{error?.type}</strong>
         {error?.code !== undefined && <code> {error.code}</code>}: {error?.message}
       </p>
-      {next !== undefined && (
+      {stack !== undefined && <Stack stack={stack} />}
+      {retryInMs !== undefined && (
         <p>
-          The next try is due <Until at={next} />.
+          The next try is due <Until at={new Date(Date.parse(at) + retryInMs).toISOString()} />.
         </p>
       )}
-      {stack !== undefined && (
-        <details open={run.outcome !== "released"}>
-          <summary>Stack</summary>
-          <pre>{stack}</pre>
-        </details>
+      {outcome === "dead" && (
+        <>
+          <p>There are no more tries. Correct the handler, then retry the event.</p>
+          <Decisions id={eventId} />
+        </>
       )}
     </div>
   );
 }
 
-function RunItem({ run }: { readonly run: RunEntry & { readonly at: string } }) {
-  const { tone, text } = outcomeOfRun(run);
-  const next = run.retryInMs === undefined ? "" : `, next try after ${span(run.retryInMs)}`;
+/** Frames of Node and of packages, which a developer seldom corrects. */
+const FOREIGN = /\bnode:|\/node_modules\//;
+
+/** The frames of the bot's own code, and the whole stack folded below. */
+function Stack({ stack }: { readonly stack: string }) {
+  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
   return (
-    <li class="item">
-      <Time at={run.at} /> <span class="item-kind">Run</span>{" "}
-      <span class={tone}>
-        {text}
-        {run.outcome !== "done" && ` · ${span(run.ms)}`}
-        {next}
+    <>
+      {frames
+        .filter((frame) => !FOREIGN.test(frame))
+        .slice(0, 3)
+        .map((frame) => {
+          const [, path, file] = /^\s*(.*?)([^/\\(]+:\d+:\d+)\)?$/.exec(frame) ?? ["", frame, ""];
+          return (
+            <p key={frame} class="mono frame">
+              {path?.replace("file://", "")}
+              <strong>{file}</strong>
+            </p>
+          );
+        })}
+      <details>
+        <summary>Stack ({frames.length} frames)</summary>
+        <pre>{stack}</pre>
+      </details>
+    </>
+  );
+}
+
+interface PartRowProps {
+  readonly part: Part;
+  readonly parts: readonly Part[];
+  /** When the event happened: ISO 8601. */
+  readonly from: string;
+}
+
+function PartRow({ part, parts, from }: PartRowProps) {
+  const shown = describe(part, parts);
+  if (shown === undefined) return null;
+  return <Line {...shown} at={part.at} from={from} />;
+}
+
+/** Describes a part. `undefined` for a wait that is over. */
+function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "from"> | undefined {
+  switch (part.kind) {
+    case "delivery": {
+      const { id, attempt, forced, eventIds, fault, ms } = part;
+      const also = eventIds.length > 1 ? `, ${eventIds.length} events` : "";
+      const what = `${forced ? "sent by hand" : `attempt ${attempt}`}${also}`;
+      const children = () => <Exchange id={id} />;
+      return { kind: "Delivery", what, result: answerOf(part), ms, fault, children };
+    }
+    case "api": {
+      const { id, method, path, fault, guessed, ms } = part;
+      const children = () => <Exchange id={id} />;
+      const what = <code>{`${method} ${path}`}</code>;
+      return { kind: "API", what, guessed, result: answerOf(part), ms, fault, children };
+    }
+    case "run": {
+      const { attempt, error, ms, retryInMs, outcome } = part;
+      const next = retryInMs === undefined ? "" : `, next try after ${span(retryInMs)}`;
+      const why = error === undefined ? "" : `: ${error.type}: ${error.message}`;
+      return { kind: "Run", what: `attempt ${attempt}${why}${next}`, result: ends[outcome], ms };
+    }
+    case "inbox":
+      return { kind: "Inbox", what: `event ${part.change}` };
+    case "fault":
+      if (part !== heldIn(parts)) return undefined;
+      return {
+        kind: "API",
+        what: <code>{part.detail}</code>,
+        result: { tone: "warn", text: "waits" },
+      };
+  }
+}
+
+const ends: Readonly<Record<EntryOf<"run">["outcome"], Outcome>> = {
+  done: { tone: "plain", text: "handled" },
+  retry: { tone: "bad", text: "failed" },
+  released: { tone: "warn", text: "put off" },
+  dead: { tone: "bad", text: "dead letter" },
+};
+
+interface LineProps {
+  readonly at?: string;
+  /** When the event happened: ISO 8601. */
+  readonly from?: string;
+  readonly kind: string;
+  readonly what: ComponentChildren;
+  readonly fault?: string | undefined;
+  /** True if the bot did not name the event of a request. */
+  readonly guessed?: true | undefined;
+  readonly result?: Outcome;
+  readonly ms?: number;
+  /** Details, read once the line is opened. */
+  readonly children?: () => ComponentChildren;
+}
+
+/** A line of the trace: time, kind, object, result and duration, in columns. */
+function Line({ at, from, kind, what, fault, guessed, result, ms, children }: LineProps) {
+  const [isOpen, setOpen] = useState(false);
+  const cells = (
+    <>
+      {at === undefined || from === undefined ? <span /> : <Offset at={at} from={from} />}
+      <span class="hint">{kind}</span>
+      <span class="part-what">
+        {what} {fault !== undefined && <span class="badge warn">fault: {fault}</span>}
+        {guessed === true && (
+          <span class="label" title="The bot did not name the event of this request.">
+            guessed
+          </span>
+        )}
       </span>
+      <span class={result?.tone}>{result?.text}</span>
+      <span class="hint">{ms !== undefined && span(ms)}</span>
+    </>
+  );
+  if (children === undefined) return <li class="part">{cells}</li>;
+  return (
+    <li>
+      <button type="button" class="part" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {cells}
+      </button>
+      {isOpen && <div class="part-detail">{children()}</div>}
     </li>
   );
 }
 
-/** Steps of the handler, as the bot's inbox has them. A bot that does not serve its inbox shows none. */
-function Steps({ id, version }: { readonly id: string; readonly version: string }) {
-  const { data } = useLive(() => control.inboxEvent(id), {
-    key: `${id} ${version}`,
-    concerns: () => false,
-  });
-  if (data === undefined || data.steps.length === 0) return null;
+/** Time since the event. The exact time shows on hover. */
+function Offset({ at, from }: { readonly at: string; readonly from: string }) {
   return (
-    <Item summary={`Steps (${data.steps.length})`}>
-      {() => (
-        <ul class="list">
-          {data.steps.map(({ name, state, request }) => (
-            <li key={name}>
-              <code>{name}</code> <span class="grow hint">{request}</span>
-              <span class={state === "open" ? "warn" : "hint"}>
-                {state === "open" ? "began, result unknown" : "done"}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </Item>
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      +{span(Math.max(Date.parse(at) - Date.parse(from), 0))}
+    </time>
   );
 }
 
-function exact(at: string): string {
-  return new Date(at).toLocaleString();
+interface StepsProps {
+  readonly id: string;
+  /** Changes with the event. */
+  readonly version: number;
+}
+
+/** Steps of the handler, as the bot's inbox has them. A bot that does not serve its inbox shows none. */
+function Steps({ id, version }: StepsProps) {
+  const key = `${id} ${version}`;
+  const { data } = useLive(() => control.inboxEvent(id), { key, concerns: () => false });
+  return (data?.steps ?? []).map(({ name, state, request }) => (
+    <Line
+      key={name}
+      kind="Step"
+      what={
+        <>
+          <code>{name}</code> <span class="hint">{request}</span>
+        </>
+      }
+      result={
+        state === "open"
+          ? { tone: "warn", text: "result unknown" }
+          : { tone: "plain", text: "done" }
+      }
+    />
+  ));
 }
