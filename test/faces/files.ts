@@ -1,7 +1,7 @@
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 function inSrc(path: string): string {
-  return join(import.meta.dirname, "../../src", path);
+  return fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 }
 
 // Programs and modules that tests run in a process of their own.

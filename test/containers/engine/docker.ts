@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { promisify } from "node:util";
 
 const runFile = promisify(execFile);
@@ -22,6 +22,12 @@ export class Docker {
     const env = { ...process.env, ...this.env };
     const { stdout } = await runFile("docker", args, { env, maxBuffer: MAX_OUTPUT });
     return stdout.trim();
+  }
+
+  /** Runs a command synchronously. @throws with its error output */
+  runNow(...args: readonly string[]): string {
+    const env = { ...process.env, ...this.env };
+    return execFileSync("docker", args, { env, stdio: "pipe", encoding: "utf8" }).trim();
   }
 
   /** Resolves to standard output and error of a container, a line each. */

@@ -8,10 +8,10 @@ type Methods = Record<string, (...given: never[]) => Promise<unknown>>;
  * Records the requests of this process to its inbox, and their results. All processes write to one file. A line is
  * written synchronously, because the process may be killed or frozen right after.
  */
-export function keepJournal(file: string): void {
+export function keepJournal(file: string, pid: number): void {
   const journal = openSync(file, "a");
   const note = (entry: Omit<JournalEntry, "pid">) =>
-    writeSync(journal, `${JSON.stringify({ pid: process.pid, ...entry })}\n`);
+    writeSync(journal, `${JSON.stringify({ pid, ...entry })}\n`);
   const inbox: Methods = PostgresInbox.prototype as never;
   around(inbox, "claim", {
     after: (_given, claims) => {

@@ -17,9 +17,8 @@ const given: Partial<protocol.BotSettings> = JSON.parse(
   process.env[protocol.SETTINGS_VARIABLE] ?? "{}",
 );
 const settings = { ...protocol.defaultSettings, ...given };
-const { answers, failpoint, runsFile, journalFile, databaseTimeoutMs, synchronous, ...rest } =
-  settings;
-const { clockOffsetMs = 0, cron, ...options } = rest;
+const { answers, failpoint, runsFile, databaseTimeoutMs, synchronous, ...rest } = settings;
+const { clockOffsetMs = 0, cron, journalFile, journalPid = process.pid, ...options } = rest;
 const driver = process.ppid;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
 const picture = readFileSync(SAMPLE_PICTURE);
@@ -34,7 +33,7 @@ protocol.onOrder(({ disk, sample }) => {
 });
 moveSystemClock(clockOffsetMs);
 if (synchronous !== undefined) weakenSync(synchronous);
-if (journalFile !== undefined) keepJournal(journalFile);
+if (journalFile !== undefined) keepJournal(journalFile, journalPid);
 if (databaseTimeoutMs !== undefined) limitDatabaseTime(databaseTimeoutMs);
 // A driver that is gone leaves no bots behind.
 process.on("disconnect", () => process.exit(1));

@@ -27,6 +27,8 @@ export interface BotSettings {
   readonly runsFile?: string;
   /** File for the requests to an inbox in PostgreSQL and their results. */
   readonly journalFile?: string;
+  /** The process in the journal. Default its id, which is the same in every container. */
+  readonly journalPid?: number;
   /** Deadline of one statement in PostgreSQL. */
   readonly databaseTimeoutMs?: number;
   /** How far the system clock is ahead. */

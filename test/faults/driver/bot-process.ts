@@ -22,11 +22,20 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** Variables and settings of a bot. */
+export interface Life {
+  readonly env: Readonly<Record<string, string>>;
+  readonly settings: Partial<BotSettings>;
+  /** Among the bots of a world, from 0 up. */
+  readonly place: number;
+}
+
 /** One life of a bot under test. */
 export class BotProcess {
   /** Resolves to the bot's address, or to undefined when the bot ends before it is ready. */
   readonly ready: Promise<string | undefined>;
   readonly exited: Promise<Exit>;
+  /** Also in the journal of the bot. */
   readonly pid: number;
   /** Empty until the bot is ready. */
   url = "";
@@ -39,12 +48,9 @@ export class BotProcess {
   readonly #ready = Promise.withResolvers<string | undefined>();
   readonly #tail: string[] = [];
 
-  constructor(env: Readonly<Record<string, string>>, settings: Partial<BotSettings>) {
-    this.#child = spawn(process.execPath, [SCRIPT], {
-      env: { PATH: process.env.PATH, ...env, [SETTINGS_VARIABLE]: JSON.stringify(settings) },
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
-    });
-    this.pid = this.#child.pid ?? 0;
+  constructor(child: ChildProcess, pid: number = child.pid ?? 0) {
+    this.#child = child;
+    this.pid = pid;
     this.ready = this.#ready.promise;
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       if (stream !== null) {
@@ -58,6 +64,14 @@ export class BotProcess {
         resolve({ code, signal });
       });
     });
+  }
+
+  static start({ env, settings }: Life): BotProcess {
+    const child = spawn(process.execPath, [SCRIPT], {
+      env: { PATH: process.env.PATH, ...env, [SETTINGS_VARIABLE]: JSON.stringify(settings) },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    return new BotProcess(child);
   }
 
   get running(): boolean {
@@ -120,8 +134,13 @@ export class BotProcess {
       return;
     }
     this.readyMs = performance.now() - this.#started;
-    this.url = note.ready;
-    this.#ready.resolve(note.ready);
+    this.url = this.addressOf(note.ready);
+    this.#ready.resolve(this.url);
+  }
+
+  /** The address for the driver of a bot that listens there. */
+  protected addressOf(url: string): string {
+    return url;
   }
 }
 

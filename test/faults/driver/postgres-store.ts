@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { PostgresServer } from "../../support/postgres/server.ts";
-import { TcpProxy } from "../../support/tcp-proxy.ts";
 import type { BotSettings } from "../bot/protocol.ts";
 import type { Stored } from "./checker.ts";
 import { CursorAudit } from "./cursor-audit.ts";
@@ -37,33 +35,29 @@ FROM lane LEFT JOIN LATERAL (
 ) AS event ON true
 WHERE lane.owner IS NOT NULL OR lane.ready_at IS NOT NULL OR lane.pending > 0 ORDER BY lane.key`;
 
-/** An inbox in a PostgreSQL server of its own. The bots reach it through a proxy that can fail. */
+/** Addresses of one database: of the driver, and of the bots. */
+export interface DatabaseAddresses {
+  readonly own: string;
+  readonly bots: string;
+}
+
+/** An inbox in PostgreSQL. */
 export class PostgresStore implements Store {
-  readonly server: PostgresServer;
-  readonly proxy: TcpProxy;
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Partial<BotSettings>;
   readonly #pool: pg.Pool;
   readonly #cursors: CursorAudit;
   readonly #journalFile: string;
 
-  private constructor(server: PostgresServer, proxy: TcpProxy, folder: string) {
-    this.server = server;
-    this.proxy = proxy;
+  /** @param folder for the journal of the bots */
+  constructor({ own, bots }: DatabaseAddresses, folder: string) {
     this.#journalFile = join(folder, "journal.txt");
     this.settings = { journalFile: this.#journalFile };
-    const url = `postgres://bot@127.0.0.1:${proxy.port}/postgres`;
-    this.env = { DATABASE_URL: url, DATABASE_SCHEMA: SCHEMA };
+    this.env = { DATABASE_URL: bots, DATABASE_SCHEMA: SCHEMA };
     const options = `-c search_path=${SCHEMA} -c statement_timeout=10000`;
-    const connectionString = server.url();
-    this.#pool = new pg.Pool({ connectionString, max: 2, options, allowExitOnIdle: true });
+    this.#pool = new pg.Pool({ connectionString: own, max: 2, options, allowExitOnIdle: true });
     this.#pool.on("error", () => undefined);
-    this.#cursors = new CursorAudit(connectionString, SCHEMA);
-  }
-
-  static async start(folder: string): Promise<PostgresStore> {
-    const server = await PostgresServer.start("18");
-    return new PostgresStore(server, await TcpProxy.open(server.port), folder);
+    this.#cursors = new CursorAudit(own, SCHEMA);
   }
 
   /** Audits the cursors, once a bot has made the tables. */
@@ -133,8 +127,6 @@ export class PostgresStore implements Store {
 
   async close(): Promise<void> {
     await this.#pool.end();
-    this.proxy.close();
-    await this.server.stop();
   }
 
   async #rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {

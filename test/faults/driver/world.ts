@@ -7,10 +7,11 @@ import { type ListenOptions, type Platform, startPlatform } from "../../faces/pl
 import { reservePort } from "../../support/reserve-port.ts";
 import { type BotSettings, defaultSettings } from "../bot/protocol.ts";
 import { Balancer } from "./balancer.ts";
-import { BotProcess } from "./bot-process.ts";
+import { BotProcess, type Life } from "./bot-process.ts";
 import { check, type Observed, type Rules, type Run, reportLost } from "./checker.ts";
 import { Ledger } from "./ledger.ts";
-import { PostgresStore } from "./postgres-store.ts";
+import type { PostgresStore } from "./postgres-store.ts";
+import { ServerStore } from "./server-store.ts";
 import { SqliteStore, type Store } from "./store.ts";
 
 export interface WorldOptions {
@@ -24,6 +25,8 @@ export interface WorldOptions {
   readonly folder?: string;
   /** Bots that share an inbox. Default 1 on SQLite, 3 on PostgreSQL. */
   readonly instances?: number;
+  /** Starts a bot. Default a process of this machine. */
+  readonly launch?: (life: Life) => BotProcess;
 }
 
 /** Compiled code of the bots, as a deployment would keep it: most bots are killed young. */
@@ -82,10 +85,18 @@ export class World<S extends Store = SqliteStore> {
     return new World(await startPatientPlatform(options), store, scratch, options);
   }
 
+  /** Starts several bots on a PostgreSQL server of their own. */
+  static startCluster(options: WorldOptions = {}): Promise<World<ServerStore>> {
+    return World.startClusterOn(ServerStore.start, options);
+  }
+
   /** Starts several bots on PostgreSQL behind a load balancer. Resolves when all are ready. */
-  static async startCluster(options: WorldOptions = {}): Promise<World<PostgresStore>> {
+  static async startClusterOn<P extends PostgresStore>(
+    open: (scratch: string) => Promise<P>,
+    options: WorldOptions,
+  ): Promise<World<P>> {
     const scratch = mkdtempSync(join(tmpdir(), "service-bot-cluster-"));
-    const store = await PostgresStore.start(scratch);
+    const store = await open(scratch);
     // The load balancer waits for one bot's answer, then for the next one's.
     const platform = await startPatientPlatform({
       ...options,
@@ -111,16 +122,18 @@ export class World<S extends Store = SqliteStore> {
     env: Record<string, string> = {},
   ): BotProcess {
     const port = this.#ports[place];
-    const bot = new BotProcess(
-      {
+    const { launch = BotProcess.start } = this.#options;
+    const bot = launch({
+      env: {
         ...usualEnv(this.platform),
         ...this.store.env,
         ...(port === undefined ? {} : { PORT: String(port) }),
         ...this.#options.env,
         ...env,
       },
-      { ...this.#settings, ...settings },
-    );
+      settings: { ...this.#settings, ...settings },
+      place,
+    });
     this.bots[place] = bot;
     void bot.ready.then((url) => {
       if (bot.readyMs !== undefined) this.readyMs.push(bot.readyMs);

@@ -4,18 +4,19 @@ import type { Observed } from "../driver/checker.ts";
 import { type Attack, type Fault, inflict, type Judgement, type Stage } from "../driver/fault.ts";
 import { Load, type LoadOptions } from "../driver/load.ts";
 import type { PostgresStore } from "../driver/postgres-store.ts";
+import type { ServerStore } from "../driver/server-store.ts";
 import { World, type WorldOptions } from "../driver/world.ts";
 import { Random } from "../random.ts";
 import type { Scenario, ScenarioRun, Size } from "../scenario.ts";
 
 /** A fault of bots that share an inbox in PostgreSQL. */
-export type ClusterFault = Fault<PostgresStore> & {
+export type ClusterFault<S extends PostgresStore = ServerStore> = Fault<S> & {
   readonly settings?: Partial<BotSettings>;
   /** People who write meanwhile. Default the usual ones; `none` where the fault writes by itself. */
   readonly load?: ((size: Size) => Pick<LoadOptions, "people" | "behaviours">) | "none";
 };
 
-export type ClusterStage = Stage<PostgresStore>;
+export type ClusterStage<S extends PostgresStore = ServerStore> = Stage<S>;
 
 /** In ms, between two messages. Small runs share the machine. */
 const PAUSE_MS: Readonly<Record<Size, number>> = { small: 15, large: 4 };
@@ -52,11 +53,11 @@ export function onCluster(
  *
  * @param current settings of the bots from the fault before
  */
-function underLoad(
-  { settings, load: writers = () => ({}), ...fault }: ClusterFault,
-  current: ClusterFault["settings"],
-): Fault<PostgresStore> {
-  const begin = async (stage: ClusterStage): Promise<Attack> => {
+export function underLoad<S extends PostgresStore>(
+  { settings, load: writers = () => ({}), ...fault }: ClusterFault<S>,
+  current: Partial<BotSettings> | undefined,
+): Fault<S> {
+  const begin = async (stage: Stage<S>): Promise<Attack> => {
     const { world, random, size } = stage;
     if (settings !== undefined && settings !== current) await world.restart(settings);
     const attack = await fault.begin(stage);
@@ -79,7 +80,7 @@ function underLoad(
   return { ...fault, begin };
 }
 
-interface InstanceKills extends Pick<ClusterFault, "name" | "times" | "load"> {
+interface InstanceKills extends Pick<ClusterFault<PostgresStore>, "name" | "times" | "load"> {
   /** Answers between two kills, at most. */
   readonly answersPerLife: Readonly<Record<Size, number>>;
   /**
@@ -87,12 +88,20 @@ interface InstanceKills extends Pick<ClusterFault, "name" | "times" | "load"> {
    *
    * @param started of `performance.now`, when the load began
    */
-  readonly judge?: (stage: ClusterStage, observed: Observed, started: number) => Promise<Judgement>;
+  readonly judge?: (
+    stage: ClusterStage<PostgresStore>,
+    observed: Observed,
+    started: number,
+  ) => Promise<Judgement>;
 }
 
 /** Kills instances with SIGKILL, one after the other, while messages come and are answered. */
-export function killInstances({ answersPerLife, judge, ...fault }: InstanceKills): ClusterFault {
-  const begin = (stage: ClusterStage): Attack => {
+export function killInstances({
+  answersPerLife,
+  judge,
+  ...fault
+}: InstanceKills): ClusterFault<PostgresStore> {
+  const begin = (stage: ClusterStage<PostgresStore>): Attack => {
     const { world, random, size } = stage;
     const started = performance.now();
     let midAnswer = 0;

@@ -3,6 +3,7 @@ import type { BotProcess } from "../driver/bot-process.ts";
 import { countRepeats, type Observed } from "../driver/checker.ts";
 import type { Attack } from "../driver/fault.ts";
 import { findUnfinishedTexts } from "../driver/leases.ts";
+import type { PostgresStore } from "../driver/postgres-store.ts";
 import { median, sum } from "../report.ts";
 import type { Scenario } from "../scenario.ts";
 import {
@@ -89,7 +90,7 @@ const kills = killInstances({
 });
 
 /** SIGSTOP for 1 to 3 leases, then SIGCONT: the process continues as if no time had passed. */
-const freezes: ClusterFault = {
+export const freezes: ClusterFault<PostgresStore> = {
   name: "SIGSTOP of instances for 1 to 3 leases under load",
   counted: "times frozen",
   times: { small: 1, large: 40 },
@@ -98,11 +99,11 @@ const freezes: ClusterFault = {
 };
 
 class Freezes implements Attack {
-  readonly #stage: ClusterStage;
+  readonly #stage: ClusterStage<PostgresStore>;
   /** How often each text may be repeated: its process was frozen between intent and outcome. */
   readonly #unfinished = new Map<string, number>();
 
-  constructor(stage: ClusterStage) {
+  constructor(stage: ClusterStage<PostgresStore>) {
     this.#stage = stage;
   }
 

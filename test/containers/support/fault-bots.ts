@@ -1,0 +1,205 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync } from "node:fs";
+import { dirname } from "node:path";
+import { SETTINGS_VARIABLE } from "../../faults/bot/protocol.ts";
+import { BotProcess, type Exit, type Life } from "../../faults/driver/bot-process.ts";
+import { reservePort } from "../../support/reserve-port.ts";
+import type { Docker } from "../engine/docker.ts";
+import { CONFINED, type State } from "./container.ts";
+
+/** The port of each bot in its container. */
+const PORT = 3000;
+
+/** In seconds, as in compose.yaml. */
+export const STOP_GRACE_S = 20;
+
+/** In ms. For a container that is about to start. */
+const START_TIMEOUT_MS = 20_000;
+const LOOK_INTERVAL_MS = 20;
+
+const MAX_PAUSES = 20;
+
+/** Creates a container, connects it to a further network if there is one, starts it, and stays for its output and its exit code. */
+const RUN = `
+name=$1 network=$2; shift 2
+docker create --name "$name" "$@" >/dev/null
+[ -z "$network" ] || docker network connect "$network" "$name"
+exec docker start --attach "$name"
+`;
+
+export interface FaultBotsOptions {
+  readonly docker: Docker;
+  readonly image: string;
+  /** Begins the names of containers, volumes and networks. */
+  readonly name: string;
+  /** Bots of the world. Default 1. */
+  readonly instances?: number;
+  /** A volume, or a folder of this machine, as `/bot/data`. Default none. */
+  readonly data?: string;
+  /** A further network of each bot, such as the database's. */
+  readonly network?: string;
+  /** Flags of `docker create` by place, after the usual ones. */
+  readonly flags?: (place: number) => readonly string[];
+}
+
+/** Bots under test in containers, in a network of their own. Each life of a bot is a new container with the old volume. */
+export class FaultBots {
+  /** Leads from the bots to the platform, and from this machine to the bots. */
+  readonly network: string;
+  readonly #options: FaultBotsOptions;
+  readonly #ports: readonly number[];
+  readonly #lives: FaultBot[] = [];
+
+  private constructor(options: FaultBotsOptions, ports: readonly number[]) {
+    this.#options = options;
+    this.#ports = ports;
+    this.network = `${options.name}-platform`;
+  }
+
+  static async create(options: FaultBotsOptions): Promise<FaultBots> {
+    const { instances = 1 } = options;
+    const ports: number[] = [];
+    while (ports.length < instances) ports.push(await reservePort());
+    const bots = new FaultBots(options, ports);
+    await options.docker.run("network", "create", bots.network);
+    return bots;
+  }
+
+  /** Starts a bot, for `WorldOptions.launch`. */
+  readonly launch = ({ env, settings, place }: Life): FaultBot => {
+    const { docker, image, name, data, network = "", flags = () => [] } = this.#options;
+    const life = this.#lives.length + 1;
+    const container = `${name}-${place}-${life}`;
+    const variables = {
+      ...env,
+      ...{ HOST: "0.0.0.0", PORT: String(PORT), NODE_COMPILE_CACHE: "" },
+      [SETTINGS_VARIABLE]: JSON.stringify({ ...settings, journalPid: life }),
+    };
+    // The world's cluster has ports of its own.
+    const port = env["PORT"] === "0" ? this.#ports[place] : Number(env["PORT"]);
+    const shared = dirname(settings.runsFile ?? "");
+    chmodSync(shared, 0o777);
+    const args = [
+      ...["--network", this.network, "--publish", `127.0.0.1:${port}:${PORT}`],
+      ...[...CONFINED, "--memory", "512m", "--volume", `${shared}:${shared}`],
+      ...(data === undefined ? [] : ["--volume", `${data}:/bot/data`]),
+      ...Object.entries(variables).flatMap(([key, value]) => ["--env", `${key}=${value}`]),
+      ...[...flags(place), image],
+    ];
+    const child = spawn("sh", ["-euc", RUN, "sh", container, network, ...args], {
+      env: { ...process.env, ...docker.env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const bot = new FaultBot(child, life, { docker, name: container, port: port ?? 0 });
+    this.#lives.push(bot);
+    return bot;
+  };
+
+  /** The bot that was started last at this place. */
+  at(place = 0): FaultBot {
+    const bot = this.#lives.findLast(({ name }) =>
+      name.startsWith(`${this.#options.name}-${place}-`),
+    );
+    if (bot === undefined) throw new Error(`no bot was started at place ${place}`);
+    return bot;
+  }
+
+  /** Cuts a bot off from the platform, and the platform from the bot, or from its further network. */
+  async disconnect(bot: FaultBot, network: string = this.network): Promise<void> {
+    await this.#options.docker.run("network", "disconnect", network, bot.name);
+  }
+
+  async connect(bot: FaultBot, network: string = this.network): Promise<void> {
+    await this.#options.docker.run("network", "connect", network, bot.name);
+  }
+
+  /** Removes all containers and the network. */
+  async remove(): Promise<void> {
+    const { docker } = this.#options;
+    const names = this.#lives.map(({ name }) => name);
+    if (names.length > 0) await docker.run("rm", "--force", "--volumes", ...names);
+    await docker.run("network", "rm", this.network);
+  }
+}
+
+interface Container {
+  readonly docker: Docker;
+  readonly name: string;
+  /** The published port on 127.0.0.1. */
+  readonly port: number;
+}
+
+/** One life of a bot under test, in a container of its own. */
+export class FaultBot extends BotProcess {
+  readonly name: string;
+  readonly #docker: Docker;
+  readonly #port: number;
+  #signalled = false;
+  #ended = false;
+
+  constructor(child: ChildProcess, pid: number, { docker, name, port }: Container) {
+    super(child, pid);
+    this.#docker = docker;
+    this.name = name;
+    this.#port = port;
+    void this.exited.then(() => {
+      this.#ended = true;
+    });
+  }
+
+  override get killed(): boolean {
+    return this.#signalled;
+  }
+
+  /** Sends a signal by `docker kill`, once the container runs. */
+  override signal(signal: NodeJS.Signals): void {
+    this.#signalled = true;
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    while (!this.#ended && performance.now() < deadline) {
+      try {
+        this.#docker.runNow("kill", "--signal", signal, this.name);
+        return;
+      } catch {
+        if (this.#status() === "exited") return;
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_INTERVAL_MS);
+    }
+  }
+
+  /** Ends it; by `docker stop` instead of SIGTERM. */
+  override async end(signal: NodeJS.Signals): Promise<Exit> {
+    if (signal !== "SIGTERM") return await super.end(signal);
+    this.#signalled = true;
+    await this.#docker.run("stop", "--time", String(STOP_GRACE_S), this.name);
+    return await this.exited;
+  }
+
+  override async freeze(): Promise<void> {
+    // runc gives up where a thread of the container does not stand still within milliseconds.
+    let tries = MAX_PAUSES;
+    while (!(await this.#docker.succeeds("pause", this.name))) {
+      tries -= 1;
+      if (tries === 0) throw new Error(`${this.name} cannot be paused`);
+    }
+  }
+
+  override thaw(): void {
+    this.#docker.runNow("unpause", this.name);
+  }
+
+  state(): Promise<State> {
+    return this.#docker.inspect<State>(this.name, "json .State");
+  }
+
+  protected override addressOf(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  #status(): string {
+    try {
+      return this.#docker.runNow("inspect", "--format", "{{.State.Status}}", this.name);
+    } catch {
+      return "not created";
+    }
+  }
+}

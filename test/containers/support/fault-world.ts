@@ -1,0 +1,80 @@
+import { type Fault, inflict } from "../../faults/driver/fault.ts";
+import type { PostgresStore } from "../../faults/driver/postgres-store.ts";
+import type { SqliteStore } from "../../faults/driver/store.ts";
+import { World, type WorldOptions } from "../../faults/driver/world.ts";
+import type { Outcome, ScenarioRun } from "../../faults/scenario.ts";
+import { FaultBots, type FaultBotsOptions } from "./fault-bots.ts";
+import { docker, hostAddress } from "./given.ts";
+import { PostgresContainer } from "./postgres-container.ts";
+
+/** What a scenario in containers needs besides a world. */
+export interface ContainerOptions extends WorldOptions {
+  /** The image of the bots. */
+  readonly image: () => string;
+  /** Begins the names of containers, volumes and networks. */
+  readonly label: string;
+  readonly flags?: FaultBotsOptions["flags"];
+}
+
+/** Inflicts faults on a bot in a container, with its inbox in a volume, or in a folder that takes its place. */
+export async function onVolume(
+  run: ScenarioRun,
+  { image, label, flags, folder, ...options }: ContainerOptions,
+  choose: (bots: FaultBots) => readonly Fault<SqliteStore>[],
+): Promise<Outcome> {
+  const name = nameOf(label);
+  const given = { docker, image: image(), name, ...(flags === undefined ? {} : { flags }) };
+  const volume = `${name}-data`;
+  if (folder === undefined) await docker.run("volume", "create", volume);
+  const mounted = "{{.Mountpoint}}";
+  const place = folder ?? (await docker.run("volume", "inspect", "--format", mounted, volume));
+  const bots = await FaultBots.create({ ...given, data: folder ?? volume });
+  try {
+    const world: WorldOptions = {
+      ...options,
+      ...{
+        folder: place,
+        launch: bots.launch,
+        platform: { host: await hostAddress(), ...options.platform },
+      },
+      env: { DATABASE_URL: "file:data/bot.db", ...options.env },
+    };
+    return await inflict(choose(bots), run, () => World.start(world));
+  } finally {
+    await bots.remove();
+    if (folder === undefined) await docker.run("volume", "rm", volume);
+  }
+}
+
+/** Inflicts faults on several bots in containers, behind nginx, with their inbox in a PostgreSQL container. */
+export async function onPostgres(
+  run: ScenarioRun,
+  { image, label, flags, instances = 3, ...options }: ContainerOptions,
+  choose: (bots: FaultBots, database: PostgresContainer) => readonly Fault<PostgresStore>[],
+): Promise<Outcome> {
+  const name = nameOf(label);
+  const database = await PostgresContainer.start(docker, name);
+  const given = { docker, image: image(), name, instances, network: database.network };
+  const bots = await FaultBots.create({ ...given, ...(flags === undefined ? {} : { flags }) });
+  try {
+    const world: WorldOptions = {
+      ...options,
+      ...{
+        instances,
+        launch: bots.launch,
+        platform: { host: await hostAddress(), ...options.platform },
+      },
+    };
+    return await inflict(choose(bots, database), run, () =>
+      World.startClusterOn(async (scratch) => database.store(scratch), world),
+    );
+  } finally {
+    await bots.remove();
+    await database.remove();
+  }
+}
+
+/** Several runs share an engine. */
+function nameOf(label: string): string {
+  return `${label}-${process.pid}`;
+}

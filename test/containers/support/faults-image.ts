@@ -1,0 +1,42 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "../../../scripts/compile.ts";
+import { bundleLibrary } from "../../../scripts/pack/bundle.ts";
+import type { Docker } from "../engine/docker.ts";
+import { ComposeProject } from "./compose.ts";
+
+/** The bot under test, and what it reads at run time, relative to the checkout. */
+const ENTRY = "test/faults/bot/main";
+const READ = [
+  ...["package.json", "src/platform/acts/sample.png"],
+  ...["src/inbox/sqlite/sql", "src/inbox/postgres/sql"],
+];
+
+/**
+ * Makes an image of the faults' bot as a bot of the starter is made: by the Dockerfile and the packages of a scaffolded
+ * bot on PostgreSQL. The framework is bundled with the bot, as it is for npm.
+ *
+ * @returns the image's id
+ */
+export async function makeFaultsImage(docker: Docker): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "faults-image-"));
+  try {
+    const { dir } = await ComposeProject.scaffold(docker, folder, "faults", [
+      "--store",
+      "postgres",
+    ]);
+    const src = join(dir, "src");
+    rmSync(src, { recursive: true });
+    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const external = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+    await bundleLibrary({ src: root, outDir: src, entries: [ENTRY], external });
+    for (const path of READ) cpSync(join(root, path), join(src, path), { recursive: true });
+    writeFileSync(join(src, "main.ts"), `import "./${ENTRY}.js";\n`);
+    const tag = "service-bot-test/faults";
+    await docker.run("build", "--tag", tag, dir);
+    return await docker.inspect<string>(tag, "json .Id");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
