@@ -18,8 +18,10 @@ const storyOf = computed(() => {
   const found = new Map<string | undefined, Story>();
   for (const story of overview.value.stories.values()) {
     found.set(story.event.contentId, story);
-    for (const { created } of story.calls) {
-      found.set(created?.messageId ?? created?.commentId ?? created?.postId, story);
+    for (const part of story.parts) {
+      if (part.kind !== "api") continue;
+      const { messageId, commentId, postId } = part.created ?? {};
+      found.set(messageId ?? commentId ?? postId, story);
     }
   }
   return found;
