@@ -3,6 +3,7 @@ import { KeyList } from "./keys/key-list.tsx";
 import { useKeys } from "./keys/keys.ts";
 import { go, route, title, type View, views } from "./live/route.ts";
 import { WithApps } from "./live/shown-app.tsx";
+import { SecretDialog } from "./parts/secrets.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { actKeys } from "./shell/act-keys.ts";
 import { Banners } from "./shell/banner.tsx";
@@ -58,6 +59,7 @@ export function App() {
           <Page />
         </main>
       </WithApps>
+      <SecretDialog />
       <Toasts />
       {keysShown && <KeyList onClose={() => showKeys(false)} />}
     </div>

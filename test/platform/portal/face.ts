@@ -2,8 +2,8 @@ export { check, isRepeat } from "../../../src/platform/portal/content/body.ts";
 export { sift } from "../../../src/platform/portal/content/image-files.ts";
 export { Reader, type ReadOutcome } from "../../../src/platform/portal/live/reader.ts";
 export { ago, bytes, duration } from "../../../src/platform/portal/parts/duration.ts";
-export { envLines } from "../../../src/platform/portal/parts/env-lines.ts";
 export { timeOfDay } from "../../../src/platform/portal/parts/time-of-day.ts";
+export { Values } from "../../../src/platform/portal/parts/values.ts";
 export { rolesIn } from "../../../src/platform/portal/views/chat/talks.ts";
 export { threaded } from "../../../src/platform/portal/views/chat/threads.ts";
 export { type Fixture, fixtureOf } from "../../../src/platform/portal/views/events/fixture.ts";
@@ -17,14 +17,16 @@ export {
 } from "../../../src/platform/portal/views/events/stories.ts";
 export {
   activeFault,
+  changeOf,
   heldBack,
-} from "../../../src/platform/portal/views/faults/active.ts";
-export { changeOf, newDraft } from "../../../src/platform/portal/views/faults/draft.ts";
-export { modes, targets } from "../../../src/platform/portal/views/faults/modes.ts";
+  type ModeInfo,
+  modes,
+  targets,
+} from "../../../src/platform/portal/views/faults/modes.ts";
 export {
-  endOf,
-  isActive,
-  nothingWrong,
+  type Control,
+  noFaults,
+  type Situation,
   scenarios,
 } from "../../../src/platform/portal/views/faults/scenarios.ts";
 export {
@@ -32,27 +34,14 @@ export {
   isRefused,
   offsetAt,
   shownTime,
-  typedTime,
 } from "../../../src/platform/portal/views/settings/clock.ts";
 export {
-  limitNames,
-  typedLimit,
-  usage,
-} from "../../../src/platform/portal/views/settings/limit-names.ts";
-export {
-  account,
   fileName,
-  inOrder,
-  membersIn,
+  limitNames,
   revokeWarning,
   scopes,
-  usernamesIn,
+  usage,
 } from "../../../src/platform/portal/views/settings/names.ts";
 export { readBotStatus } from "../../../src/platform/portal/views/webhook/bot-status.ts";
 export { eventTypes } from "../../../src/platform/portal/views/webhook/event-types.ts";
-export {
-  draftOf,
-  failures,
-  isSameDraft,
-} from "../../../src/platform/portal/views/webhook/health.ts";
 export type { CallRecord, TimelineEntry } from "../../../src/platform/types.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, duration, envLines } from "./face.ts";
+import { ago, bytes, duration } from "./face.ts";
 
 test.each([
   [0, "0 s"],
@@ -30,11 +30,4 @@ test.each([
   [2_000_000, "2.0 MB"],
 ])("%d bytes are said as %s", (count, said) => {
   expect(bytes(count)).toBe(said);
-});
-
-test("the lines for .env have what is given, and nothing else", () => {
-  expect(envLines({ webhookSecret: "whsec_1" })).toBe("SERVICE_WEBHOOK_SECRET=whsec_1");
-  expect(envLines({ baseUrl: "http://127.0.0.1:4400", apiKey: "sbk_1" })).toBe(
-    "SERVICE_BASE_URL=http://127.0.0.1:4400\nSERVICE_API_KEY=sbk_1",
-  );
 });

@@ -8,21 +8,35 @@ import { request } from "../support/platform.ts";
 import { eventually, openPortal } from "./support/page.ts";
 
 const card = (page: Page, name: RegExp | string) => page.getByRole("region", { name });
-/** In the list of who may block. */
-const cleo = (page: Page) =>
-  card(page, "Blocks").getByLabel("Who blocks").locator("option", { hasText: "@cleo" });
+const cleo = (page: Page) => card(page, "People").getByText("@cleo");
 
 test("bots, tokens, blocks, groups and limits are made and taken away", async () => {
   const { platform, page } = await openPortal({ address: "#/settings" });
+  await actAsCleo(page);
   await blockAndLift(platform, page);
-  await makeGroup(platform, page);
   await issueAndRevoke(platform, page);
   await makeBot(platform, page);
   await setLimit(platform, page);
   await moveClock(platform, page);
+  await makeGroup(platform, page);
 });
 
+/** A person is created and acts on every view. */
+async function actAsCleo(page: Page): Promise<void> {
+  const people = card(page, "People");
+  await people.getByLabel("Username").fill("@Cleo");
+  await people.getByLabel("Name", { exact: true }).fill("Cleo K");
+  await people.getByRole("button", { name: "Create person" }).click();
+  await people.getByRole("listitem").filter({ hasText: "Cleo K" }).waitFor();
+  expect(await people.getByLabel("Username").inputValue()).toBe("");
+  const actor = page.getByRole("banner").getByLabel("You are");
+  await people.getByRole("button", { name: "Act as @cleo" }).click();
+  await eventually(() => actor.inputValue(), "cleo");
+  await actor.selectOption("ada");
+}
+
 async function blockAndLift(platform: Platform, page: Page): Promise<void> {
+  await page.getByText("More: blocks and groups").click();
   const blocks = card(page, "Blocks");
   await blocks.getByLabel("Who blocks").selectOption("@bot");
   await blocks.getByLabel("Who is blocked").selectOption("@ben");
@@ -38,8 +52,8 @@ async function makeGroup(platform: Platform, page: Page): Promise<void> {
   await groups.getByLabel("Members").fill("ada, @ben");
   await groups.getByLabel("First message").fill("all here?");
   await groups.getByRole("button", { name: "Create group" }).click();
-  const link = groups.getByRole("link", { name: /^Open c_\d+ in Chat$/ });
-  const id = (await link.getAttribute("href"))?.split("/").at(-1) ?? "";
+  await page.waitForURL(/#\/chat\/c_\d+$/);
+  const id = page.url().split("/").at(-1) ?? "";
   expect(platform.control.messages(id).map(({ text }) => text)).toEqual(["all here?"]);
 }
 
@@ -86,15 +100,21 @@ async function makeBot(platform: Platform, page: Page): Promise<void> {
   expect(platform.control.apps.list().map(({ disabled }) => disabled)).toEqual([false, true]);
 }
 
-/** A limit is the bot's that is shown. */
+/** The browser refuses a number below 0, and the others are saved together. */
 async function setLimit(platform: Platform, page: Page): Promise<void> {
-  const form = page.getByRole("form", { name: "Limit of direct messages per day" });
-  await form.getByLabel("Direct messages per day", { exact: true }).fill("2");
-  await form.getByRole("button", { name: "Set" }).click();
+  const form = page.getByRole("form", { name: "Limits" });
+  const limit = form.getByLabel("Direct messages per day", { exact: true });
+  const save = form.getByRole("button", { name: "Save limits" });
+  await limit.fill("-1");
+  await save.click();
+  expect(await limit.evaluate((input) => input.matches(":invalid"))).toBe(true);
+  await limit.fill("2");
+  await save.click();
   await form.getByText("0 of 2 used").waitFor();
-  await form.getByLabel("Direct messages per day", { exact: true }).fill("");
-  await form.getByRole("button", { name: "Set" }).click();
-  await form.getByText("0 used, no limit").waitFor();
+  expect(platform.control.limits.dmsPerDay.limit).toBe(2);
+  await limit.fill("");
+  await save.click();
+  await form.getByText("0 of 2 used").waitFor({ state: "detached" });
   expect(platform.control.limits.dmsPerDay.limit).toBeNull();
 }
 

@@ -1,16 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { WebhookView } from "../../faces/platform.ts";
 import { runPlatform } from "../support/platform.ts";
-import { draftOf, eventTypes, failures, isSameDraft, readBotStatus } from "./face.ts";
-
-const webhook: WebhookView = {
-  url: "http://127.0.0.1:3000/webhook",
-  types: [],
-  enabled: true,
-  consecutiveFailures: 0,
-  disabledReason: null,
-  disableAfter: 20,
-};
+import { eventTypes, readBotStatus } from "./face.ts";
 
 test("every type of section 6 can be chosen, and a test of it makes its event", async () => {
   const types = Object.keys(eventTypes);
@@ -22,22 +12,6 @@ test("every type of section 6 can be chosen, and a test of it makes its event", 
     const { events } = control.act({ type, from: "ada" });
     expect(events.map((event) => event.type)).toContain(type);
   }
-});
-
-describe("the health of a webhook", () => {
-  test("says how many failures there were, and how many disable it", () => {
-    expect(failures(webhook)).toContain("0 of 20");
-    expect(failures({ ...webhook, consecutiveFailures: 18 })).toContain("18 of 20");
-  });
-
-  test("a draft is another one by its address, its types or its switch, not by their order", () => {
-    const draft = draftOf({ ...webhook, types: ["like", "follow"] });
-    expect(isSameDraft(draft, { ...draft, types: ["follow", "like"] })).toBe(true);
-    expect(isSameDraft(draft, { ...draft, types: ["follow"] })).toBe(false);
-    expect(isSameDraft(draft, { ...draft, url: "" })).toBe(false);
-    expect(isSameDraft(draft, { ...draft, enabled: false })).toBe(false);
-    expect(draftOf({ ...webhook, url: null }).url).toBe("");
-  });
 });
 
 describe("the status of a bot", () => {

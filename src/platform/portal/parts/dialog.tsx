@@ -9,7 +9,7 @@ export interface DialogProps {
   readonly children: ComponentChildren;
   /** As wide as the page allows. */
   readonly wide?: boolean;
-  /** Neither Escape nor a click beside it closes it: what it shows is not shown again. */
+  /** Escape and a click beside it do not close it, because its content is not shown again. */
   readonly firm?: boolean;
 }
 

@@ -1,54 +1,27 @@
-import type { ComponentChildren } from "preact";
-import { useId, useState } from "preact/hooks";
+import type { ComponentChildren, TargetedEvent } from "preact";
+import { useState } from "preact/hooks";
+import { Dialog } from "./dialog.tsx";
+import { type FieldSpec, Fields } from "./fields.tsx";
 import { attempt } from "./toast.tsx";
+import { Values } from "./values.ts";
 
-export interface FieldProps {
-  readonly label: string;
-  readonly hint?: string | undefined;
-  /** Gets the id of the field, to be set on it, and that of the hint. */
-  readonly children: (ids: {
-    id: string;
-    "aria-describedby": string | undefined;
-  }) => ComponentChildren;
-}
-
-/** A field with its name, and a hint. */
-export function Field({ label, hint, children }: FieldProps) {
-  const id = useId();
-  const hintId = `${id}-hint`;
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      {children({ id, "aria-describedby": hint === undefined ? undefined : hintId })}
-      {hint !== undefined && (
-        <p class="hint" id={hintId}>
-          {hint}
-        </p>
-      )}
-    </div>
-  );
-}
-
-/** What can be set off, and not again before it is done. */
-interface Deed {
-  /** What it does. Where it fails, that is said. */
-  readonly run: () => unknown;
-  /** What is said when it is done. */
-  readonly done?: string | undefined;
-}
-
-function useDeed({ run, done }: Deed): { readonly busy: boolean; readonly start: () => void } {
+/** Runs one call at a time, and reports its result. */
+function useTask(run: (form?: HTMLFormElement) => unknown, done: string | undefined) {
   const [busy, setBusy] = useState(false);
-  const start = async () => {
+  const start = async (form?: HTMLFormElement) => {
     if (busy) return;
     setBusy(true);
-    await attempt(run, done);
+    await attempt(() => run(form), done);
     setBusy(false);
   };
-  return { busy, start: () => void start() };
+  return { busy, start };
 }
 
-export interface ActionProps extends Deed {
+export interface ActionProps {
+  /** The message of an error it throws is shown. */
+  readonly run: () => unknown;
+  /** Message of success. */
+  readonly done?: string | undefined;
   readonly tone?: "primary" | "danger" | "quiet" | undefined;
   readonly disabled?: boolean;
   readonly title?: string;
@@ -57,76 +30,125 @@ export interface ActionProps extends Deed {
   readonly label?: string;
   readonly small?: boolean;
   readonly children: ComponentChildren;
+  /** Asks in a dialog before it runs. */
+  readonly confirm?:
+    | { readonly title: string; readonly text: ComponentChildren; readonly submit: string }
+    | undefined;
 }
 
-/** A button that does something on the platform, and cannot be pressed again until that is done. */
-export function Action({
-  run,
-  done,
-  tone,
-  disabled,
-  title,
-  shortcut,
-  label,
-  small = false,
-  children,
-}: ActionProps) {
-  const { busy, start } = useDeed({ run, done });
+/** A button that changes the platform, and ignores clicks until the change is made. */
+export function Action({ run, done, confirm, ...look }: ActionProps) {
+  const { tone, disabled = false, title, shortcut, label, small = false, children } = look;
+  const { busy, start } = useTask(run, done);
+  const [isAsking, setAsking] = useState(false);
+  const close = () => setAsking(false);
   return (
-    <button
-      type="button"
-      class={small ? `${tone ?? ""} small` : tone}
-      // Not disabled while it works: that would take the focus from those who use the keyboard.
-      disabled={disabled ?? false}
-      aria-busy={busy}
-      aria-keyshortcuts={shortcut}
-      aria-label={label}
-      title={title}
-      onClick={start}
-    >
-      {children}
-      {shortcut !== undefined && <kbd>{shortcut}</kbd>}
-    </button>
+    <>
+      <button
+        type="button"
+        class={`${tone ?? ""} ${small ? "small" : ""}`}
+        // Not disabled while it works: the focus would be lost.
+        disabled={disabled}
+        aria-busy={busy}
+        aria-haspopup={confirm && "dialog"}
+        aria-keyshortcuts={shortcut}
+        aria-label={label}
+        title={title}
+        onClick={() => (confirm === undefined ? void start() : setAsking(true))}
+      >
+        {children}
+        {shortcut !== undefined && <kbd>{shortcut}</kbd>}
+      </button>
+      {confirm !== undefined && isAsking && (
+        <Dialog title={confirm.title} onClose={close}>
+          <p>{confirm.text}</p>
+          <div class="row dialog-actions">
+            <button type="button" onClick={close}>
+              Cancel
+            </button>
+            <Action
+              tone={tone ?? "primary"}
+              done={done}
+              run={async () => {
+                await run();
+                close();
+              }}
+            >
+              {confirm.submit}
+            </Action>
+          </div>
+        </Dialog>
+      )}
+    </>
   );
 }
 
-/** Where what it does fails, the fields stay as they are. */
-export interface FormProps extends Deed {
-  /** What it is for, for those who hear the page. */
+export interface FormProps {
+  /** Name for screen readers. */
   readonly label: string;
+  readonly fields?: readonly FieldSpec[];
+  /** Text of the button. */
   readonly submit: string;
-  /** Its button is one among many. Default: it is what the form is for. */
-  readonly tone?: "plain";
-  readonly disabled?: boolean;
-  readonly children: ComponentChildren;
-  /** What stands beside the button. */
+  readonly tone?: "primary";
+  /** The message of an error it throws is shown, and the fields stay as they are. */
+  readonly run: (values: Values) => unknown;
+  readonly done?: string | undefined;
+  /** Keeps the submitted values in the fields. Default: the fields return to their first values. */
+  readonly keeps?: boolean;
+  readonly onInput?: (event: TargetedEvent<HTMLFormElement>) => void;
+  readonly onReset?: () => void;
+  readonly children?: ComponentChildren;
+  /** Elements beside the button. */
   readonly more?: ComponentChildren;
 }
 
-/** A form with one button that sends it; Enter in a field does, too. */
+/** A form with one button. The browser checks its fields. */
 export function Form(props: FormProps) {
-  const { label, run, done, submit, tone, disabled, children, more } = props;
-  const { busy, start } = useDeed({ run, done });
+  const {
+    label,
+    fields = [],
+    submit,
+    tone,
+    keeps = false,
+    onInput,
+    onReset,
+    children,
+    more,
+  } = props;
+  const { busy, start } = useTask(async (form) => {
+    await props.run(new Values(form));
+    if (keeps) saveDefaults(form);
+    form?.reset();
+  }, props.done);
   return (
     <form
       aria-label={label}
+      onInput={onInput}
+      onReset={onReset}
       onSubmit={(event) => {
         event.preventDefault();
-        if (disabled !== true) start();
+        void start(event.currentTarget);
       }}
     >
+      <Fields of={fields} />
       {children}
       <div class="row">
-        <button
-          type="submit"
-          class={tone === "plain" ? "" : "primary"}
-          aria-busy={busy}
-          disabled={disabled ?? false}
-        >
+        <button type="submit" class={tone} aria-busy={busy}>
           {submit}
         </button>
         {more}
       </div>
     </form>
   );
+}
+
+/** Makes the current values of the fields those that a reset returns to. */
+function saveDefaults(form: HTMLFormElement | undefined): void {
+  for (const input of form?.querySelectorAll("input") ?? []) {
+    if (input.type === "checkbox") input.defaultChecked = input.checked;
+    else input.defaultValue = input.value;
+  }
+  for (const option of form?.querySelectorAll("option") ?? []) {
+    option.defaultSelected = option.selected;
+  }
 }

@@ -1,36 +1,50 @@
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Code } from "./bits.tsx";
 import { useCopy } from "./copy-text.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Action } from "./form.tsx";
 
-export interface SecretDialogProps {
+interface Secret {
   readonly title: string;
-  /** What belongs into the bot's .env. */
-  readonly lines: string;
-  readonly children: ComponentChildren;
-  readonly onClose: () => void;
+  /** Lines for the bot's .env, by variable. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly note: ComponentChildren;
 }
 
-/** Shows what is not shown again. A click beside it does not close it. */
-export function SecretDialog({ title, lines, children, onClose }: SecretDialogProps) {
+const shown = signal<Secret>();
+
+/** Shows a new secret once, on any view. */
+export function showSecret(secret: Secret): void {
+  shown.value = secret;
+}
+
+/** The dialog of `showSecret`. A click beside it does not close it. */
+export function SecretDialog() {
   const { copy, byHand } = useCopy("The lines for .env");
+  if (shown.value === undefined) return null;
+  const { title, env, note } = shown.value;
+  const lines = Object.entries(env)
+    .map(([name, value]) => `${name}=${value}`)
+    .join("\n");
+  const close = () => {
+    shown.value = undefined;
+  };
   return (
-    <Dialog title={title} onClose={onClose} firm>
+    <Dialog title={title} onClose={close} firm>
       <p>
-        <strong>This is shown once.</strong> Copy it into the bot's <code>.env</code> now; the
-        platform does not tell it again.
+        <strong>This is shown once.</strong> Copy it into the bot's <code>.env</code> now.
       </p>
       <Code label="Lines for the .env of the bot" text={lines} />
       <div class="row">
-        <Action tone="primary" run={() => copy(lines, "The lines for .env were copied.")}>
+        <Action tone="primary" run={() => copy(lines, "Copied the lines for .env.")}>
           Copy
         </Action>
-        <button type="button" onClick={onClose}>
+        <button type="button" onClick={close}>
           I have it
         </button>
       </div>
-      <div class="dialog-notes">{children}</div>
+      <div class="dialog-notes">{note}</div>
       {byHand}
     </Dialog>
   );

@@ -9,22 +9,24 @@ interface Toast {
 
 const toasts = signal<readonly Toast[]>([]);
 
-/** What went well is gone after this time, in milliseconds; what went wrong stays until it is closed. */
+/** In ms. Messages of success close by themselves, errors stay. */
 const SHOWN_MS = 4_000;
+
+const MAX_TOASTS = 4;
 
 let count = 0;
 
 export function say(text: string, tone: Toast["tone"] = "good"): void {
   count += 1;
-  const toast = { id: count, tone, text };
-  toasts.value = [...toasts.value.slice(-3), toast];
-  if (tone === "good") setTimeout(() => close(toast.id), SHOWN_MS);
+  const id = count;
+  toasts.value = [...toasts.value, { id, tone, text }].slice(-MAX_TOASTS);
+  if (tone === "good") setTimeout(() => close(id), SHOWN_MS);
 }
 
-/** Does something, says what came of it, and says why it could not be done. True when it was. */
-export async function attempt(doIt: () => unknown, done?: string): Promise<boolean> {
+/** Runs a task and reports its success or its error. Returns true on success. */
+export async function attempt(task: () => unknown, done?: string): Promise<boolean> {
   try {
-    await doIt();
+    await task();
     if (done !== undefined) say(done);
     return true;
   } catch (error) {
@@ -37,44 +39,33 @@ function close(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-/** How many dialogs are open. Beside one nothing can be pressed or heard: it has the toasts in itself. */
+/** Number of open dialogs. The page beside a dialog is inert, so the dialog has the toasts in itself. */
 export const dialogs = signal(0);
 
-const roles = [
-  ["good", "status"],
-  ["bad", "alert"],
-] as const;
-
-/** What the page says by itself, also to those who hear it. */
+/** Messages of the page. Screen readers announce each. */
 export function Toasts({ inDialog = false }: { readonly inDialog?: boolean }) {
   if (!inDialog && dialogs.value > 0) return null;
   return (
     <div class="toasts">
-      {roles.map(([tone, role]) => (
-        <div key={role} role={role}>
+      {(["good", "bad"] as const).map((tone) => (
+        <div key={tone} role={tone === "good" ? "status" : "alert"}>
           {toasts.value
             .filter((toast) => toast.tone === tone)
-            .map((toast) => (
-              <Line key={toast.id} {...toast} />
+            .map(({ id, text }) => (
+              <div key={id} class={`toast ${tone}`}>
+                <p>{text}</p>
+                <button
+                  type="button"
+                  class="quiet small"
+                  aria-label="Close this message"
+                  onClick={() => close(id)}
+                >
+                  <Icon name="close" />
+                </button>
+              </div>
             ))}
         </div>
       ))}
-    </div>
-  );
-}
-
-function Line({ id, tone, text }: Toast) {
-  return (
-    <div class={`toast ${tone}`}>
-      <p>{text}</p>
-      <button
-        type="button"
-        class="quiet small"
-        aria-label="Close this message"
-        onClick={() => close(id)}
-      >
-        <Icon name="close" />
-      </button>
     </div>
   );
 }

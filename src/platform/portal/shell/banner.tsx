@@ -7,8 +7,7 @@ import { useLive } from "../live/use-live.ts";
 import { duration } from "../parts/duration.ts";
 import { Action } from "../parts/form.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { activeFault, heldBack } from "../views/faults/active.ts";
-import { targets, targetTitles } from "../views/faults/modes.ts";
+import { activeFault, heldBack, targets, targetTitles } from "../views/faults/modes.ts";
 import { isMachineTime } from "../views/settings/clock.ts";
 
 /** In ms. Each delivery and each request uses up a part of a fault. */

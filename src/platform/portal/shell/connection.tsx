@@ -1,7 +1,5 @@
-import { useState } from "preact/hooks";
 import { isTokenRefused, saveToken } from "../api/token.ts";
 import { connection } from "../live/stream.ts";
-import { TextField } from "../parts/fields.tsx";
 import { Form } from "../parts/form.tsx";
 
 /** Reports a lost connection, or asks for the control token. */
@@ -23,17 +21,15 @@ export function ConnectionNote() {
           </p>
         )}
       </div>
-      {isRefused && <TokenForm />}
+      {isRefused && (
+        <Form
+          tone="primary"
+          label="Control token"
+          submit="Connect"
+          fields={[{ name: "token", label: "Control token", kind: "password", required: true }]}
+          run={(values) => saveToken(values.text("token"))}
+        />
+      )}
     </>
-  );
-}
-
-/** Takes the control token. The next attempt to connect uses it. */
-function TokenForm() {
-  const [text, setText] = useState("");
-  return (
-    <Form label="Control token" submit="Connect" run={() => saveToken(text.trim())}>
-      <TextField label="Control token" type="password" required value={text} onValue={setText} />
-    </Form>
   );
 }

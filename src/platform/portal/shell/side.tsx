@@ -3,7 +3,7 @@ import { bot, person, type Theme, theme } from "../live/settings.ts";
 import { lookAt, useShownApp } from "../live/shown-app.tsx";
 import { connection } from "../live/stream.ts";
 import { usePeople } from "../live/use-people.ts";
-import { SelectField } from "../parts/fields.tsx";
+import { Choice } from "../parts/fields.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { failedCount } from "../views/events/store.ts";
 
@@ -81,14 +81,14 @@ export function Choices() {
   return (
     <>
       {apps.length > 1 && (
-        <SelectField
+        <Choice
           label="Bot"
           value={app?.bot.username ?? ""}
           options={optionsOf(apps.map((each) => each.bot.username))}
           onValue={(name) => lookAt(name, apps)}
         />
       )}
-      <SelectField
+      <Choice
         label="You are"
         value={person.value}
         options={optionsOf([...names])}

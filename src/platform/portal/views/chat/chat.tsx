@@ -60,7 +60,7 @@ function Talks({ bot }: { readonly bot: Profile }) {
       {isCreating && (
         <Dialog title="New person" onClose={() => setCreating(false)}>
           <AccountForm
-            what="person"
+            kind="person"
             create={async (account) => {
               speakAs((await control.createPerson(account)).username);
               setCreating(false);

@@ -8,7 +8,7 @@ import { useLive } from "../../live/use-live.ts";
 import { Code, Loaded, save } from "../../parts/bits.tsx";
 import { useCopy } from "../../parts/copy-text.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Action, Field } from "../../parts/form.tsx";
+import { Action } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { attempt } from "../../parts/toast.tsx";
 import { fixtureOf } from "./fixture.ts";
@@ -90,18 +90,17 @@ function EditDialog({ event, bot, onClose }: DialogProps & Pick<EventTrace, "bot
         Sends this body to @{bot}, with a valid signature, even if it is broken. The delivery is not
         retried, and a failure does not count.
       </p>
-      <Field label="Body" hint={check(text)}>
-        {(ids) => (
-          <textarea
-            {...ids}
-            class="mono"
-            rows={16}
-            spellcheck={false}
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <label class="field">
+        Body
+        <textarea
+          class="mono"
+          rows={16}
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      <output class="hint">{check(text)}</output>
       <div class="row">
         <Action run={() => sendAgain({ body: text }, bot)} tone="primary">
           Send

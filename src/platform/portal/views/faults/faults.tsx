@@ -1,66 +1,68 @@
-import type { ComponentChildren } from "preact";
-import type { FaultsChange } from "../../../types.ts";
 import { control } from "../../api/control.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { addressOf } from "../../live/route.ts";
 import { useShownApp } from "../../live/shown-app.tsx";
 import { useLive } from "../../live/use-live.ts";
-import { Confirmed } from "../../parts/confirm.tsx";
+import { Badge } from "../../parts/bits.tsx";
+import { ListCard } from "../../parts/card.tsx";
 import { Action } from "../../parts/form.tsx";
 import { attempt } from "../../parts/toast.tsx";
 import { FaultForm } from "./fault-form.tsx";
-import { endOf, isActive, nothingWrong, scenarios } from "./scenarios.ts";
+import { noFaults, type Scenario, type Situation, scenarios } from "./scenarios.ts";
 
-/** A menu of things that go wrong. Those that are active are banners on every view. */
+const stopAll = () => control.setFaults(noFaults);
+
+async function readFaults() {
+  const [faults, { configured }] = await Promise.all([control.faults(), control.storage()]);
+  return { faults, hasStorage: configured };
+}
+
+/** A menu of scenarios. Each active fault is a banner on every view. */
 export function Faults() {
-  const { data, reload } = useLive(control.faults, {
+  const { app } = useShownApp();
+  const live = useLive(readFaults, {
     key: "faults",
     // Deliveries and requests use up what is left of a fault.
     concerns: ({ kind }) => kind !== "webhook" && kind !== "app",
   });
-  const set = async (change: FaultsChange) => {
-    await control.setFaults(change);
-    await reload();
-  };
-  useKeys(
-    [...scenarios, { key: "o", title: "Stop all faults", change: nothingWrong }].flatMap(
-      ({ key, title, change }) => {
-        if (key === undefined || key === "f") return [];
-        const run = () => void attempt(() => set(change));
-        return [{ key, label: title, group: "Faults", run }];
-      },
-    ),
-  );
+  const now = live.data && app && { ...live.data, app };
+  useKeys([
+    ...Object.values(scenarios)
+      .flat()
+      .flatMap(({ key, title, start }) => {
+        if (key === undefined || key === "f" || now === undefined) return [];
+        return [
+          {
+            key,
+            label: title,
+            group: "Faults",
+            run: () => void attempt(() => start(control, now)),
+          },
+        ];
+      }),
+    { key: "o", label: "Stop all faults", group: "Faults", run: () => void attempt(stopAll) },
+  ]);
   return (
     <>
       <div class="head">
         <h1>Faults</h1>
-        <Action shortcut="o" run={() => set(nothingWrong)} done="No fault is set.">
+        <Action shortcut="o" run={stopAll} done="Stopped all faults.">
           Stop all
         </Action>
       </div>
-      <ul class="card scenarios">
-        {scenarios.map((scenario) => {
-          const { title, bot, key, change } = scenario;
-          const active = data !== undefined && isActive(scenario, data);
-          return (
-            <Line key={title} title={title} bot={bot} isActive={active}>
-              <Action
-                tone={active ? "danger" : undefined}
-                shortcut={key}
-                run={() => set(active ? endOf(scenario) : change)}
-              >
-                {active ? "Stop" : "Start"}
-                <span class="visually-hidden"> {title}</span>
-              </Action>
-            </Line>
-          );
-        })}
-        <OwnerLines />
-      </ul>
+      <div class="columns">
+        {Object.entries(scenarios).map(([title, list]) => (
+          <ListCard
+            key={title}
+            title={title}
+            live={live}
+            rows={now && activeFirst(list, now).map((scenario) => rowOf(scenario, now))}
+          />
+        ))}
+      </div>
       <details class="card">
         <summary>Set a fault in detail</summary>
-        <FaultForm set={set} />
+        <FaultForm />
       </details>
       <p>
         The clock and the limits are in <a href={addressOf("settings")}>Settings</a>.
@@ -69,95 +71,32 @@ export function Faults() {
   );
 }
 
-interface LineProps {
-  readonly title: string;
-  readonly bot: string;
-  readonly isActive: boolean;
-  /** The button. */
-  readonly children: ComponentChildren;
+function activeFirst(list: readonly Scenario[], now: Situation): readonly Scenario[] {
+  return list.toSorted((a, b) => Number(b.isActive(now)) - Number(a.isActive(now)));
 }
 
-function Line({ title, bot, isActive: active, children }: LineProps) {
-  return (
-    <li>
-      <div class="grow">
-        <strong>{title}</strong> {active && <span class="badge warn">active</span>}
+function rowOf({ title, bot, key, isActive, start, stop, confirm }: Scenario, now: Situation) {
+  const active = isActive(now);
+  const action = active && stop !== undefined ? "Stop" : "Start";
+  return {
+    key: title,
+    text: (
+      <>
+        <strong>{title}</strong> {active && <Badge tone="warn">active</Badge>}
         <p class="hint">{bot}</p>
-      </div>
-      {children}
-    </li>
-  );
-}
-
-/** Bad luck that the owner of the app brings about. */
-function OwnerLines() {
-  const { app, reload } = useShownApp();
-  if (app === undefined) return null;
-  const { username } = app.bot;
-  const disable = async () => {
-    await control.setApp(username, { disabled: true });
-    await reload();
+      </>
+    ),
+    actions: (
+      <Action
+        tone={active || confirm !== undefined ? "danger" : undefined}
+        shortcut={key}
+        disabled={active && stop === undefined}
+        run={() => (active ? stop : start)?.(control, now)}
+        confirm={confirm}
+      >
+        {action}
+        <span class="visually-hidden"> {title}</span>
+      </Action>
+    ),
   };
-  const unhook = async () => {
-    await control.saveWebhook({ enabled: false });
-    await reload();
-  };
-  const revoke = async () => {
-    const { items } = await control.tokens();
-    for (const { id } of items) await control.revokeToken(id);
-    await reload();
-  };
-  const off = !app.webhook.enabled;
-  return (
-    <>
-      <Line
-        title="The webhook is disabled"
-        bot="As after too many failures. The bot polls, and misses nothing."
-        isActive={off}
-      >
-        <Action label="Start The webhook is disabled" disabled={off} run={unhook}>
-          Start
-        </Action>
-      </Line>
-      <Line
-        title="The app is disabled"
-        bot="Each request gets 403, and nothing is delivered. The bot waits until it is enabled."
-        isActive={app.disabled}
-      >
-        <Action label="Start The app is disabled" disabled={app.disabled} run={disable}>
-          Start
-        </Action>
-      </Line>
-      <Line
-        title="Image storage is off"
-        bot="Uploads get 503 NOT_CONFIGURED. A bot should say it in words."
-        isActive={false}
-      >
-        <Action
-          label="Start Image storage is off"
-          run={() => control.setStorage({ configured: false })}
-        >
-          Start
-        </Action>
-      </Line>
-      <Line
-        title="The token is revoked"
-        bot="Each request gets 401, and the bot says so in its log. It needs a new token."
-        isActive={app.tokens === 0}
-      >
-        <Confirmed
-          ask="Start…"
-          label="Start The token is revoked"
-          title={`Revoke every token of @${username}?`}
-          confirm="Revoke"
-          run={revoke}
-        >
-          <p>
-            The bot can do nothing until it has another one: create it in Settings, and put it into
-            the bot's <code>.env</code>. This cannot be undone.
-          </p>
-        </Confirmed>
-      </Line>
-    </>
-  );
 }

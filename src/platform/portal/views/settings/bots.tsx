@@ -1,102 +1,150 @@
-import { useState } from "preact/hooks";
-import type { AppView, NewApp } from "../../../types.ts";
+import type { AppView, Scope, TokenView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import { lookAt } from "../../live/shown-app.tsx";
+import { lookAt, useShownApp } from "../../live/shown-app.tsx";
+import { useLive } from "../../live/use-live.ts";
 import { Avatar, Badge } from "../../parts/bits.tsx";
-import { Confirmed } from "../../parts/confirm.tsx";
-import { envLines } from "../../parts/env-lines.ts";
-import { Action } from "../../parts/form.tsx";
-import { SecretDialog } from "../../parts/secrets.tsx";
+import { ListCard } from "../../parts/card.tsx";
+import { Action, Form } from "../../parts/form.tsx";
+import { showSecret } from "../../parts/secrets.tsx";
 import { AccountForm } from "./account-form.tsx";
+import { revokeWarning, scopes } from "./names.ts";
 
-interface BotsProps {
-  readonly apps: readonly AppView[];
-  readonly shown: AppView | undefined;
-  readonly reload: () => Promise<void>;
-}
-
-/** The apps: each is a bot with its tokens, its webhook and its kill switch. */
-export function Bots({ apps, shown, reload }: BotsProps) {
-  const [made, setMade] = useState<NewApp>();
-  return (
-    <section class="card" aria-labelledby="settings-bots">
-      <h2 id="settings-bots">Bots</h2>
-      <ul class="list">
-        {apps.map((app) => (
-          <Line
-            key={app.bot.username}
-            {...{ app, apps, reload }}
-            isShown={app.bot.username === shown?.bot.username}
-          />
-        ))}
-      </ul>
-      <AccountForm
-        what="bot"
-        create={async (account) => {
-          setMade(await control.createApp(account));
-          await reload();
-        }}
-      />
-      {made !== undefined && (
-        <SecretDialog
-          title={`Created @${made.bot.username}`}
-          lines={envLines({ baseUrl: location.origin, ...made })}
-          onClose={() => setMade(undefined)}
-        >
-          <p>
-            The token has every scope. Set the address of the webhook in the Webhook view, or let
-            the bot poll with <code>DELIVERY=polling</code>.
-          </p>
-        </SecretDialog>
-      )}
-    </section>
-  );
-}
-
-interface LineProps {
-  readonly app: AppView;
-  readonly apps: readonly AppView[];
-  readonly isShown: boolean;
-  readonly reload: () => Promise<void>;
-}
-
-function Line({ app, apps, isShown, reload }: LineProps) {
-  const { username, name } = app.bot;
-  const set = (disabled: boolean) => async () => {
-    await control.setApp(username, { disabled });
-    await reload();
+/** Bots of the platform. Each has tokens, a webhook and a kill switch of its own. */
+export function Bots() {
+  const { apps = [], app: shown } = useShownApp();
+  const rows = apps.map((app) => {
+    const { username, name } = app.bot;
+    return {
+      key: username,
+      text: (
+        <>
+          <Avatar username={username} isBot /> <strong>{name}</strong> @{username}{" "}
+          {app === shown && <Badge>shown</Badge>}{" "}
+          {app.disabled && <Badge tone="bad">disabled</Badge>}
+        </>
+      ),
+      actions: (
+        <>
+          {app !== shown && (
+            <Action small label={`Show @${username}`} run={() => lookAt(username, apps)}>
+              Show
+            </Action>
+          )}
+          <Switch app={app} />
+        </>
+      ),
+    };
+  });
+  const create = async (account: { username: string; name?: string }) => {
+    const { bot, apiKey, webhookSecret } = await control.createApp(account);
+    showSecret({
+      title: `Created @${bot.username}`,
+      env: {
+        SERVICE_BASE_URL: location.origin,
+        SERVICE_API_KEY: apiKey,
+        SERVICE_WEBHOOK_SECRET: webhookSecret,
+      },
+      note: (
+        <p>
+          The token has every scope. Set the address of the webhook in the Webhook view, or let the
+          bot poll with <code>DELIVERY=polling</code>.
+        </p>
+      ),
+    });
   };
   return (
-    <li>
-      <Avatar username={username} isBot />
-      <span class="grow">
-        <strong>{name}</strong> @{username} {isShown && <Badge>shown</Badge>}{" "}
-        {app.disabled && <Badge tone="bad">disabled</Badge>}
-      </span>
-      {!isShown && (
-        <Action small label={`Show @${username}`} run={() => lookAt(username, apps)}>
-          Show
-        </Action>
-      )}
-      {app.disabled ? (
-        <Action small label={`Enable the app of @${username}`} run={set(false)}>
-          Enable
-        </Action>
-      ) : (
-        <Confirmed
-          ask="Disable…"
-          label={`Disable the app of @${username}`}
-          title={`Disable the app of @${username}?`}
-          confirm="Disable"
-          small
-          run={set(true)}
-        >
-          <p>
-            Each request of the bot gets 403 until the app is enabled again. Pending deliveries are
-            dropped: their events are in the log alone.
-          </p>
-        </Confirmed>
-      )}
-    </li>
+    <ListCard title="Bots" rows={rows}>
+      <AccountForm kind="bot" create={create} />
+    </ListCard>
   );
+}
+
+function Switch({ app: { bot, disabled } }: { readonly app: AppView }) {
+  const name = `the app of @${bot.username}`;
+  const verb = disabled ? "Enable" : "Disable";
+  return (
+    <Action
+      small
+      tone={disabled ? undefined : "danger"}
+      label={`${verb} ${name}`}
+      run={() => control.setApp(bot.username, { disabled: !disabled })}
+      confirm={
+        disabled
+          ? undefined
+          : {
+              title: `Disable ${name}?`,
+              text: "Each request of the bot gets 403 until you enable the app again. Pending deliveries are dropped. Their events stay in the event log.",
+              submit: "Disable",
+            }
+      }
+    >
+      {disabled ? verb : `${verb}…`}
+    </Action>
+  );
+}
+
+const scopeOptions = scopes.map(([value, hint]) => ({ value, hint, checked: true }));
+
+/** Tokens of the shown bot. */
+export function Tokens({ app }: { readonly app: AppView }) {
+  const { username } = app.bot;
+  const live = useLive(control.tokens, {
+    key: username,
+    concerns: ({ kind }) => kind === "app" || kind === "state",
+  });
+  return (
+    <ListCard
+      title={`Tokens of @${username}`}
+      live={live}
+      rows={live.data?.items.map((token) => tokenRow(token, app))}
+    >
+      <Form
+        label="New token"
+        submit="Create token"
+        fields={[{ name: "scopes", label: "Scopes", kind: "checks", options: scopeOptions }]}
+        run={async (values) => {
+          const wanted = { scopes: values.checked<Scope>("scopes"), bot: username };
+          const { apiKey, scopes: own } = await control.createToken(wanted);
+          showSecret({
+            title: `New token of @${username}`,
+            env: { SERVICE_API_KEY: apiKey },
+            note: (
+              <p>
+                Scopes: {own.join(", ") || "none"}. Other requests get 403{" "}
+                <code>AGENT_SCOPE_MISSING</code>.
+              </p>
+            ),
+          });
+        }}
+      />
+    </ListCard>
+  );
+}
+
+function tokenRow({ id, lastFour, scopes: own, standard }: TokenView, app: AppView) {
+  return {
+    key: id,
+    text: (
+      <>
+        <code>…{lastFour}</code> {standard && <Badge>standard</Badge>}{" "}
+        <span class="hint">{own.join(", ") || "no scope"}</span>
+      </>
+    ),
+    actions: (
+      <Action
+        small
+        tone="danger"
+        label={`Revoke the token that ends in ${lastFour}`}
+        run={() => control.revokeToken(id)}
+        done={`Revoked the token …${lastFour}.`}
+        confirm={{
+          title: `Revoke the token …${lastFour}?`,
+          text: `${revokeWarning(standard, app)} This cannot be undone.`,
+          submit: "Revoke",
+        }}
+      >
+        Revoke…
+      </Action>
+    ),
+  };
 }

@@ -1,115 +1,127 @@
-import { useState } from "preact/hooks";
 import type { Block } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import { addressOf } from "../../live/route.ts";
+import { go } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
 import { useLive } from "../../live/use-live.ts";
-import { Failure } from "../../parts/bits.tsx";
-import { SelectField, TextField } from "../../parts/fields.tsx";
+import { usePeople } from "../../live/use-people.ts";
+import { Avatar, Badge } from "../../parts/bits.tsx";
+import { Card, ListCard } from "../../parts/card.tsx";
 import { Action, Form } from "../../parts/form.tsx";
-import { membersIn } from "./names.ts";
+import { AccountForm } from "./account-form.tsx";
+
+/** People who write to the bots. */
+export function People() {
+  const live = usePeople();
+  const rows = live.people.map(({ username, name }) => ({
+    key: username,
+    text: (
+      <>
+        <Avatar username={username} /> <strong>{name}</strong> @{username}{" "}
+        {username === person.value && <Badge>you</Badge>}
+      </>
+    ),
+    actions: username !== person.value && (
+      <Action
+        small
+        label={`Act as @${username}`}
+        run={() => {
+          person.value = username;
+        }}
+      >
+        Act as
+      </Action>
+    ),
+  }));
+  return (
+    <ListCard title="People" live={live} rows={rows}>
+      <AccountForm kind="person" create={control.createPerson} />
+    </ListCard>
+  );
+}
 
 interface NamesProps {
   /** Usernames of people, then of bots. */
   readonly names: readonly string[];
 }
 
-/** Who has blocked whom. */
+/** Blocks between users. */
 export function Blocks({ names }: NamesProps) {
-  const { data, error, reload } = useLive(control.blocks, {
-    key: "blocks",
-    concerns: ({ kind }) => kind === "state",
+  const live = useLive(control.blocks, { key: "blocks", concerns: ({ kind }) => kind === "state" });
+  const options = [...new Set([person.value, ...names])].map((value) => {
+    return { value, label: `@${value}` };
   });
-  const [chosen, setChosen] = useState<Partial<Block>>({});
-  const all = [...new Set([person.value, ...names])];
-  const options = all.map((name) => ({ value: name, label: `@${name}` }));
-  // A name that was chosen may be gone after a restore.
-  const known = (name: string | undefined) => all.find((each) => each === name);
-  const by = known(chosen.by) ?? person.value;
-  const whom = known(chosen.whom) ?? all.at(-1) ?? "";
-  const set = async (json: Block & { blocked: boolean }) => {
-    await control.setBlock(json);
-    await reload();
-  };
+  const set = (block: Block, blocked: boolean) => control.setBlock({ ...block, blocked });
   return (
-    <section class="card" aria-labelledby="settings-blocks">
-      <h2 id="settings-blocks">Blocks</h2>
-      <p class="hint">
-        A block refuses messages in both directions: 403 <code>BLOCKED</code>.
-      </p>
-      {error !== undefined && <Failure error={error} retry={reload} />}
-      <ul class="list">
-        {data?.items.map((block) => (
-          <li key={`${block.by} ${block.whom}`}>
-            <span class="grow">
-              @{block.by} blocks @{block.whom}
-            </span>
-            <Action
-              small
-              label={`Remove the block of @${block.whom} by @${block.by}`}
-              run={() => set({ ...block, blocked: false })}
-            >
-              Remove
-            </Action>
-          </li>
-        ))}
-      </ul>
+    <ListCard
+      title="Blocks"
+      hint={
+        <>
+          A block refuses messages in both directions: 403 <code>BLOCKED</code>.
+        </>
+      }
+      live={live}
+      rows={live.data?.items.map((block) => ({
+        key: `${block.by} ${block.whom}`,
+        text: `@${block.by} blocks @${block.whom}`,
+        actions: (
+          <Action
+            small
+            label={`Remove the block of @${block.whom} by @${block.by}`}
+            run={() => set(block, false)}
+          >
+            Remove
+          </Action>
+        ),
+      }))}
+    >
       <Form
+        key={person.value}
         label="New block"
         submit="Block"
-        tone="plain"
-        run={() => set({ by, whom, blocked: true })}
-      >
-        <div class="fields">
-          <SelectField
-            label="Who blocks"
-            value={by}
-            options={options}
-            onValue={(name) => setChosen({ ...chosen, by: name })}
-          />
-          <SelectField
-            label="Who is blocked"
-            value={whom}
-            options={options}
-            onValue={(name) => setChosen({ ...chosen, whom: name })}
-          />
-        </div>
-      </Form>
-    </section>
+        fields={[
+          { name: "by", label: "Who blocks", kind: "select", options },
+          { name: "whom", label: "Who is blocked", kind: "select", options: options.toReversed() },
+        ]}
+        run={(values) => set({ by: values.text("by"), whom: values.text("whom") }, true)}
+      />
+    </ListCard>
   );
 }
 
 /** Creates groups. */
 export function Groups({ names }: NamesProps) {
-  const [typed, setTyped] = useState<string>();
-  const [text, setText] = useState("Hello!");
-  const [made, setMade] = useState<string>();
-  const members = typed ?? [...names.slice(0, 2), ...names.slice(-1)].join(", ");
+  const proposal = [...names.slice(0, 2), ...names.slice(-1)].join(", ");
   return (
-    <section class="card" aria-labelledby="settings-groups">
-      <h2 id="settings-groups">Groups</h2>
-      <p class="hint">
-        A group makes no event, and a bot cannot write to it: 400 <code>GROUP_UNSUPPORTED</code>.
-      </p>
+    <Card
+      title="Groups"
+      hint={
+        <>
+          A group makes no event, and a bot cannot write to it: 400 <code>GROUP_UNSUPPORTED</code>.
+        </>
+      }
+    >
       <Form
         label="New group"
         submit="Create group"
-        tone="plain"
-        run={async () => {
-          const group = { members: membersIn(members), text };
-          setMade((await control.createGroup(group)).conversationId);
+        fields={[
+          {
+            ...{ name: "members", label: "Members", required: true, value: proposal },
+            hint: "2 to 50 usernames, separated by commas. The first one writes.",
+          },
+          {
+            ...{ name: "text", label: "First message", required: true, maxLength: 4_000 },
+            value: "Hello!",
+          },
+        ]}
+        run={async (values) => {
+          const members = values
+            .text("members")
+            .split(/[\s,]+/)
+            .filter(Boolean);
+          const group = await control.createGroup({ members, text: values.text("text") });
+          go("chat", group.conversationId);
         }}
-        more={made !== undefined && <a href={addressOf("chat", made)}>Open {made} in Chat</a>}
-      >
-        <TextField
-          label="Members"
-          required
-          hint="2 to 50 usernames, separated by commas. The first one writes."
-          value={members}
-          onValue={setTyped}
-        />
-        <TextField label="First message" required maxLength={4000} value={text} onValue={setText} />
-      </Form>
-    </section>
+      />
+    </Card>
   );
 }

@@ -2,14 +2,11 @@ import { useShownApp } from "../../live/shown-app.tsx";
 import { usePeople } from "../../live/use-people.ts";
 import { Failure } from "../../parts/bits.tsx";
 import { Choices, ThemeButton } from "../../shell/side.tsx";
-import { Bots } from "./bots.tsx";
-import { Clock } from "./clock-card.tsx";
-import { Limits } from "./limits-card.tsx";
-import { Blocks, Groups } from "./people.tsx";
-import { Snapshots } from "./snapshots.tsx";
-import { Tokens } from "./tokens.tsx";
+import { Bots, Tokens } from "./bots.tsx";
+import { Blocks, Groups, People } from "./people.tsx";
+import { Clock, Limits, Snapshots } from "./platform.tsx";
 
-/** Bots and tokens, the clock, limits, snapshots, blocks and groups. */
+/** Bots, people and the platform, the most used first. */
 export function Settings() {
   const { apps = [], app, error, reload } = useShownApp();
   const { people } = usePeople();
@@ -25,14 +22,20 @@ export function Settings() {
             Theme <ThemeButton />
           </p>
         </section>
-        <Bots apps={apps} shown={app} reload={reload} />
-        {app !== undefined && <Tokens key={app.bot.username} app={app} reload={reload} />}
-        <Snapshots />
+        <Bots />
+        {app !== undefined && <Tokens key={app.bot.username} app={app} />}
+        <People />
+        <Limits key={app?.bot.username} />
         <Clock />
-        <Limits />
-        <Blocks names={names} />
-        <Groups names={names} />
+        <Snapshots />
       </div>
+      <details>
+        <summary>More: blocks and groups</summary>
+        <div class="columns">
+          <Blocks names={names} />
+          <Groups names={names} />
+        </div>
+      </details>
     </>
   );
 }

@@ -1,85 +1,88 @@
 import { useState } from "preact/hooks";
-import type { AppView, EventType, WebhookChange } from "../../../types.ts";
+import type { AppView, EventType } from "../../../types.ts";
 import { control } from "../../api/control.ts";
 import { useShownApp } from "../../live/shown-app.tsx";
 import { useLive } from "../../live/use-live.ts";
 import { Badge, Failure, Time } from "../../parts/bits.tsx";
-import { SelectField } from "../../parts/fields.tsx";
-import { Action } from "../../parts/form.tsx";
+import { Card } from "../../parts/card.tsx";
+import { Action, Form } from "../../parts/form.tsx";
+import { showSecret } from "../../parts/secrets.tsx";
+import { say } from "../../parts/toast.tsx";
+import { Values } from "../../parts/values.ts";
 import { actAsPerson } from "../../shell/act-keys.ts";
 import { BotCard } from "./bot-card.tsx";
 import { eventTypes } from "./event-types.ts";
-import { failures } from "./health.ts";
-import { Secret } from "./secret.tsx";
-import { WebhookForm } from "./webhook-form.tsx";
 
-/** The developer portal of section 3, with the status that the bot reports. */
+/** The webhook of the shown bot (section 3), and the status that the bot reports. */
 export function Webhook() {
   const { app, error, reload } = useShownApp();
-  if (app === undefined) {
-    return (
-      <>
-        <h1>Webhook</h1>
-        {error !== undefined && <Failure error={error} retry={reload} />}
-      </>
-    );
-  }
-  const { username } = app.bot;
-  const save = async (change: WebhookChange) => {
-    await control.saveWebhook(change);
-    await reload();
-  };
   return (
     <>
-      <h1>Webhook of @{username}</h1>
+      <h1>Webhook{app !== undefined && ` of @${app.bot.username}`}</h1>
       {error !== undefined && <Failure error={error} retry={reload} />}
-      <div class="columns">
-        <Health key={username} app={app} />
-        <WebhookForm key={`form ${username}`} webhook={app.webhook} save={save} />
-        <Secret username={username} />
-        <BotCard username={username} />
-      </div>
+      {app !== undefined && (
+        <div class="columns" key={app.bot.username}>
+          <Deliveries app={app} />
+          <Endpoint app={app} />
+          <Secret app={app} />
+          <BotCard username={app.bot.username} />
+        </div>
+      )}
     </>
   );
 }
 
-const types = Object.keys(eventTypes).map((value) => ({ value: value as EventType, label: value }));
+interface AppProps {
+  readonly app: AppView;
+}
 
-/** Whether the webhook is on, its failures, and a test event. */
-function Health({ app: { webhook, bot } }: { readonly app: AppView }) {
-  const { data } = useLive(control.notifications, {
+const types = Object.entries(eventTypes).map(([value, hint]) => ({ value, hint }));
+
+/** State of the webhook, with a test event and the platform's notifications. */
+function Deliveries({ app: { webhook, bot } }: AppProps) {
+  const live = useLive(control.notifications, {
     key: bot.username,
     concerns: ({ kind }) => kind === "webhook" || kind === "state",
   });
   const [type, setType] = useState<EventType>("dm.message");
-  const told = data?.items.toReversed() ?? [];
+  const notifications = live.data?.items.toReversed() ?? [];
+  const { enabled, consecutiveFailures, disableAfter } = webhook;
   return (
-    <section class="card" aria-labelledby="webhook-health">
-      <h2 id="webhook-health">
-        Deliveries{" "}
-        <Badge tone={webhook.enabled ? "plain" : "bad"}>{webhook.enabled ? "on" : "off"}</Badge>
-      </h2>
-      <p>{failures(webhook)}</p>
-      <div class="row">
-        <SelectField
-          label="Test event"
-          hint={eventTypes[type]}
-          value={type}
-          options={types}
-          onValue={setType}
-        />
-        <Action
-          run={() => actAsPerson(type)}
-          done={`Sent a ${type} event. See Events for what became of it.`}
-        >
-          Send test event
-        </Action>
-      </div>
-      {told.length > 0 && (
+    <Card
+      title={
+        <>
+          Deliveries <Badge tone={enabled ? "plain" : "bad"}>{enabled ? "on" : "off"}</Badge>
+        </>
+      }
+      live={live}
+    >
+      <p>
+        {consecutiveFailures} of {disableAfter} failures in a row. After {disableAfter} the platform
+        disables it.
+      </p>
+      <Form
+        keeps
+        label="Test event"
+        submit="Send test event"
+        fields={[
+          {
+            ...{ name: "type", label: "Type", kind: "select", options: types },
+            hint: eventTypes[type],
+          },
+        ]}
+        onInput={({ currentTarget }) => {
+          setType(new Values(currentTarget).text("type") as EventType);
+        }}
+        run={async () => {
+          await actAsPerson(type);
+          say(`Sent a ${type} event. See Events for its outcome.`);
+        }}
+      />
+      {notifications.length > 0 && (
         <details>
-          <summary>Notifications to the owner ({told.length})</summary>
+          <summary>Notifications to the owner ({notifications.length})</summary>
           <ul class="list">
-            {told.map(({ id, at, message }) => (
+            {notifications.map(({ id, at, message }) => (
               <li key={id}>
                 <span class="grow">{message}</span> <Time at={at} />
               </li>
@@ -87,6 +90,110 @@ function Health({ app: { webhook, bot } }: { readonly app: AppView }) {
           </ul>
         </details>
       )}
-    </section>
+    </Card>
+  );
+}
+
+/** Address, event types and switch of the webhook. */
+function Endpoint({ app: { webhook } }: AppProps) {
+  const [isEdited, setEdited] = useState(false);
+  const newer = webhook.types.filter((type) => !(type in eventTypes));
+  const options = [...types, ...newer.map((value) => ({ value, hint: "newer than this page" }))];
+  return (
+    <Card title="Endpoint">
+      <Form
+        keeps
+        tone="primary"
+        label="Endpoint of the webhook"
+        submit="Save"
+        fields={[
+          {
+            ...{ name: "url", label: "Address", required: true, value: webhook.url ?? "" },
+            placeholder: "http://127.0.0.1:3000/webhook",
+            hint: "https, or http on this machine.",
+          },
+          {
+            ...{ name: "types", label: "Event types", kind: "checks" },
+            hint: "Without a choice the webhook gets every type, including new ones.",
+            options: options.map((option) => {
+              return { ...option, checked: webhook.types.includes(option.value) };
+            }),
+          },
+          {
+            ...{ name: "enabled", label: "State", kind: "checks" },
+            // The first address turns the webhook on.
+            options: [
+              { value: "on", label: "Enabled", checked: webhook.enabled || webhook.url === null },
+            ],
+          },
+        ]}
+        onInput={() => setEdited(true)}
+        onReset={() => setEdited(false)}
+        run={(values) =>
+          control.saveWebhook({
+            url: values.text("url"),
+            types: values.checked("types"),
+            enabled: values.text("enabled") === "on",
+          })
+        }
+        done="Saved. The failure count is 0."
+        more={
+          isEdited && (
+            <button type="reset" class="quiet">
+              Discard changes
+            </button>
+          )
+        }
+      />
+    </Card>
+  );
+}
+
+/** The signing secret. A new one is shown once. */
+function Secret({ app }: AppProps) {
+  const { username } = app.bot;
+  const regenerate = async () => {
+    const { secret } = await control.newSecret();
+    showSecret({
+      title: `New signing secret of @${username}`,
+      env: { SERVICE_WEBHOOK_SECRET: secret },
+      note: (
+        <p>
+          To rotate without a gap, set both, the newest first:{" "}
+          <code>SERVICE_WEBHOOK_SECRET=whsec_new,whsec_old</code>. Restart the bot. Remove the old
+          secret once the bot no longer logs “delivery signed with an old secret”.
+        </p>
+      ),
+    });
+  };
+  return (
+    <Card
+      title="Signing secret"
+      head={
+        <Action
+          small
+          tone="danger"
+          label="Regenerate the signing secret"
+          run={regenerate}
+          confirm={{
+            title: "Regenerate the signing secret?",
+            text: (
+              <>
+                Deliveries to @{username} are signed with the new secret at once. Until the bot has
+                it in <code>SERVICE_WEBHOOK_SECRET</code>, it refuses them with 401, which counts as
+                failures. This cannot be undone.
+              </>
+            ),
+            submit: "Regenerate",
+          }}
+        >
+          Regenerate…
+        </Action>
+      }
+    >
+      <p>
+        <code>whsec_••••••••</code> signs each delivery.
+      </p>
+    </Card>
   );
 }

@@ -1,0 +1,58 @@
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+import type { Live } from "../live/use-live.ts";
+import { Failure } from "./bits.tsx";
+
+export interface CardProps {
+  readonly title: ComponentChildren;
+  readonly hint?: ComponentChildren;
+  /** Elements beside the title. */
+  readonly head?: ComponentChildren;
+  /** Source of the content. Its error is shown, with a way to try again. */
+  readonly live?: Pick<Live<unknown>, "error" | "reload">;
+  readonly children?: ComponentChildren;
+}
+
+/** A titled part of a view. */
+export function Card({ title, hint, head, live, children }: CardProps) {
+  const id = useId();
+  return (
+    <section class="card" aria-labelledby={id}>
+      <div class="head">
+        <h2 id={id}>{title}</h2>
+        {head}
+      </div>
+      {hint !== undefined && <p class="hint">{hint}</p>}
+      {live?.error !== undefined && <Failure error={live.error} retry={live.reload} />}
+      {children}
+    </section>
+  );
+}
+
+export interface Row {
+  readonly key: string;
+  readonly text: ComponentChildren;
+  readonly actions?: ComponentChildren;
+}
+
+export interface ListCardProps extends CardProps {
+  /** `undefined` until they are read. */
+  readonly rows: readonly Row[] | undefined;
+}
+
+/** A card with a row for each item, and the form for a new one below. */
+export function ListCard({ rows = [], children, ...card }: ListCardProps) {
+  return (
+    <Card {...card}>
+      <ul class="list">
+        {rows.map(({ key, text, actions }) => (
+          <li key={key}>
+            <div class="grow">{text}</div>
+            {actions}
+          </li>
+        ))}
+      </ul>
+      {children}
+    </Card>
+  );
+}

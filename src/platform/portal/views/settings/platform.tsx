@@ -1,0 +1,214 @@
+import type { SnapshotView } from "../../../types.ts";
+import { control } from "../../api/control.ts";
+import { ticking } from "../../live/second.ts";
+import { bot } from "../../live/settings.ts";
+import { useLive } from "../../live/use-live.ts";
+import { save, Time } from "../../parts/bits.tsx";
+import { Card, ListCard } from "../../parts/card.tsx";
+import { bytes } from "../../parts/duration.ts";
+import { FileButton } from "../../parts/file-button.tsx";
+import { Action, Form } from "../../parts/form.tsx";
+import { attempt } from "../../parts/toast.tsx";
+import { resetClock } from "../../shell/banner.tsx";
+import { isRefused, offsetAt, type ReadClock, shownTime } from "./clock.ts";
+import { fileName, limitNames, limitTexts, usage } from "./names.ts";
+
+/** Rate limit and quotas of the shown bot, with their use. */
+export function Limits() {
+  const live = useLive(control.limits, {
+    key: bot.value,
+    concerns: ({ kind }) => kind === "api" || kind === "state",
+  });
+  const { data } = live;
+  return (
+    <Card
+      title="Limits"
+      hint="A request above a limit gets 429 and Retry-After. Empty means no limit."
+      live={live}
+    >
+      {data !== undefined && (
+        <Form
+          keeps
+          label="Limits"
+          submit="Save limits"
+          fields={limitNames.map((name) => ({
+            ...{ name, label: limitTexts[name], hint: usage(data[name]), kind: "number" },
+            ...{ min: 0, max: 1_000_000, placeholder: "no limit" },
+            value: String(data[name].limit ?? ""),
+          }))}
+          run={(values) => {
+            const limits = limitNames.map((name) => {
+              const text = values.text(name);
+              return [name, text === "" ? null : Number(text)] as const;
+            });
+            return control.setLimits(Object.fromEntries(limits));
+          }}
+          done="Saved the limits."
+        />
+      )}
+    </Card>
+  );
+}
+
+const steps: readonly (readonly [string, number])[] = [
+  ["30 s", 30_000],
+  ["5 min", 300_000],
+  ["1 h", 3_600_000],
+  ["1 day", 86_400_000],
+];
+
+async function readClock(): Promise<ReadClock> {
+  const view = await control.clock();
+  return { view, readAt: Date.now() };
+}
+
+/** The platform's clock, and buttons that move it. */
+export function Clock() {
+  const live = useLive(readClock, { key: "clock", concerns: ({ kind }) => kind === "state" });
+  const frozen = live.data?.view.frozen === true;
+  return (
+    <Card title="Clock" hint="Events, signatures, quotas and retries go by it." live={live}>
+      {live.data !== undefined && <Face clock={live.data} />}
+      <div class="row">
+        {steps.map(([label, advanceMs]) => (
+          <Action
+            key={label}
+            label={`Advance the clock by ${label}`}
+            run={() => control.setClock({ advanceMs })}
+          >
+            + {label}
+          </Action>
+        ))}
+        <Action run={() => control.setClock({ frozen: !frozen })}>
+          {frozen ? "Start" : "Freeze"}
+        </Action>
+        <Action run={resetClock}>Reset</Action>
+      </div>
+      <Form
+        label="Set the clock"
+        submit="Set"
+        fields={[
+          {
+            ...{ name: "now", label: "Set to (UTC)", kind: "datetime-local" },
+            ...{ step: 1, required: true },
+          },
+        ]}
+        run={(values) =>
+          control.setClock({ now: new Date(`${values.text("now")}Z`).toISOString() })
+        }
+      />
+    </Card>
+  );
+}
+
+/** Advances without a request. */
+function Face({ clock }: { readonly clock: ReadClock }) {
+  const at = Math.max(ticking.value, clock.readAt);
+  const shown = new Date(shownTime(clock, at)).toISOString();
+  return (
+    <>
+      <time class="clock" dateTime={shown}>
+        {shown.slice(0, 19).replace("T", " ")} UTC
+      </time>
+      {isRefused(offsetAt(clock, at)) && (
+        <p class="note warn">
+          A bot with the machine's time refuses deliveries now, because their signatures are more
+          than 300 s off. It answers with 400, and polls instead.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Copies of the whole state, and the reset. */
+export function Snapshots() {
+  const live = useLive(control.snapshots, {
+    key: "snapshots",
+    concerns: ({ kind }) => kind === "state",
+  });
+  const upload = ([file]: readonly File[]) => {
+    if (file === undefined) return;
+    const name = file.name.slice(0, 100);
+    void attempt(() => control.uploadSnapshot(file, name), `Uploaded ${name}.`);
+  };
+  return (
+    <ListCard
+      title="Snapshots"
+      hint="Copies of the whole state. They are gone when the platform stops, unless you download them."
+      head={<Reset />}
+      live={live}
+      rows={live.data?.items.toReversed().map(snapshotRow)}
+    >
+      <Form
+        label="New snapshot"
+        submit="Take snapshot"
+        fields={[{ name: "name", label: "Name", maxLength: 100, placeholder: "before the demo" }]}
+        run={(values) => control.takeSnapshot(values.text("name") || undefined)}
+        more={
+          <FileButton
+            label="Upload…"
+            name="Upload a snapshot"
+            accept=".db,application/vnd.sqlite3"
+            onFiles={upload}
+          />
+        }
+      />
+    </ListCard>
+  );
+}
+
+function Reset() {
+  return (
+    <Action
+      small
+      tone="danger"
+      run={control.reset}
+      done="Reset the platform."
+      confirm={{
+        title: "Reset the platform?",
+        text: "The bot, Ada and Ben stay, with the limits of the start and the machine's time. The first bot keeps its tokens and its secret. Its webhook loses its address. Snapshots stay.",
+        submit: "Reset",
+      }}
+    >
+      Reset platform…
+    </Action>
+  );
+}
+
+function snapshotRow({ id, name, at, bytes: size }: SnapshotView) {
+  return {
+    key: id,
+    text: (
+      <>
+        <strong>{name}</strong> <Time at={at} /> <span class="hint">{bytes(size)}</span>
+      </>
+    ),
+    actions: (
+      <>
+        <Action
+          small
+          label={`Restore ${name}`}
+          run={() => control.restoreSnapshot(id)}
+          done={`Restored “${name}”.`}
+          confirm={{
+            title: `Restore “${name}”?`,
+            text: "People, content, events, tokens, secrets, the webhook, limits and the clock are replaced, and faults end. Later changes are lost, unless you take a snapshot first.",
+            submit: "Restore",
+          }}
+        >
+          Restore…
+        </Action>
+        <Action
+          small
+          label={`Download ${name}`}
+          run={async () => save(fileName(name, new Date(at)), await control.snapshotFile(id))}
+        >
+          Download
+        </Action>
+        <Action small tone="danger" label={`Delete ${name}`} run={() => control.removeSnapshot(id)}>
+          Delete
+        </Action>
+      </>
+    ),
+  };
+}
