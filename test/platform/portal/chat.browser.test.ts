@@ -77,8 +77,11 @@ async function followAnEventWithoutAnswer(page: Page, platform: Platform): Promi
   await state.getByText(/Handled/).waitFor();
   const effects = page.getByRole("region", { name: "Activity" });
   await effects.getByText("“quiet, anybody?”").waitFor();
-  await effects.getByText(/Delivery 503 .* attempt 1/).waitFor();
-  await effects.getByText("Attempt 1 handled").waitFor();
+  await effects.getByRole("button", { name: /Delivery attempt 1 .*503/ }).waitFor();
+  await effects
+    .getByRole("listitem")
+    .filter({ hasText: /Run.*attempt 1.*handled/ })
+    .waitFor();
   platform.control.saveWebhook({ enabled: false });
   await fieldOf(page).fill("quiet, and now?");
   await page.keyboard.press("Enter");

@@ -115,23 +115,25 @@ function FailedRun({ run, parts }: FailedRunProps) {
 /** Frames of Node and of packages, which a developer seldom corrects. */
 const FOREIGN = /\bnode:|\/node_modules\//;
 
-/** The frames of the bot's own code, and the whole stack folded below. */
+/** Frames above a folded stack. The next ones are seldom the cause. */
+const MAX_FRAMES = 3;
+
+/** The first frames of the bot's own code, and the whole stack folded below. */
 function Stack({ stack }: { readonly stack: string }) {
   const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
+  const own = frames.filter((frame) => !FOREIGN.test(frame)).slice(0, MAX_FRAMES);
   return (
     <>
-      {frames
-        .filter((frame) => !FOREIGN.test(frame))
-        .slice(0, 3)
-        .map((frame) => {
-          const [, path, file] = /^\s*(.*?)([^/\\(]+:\d+:\d+)\)?$/.exec(frame) ?? ["", frame, ""];
-          return (
-            <p key={frame} class="mono frame">
-              {path?.replace("file://", "")}
-              <strong>{file}</strong>
-            </p>
-          );
-        })}
+      {own.map((frame) => {
+        const [before, file, after] = frame.trim().split(/([^/\\(]+:\d+:\d+)/);
+        return (
+          <p key={frame} class="mono">
+            {before?.replace("file://", "")}
+            <strong>{file}</strong>
+            {after}
+          </p>
+        );
+      })}
       <details>
         <summary>Stack ({frames.length} frames)</summary>
         <pre>{stack}</pre>
