@@ -101,7 +101,7 @@ export function Composer(props: ComposerProps) {
             Cancel
           </button>
         )}
-        <p class="hint" id={hint}>
+        <p class="hint grow" id={hint}>
           <kbd>Enter</kbd> sends. Drop or paste images.
         </p>
       </div>

@@ -49,16 +49,12 @@ export function Images({ images, by }: ImagesProps) {
             height={shown.height}
           />
           <div class="row">
-            {images.length > 1 && (
-              <>
-                <button type="button" disabled={open === 0} onClick={() => turn(-1)}>
-                  Previous <kbd>←</kbd>
-                </button>
-                <button type="button" disabled={open === images.length - 1} onClick={() => turn(1)}>
-                  Next <kbd>→</kbd>
-                </button>
-              </>
-            )}
+            <button type="button" disabled={open === 0} onClick={() => turn(-1)}>
+              Previous <kbd>←</kbd>
+            </button>
+            <button type="button" disabled={open === images.length - 1} onClick={() => turn(1)}>
+              Next <kbd>→</kbd>
+            </button>
             <span class="hint">
               {shown.width} × {shown.height} pixels
             </span>

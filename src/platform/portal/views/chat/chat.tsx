@@ -52,8 +52,7 @@ function Talks({ bot }: { readonly bot: Profile }) {
       ) : (
         <Conversation
           key={isOwn ? `own ${person.value} ${bot.username}` : id}
-          {...{ bot, people, conversation }}
-          id={open}
+          {...{ id: open, bot, conversation }}
         />
       )}
       <Activity of={open} />

@@ -13,13 +13,15 @@ export interface ConversationProps {
   /** `undefined` for a conversation that has not begun. */
   readonly id: string | undefined;
   readonly conversation: ControlConversation | undefined;
-  readonly people: readonly Profile[];
   readonly bot: Profile;
 }
 
 /** An open conversation. */
-export function Conversation({ id, conversation, people, bot }: ConversationProps) {
-  const { group, members } = conversation ?? { group: false, members: newMembers(people, bot) };
+export function Conversation({ id, conversation, bot }: ConversationProps) {
+  const { group, members } = conversation ?? {
+    group: false,
+    members: [speaker(), { ...bot, isBot: true }],
+  };
   const roles = rolesIn({ group, members }, bot.username);
   const name = nameOf(members);
   return (
@@ -55,13 +57,8 @@ export function Conversation({ id, conversation, people, bot }: ConversationProp
   );
 }
 
-function newMembers(people: readonly Profile[], bot: Profile): readonly AuthorView[] {
-  const username = person.value;
-  const { name = username } = people.find((each) => each.username === username) ?? {};
-  return [
-    { username, name, isBot: false },
-    { ...bot, isBot: true },
-  ];
+function speaker(): AuthorView {
+  return { username: person.value, name: person.value, isBot: false };
 }
 
 /** The name of an open conversation or of the posts. A phone goes back to the list from here. */

@@ -5,51 +5,43 @@ import { Avatar, BotLabel, Time } from "../../parts/bits.tsx";
 import { Outcome } from "./activity.tsx";
 
 export interface EntryProps {
-  readonly id: string;
-  /** Absent below an entry of the same author. */
-  readonly head?: ComponentChildren;
-  readonly text: string;
-  readonly images: readonly Image[];
-  /** Username of the author. */
-  readonly by: string;
+  /** A message, a post or a comment. A message does not name its author but by the username. */
+  readonly of: {
+    readonly id: string;
+    readonly text: string;
+    readonly images: readonly Image[];
+    readonly author: Omit<AuthorView, "name"> & Partial<AuthorView>;
+    readonly createdAt: string;
+  };
+  /** The address of a post. */
+  readonly href?: string | undefined;
+  /** True below an entry of the same author. */
+  readonly isHeadless?: boolean;
   readonly isLast?: boolean;
+  /** Stands above the text. */
+  readonly children?: ComponentChildren;
 }
 
 /** A message, a post or a comment, with the outcome of its event. */
-export function Entry({ id, head, text, images, by, isLast = false }: EntryProps) {
+export function Entry({ of, href, isHeadless = false, isLast = false, children }: EntryProps) {
+  const { username, name, isBot } = of.author;
   return (
     <>
-      {head}
-      {text !== "" && <p class="text">{text}</p>}
-      <Images images={images} by={by} />
-      <Outcome of={id} isLast={isLast} />
-    </>
-  );
-}
-
-export interface HeadProps {
-  /** Without a name, such as that of a message, the username stands alone. */
-  readonly author: Omit<AuthorView, "name"> & { readonly name?: string };
-  readonly at: string;
-  /** The address of a post. */
-  readonly href?: string;
-}
-
-/** Author and time. */
-export function Head({ author: { username, name, isBot }, at, href }: HeadProps) {
-  return (
-    <p class="row entry-head">
-      <Avatar username={username} isBot={isBot} />
-      {name !== undefined && <strong>{name}</strong>}
-      <span class="hint">@{username}</span>
-      {isBot && <BotLabel />}
-      {href === undefined ? (
-        <Time at={at} />
-      ) : (
-        <a class="plain" href={href}>
-          <Time at={at} />
-        </a>
+      {!isHeadless && (
+        <p class="row entry-head">
+          <Avatar username={username} isBot={isBot} />
+          {name !== undefined && <strong>{name}</strong>}
+          <span class="hint">@{username}</span>
+          {isBot && <BotLabel />}
+          <a class="plain" {...(href === undefined ? {} : { href })}>
+            <Time at={of.createdAt} />
+          </a>
+        </p>
       )}
-    </p>
+      {children}
+      {of.text !== "" && <p class="text">{of.text}</p>}
+      <Images images={of.images} by={username} />
+      <Outcome of={of.id} isLast={isLast} />
+    </>
   );
 }

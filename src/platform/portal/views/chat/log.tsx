@@ -8,7 +8,7 @@ import { Action } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { attempt } from "../../parts/toast.tsx";
 import { trace } from "./activity.tsx";
-import { Entry, Head } from "./entry.tsx";
+import { Entry } from "./entry.tsx";
 
 /** Messages of one request. */
 const PAGE_LIMIT = 50;
@@ -158,14 +158,18 @@ function Message({ message, answered, isOwn, isSameAuthor, isLast, onDelete }: M
         aria-keyshortcuts={isDeleted ? undefined : "Delete"}
         title={time}
       >
-        {!isSameAuthor && <Head author={{ username: by, isBot: fromBot }} at={createdAt} />}
-        {answered !== undefined && !isOwn && (
-          <p class="answered">
-            @{answered.authorUsername}: {answered.text || "…"}
-          </p>
-        )}
-        {isDeleted && <p class="hint">deleted</p>}
-        <Entry {...{ id, text, images, by, isLast }} />
+        <Entry
+          of={{ ...message, author: { username: by, isBot: fromBot } }}
+          isHeadless={isSameAuthor}
+          isLast={isLast}
+        >
+          {answered !== undefined && !isOwn && (
+            <p class="answered">
+              @{answered.authorUsername}: {answered.text || "…"}
+            </p>
+          )}
+          {isDeleted && <p class="hint">deleted</p>}
+        </Entry>
       </article>
       {!isDeleted && (
         <button

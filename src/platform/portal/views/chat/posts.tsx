@@ -12,11 +12,13 @@ import { Action } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { say } from "../../parts/toast.tsx";
 import { PaneHead } from "./conversation.tsx";
-import { Entry, Head } from "./entry.tsx";
+import { Entry } from "./entry.tsx";
 import { threaded } from "./threads.ts";
 
+type Act = Omit<ActInput, "from">;
+
 /** Lets the person act. Reports if no bot is concerned, because then there is no event. */
-async function act(input: Omit<ActInput, "from">): Promise<void> {
+async function act(input: Act): Promise<void> {
   const { events } = await control.act({ ...input, from: person.value });
   if (events.length === 0) say("Done. It concerns no bot, so there is no event.");
 }
@@ -35,7 +37,7 @@ export function Posts({ bot, postId }: PostsProps) {
   });
   return (
     <section class="pane posts" aria-label="Posts">
-      <PaneHead title="Posts and mentions">
+      <PaneHead title="Posts">
         <Action small run={() => act({ type: "follow", to: bot.username })}>
           Follow @{bot.username}
         </Action>
@@ -52,14 +54,9 @@ export function Posts({ bot, postId }: PostsProps) {
         <a href="#/chat/posts">All posts</a>
       )}
       <Loaded live={live}>
-        {(posts) =>
-          posts.length === 0 ? (
-            <Empty title="No posts yet" />
-          ) : (
-            posts.map((post) => <Post key={post.id} post={post} bot={bot} />)
-          )
-        }
+        {(posts) => posts.map((post) => <Post key={post.id} post={post} bot={bot} />)}
       </Loaded>
+      {live.data?.length === 0 && <Empty title="No posts yet" />}
       {live.more && <Action run={live.loadMore}>Show older</Action>}
     </section>
   );
@@ -69,133 +66,108 @@ async function onePost(id: string): Promise<Page<ControlPost>> {
   return { items: [await control.post(id)], nextCursor: null };
 }
 
-interface PostProps {
-  readonly post: ControlPost;
-  readonly bot: Profile;
+/** A text in the making, such as a reply to a comment. */
+interface Writing {
+  readonly act: Act;
+  readonly label: string;
 }
 
-/** A text in the making: a comment on the post, a quote of the post, or a reply to a comment. */
-type Writing = { readonly type: "comment" | "quote" | "reply"; readonly to?: ControlComment };
-
-/** A post with its comments, and the acts of a person on it. */
-function Post({ post, bot }: PostProps) {
-  const { id: postId, author, createdAt, text, images, quotedPostId } = post;
+/** A post with its comments. */
+function Post({ post, bot }: { readonly post: ControlPost; readonly bot: Profile }) {
+  const { id, author, quotedPostId } = post;
   const [writing, setWriting] = useState<Writing>();
-  const comments = useLive(() => control.comments(postId), {
-    key: postId,
-    concerns: touches("postId", postId),
+  const comments = useLive(() => control.comments(id), {
+    key: id,
+    concerns: touches("postId", id),
   });
-  const by = author.username;
   return (
-    <article class="card post drop-zone" id={`post-${postId}`} aria-label={`Post of @${by}`}>
-      <Entry
-        {...{ id: postId, text, images, by }}
-        head={<Head author={author} at={createdAt} href={addressOf("chat", postId)} />}
-      />
+    <article
+      class="card post drop-zone"
+      id={`post-${id}`}
+      aria-label={`Post of @${author.username}`}
+    >
+      <Entry of={post} href={addressOf("chat", id)} />
       {quotedPostId !== null && <Quoted id={quotedPostId} />}
-      <PostActions post={post} onWrite={(type) => setWriting({ type })} />
+      <Acts of={post} onWrite={setWriting} />
       {comments.error !== undefined && <Failure error={comments.error} retry={comments.reload} />}
       <ul class="comments">
         {threaded(comments.data?.items ?? []).map(({ comment, depth }) => (
           <li key={comment.id} class="comment" style={{ "--depth": String(depth) }}>
-            <Comment comment={comment} onReply={() => setWriting({ type: "reply", to: comment })} />
+            <Entry of={comment} />
+            <Acts of={comment} onWrite={setWriting} />
           </li>
         ))}
       </ul>
       {writing !== undefined && (
-        <Writer {...{ post, bot, writing }} onDone={() => setWriting(undefined)} />
+        <Composer
+          key={writing.label}
+          label={`${writing.label} as @${person.value}`}
+          send="Send"
+          placeholder={`@${bot.username} mentions the bot`}
+          from={person.value}
+          onCancel={() => setWriting(undefined)}
+          onSend={async (content) => {
+            await act({ ...writing.act, ...content });
+            setWriting(undefined);
+          }}
+        />
       )}
     </article>
   );
 }
 
-interface PostActionsProps {
-  readonly post: ControlPost;
-  readonly onWrite: (type: "comment" | "quote") => void;
+/** Acts on a post, with their counts. */
+const postActs = [
+  ["comment", "Comment", "comments"],
+  ["like", "Like", "likes"],
+  ["repost", "Repost", "reposts"],
+  ["quote", "Quote", "quotes"],
+] as const;
+
+interface ActsProps {
+  readonly of: ControlPost | ControlComment;
+  readonly onWrite: (writing: Writing) => void;
 }
 
-function PostActions({ post, onWrite }: PostActionsProps) {
-  const { id: postId, comments, likes, reposts, quotes } = post;
-  const actions = [
-    ["comment", "Comment", comments],
-    ["like", "Like", likes],
-    ["repost", "Repost", reposts],
-    ["quote", "Quote", quotes],
-  ] as const;
+/** Acts of a person on a post or a comment. Those with a text open the composer. */
+function Acts({ of, onWrite }: ActsProps) {
+  const { id } = of;
+  if (of.type === "post") {
+    return (
+      <div class="row post-actions">
+        {postActs.map(([type, label, counted]) => (
+          <Action
+            key={type}
+            tone="quiet"
+            small
+            run={() =>
+              type === "comment" || type === "quote"
+                ? onWrite({ act: { type, postId: id }, label: `${label} on ${id}` })
+                : act({ type, postId: id })
+            }
+          >
+            <Icon name={type} /> {label} {of[counted]}
+          </Action>
+        ))}
+      </div>
+    );
+  }
+  const name = `comment ${id} of @${of.author.username}`;
+  const reply: Writing = { act: { type: "reply", commentId: id }, label: `Reply to ${name}` };
   return (
     <div class="row post-actions">
-      {actions.map(([type, label, count]) => (
-        <Action
-          key={type}
-          tone="quiet"
-          small
-          run={() =>
-            type === "comment" || type === "quote" ? onWrite(type) : act({ type, postId })
-          }
-        >
-          <Icon name={type} /> {label} {count}
-        </Action>
-      ))}
+      <Action tone="quiet" small label={reply.label} run={() => onWrite(reply)}>
+        Reply
+      </Action>
+      <Action
+        tone="quiet"
+        small
+        label={`Like ${name}`}
+        run={() => act({ type: "like", commentId: id })}
+      >
+        Like
+      </Action>
     </div>
-  );
-}
-
-interface CommentProps {
-  readonly comment: ControlComment;
-  readonly onReply: () => void;
-}
-
-function Comment({ comment, onReply }: CommentProps) {
-  const { id: commentId, author, createdAt, text, images } = comment;
-  const of = `comment ${commentId} of @${author.username}`;
-  return (
-    <>
-      <Entry
-        {...{ id: commentId, text, images, by: author.username }}
-        head={<Head author={author} at={createdAt} />}
-      />
-      <div class="row post-actions">
-        <Action tone="quiet" small label={`Reply to ${of}`} run={onReply}>
-          Reply
-        </Action>
-        <Action
-          tone="quiet"
-          small
-          label={`Like ${of}`}
-          run={() => act({ type: "like", commentId })}
-        >
-          Like
-        </Action>
-      </div>
-    </>
-  );
-}
-
-const labels = { comment: "Comment on", quote: "Quote", reply: "Reply to" } as const;
-
-interface WriterProps extends PostProps {
-  readonly writing: Writing;
-  readonly onDone: () => void;
-}
-
-function Writer({ post, bot, writing: { type, to }, onDone }: WriterProps) {
-  return (
-    <Composer
-      key={`${type} ${to?.id}`}
-      label={`${labels[type]} ${to === undefined ? post.id : `@${to.author.username}`} as @${person.value}`}
-      send={labels[type].split(" ")[0] ?? ""}
-      placeholder={`@${bot.username} mentions the bot`}
-      from={person.value}
-      onCancel={onDone}
-      onSend={async (content) => {
-        await act({
-          type,
-          ...(to === undefined ? { postId: post.id } : { commentId: to.id }),
-          ...content,
-        });
-        onDone();
-      }}
-    />
   );
 }
 
@@ -204,14 +176,7 @@ function Quoted({ id }: { readonly id: string }) {
   const live = useLive(() => control.post(id), { key: id, concerns: () => false });
   return (
     <blockquote class="note" aria-label="Quoted post">
-      <Loaded live={live}>
-        {({ author, createdAt, text, images }) => (
-          <Entry
-            {...{ id, text, images, by: author.username }}
-            head={<Head author={author} at={createdAt} href={addressOf("chat", id)} />}
-          />
-        )}
-      </Loaded>
+      <Loaded live={live}>{(post) => <Entry of={post} href={addressOf("chat", id)} />}</Loaded>
     </blockquote>
   );
 }

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import type { ControlConversation, Profile } from "../../../types.ts";
 import { control } from "../../api/control.ts";
 import { addressOf } from "../../live/route.ts";
@@ -37,64 +36,43 @@ export interface TalkListProps {
 export function TalkList({ conversations, people, bot, open, onNew }: TalkListProps) {
   const { data: all = [], error, reload, more, loadMore } = conversations;
   const names = new Set([...people.map(({ username }) => username), person.value]);
-  const talks = [...names].map((name) => ({ name, talk: between(all, name, bot.username) }));
-  const others = all.filter((each) => !talks.some(({ talk }) => talk?.id === each.id));
+  const own = [...names].map((speaker) => {
+    const talk = between(all, speaker, bot.username);
+    const isOpen = talk === undefined ? open === undefined : open === talk.id;
+    return { speaker, talk, isOpen: isOpen && (talk !== undefined || speaker === person.value) };
+  });
+  const others = all.filter((each) => own.every(({ talk }) => talk?.id !== each.id));
   return (
     <section class="talks" aria-label="Conversations">
       {error !== undefined && <Failure error={error} retry={reload} />}
       <ul>
-        <Talk id="posts" isOpen={open === "posts"} name="Posts">
-          <span class="avatar">
-            <Icon name="posts" />
-          </span>
-        </Talk>
-        {talks.map(({ name, talk }) => (
-          <Talk
-            key={name}
-            speaker={name}
-            isOpen={open === talk?.id && (talk !== undefined || name === person.value)}
-            name={`@${name}`}
-            talk={talk}
-          >
-            <Avatar username={name} />
-          </Talk>
+        <Talk isOpen={open === "posts"} />
+        {own.map((row) => (
+          <Talk key={row.speaker} {...row} />
         ))}
-      </ul>
-      <button type="button" class="quiet" onClick={onNew} aria-keyshortcuts="p">
-        <Icon name="plus" /> New person
-      </button>
-      {others.length > 0 && <h2 class="hint">Other conversations</h2>}
-      <ul>
         {others.map((talk) => (
-          <Talk
-            key={talk.id}
-            id={talk.id}
-            isOpen={open === talk.id}
-            name={nameOf(talk.members)}
-            talk={talk}
-          >
-            <Avatar username={talk.members[0]?.username ?? "?"} />
-          </Talk>
+          <Talk key={talk.id} talk={talk} isOpen={open === talk.id} />
         ))}
       </ul>
       {more && <Action run={loadMore}>Show more</Action>}
+      <button type="button" class="quiet" onClick={onNew} aria-keyshortcuts="p">
+        <Icon name="plus" /> New person
+      </button>
     </section>
   );
 }
 
 interface TalkProps {
-  /** Default: the conversation of the speaker with the bot. */
-  readonly id?: string;
-  /** Username of the person to speak as. */
+  /** Username of the person to speak as. Without one the conversation is opened by its id. */
   readonly speaker?: string;
-  readonly isOpen: boolean;
-  readonly name: string;
+  /** Without one and without a speaker the row opens the posts. */
   readonly talk?: ControlConversation | undefined;
-  /** The picture. */
-  readonly children: ComponentChildren;
+  readonly isOpen: boolean;
 }
 
-function Talk({ id, speaker, isOpen, name, talk, children }: TalkProps) {
+function Talk({ speaker, talk, isOpen }: TalkProps) {
+  const id = speaker === undefined ? (talk?.id ?? "posts") : "";
+  const others = talk === undefined ? "Posts" : nameOf(talk.members);
   return (
     <li>
       <a
@@ -106,8 +84,14 @@ function Talk({ id, speaker, isOpen, name, talk, children }: TalkProps) {
           if (speaker !== undefined) person.value = speaker;
         }}
       >
-        {children}
-        <strong>{name}</strong>
+        {id === "posts" ? (
+          <span class="avatar">
+            <Icon name="posts" />
+          </span>
+        ) : (
+          <Avatar username={speaker ?? talk?.members[0]?.username ?? "?"} />
+        )}
+        <strong>{speaker === undefined ? others : `@${speaker}`}</strong>
         {talk !== undefined && (
           <>
             <Time at={talk.lastMessageAt} />
