@@ -25,8 +25,8 @@ test("chat, answer, the next delivery fails, retry, webhook off, polling, on aga
   const row = page.getByRole("button", { name: /@ada “does this arrive\?”/ });
   await row.getByText("Answered “Hi Ada! You wrote: does this arrive?”").waitFor();
   await row.click();
-  await page.getByText(/Delivery 500 .* attempt 1/).waitFor();
-  await page.getByText(/Delivery 200 .* attempt 2/).waitFor();
+  await page.getByRole("button", { name: /Delivery attempt 1 .*500/ }).waitFor();
+  await page.getByRole("button", { name: /Delivery attempt 2 .*200/ }).waitFor();
 
   await page.keyboard.press("w");
   const banner = page.getByRole("status", { name: "Not as usual" });
