@@ -1,16 +1,20 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { bundleAsync } from "lightningcss";
 import { rolldown } from "rolldown";
+
+const require = createRequire(import.meta.url);
 
 /** Where the page's sources are. */
 const source = fileURLToPath(new URL("../../src/platform/portal", import.meta.url));
 
 export interface BuiltPortal {
   readonly files: readonly { readonly name: string; readonly gzipped: number }[];
-  /** The files that are in the script. */
+  /** The files that are in the script and in the style sheet. */
   readonly modules: readonly string[];
 }
 
@@ -22,7 +26,7 @@ export interface BuiltPortal {
  */
 export async function buildPortal(outDir: string): Promise<BuiltPortal> {
   const { code, modules } = await bundleScript();
-  const css = await styles();
+  const { css, sheets } = await bundleStyles();
   const icon = await readFile(join(source, "icon.svg"), "utf8");
   const script = hashed("app", "js", code);
   const style = hashed("app", "css", css);
@@ -36,7 +40,7 @@ export async function buildPortal(outDir: string): Promise<BuiltPortal> {
   const sizes = Object.entries(files).map(([name, text]) => {
     return { name, gzipped: gzipSync(text).byteLength };
   });
-  return { files: sizes, modules };
+  return { files: sizes, modules: [...modules, ...sheets] };
 }
 
 async function bundleScript(): Promise<{ code: string; modules: readonly string[] }> {
@@ -60,12 +64,21 @@ async function bundleScript(): Promise<{ code: string; modules: readonly string[
   }
 }
 
-/** All style sheets in the order of their names. */
-async function styles(): Promise<string> {
-  const folder = join(source, "styles");
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".css")).sort();
-  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
-  return texts.join("\n");
+/** One style sheet of `styles/app.css` and all that it imports: paths, or files of installed packages. */
+async function bundleStyles(): Promise<{ css: string; sheets: readonly string[] }> {
+  const sheets: string[] = [];
+  const { code } = await bundleAsync({
+    filename: join(source, "styles", "app.css"),
+    minify: true,
+    resolver: {
+      resolve: (name, from) => {
+        const path = name.startsWith(".") ? join(dirname(from), name) : require.resolve(name);
+        sheets.push(path);
+        return path;
+      },
+    },
+  });
+  return { css: Buffer.from(code).toString(), sheets };
 }
 
 function hashed(name: string, type: string, text: string): string {

@@ -12,6 +12,9 @@ const VIEWS = ["chat", "chat/posts", "events", "webhook", "faults", "settings"];
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
 
+/** Dialogs do not fade in, so that no colour is measured halfway. */
+const WINDOW = { colorScheme: "light", reducedMotion: "reduce" } as const;
+
 /** Looks at a page in both schemes. A scheme changes colours alone. */
 async function expectNoViolations(page: Page, name: string): Promise<void> {
   expect(await violationsOf(page), name).toEqual([]);
@@ -21,7 +24,7 @@ async function expectNoViolations(page: Page, name: string): Promise<void> {
 }
 
 test("axe-core finds nothing on any view, none is wider than a phone, and Tab comes to everything on it", async () => {
-  const { platform, page } = await openPortal({ window: { colorScheme: "light" } });
+  const { platform, page } = await openPortal({ window: WINDOW });
   const { conversationId, eventId } = await lively(platform);
   for (const address of [...VIEWS, `chat/${conversationId}`, `events/${eventId}`]) {
     // Anew each time, so that Tab begins at the top.
@@ -94,7 +97,7 @@ function readFocus(): { stop: number; visible: boolean }[] {
 test("nor does axe-core on a platform where nothing has happened yet, nor in a dialog", async () => {
   const platform = await runPlatform();
   platform.control.saveWebhook({ enabled: false });
-  const page = await openPage(platform, "", { colorScheme: "light" });
+  const page = await openPage(platform, "", WINDOW);
   const visit = async (address: string) => {
     await page.goto(`${platform.url}/#/${address}`);
     await page.getByRole("heading", { level: 1 }).first().waitFor();

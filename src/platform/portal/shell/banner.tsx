@@ -116,7 +116,7 @@ interface BannerProps {
 
 function Banner({ isBad = false, action, run, children }: BannerProps) {
   return (
-    <div class={isBad ? "banner bad" : "banner"}>
+    <div class={`banner ${isBad ? "bad" : "warn"}`}>
       <Icon name="alert" />
       <span class="grow">{children}</span>
       {run !== undefined && (
