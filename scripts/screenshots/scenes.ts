@@ -31,7 +31,7 @@ export const scenes: readonly Scene[] = [
       const row = page.getByRole("button", { name: /mentioned the bot/ });
       await row.getByText("Answered").waitFor();
       await row.click();
-      await page.getByText(/Delivery 200 .* attempt 2/).waitFor();
+      await page.getByRole("button", { name: /Delivery attempt 2 .*200/ }).waitFor();
     },
   },
   {

@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { KeyList } from "./keys/key-list.tsx";
 import { useKeys } from "./keys/keys.ts";
 import { go, route, title, type View, views } from "./live/route.ts";
-import { WithApps } from "./live/shown-app.tsx";
 import { SecretDialog } from "./parts/secrets.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { actKeys } from "./shell/act-keys.ts";
@@ -51,14 +50,12 @@ export function App() {
       <button type="button" class="skip" onClick={skip}>
         Skip to the content
       </button>
-      <WithApps>
-        <Side current={view} onKeys={() => showKeys(true)} />
-        <main ref={main} id="main" tabIndex={-1} class={`view-${view}`}>
-          <ConnectionNote />
-          <Banners />
-          <Page />
-        </main>
-      </WithApps>
+      <Side current={view} onKeys={() => showKeys(true)} />
+      <main ref={main} id="main" tabIndex={-1} class={`view-${view}`}>
+        <ConnectionNote />
+        <Banners />
+        <Page />
+      </main>
       <SecretDialog />
       <Toasts />
       {keysShown && <KeyList onClose={() => showKeys(false)} />}

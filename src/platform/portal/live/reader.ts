@@ -1,4 +1,4 @@
-/** The outcome of one reading: the data, or why it failed. */
+/** Outcome of a reading: data or an error. */
 export interface ReadOutcome<T> {
   readonly data?: T;
   readonly error: Error | undefined;
@@ -6,12 +6,12 @@ export interface ReadOutcome<T> {
 
 /** A reading that is under way. */
 interface Flight {
-  /** Something changed meanwhile, so it is read once more. */
+  /** True if the data changed meanwhile, so that another reading follows. */
   again: boolean;
   done: Promise<void>;
 }
 
-/** Reads on demand, one reading at a time. A demand during a reading brings one more after it. */
+/** Reads on demand, one reading at a time. A demand during a reading causes one more after it. */
 export class Reader<T> {
   readonly #read: () => Promise<T>;
   readonly #show: (outcome: ReadOutcome<T>) => void;

@@ -3,49 +3,47 @@ import type { TimelineEntry } from "../../types.ts";
 import { ControlError, request } from "../api/request.ts";
 import { isTokenRefused, token } from "../api/token.ts";
 
-/** Whether what is shown is what happens. */
+/** State of the stream of the timeline. */
 export type Connection = "connecting" | "open" | "lost";
 
 export const connection = signal<Connection>("connecting");
 
-/** How many entries are kept, as many as the platform keeps. */
+/** Kept entries, as many as the platform keeps. */
 const MAX_ENTRIES = 10_000;
 
-/** How long entries are collected before they are shown, in milliseconds: thousands come at once. */
+/** In ms. Entries are collected because thousands come at once. */
 const COLLECT_MS = 50;
 
-/** After which time without an answer it is tried again, in milliseconds. */
+/** In ms. Wait before a new connection after a refused one. */
 const RETRY_MS = 1_000;
 
-/** Everything that has happened, oldest first. */
+/** The timeline, oldest first. */
 export const entries = signal<readonly TimelineEntry[]>([]);
 
-/** What may have changed: entries that came, or a change that has no entry; `all` after a connection was made. */
-export type Change = { readonly all: boolean; readonly entries: readonly TimelineEntry[] };
-
-type Listener = (change: Change) => void;
+/** Called with new entries; with none if anything may have changed. */
+type Listener = (entries: readonly TimelineEntry[]) => void;
 
 const listeners = new Set<Listener>();
 let waiting: TimelineEntry[] = [];
 let scheduled = false;
 let run = "";
 
-/** Calls `listener` with what may have changed. Returns what ends that. */
+/** Calls `listener` with each change. Returns a function that ends it. */
 export function onChange(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Follows what happens on the platform for as long as the page is open. */
+/** Follows the timeline of the platform while the page is open. */
 export function followPlatform(): void {
-  // From the beginning: a number of this run says nothing about another one, and what is known is passed over.
+  // From the beginning, because numbers of another run mean nothing. Known entries are skipped.
   const source = new EventSource(`/control/v1/stream?token=${token()}`);
   source.addEventListener("hello", ({ data }: MessageEvent<string>) => welcome(JSON.parse(data)));
-  source.addEventListener("changed", () => tell({ all: false, entries: [] }));
+  source.addEventListener("changed", () => notify([]));
   source.addEventListener("message", ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
   source.addEventListener("error", () => {
     connection.value = "lost";
-    // Where the browser has given up (it was refused: another run has another token), a new source is needed.
+    // A refused source stays closed: another run of the platform has another token.
     if (source.readyState === EventSource.CLOSED) setTimeout(() => void comeBack(), RETRY_MS);
   });
 }
@@ -70,7 +68,7 @@ function welcome({ run: now }: { readonly run: string }): void {
   run = now;
   connection.value = "open";
   isTokenRefused.value = false;
-  tell({ all: true, entries: [] });
+  notify([]);
 }
 
 function take(entry: TimelineEntry): void {
@@ -87,11 +85,11 @@ function flush(): void {
   waiting = [];
   const all = [...entries.value, ...fresh];
   entries.value = all.length > MAX_ENTRIES ? all.slice(-MAX_ENTRIES) : all;
-  tell({ all: false, entries: fresh });
+  notify(fresh);
 }
 
-function tell(change: Change): void {
-  for (const listener of [...listeners]) listener(change);
+function notify(fresh: readonly TimelineEntry[]): void {
+  for (const listener of [...listeners]) listener(fresh);
 }
 
 function last(): number {

@@ -1,18 +1,18 @@
 import type { TimelineEntry } from "../../types.ts";
 
-/** Finds what may have changed a place: a conversation, or a post with what belongs to it. @param id one place; any without it */
+/**
+ * Makes a filter for entries that may have changed a conversation, or a post with its comments.
+ *
+ * @param id default: any
+ */
 export function touches(
   place: "conversationId" | "postId",
   id?: string,
 ): (entry: TimelineEntry) => boolean {
   return (entry) => {
     if (entry.kind === "state") return entry.change !== "clock";
-    const touched =
-      entry.kind === "event"
-        ? entry[place]
-        : entry.kind === "api"
-          ? entry.created?.[place]
-          : undefined;
+    if (entry.kind !== "event" && entry.kind !== "api") return false;
+    const touched = (entry.kind === "event" ? entry : entry.created)?.[place];
     return touched !== undefined && (id === undefined || touched === id);
   };
 }

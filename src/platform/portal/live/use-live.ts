@@ -1,73 +1,85 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { useMemo, useRef } from "preact/hooks";
 import type { TimelineEntry } from "../../types.ts";
 import { ControlError } from "../api/request.ts";
 import { Reader } from "./reader.ts";
 import { onChange } from "./stream.ts";
 
-/** Changes come in bursts: they are waited for so long, in milliseconds. */
+/** In ms. Changes come in bursts. */
 const SETTLE_MS = 60;
 
 export interface Live<T> {
-  /** Undefined until it was read for the first time. */
+  /** `undefined` until the first reading. */
   readonly data: T | undefined;
-  /** Why the last reading failed; what was read before stays. */
+  /** The error of the last reading. Older data stay. */
   readonly error: Error | undefined;
   readonly reload: () => Promise<void>;
 }
 
 export interface LiveOptions {
-  /** What the reading depends on: another value reads anew, and forgets what was read before. */
-  readonly key: string;
-  /** Which entries of the timeline may change it. Default: every one. */
-  readonly concerns?: (entry: TimelineEntry) => boolean;
+  /** Selects the timeline entries that may change the data. Default: all. */
+  readonly concerns?: ((entry: TimelineEntry) => boolean) | undefined;
   /** Wait between a change and the reading, in ms. Default 60. */
-  readonly settleMs?: number;
+  readonly settleMs?: number | undefined;
 }
 
-/** Reads something, and reads it again whenever it may have changed. */
+/** Creates data that are read once a component shows them, and again after each change meanwhile. */
+export function createLive<T>(
+  read: () => Promise<T>,
+  { concerns = () => true, settleMs = SETTLE_MS }: LiveOptions = {},
+): ReadonlySignal<Live<T>> {
+  let stop = () => {};
+  const reload = () => reader.reload();
+  const live = signal<Live<T>>(
+    { data: undefined, error: undefined, reload },
+    {
+      watched() {
+        let timer: ReturnType<typeof setTimeout> | undefined;
+        const end = onChange((entries) => {
+          if (entries.length > 0 && !entries.some(concerns)) return;
+          timer ??= setTimeout(() => {
+            timer = undefined;
+            void reload();
+          }, settleMs);
+        });
+        stop = () => {
+          end();
+          clearTimeout(timer);
+          reader.cancel();
+        };
+        void reload();
+      },
+      unwatched: () => stop(),
+    },
+  );
+  const reader = new Reader(read, ({ data, error }) => {
+    const older = isGone(error) ? undefined : live.peek().data;
+    live.value = { data: data ?? older, error, reload };
+  });
+  return live;
+}
+
+/**
+ * Reads data for a component, and reads them again after each change.
+ *
+ * @param key another value reads anew, and forgets the older data
+ */
 export function useLive<T>(
   read: () => Promise<T>,
-  { key, concerns, settleMs = SETTLE_MS }: LiveOptions,
+  { key, concerns, settleMs }: LiveOptions & { readonly key: string },
 ): Live<T> {
-  const [state, setState] = useState<{ key: string; data?: T; error?: Error | undefined }>({ key });
   const latest = useRef({ read, concerns });
   latest.current = { read, concerns };
-  const reader = useMemo(() => {
-    return new Reader<T>(
-      () => latest.current.read(),
-      (next) =>
-        setState((last) => {
-          const stays = last.key === key && !isGone(next.error);
-          return { ...(stays ? last : {}), ...next, key };
-        }),
-    );
-  }, [key]);
-  const current = useRef(reader);
-  current.current = reader;
-  const reload = useCallback(() => current.current.reload(), []);
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    void reader.reload();
-    const end = onChange(({ all, entries }) => {
-      const { concerns: mine } = latest.current;
-      if (!all && entries.length > 0 && mine !== undefined && !entries.some(mine)) return;
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        void reader.reload();
-      }, settleMs);
+  const live = useMemo(() => {
+    return createLive(() => latest.current.read(), {
+      concerns: (entry) => latest.current.concerns?.(entry) ?? true,
+      settleMs,
     });
-    return () => {
-      end();
-      clearTimeout(timer);
-      // The outcome belongs to what was shown before the key changed.
-      reader.cancel();
-    };
-  }, [reader, settleMs]);
-  const shown = state.key === key ? state : undefined;
-  return { data: shown?.data, error: shown?.error, reload };
+  }, [key]);
+  return live.value;
 }
 
-/** What was read before is not there any more, as after a reset. */
+/** True if the data no longer exist, as after a reset. */
 function isGone(error: Error | undefined): boolean {
   return error instanceof ControlError && error.status === 404;
 }

@@ -3,32 +3,29 @@ import type { Page } from "../../types.ts";
 import { type Live, type LiveOptions, useLive } from "./use-live.ts";
 
 export interface Pages<T> extends Live<readonly T[]> {
-  /** True when there are items after those that were read. */
+  /** True if there are further items. */
   readonly more: boolean;
   readonly loadMore: () => Promise<void>;
 }
 
-/** Reads a list page by page, and all the pages again that were asked for whenever it may have changed. */
+/** Reads the first pages of a list, and reads them again after each change. */
 export function usePages<T>(
   read: (cursor?: string) => Promise<Page<T>>,
-  options: LiveOptions,
+  options: LiveOptions & { readonly key: string },
 ): Pages<T> {
-  const wanted = useRef({ key: options.key, pages: 1 });
-  if (wanted.current.key !== options.key) wanted.current = { key: options.key, pages: 1 };
-  const { data, error, reload } = useLive(async () => {
-    const items: T[] = [];
-    let cursor: string | undefined;
-    for (let count = 0; count < wanted.current.pages; count += 1) {
-      const page = await read(cursor);
-      items.push(...page.items);
-      cursor = page.nextCursor ?? undefined;
-      if (cursor === undefined) break;
+  const pages = useRef(1);
+  const { data, ...live } = useLive(async () => {
+    let { items, nextCursor } = await read();
+    for (let count = 1; count < pages.current && nextCursor !== null; count += 1) {
+      const page = await read(nextCursor);
+      items = [...items, ...page.items];
+      nextCursor = page.nextCursor;
     }
-    return { items, more: cursor !== undefined };
+    return { items, more: nextCursor !== null };
   }, options);
   const loadMore = () => {
-    wanted.current.pages += 1;
-    return reload();
+    pages.current += 1;
+    return live.reload();
   };
-  return { data: data?.items, more: data?.more === true, error, reload, loadMore };
+  return { ...live, data: data?.items, more: data?.more === true, loadMore };
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { control } from "../api/control.ts";
 import { clockOffset } from "../live/second.ts";
-import { useShownApp } from "../live/shown-app.tsx";
+import { useShownApp } from "../live/shown-app.ts";
 import { useLive } from "../live/use-live.ts";
 import { duration } from "../parts/duration.ts";
 import { Action } from "../parts/form.tsx";

@@ -1,6 +1,6 @@
 import { addressOf, title, type View, views } from "../live/route.ts";
 import { bot, person, type Theme, theme } from "../live/settings.ts";
-import { lookAt, useShownApp } from "../live/shown-app.tsx";
+import { lookAt, useShownApp } from "../live/shown-app.ts";
 import { connection } from "../live/stream.ts";
 import { usePeople } from "../live/use-people.ts";
 import { Choice } from "../parts/fields.tsx";

@@ -5,7 +5,7 @@ import { focusWanted } from "../../content/composer.tsx";
 import { useKeys } from "../../keys/keys.ts";
 import { go, route } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
-import { useShownApp } from "../../live/shown-app.tsx";
+import { useShownApp } from "../../live/shown-app.ts";
 import { usePeople } from "../../live/use-people.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { AccountForm } from "../settings/account-form.tsx";

@@ -1,7 +1,7 @@
 import { control } from "../../api/control.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { addressOf } from "../../live/route.ts";
-import { useShownApp } from "../../live/shown-app.tsx";
+import { useShownApp } from "../../live/shown-app.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Badge } from "../../parts/bits.tsx";
 import { ListCard } from "../../parts/card.tsx";

@@ -1,6 +1,6 @@
 import type { AppView, Scope, TokenView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import { lookAt, useShownApp } from "../../live/shown-app.tsx";
+import { lookAt, useShownApp } from "../../live/shown-app.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Avatar, Badge } from "../../parts/bits.tsx";
 import { ListCard } from "../../parts/card.tsx";

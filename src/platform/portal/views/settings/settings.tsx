@@ -1,4 +1,4 @@
-import { useShownApp } from "../../live/shown-app.tsx";
+import { useShownApp } from "../../live/shown-app.ts";
 import { usePeople } from "../../live/use-people.ts";
 import { Failure } from "../../parts/bits.tsx";
 import { Choices, ThemeButton } from "../../shell/side.tsx";

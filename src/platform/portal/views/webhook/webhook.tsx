@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { AppView, EventType } from "../../../types.ts";
 import { control } from "../../api/control.ts";
-import { useShownApp } from "../../live/shown-app.tsx";
+import { useShownApp } from "../../live/shown-app.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Badge, Failure, Time } from "../../parts/bits.tsx";
 import { Card } from "../../parts/card.tsx";

@@ -1,0 +1,21 @@
+import type { AppView } from "../../types.ts";
+import { control } from "../api/control.ts";
+import { bot } from "./settings.ts";
+import { createLive } from "./use-live.ts";
+
+const reading = createLive(control.apps, {
+  concerns: ({ kind }) => kind !== "event" && kind !== "api" && kind !== "fault",
+});
+
+/** Reads the apps, and finds the one that is shown. */
+export function useShownApp() {
+  const { data, error, reload } = reading.value;
+  const apps = data?.items;
+  const app = apps?.find((each) => each.bot.username === bot.value) ?? apps?.[0];
+  return { apps, app, error, reload };
+}
+
+/** Shows another bot. The first one has no name of its own in the settings. */
+export function lookAt(username: string, apps: readonly AppView[]): void {
+  bot.value = username === apps[0]?.bot.username ? "" : username;
+}
