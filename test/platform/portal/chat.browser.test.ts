@@ -316,7 +316,7 @@ test("two windows see the same: what one writes, deletes and breaks, and what is
   await ben.keyboard.press("4");
   await ada.keyboard.press("Escape");
   await ada.keyboard.press("f");
-  await ben.getByText("Deliveries fail: status 500, 1 left").waitFor();
+  await ben.getByText("The next delivery fails: status 500, 1 left").waitFor();
 
   platform.control.snapshots.restore(before);
   for (const page of [ada, tab]) {

@@ -18,16 +18,14 @@ export {
 export {
   activeFault,
   changeOf,
+  deliveries,
+  endOf,
+  fieldsOf,
   heldBack,
-  type ModeInfo,
-  modes,
-  targets,
-} from "../../../src/platform/portal/views/faults/modes.ts";
-export {
-  type Control,
+  isActive,
   noFaults,
-  type Situation,
-  scenarios,
+  requests,
+  targets,
 } from "../../../src/platform/portal/views/faults/scenarios.ts";
 export {
   isMachineTime,

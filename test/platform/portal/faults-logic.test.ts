@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
-import type { FaultsState, Platform } from "../../faces/platform.ts";
+import type { FaultsState } from "../../faces/platform.ts";
 import { runPlatform } from "../support/platform.ts";
 import {
   activeFault,
-  type Control,
   changeOf,
+  deliveries,
+  endOf,
+  fieldsOf,
   heldBack,
+  isActive,
   isMachineTime,
   isRefused,
   limitNames,
-  type ModeInfo,
-  modes,
   noFaults,
   offsetAt,
-  type Situation,
-  scenarios,
+  requests,
   shownTime,
   targets,
   usage,
@@ -27,94 +27,51 @@ const none: FaultsState = {
   events: { mode: "none", lateMs: 0, held: 0 },
 };
 
-/** Values of a form, as they are typed. */
-function typed(fields: Readonly<Record<string, string>>): Values {
+const all = [...deliveries, ...requests];
+
+/** Values of the form of a scenario, as it is first shown. */
+function valuesOf(fields: ReturnType<typeof fieldsOf>): Values {
   const values = new Values();
-  for (const [name, value] of Object.entries(fields)) values.set(name, value);
+  for (const { name, value, options } of fields) {
+    values.set(name, options?.[0]?.value ?? value ?? "");
+  }
   return values;
 }
 
-describe("the form", () => {
-  const everyMode = targets.flatMap((target) => {
-    return modes[target].map((info) => [target, info.mode, info] as const);
-  });
-  const infoOf = (target: "webhook" | "api", mode: string) =>
-    modes[target].find((info) => info.mode === mode) as ModeInfo;
-
-  test.each(everyMode)("the platform takes the fields of %s %s", async (target, mode, info) => {
-    const platform = await runPlatform();
-    const first = (info.fields ?? []).map(({ name, value = "", options }) => [
-      name,
-      options?.[0]?.value ?? value,
-    ]);
-    const values = typed({ ...Object.fromEntries(first), share: "30", times: "3" });
-    const state = platform.control.setFaults(changeOf(target, info, values));
-    expect(state[target]).toMatchObject({ mode, rate: 0.3, times: 3 });
-  });
-
-  test("every mode of the platform can be chosen", () => {
-    const offered = Object.fromEntries(targets.map((name) => [name, modes[name].length]));
-    expect(offered).toEqual({ webhook: 7, api: 6, events: 3 });
-  });
-
-  test("empty fields and fields of other modes are left out", () => {
-    const values = typed({ status: "418", match: "write", times: "", share: "" });
-    expect(changeOf("webhook", infoOf("webhook", "twice"), values)).toEqual({
-      webhook: { mode: "twice" },
-    });
-    expect(changeOf("webhook", infoOf("webhook", "status"), values)).toEqual({
-      webhook: { mode: "status", status: 418 },
-    });
-    expect(changeOf("api", infoOf("api", "gateway"), values)).toEqual({
-      api: { mode: "gateway", status: 418, match: "write" },
-    });
-  });
-});
-
 describe("scenarios", () => {
-  const all = Object.values(scenarios).flat();
-
-  const situation = ({ faults, storage, apps }: Platform["control"]): Situation => {
-    const [app] = apps.list();
-    if (app === undefined) throw new Error("The platform has no app");
-    return { faults, hasStorage: storage.configured, app };
-  };
-
-  /** The requests of a scenario, without HTTP. */
-  const requestsOf = (control: Platform["control"]): Control => ({
-    setFaults: async (change) => control.setFaults(change),
-    saveWebhook: async (change) => control.saveWebhook(change),
-    setStorage: async (state) => control.setStorage(state),
-    setApp: async (username, change) => control.apps.set(username, change),
-    tokens: async () => ({ items: control.apps.tokens() }),
-    revokeToken: async (id) => {
-      control.apps.revokeToken(id);
-      return { id };
-    },
+  test.each(all)("the platform takes: $title, which alone is active then", async (scenario) => {
+    const { control } = await runPlatform();
+    const change = changeOf(scenario, valuesOf(fieldsOf(scenario)));
+    expect(change).toEqual(scenario.change);
+    const now = control.setFaults(change);
+    expect(all.filter((each) => isActive(each, now))).toEqual([scenario]);
+    const texts = targets.map((target) => activeFault(target, now)).filter(Boolean);
+    expect(texts).toEqual([expect.stringContaining(`${scenario.title}: `)]);
+    expect(isActive(scenario, control.setFaults(endOf(scenario)))).toBe(false);
+    control.setFaults(change);
+    expect(isActive(scenario, control.setFaults(noFaults))).toBe(false);
   });
 
-  test.each(all)("$title is active from its start to its end", async (scenario) => {
-    const { start, stop, isActive } = scenario;
-    const { control } = await runPlatform();
-    control.saveWebhook({ url: "http://127.0.0.1:9/webhook", enabled: true });
-    const requests = requestsOf(control);
-    expect(isActive(situation(control))).toBe(false);
-    await start(requests, situation(control));
-    const active = all.filter((each) => each.isActive(situation(control)));
-    expect(active).toEqual([scenario]);
-    await stop?.(requests, situation(control));
-    expect(isActive(situation(control))).toBe(stop === undefined);
+  test("exist for every mode of the platform", () => {
+    const modes = new Set(
+      all
+        .flatMap(({ change }) => Object.entries(change))
+        .map(([target, { mode }]) => `${target} ${mode}`),
+    );
+    // As in src/platform/control/schemas.ts.
+    expect(modes.size).toBe(7 + 6 + 3);
   });
 
-  test("the end of every fault ends those of each part", async () => {
-    const { control } = await runPlatform();
-    control.setFaults({
-      webhook: { mode: "twice" },
-      api: { mode: "mix" },
-      events: { mode: "own" },
-    });
-    const faults = control.setFaults(noFaults);
-    expect(targets.map((target) => faults[target].mode)).toEqual(["none", "none", "none"]);
+  test("have the fields of their mode, how many and the share; empty ones are left out", () => {
+    const broken = all.find(({ key }) => key === "x");
+    const random = all.find(({ key }) => key === "y");
+    if (broken === undefined || random === undefined) throw new Error("no such scenario");
+    expect(fieldsOf(broken).map(({ name }) => name)).toEqual(["status", "times", "rate"]);
+    const values = valuesOf(fieldsOf(broken));
+    values.set("status", "418");
+    values.set("match", "write");
+    expect(changeOf(broken, values)).toEqual({ webhook: { mode: "status", status: 418 } });
+    expect(fieldsOf(random).find(({ name }) => name === "rate")?.value).toBe("30");
   });
 
   test("have keys of their own, and none of every view", () => {
@@ -127,10 +84,10 @@ describe("scenarios", () => {
 
 describe("what goes wrong now", () => {
   test.each([
-    [{ mode: "status", times: 2 }, "fail: status 500, 2 left"],
-    [{ mode: "twice", rate: 0.255 }, "arrive twice: 25.5 % of them, until stopped"],
-    [{ mode: "delay", delayMs: 90_000 }, "are late: by 1 min 30 s, until"],
-    [{ mode: "delay", delayMs: 20 }, "are late: by 20 ms"],
+    [{ mode: "status", times: 2 }, "The next delivery fails: status 500, 2 left"],
+    [{ mode: "twice", rate: 0.255 }, "Deliveries arrive twice: 25.5 % of them, until stopped"],
+    [{ mode: "delay", delayMs: 90_000 }, "Deliveries are late: 1 min 30 s, until"],
+    [{ mode: "delay", delayMs: 20 }, "Deliveries are late: 20 ms"],
   ] as const)("of deliveries: %j", (fault, text) => {
     const webhook = { ...none.webhook, ...fault };
     expect(activeFault("webhook", { ...none, webhook })).toContain(text);
@@ -146,13 +103,15 @@ describe("what goes wrong now", () => {
       events: { mode: "late", lateMs: 3_000, held: 2 },
     };
     expect(activeFault("api", faults)).toBe(
-      "are refused: status 429, Retry-After 2 s, writes only, 3 left",
+      "The API refuses the next requests: status 429, Retry-After 2 s, writes only, 3 left",
     );
     const slow: FaultsState = { ...none, api: { ...none.api, mode: "slow" } };
-    expect(activeFault("api", slow)).toBe("are slow: by 3 s, until stopped");
-    expect(activeFault("events", faults)).toContain(": by 3 s, until stopped");
-    expect(heldBack("api", faults)).toContain("1 held");
-    expect(heldBack("events", faults)).toContain("2 not in the log yet");
+    expect(activeFault("api", slow)).toBe("The API is slow: 3 s, until stopped");
+    expect(activeFault("events", faults)).toContain(
+      "Events enter the log late: 3 s, until stopped",
+    );
+    expect(heldBack("api", faults)).toContain("Held requests: 1");
+    expect(heldBack("events", faults)).toContain("Events not in the log yet: 2");
   });
 
   test("nothing, where all goes as usual", () => {

@@ -8,10 +8,10 @@ const banners = (page: Page) => page.getByRole("status", { name: "Not as usual" 
 test("a scenario is one click, a banner on every view says what is active, and one click stops it", async () => {
   const { platform, page } = await openPortal({ address: "#/faults" });
   await page.getByRole("button", { name: "Start The webhook breaks" }).click();
-  await banners(page).getByText("Deliveries fail: status 500, until stopped").waitFor();
+  await banners(page).getByText("The webhook breaks: status 500, until stopped").waitFor();
   for (const key of ["1", "2", "3", "5", "4"]) {
     await page.keyboard.press(key);
-    await banners(page).getByText("Deliveries fail: status 500").waitFor();
+    await banners(page).getByText("The webhook breaks: status 500").waitFor();
   }
   await page.getByRole("button", { name: "Stop The webhook breaks" }).waitFor();
   await banners(page).getByRole("button", { name: "Stop" }).click();
@@ -34,25 +34,31 @@ async function setByKeys(platform: Platform, page: Page): Promise<void> {
   await press("g", "api", "status");
   await press("h", "api", "hold");
   await press("y", "api", "mix");
-  await banners(page).getByText("API requests fail at random").waitFor();
+  await banners(page).getByText("API requests fail at random: 30 % of them").waitFor();
   await press("o", "api", "none");
   expect(platform.control.faults.webhook.mode).toBe("none");
 }
 
 async function setInDetail(platform: Platform, page: Page): Promise<void> {
-  await page.getByText("Set a fault in detail").click();
-  const form = page.getByRole("form", { name: "A fault in detail" });
-  await form.getByLabel("Part").selectOption("API requests");
-  await form.getByLabel("Fault").selectOption("are executed, but their answers are lost");
-  await form.getByLabel("Share, %").fill("25");
-  await form.getByLabel("How many").fill("");
-  await form.getByLabel("Requests").selectOption("writes only");
-  await form.getByRole("button", { name: "Start fault" }).click();
-  await banners(page).getByText("answers are lost: writes only, 25 % of them").waitFor();
-  await form.getByLabel("Part").selectOption("Events");
-  await form.getByLabel("Delay, ms").fill("500");
-  await form.getByRole("button", { name: "Start fault" }).click();
-  await banners(page).getByText("by 500 ms, 1 left").waitFor();
+  const lost = page.getByRole("form", { name: "The answer to the next write is lost" });
+  await lost.getByText("The answer to the next write is lost").first().click();
+  await lost.getByText("The bot cannot know the result.").waitFor();
+  await lost.getByLabel("Share, %").fill("25");
+  await lost.getByLabel("How many").fill("0");
+  await lost.getByRole("button", { name: "Start" }).click();
+  expect(await lost.getByLabel("How many").evaluate((input) => input.matches(":invalid"))).toBe(
+    true,
+  );
+  expect(platform.control.faults.api.mode).toBe("none");
+  await lost.getByLabel("How many").fill("");
+  await lost.getByRole("button", { name: "Start" }).click();
+  await banners(page).getByText("is lost: writes only, 25 % of them").waitFor();
+  const late = page.getByRole("form", { name: "Events enter the log late" });
+  await late.getByText("Events enter the log late").first().click();
+  await late.getByLabel("Delay, ms").fill("500");
+  await late.getByLabel("How many").fill("1");
+  await late.getByRole("button", { name: "Start" }).click();
+  await banners(page).getByText("Events enter the log late: 500 ms, 1 left").waitFor();
   expect(platform.control.faults).toMatchObject({
     events: { mode: "late", lateMs: 500, times: 1 },
     api: { mode: "lose-answer", match: "write", rate: 0.25 },

@@ -95,7 +95,6 @@ async function makeBot(platform: Platform, page: Page): Promise<void> {
   await bots.getByRole("button", { name: "Show @helper" }).click();
   await card(page, "Tokens of @helper").waitFor();
   await bots.getByRole("button", { name: "Disable the app of @helper" }).click();
-  await page.getByRole("button", { name: "Disable", exact: true }).click();
   await bots.getByText("disabled", { exact: true }).waitFor();
   expect(platform.control.apps.list().map(({ disabled }) => disabled)).toEqual([false, true]);
 }

@@ -43,7 +43,7 @@ test("five troubles are named on the first view, and mended in two clicks at mos
   await effects(page)
     .getByText(/^Answered “Answer to three” in \d+ s: POST .* took 2 s$/)
     .waitFor();
-  await banners(page).getByText("API requests are slow: by 2 s").waitFor();
+  await banners(page).getByText("The API is slow: 2 s").waitFor();
   await banners(page).getByRole("button", { name: "Stop" }).click();
   await eventually(() => banners(page).textContent(), "");
 

@@ -19,6 +19,8 @@ export interface FieldSpec {
   readonly hint?: ComponentChildren;
   /** Saved value, shown until the user edits the field. */
   readonly value?: string | undefined;
+  /** Makes a select show `value` always, and take effect at once. */
+  readonly onValue?: (value: string) => void;
   /** For kinds "select" and "checks". */
   readonly options?: readonly Option[];
   readonly required?: boolean;
@@ -39,7 +41,8 @@ export function Fields({ of }: { readonly of: readonly FieldSpec[] }) {
   );
 }
 
-function Field({ kind = "text", label, hint, value, options = [], ...rest }: FieldSpec) {
+export function Field(props: FieldSpec) {
+  const { kind = "text", label, hint, value, onValue, options = [], ...rest } = props;
   const id = useId();
   if (kind === "checks") return <Checks name={rest.name} {...{ label, hint, options }} />;
   const shared = { ...rest, id, "aria-describedby": hint === undefined ? undefined : `${id}-hint` };
@@ -47,8 +50,16 @@ function Field({ kind = "text", label, hint, value, options = [], ...rest }: Fie
     <div class="field">
       <label for={id}>{label}</label>
       {kind === "select" ? (
-        <select {...shared}>
-          <Options of={options} />
+        <select
+          {...shared}
+          value={onValue && value}
+          onChange={({ currentTarget }) => onValue?.(currentTarget.value)}
+        >
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label ?? option.value}
+            </option>
+          ))}
         </select>
       ) : (
         <input
@@ -68,14 +79,6 @@ function Field({ kind = "text", label, hint, value, options = [], ...rest }: Fie
   );
 }
 
-function Options({ of }: { readonly of: readonly Option[] }) {
-  return of.map(({ value, label = value }) => (
-    <option key={value} value={value}>
-      {label}
-    </option>
-  ));
-}
-
 function Checks({ name, label, hint, options = [] }: FieldSpec) {
   return (
     <fieldset>
@@ -90,25 +93,5 @@ function Checks({ name, label, hint, options = [] }: FieldSpec) {
         </label>
       ))}
     </fieldset>
-  );
-}
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  readonly options: readonly Option[];
-  readonly onValue: (value: string) => void;
-}
-
-/** A select that takes effect at once. */
-export function Choice({ label, value, options, onValue }: ChoiceProps) {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select id={id} value={value} onChange={({ currentTarget }) => onValue(currentTarget.value)}>
-        <Options of={options} />
-      </select>
-    </div>
   );
 }

@@ -24,7 +24,7 @@ export interface ActionProps {
   readonly done?: string | undefined;
   readonly tone?: "primary" | "danger" | "quiet" | undefined;
   readonly disabled?: boolean;
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** The key that does the same. */
   readonly shortcut?: string | undefined;
   readonly label?: string;
@@ -88,7 +88,7 @@ export interface FormProps {
   readonly label: string;
   readonly fields?: readonly FieldSpec[];
   /** Text of the button. */
-  readonly submit: string;
+  readonly submit: ComponentChildren;
   readonly tone?: "primary";
   /** The message of an error it throws is shown, and the fields stay as they are. */
   readonly run: (values: Values) => unknown;
@@ -130,7 +130,7 @@ export function Form(props: FormProps) {
         void start(event.currentTarget);
       }}
     >
-      <Fields of={fields} />
+      {fields.length > 0 && <Fields of={fields} />}
       {children}
       <div class="row">
         <button type="submit" class={tone} aria-busy={busy}>

@@ -7,7 +7,7 @@ import { useLive } from "../live/use-live.ts";
 import { duration } from "../parts/duration.ts";
 import { Action } from "../parts/form.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { activeFault, heldBack, targets, targetTitles } from "../views/faults/modes.ts";
+import { activeFault, heldBack, targets } from "../views/faults/scenarios.ts";
 import { isMachineTime } from "../views/settings/clock.ts";
 
 /** In ms. Each delivery and each request uses up a part of a fault. */
@@ -43,7 +43,7 @@ export function Banners() {
           const stop = () => control.setFaults({ [target]: { mode: "none" } });
           return (
             <Banner key={target} action="Stop" run={end(stop)}>
-              Fault: {targetTitles[target]} {what}
+              Fault: {what}
             </Banner>
           );
         })}

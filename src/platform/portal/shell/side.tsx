@@ -3,7 +3,7 @@ import { bot, person, type Theme, theme } from "../live/settings.ts";
 import { lookAt, useShownApp } from "../live/shown-app.ts";
 import { connection } from "../live/stream.ts";
 import { usePeople } from "../live/use-people.ts";
-import { Choice } from "../parts/fields.tsx";
+import { Field } from "../parts/fields.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { failedCount } from "../views/events/store.ts";
 
@@ -81,15 +81,15 @@ export function Choices() {
   return (
     <>
       {apps.length > 1 && (
-        <Choice
-          label="Bot"
+        <Field
+          {...{ name: "bot", label: "Bot", kind: "select" }}
           value={app?.bot.username ?? ""}
           options={optionsOf(apps.map((each) => each.bot.username))}
           onValue={(name) => lookAt(name, apps)}
         />
       )}
-      <Choice
-        label="You are"
+      <Field
+        {...{ name: "person", label: "You are", kind: "select" }}
         value={person.value}
         options={optionsOf([...names])}
         onValue={(name) => {

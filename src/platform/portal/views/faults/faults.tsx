@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { control } from "../../api/control.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { addressOf } from "../../live/route.ts";
@@ -5,12 +6,20 @@ import { useShownApp } from "../../live/shown-app.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Badge } from "../../parts/bits.tsx";
 import { ListCard } from "../../parts/card.tsx";
-import { Action } from "../../parts/form.tsx";
+import { Fields } from "../../parts/fields.tsx";
+import { Action, Form } from "../../parts/form.tsx";
 import { attempt } from "../../parts/toast.tsx";
-import { FaultForm } from "./fault-form.tsx";
-import { noFaults, type Scenario, type Situation, scenarios } from "./scenarios.ts";
-
-const stopAll = () => control.setFaults(noFaults);
+import { platformScenarios } from "./platform.ts";
+import {
+  changeOf,
+  deliveries,
+  endOf,
+  fieldsOf,
+  isActive,
+  noFaults,
+  requests,
+  type Scenario,
+} from "./scenarios.ts";
 
 async function readFaults() {
   const [faults, { configured }] = await Promise.all([control.faults(), control.storage()]);
@@ -25,23 +34,19 @@ export function Faults() {
     // Deliveries and requests use up what is left of a fault.
     concerns: ({ kind }) => kind !== "webhook" && kind !== "app",
   });
-  const now = live.data && app && { ...live.data, app };
+  const stopAll = () => control.setFaults(noFaults);
+  const startByKey = [...deliveries, ...requests].flatMap(({ key, title, change }) => {
+    if (key === undefined || key === "f") return [];
+    const run = () => void attempt(() => control.setFaults(change));
+    return [{ key, label: title, group: "Faults", run }];
+  });
   useKeys([
-    ...Object.values(scenarios)
-      .flat()
-      .flatMap(({ key, title, start }) => {
-        if (key === undefined || key === "f" || now === undefined) return [];
-        return [
-          {
-            key,
-            label: title,
-            group: "Faults",
-            run: () => void attempt(() => start(control, now)),
-          },
-        ];
-      }),
+    ...startByKey,
     { key: "o", label: "Stop all faults", group: "Faults", run: () => void attempt(stopAll) },
   ]);
+  const { data } = live;
+  const rowsOf = (scenarios: readonly Scenario[]) =>
+    data && activeFirst(scenarios.map((each) => faultRow(each, isActive(each, data.faults))));
   return (
     <>
       <div class="head">
@@ -51,19 +56,10 @@ export function Faults() {
         </Action>
       </div>
       <div class="columns">
-        {Object.entries(scenarios).map(([title, list]) => (
-          <ListCard
-            key={title}
-            title={title}
-            live={live}
-            rows={now && activeFirst(list, now).map((scenario) => rowOf(scenario, now))}
-          />
-        ))}
+        <ListCard title="Deliveries" live={live} rows={rowsOf(deliveries)} />
+        <ListCard title="API" rows={rowsOf(requests)} />
+        <ListCard title="Platform" rows={data && app && platformRows({ ...data, app })} />
       </div>
-      <details class="card">
-        <summary>Set a fault in detail</summary>
-        <FaultForm />
-      </details>
       <p>
         The clock and the limits are in <a href={addressOf("settings")}>Settings</a>.
       </p>
@@ -71,32 +67,74 @@ export function Faults() {
   );
 }
 
-function activeFirst(list: readonly Scenario[], now: Situation): readonly Scenario[] {
-  return list.toSorted((a, b) => Number(b.isActive(now)) - Number(a.isActive(now)));
+function activeFirst<T extends { readonly active: boolean }>(rows: readonly T[]) {
+  return rows.toSorted((a, b) => Number(b.active) - Number(a.active));
 }
 
-function rowOf({ title, bot, key, isActive, start, stop, confirm }: Scenario, now: Situation) {
-  const active = isActive(now);
-  const action = active && stop !== undefined ? "Stop" : "Start";
+/** A row with the fields of the fault folded. */
+function faultRow(scenario: Scenario, active: boolean) {
+  const { title, key } = scenario;
   return {
     key: title,
+    active,
     text: (
-      <>
-        <strong>{title}</strong> {active && <Badge tone="warn">active</Badge>}
-        <p class="hint">{bot}</p>
-      </>
-    ),
-    actions: (
-      <Action
-        tone={active || confirm !== undefined ? "danger" : undefined}
-        shortcut={key}
-        disabled={active && stop === undefined}
-        run={() => (active ? stop : start)?.(control, now)}
-        confirm={confirm}
+      <Form
+        keeps
+        label={title}
+        submit={
+          <>
+            {active ? "Stop" : "Start"}
+            <span class="visually-hidden"> {title}</span>
+            {key !== undefined && <kbd>{key}</kbd>}
+          </>
+        }
+        run={(values) => control.setFaults(active ? endOf(scenario) : changeOf(scenario, values))}
       >
-        {action}
-        <span class="visually-hidden"> {title}</span>
-      </Action>
+        <Summary {...scenario} active={active}>
+          <Fields of={fieldsOf(scenario)} />
+        </Summary>
+      </Form>
     ),
   };
+}
+
+function platformRows(now: Parameters<(typeof platformScenarios)[number]["start"]>[0]) {
+  const rows = platformScenarios.map(({ title, bot, start, stop, confirm, ...scenario }) => {
+    const active = scenario.isActive(now);
+    return {
+      key: title,
+      active,
+      text: <Summary {...{ title, bot, active }} />,
+      actions: (
+        <Action
+          tone={confirm && "danger"}
+          disabled={active && stop === undefined}
+          run={() => (active ? stop : start)?.(now)}
+          confirm={confirm}
+        >
+          {active && stop !== undefined ? "Stop" : "Start"}
+          <span class="visually-hidden"> {title}</span>
+        </Action>
+      ),
+    };
+  });
+  return activeFirst(rows);
+}
+
+interface SummaryProps extends Pick<Scenario, "title" | "bot"> {
+  readonly active: boolean;
+  readonly children?: ComponentChildren;
+}
+
+/** The name of a scenario, with its effect folded. */
+function Summary({ title, bot, active, children }: SummaryProps) {
+  return (
+    <details class="grow">
+      <summary>
+        {title} {active && <Badge tone="warn">active</Badge>}
+      </summary>
+      <p class="hint">{bot}</p>
+      {children}
+    </details>
+  );
 }

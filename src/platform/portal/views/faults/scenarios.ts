@@ -1,130 +1,263 @@
-import type { AppView, FaultsChange, FaultsState } from "../../../types.ts";
-import type { control } from "../../api/control.ts";
-import type { ActionProps } from "../../parts/form.tsx";
-import { modes, type Target } from "./modes.ts";
+import type { FaultsChange, FaultsState } from "../../../types.ts";
+import { span } from "../../parts/duration.ts";
+import type { FieldSpec } from "../../parts/fields.tsx";
+import type { Values } from "../../parts/values.ts";
 
-/** Requests that scenarios make. */
-export type Control = Pick<
-  typeof control,
-  "setFaults" | "saveWebhook" | "setApp" | "setStorage" | "tokens" | "revokeToken"
->;
+/** Parts of the platform that can fail. */
+export type Target = "webhook" | "api" | "events";
 
-/** State of the platform that scenarios change. */
-export interface Situation {
-  readonly faults: FaultsState;
-  readonly hasStorage: boolean;
-  readonly app: AppView;
-}
+export const targets: readonly Target[] = ["webhook", "api", "events"];
 
-/** A fault in words, started and stopped by one click. */
+/** A fault in words. */
 export interface Scenario {
   readonly title: string;
   /** Reaction of the bot (docs/guarantees.md). */
   readonly bot: string;
   /** Key in the Faults view. */
   readonly key?: string;
-  readonly isActive: (now: Situation) => boolean;
-  readonly start: (control: Control, now: Situation) => unknown;
-  /** Absent if it cannot be undone. */
-  readonly stop?: (control: Control, now: Situation) => unknown;
-  readonly confirm?: NonNullable<ActionProps["confirm"]>;
+  /** The fault. Its fields can be edited before the start. */
+  readonly change: FaultsChange;
 }
 
-/** The fault of a part, with its mode's own text unless another is given. */
-function fault<T extends Target>(
-  title: string,
-  target: T,
-  wanted: NonNullable<FaultsChange[T]>,
-  more: { readonly key?: string; readonly bot?: string } = {},
-): Scenario {
-  const info = modes[target].find(({ mode }) => mode === wanted.mode);
-  return {
-    title,
-    bot: info?.bot ?? "",
-    ...more,
-    isActive: ({ faults: { [target]: now } }) =>
-      wanted.mode === now.mode && (wanted.times === undefined) === (now.times === undefined),
-    start: (control) => control.setFaults({ [target]: wanted }),
-    stop: (control) => control.setFaults({ [target]: { mode: "none" } }),
-  };
-}
-
-const deliveries: readonly Scenario[] = [
-  // Its key works on every view.
-  fault("The next delivery fails", "webhook", { mode: "status", times: 1 }, { key: "f" }),
-  fault("The next delivery times out", "webhook", { mode: "timeout", times: 1 }, { key: "t" }),
-  fault(
-    "The webhook breaks",
-    "webhook",
-    { mode: "status" },
-    {
-      key: "x",
-      bot: "Each delivery fails. After 20 failures in a row the platform disables the webhook. The bot polls.",
-    },
-  ),
-  fault("The platform repeats itself", "webhook", { mode: "twice" }, { key: "b" }),
-  fault("Events arrive out of order", "webhook", { mode: "shuffle" }, { key: "u" }),
-];
-
-const api: readonly Scenario[] = [
-  fault("30 % of the API requests fail", "api", { mode: "mix", rate: 0.3 }, { key: "y" }),
-  fault("The API is slow", "api", { mode: "slow", delayMs: 3_000 }, { key: "z" }),
-  fault("The API does not answer", "api", { mode: "hold" }, { key: "h" }),
-  fault(
-    "The API refuses the next 3 requests with 429",
-    "api",
-    { mode: "status", status: 429, retryAfterSeconds: 2, times: 3 },
-    { key: "g" },
-  ),
-  fault(
-    "The answer to the next write is lost",
-    "api",
-    { mode: "lose-answer", match: "write", times: 1 },
-    { key: "l" },
-  ),
-];
-
-const platform: readonly Scenario[] = [
+export const deliveries: readonly Scenario[] = [
   {
-    title: "The webhook is disabled",
-    bot: "As after too many failures. The bot polls, and misses nothing.",
-    isActive: ({ app }) => !app.webhook.enabled,
-    start: (control) => control.saveWebhook({ enabled: false }),
-    stop: (control) => control.saveWebhook({ enabled: true }),
+    // Its key works on every view.
+    key: "f",
+    title: "The next delivery fails",
+    bot: "The platform sends the events again after about 30 s, or the bot reads them by polling.",
+    change: { webhook: { mode: "status", status: 500, times: 1 } },
   },
   {
-    title: "The app is disabled",
-    bot: "Each request gets 403, and nothing is delivered. The bot waits until you enable the app.",
-    isActive: ({ app }) => app.disabled,
-    start: (control, { app }) => control.setApp(app.bot.username, { disabled: true }),
-    stop: (control, { app }) => control.setApp(app.bot.username, { disabled: false }),
+    key: "t",
+    title: "The next delivery times out",
+    bot: "The platform sends the events again. The bot handles each event once.",
+    change: { webhook: { mode: "timeout", times: 1 } },
   },
   {
-    title: "Image storage is off",
-    bot: "Uploads get 503 NOT_CONFIGURED. A bot should answer with text alone.",
-    isActive: ({ hasStorage }) => !hasStorage,
-    start: (control) => control.setStorage({ configured: false }),
-    stop: (control) => control.setStorage({ configured: true }),
+    key: "x",
+    title: "The webhook breaks",
+    bot: "Each delivery fails. After 20 failures in a row the platform disables the webhook. The bot polls.",
+    change: { webhook: { mode: "status", status: 500 } },
   },
   {
-    title: "The token is revoked",
-    bot: "Each request gets 401, and the bot logs it. It needs a new token.",
-    confirm: {
-      title: "Revoke every token?",
-      text: "The bot can do nothing until you create a token in Settings and put it into its .env. This cannot be undone.",
-      submit: "Revoke",
-    },
-    isActive: ({ app }) => app.tokens === 0,
-    start: async (control) => {
-      const { items } = await control.tokens();
-      for (const { id } of items) await control.revokeToken(id);
-    },
+    key: "b",
+    title: "Deliveries arrive twice",
+    bot: "The bot recognises repeats and answers each message once.",
+    change: { webhook: { mode: "twice" } },
+  },
+  {
+    key: "u",
+    title: "Events arrive out of order",
+    bot: "In a conversation the bot goes by the ids. An event that comes too late has ctx.late.",
+    change: { webhook: { mode: "shuffle" } },
+  },
+  {
+    title: "Deliveries are late",
+    bot: "Later events wait, too. A bot without deliveries for long reads the event log instead.",
+    change: { webhook: { mode: "delay", delayMs: 5_000 } },
+  },
+  {
+    title: "Deliveries are dropped",
+    bot: "The platform sends the events again, or the bot reads them from the event log.",
+    change: { webhook: { mode: "drop" } },
+  },
+  {
+    title: "Answers to deliveries are lost",
+    bot: "The bot gets the events again, answers with 200 and handles no event twice.",
+    change: { webhook: { mode: "lose-answer" } },
+  },
+  {
+    title: "Events enter the log late",
+    bot: "They are below newer events. The bot keeps its cursor about a minute behind, so its next read finds them.",
+    change: { events: { mode: "late", lateMs: 5_000 } },
+  },
+  {
+    title: "Events of the bot itself arrive",
+    bot: "The bot knows its own name. It passes over such an event without a handler.",
+    change: { events: { mode: "own" } },
+  },
+  {
+    title: "Events lack optional fields",
+    bot: "By turns excerpt, postId, commentId and all three are missing. Handlers must do without.",
+    change: { events: { mode: "sparse" } },
   },
 ];
 
-export const scenarios = { Deliveries: deliveries, API: api, Platform: platform } as const;
-
-const none = { mode: "none" } as const;
+export const requests: readonly Scenario[] = [
+  {
+    key: "y",
+    title: "API requests fail at random",
+    bot: "They get 429, 500, 503 or a reset. The bot retries until each message is sent, and sends none twice.",
+    change: { api: { mode: "mix", match: "all", rate: 0.3 } },
+  },
+  {
+    key: "z",
+    title: "The API is slow",
+    bot: "Handlers wait for their requests. Other conversations go on meanwhile.",
+    change: { api: { mode: "slow", match: "all", delayMs: 3_000 } },
+  },
+  {
+    key: "h",
+    title: "The API does not answer",
+    bot: "The bot gives up after its deadline, postpones the event, and looks before it repeats.",
+    change: { api: { mode: "hold", match: "all" } },
+  },
+  {
+    key: "g",
+    title: "The API refuses the next requests",
+    bot: "After 429, 502, 503 and 504 the bot waits and tries again, without counting an attempt.",
+    change: { api: { mode: "status", status: 429, retryAfterSeconds: 2, match: "all", times: 3 } },
+  },
+  {
+    key: "l",
+    title: "The answer to the next write is lost",
+    bot: "The bot cannot know the result. It looks for its message before it sends again.",
+    change: { api: { mode: "lose-answer", match: "write", times: 1 } },
+  },
+  {
+    title: "A gateway fails after the next write",
+    bot: "The platform executes the write. The bot looks for its message before it sends again.",
+    change: {
+      api: { mode: "gateway", status: 502, retryAfterSeconds: undefined, match: "write", times: 1 },
+    },
+  },
+];
 
 /** The end of every fault. */
-export const noFaults: FaultsChange = { webhook: none, api: none, events: none };
+export const noFaults: FaultsChange = {
+  webhook: { mode: "none" },
+  api: { mode: "none" },
+  events: { mode: "none" },
+};
+
+/** Fields of a fault, by the platform's name. */
+interface FaultFields {
+  readonly mode: string;
+  readonly status?: number | undefined;
+  readonly delayMs?: number | undefined;
+  readonly lateMs?: number | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly match?: string | undefined;
+  readonly times?: number | undefined;
+  readonly rate?: number | undefined;
+}
+
+type FieldName = Exclude<keyof FaultFields, "mode">;
+
+interface FaultField extends Omit<FieldSpec, "name" | "value"> {
+  /** Describes the value in a banner. */
+  readonly text: (value: number | string) => string;
+}
+
+const delay: FaultField = {
+  ...{ label: "Delay, ms", kind: "number", min: 1, max: 86_400_000, required: true },
+  text: (ms) => span(Number(ms)),
+};
+
+const matches = [
+  { value: "all", label: "all" },
+  { value: "write", label: "writes only" },
+];
+
+const fields: Readonly<Record<FieldName, FaultField>> = {
+  status: {
+    ...{ label: "Status", kind: "number", min: 300, max: 599, required: true },
+    text: (status) => `status ${status}`,
+  },
+  delayMs: delay,
+  lateMs: delay,
+  retryAfterSeconds: {
+    ...{ label: "Retry-After, s", kind: "number", min: 0, max: 86_400, placeholder: "none" },
+    text: (seconds) => `Retry-After ${seconds} s`,
+  },
+  match: {
+    ...{ label: "Requests", kind: "select" },
+    text: (match) => (match === "write" ? "writes only" : ""),
+  },
+  times: {
+    ...{ label: "How many", kind: "number", min: 1, max: 1_000_000, placeholder: "no end" },
+    text: (times) => `${times} left`,
+  },
+  rate: {
+    ...{ label: "Share, %", kind: "number", min: 0.1, max: 100, step: "any", placeholder: "all" },
+    text: (rate) => `${percent(Number(rate))} % of them`,
+  },
+};
+
+function percent(rate: number): number {
+  return Math.round(rate * 1_000) / 10;
+}
+
+function faultOf({ change }: Scenario): { readonly target: Target; readonly fault: FaultFields } {
+  const [target = "webhook"] = targets.filter((name) => change[name] !== undefined);
+  return { target, fault: change[target] ?? { mode: "none" } };
+}
+
+function namesOf({ mode: _, ...fault }: FaultFields): readonly FieldName[] {
+  const names = new Set([...Object.keys(fault), "times", "rate"]);
+  return (Object.keys(fields) as FieldName[]).filter((name) => names.has(name));
+}
+
+/** Lists the fields of a scenario, with its values. */
+export function fieldsOf(scenario: Scenario): readonly FieldSpec[] {
+  const { fault } = faultOf(scenario);
+  return namesOf(fault).map((name) => {
+    const { text: _, ...spec } = fields[name];
+    const value = fault[name];
+    if (name === "match") {
+      // The first option is the default.
+      return { ...spec, name, options: value === "write" ? matches.toReversed() : matches };
+    }
+    const shown = name === "rate" && value !== undefined ? percent(Number(value)) : value;
+    return { ...spec, name, value: String(shown ?? "") };
+  });
+}
+
+/** Converts the fields of a scenario into a change of the platform. Empty fields are left out. */
+export function changeOf(scenario: Scenario, values: Values): FaultsChange {
+  const { target, fault } = faultOf(scenario);
+  const given = namesOf(fault).flatMap((name): [string, number | string][] => {
+    const text = values.text(name);
+    if (text === "") return [];
+    if (name === "match") return [[name, text]];
+    return [[name, Number(text) / (name === "rate" ? 100 : 1)]];
+  });
+  // The fields are those of the target.
+  return { [target]: { mode: fault.mode, ...Object.fromEntries(given) } } as FaultsChange;
+}
+
+/** True while the fault of a scenario is set, with an end or without one as in the scenario. */
+export function isActive(scenario: Scenario, faults: FaultsState): boolean {
+  const { target, fault } = faultOf(scenario);
+  const { mode, times } = faults[target];
+  return mode === fault.mode && (times === undefined) === (fault.times === undefined);
+}
+
+/** The end of a scenario's fault. */
+export function endOf(scenario: Scenario): FaultsChange {
+  return { [faultOf(scenario).target]: { mode: "none" } };
+}
+
+/** Describes the fault of a part, with its details. `undefined` without a fault. */
+export function activeFault(target: Target, faults: FaultsState): string | undefined {
+  const now: FaultFields = faults[target];
+  const sameMode = [...deliveries, ...requests].filter((scenario) => {
+    const own = faultOf(scenario);
+    return own.target === target && own.fault.mode === now.mode;
+  });
+  const scenario = sameMode.find((each) => isActive(each, faults)) ?? sameMode[0];
+  if (scenario === undefined) return undefined;
+  const details = namesOf(faultOf(scenario).fault).map((name) => {
+    const value = now[name];
+    return value === undefined ? "" : fields[name].text(value);
+  });
+  const end = now.times === undefined ? "until stopped" : "";
+  return `${scenario.title}: ${[...details, end].filter(Boolean).join(", ")}`;
+}
+
+/** Counts the requests or events that a fault holds back, even after its end. `undefined` without any. */
+export function heldBack(target: Target, faults: FaultsState): string | undefined {
+  const held = target === "webhook" ? 0 : faults[target].held;
+  if (held === 0) return undefined;
+  return target === "events" ? `Events not in the log yet: ${held}` : `Held requests: ${held}`;
+}

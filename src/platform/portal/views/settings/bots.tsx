@@ -60,25 +60,16 @@ export function Bots() {
 }
 
 function Switch({ app: { bot, disabled } }: { readonly app: AppView }) {
-  const name = `the app of @${bot.username}`;
   const verb = disabled ? "Enable" : "Disable";
   return (
     <Action
       small
       tone={disabled ? undefined : "danger"}
-      label={`${verb} ${name}`}
+      label={`${verb} the app of @${bot.username}`}
+      title={disabled ? undefined : "Each request gets 403, and pending deliveries are dropped"}
       run={() => control.setApp(bot.username, { disabled: !disabled })}
-      confirm={
-        disabled
-          ? undefined
-          : {
-              title: `Disable ${name}?`,
-              text: "Each request of the bot gets 403 until you enable the app again. Pending deliveries are dropped. Their events stay in the event log.",
-              submit: "Disable",
-            }
-      }
     >
-      {disabled ? verb : `${verb}…`}
+      {verb}
     </Action>
   );
 }

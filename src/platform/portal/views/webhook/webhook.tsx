@@ -8,7 +8,6 @@ import { Card } from "../../parts/card.tsx";
 import { Action, Form } from "../../parts/form.tsx";
 import { showSecret } from "../../parts/secrets.tsx";
 import { say } from "../../parts/toast.tsx";
-import { Values } from "../../parts/values.ts";
 import { actAsPerson } from "../../shell/act-keys.ts";
 import { BotCard } from "./bot-card.tsx";
 import { eventTypes } from "./event-types.ts";
@@ -37,6 +36,7 @@ interface AppProps {
 }
 
 const types = Object.entries(eventTypes).map(([value, hint]) => ({ value, hint }));
+const testTypes = types.map(({ value, hint }) => ({ value, label: `${value}: ${hint}` }));
 
 /** State of the webhook, with a test event and the platform's notifications. */
 function Deliveries({ app: { webhook, bot } }: AppProps) {
@@ -44,7 +44,6 @@ function Deliveries({ app: { webhook, bot } }: AppProps) {
     key: bot.username,
     concerns: ({ kind }) => kind === "webhook" || kind === "state",
   });
-  const [type, setType] = useState<EventType>("dm.message");
   const notifications = live.data?.items.toReversed() ?? [];
   const { enabled, consecutiveFailures, disableAfter } = webhook;
   return (
@@ -64,16 +63,9 @@ function Deliveries({ app: { webhook, bot } }: AppProps) {
         keeps
         label="Test event"
         submit="Send test event"
-        fields={[
-          {
-            ...{ name: "type", label: "Type", kind: "select", options: types },
-            hint: eventTypes[type],
-          },
-        ]}
-        onInput={({ currentTarget }) => {
-          setType(new Values(currentTarget).text("type") as EventType);
-        }}
-        run={async () => {
+        fields={[{ name: "type", label: "Type", kind: "select", options: testTypes }]}
+        run={async (values) => {
+          const type = values.text("type") as EventType;
           await actAsPerson(type);
           say(`Sent a ${type} event. See Events for its outcome.`);
         }}

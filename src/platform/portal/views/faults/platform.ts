@@ -1,0 +1,58 @@
+import type { AppView } from "../../../types.ts";
+import { control } from "../../api/control.ts";
+import type { ActionProps } from "../../parts/form.tsx";
+
+interface Situation {
+  readonly app: AppView;
+  readonly hasStorage: boolean;
+}
+
+/** Trouble that the owner of the app or of the platform causes. */
+export interface PlatformScenario {
+  readonly title: string;
+  /** Reaction of the bot (docs/guarantees.md). */
+  readonly bot: string;
+  readonly isActive: (now: Situation) => boolean;
+  readonly start: (now: Situation) => Promise<unknown>;
+  /** Absent if it cannot be undone. */
+  readonly stop?: (now: Situation) => Promise<unknown>;
+  readonly confirm?: ActionProps["confirm"];
+}
+
+export const platformScenarios: readonly PlatformScenario[] = [
+  {
+    title: "The webhook is disabled",
+    bot: "As after too many failures. The bot polls, and misses nothing.",
+    isActive: ({ app }) => !app.webhook.enabled,
+    start: () => control.saveWebhook({ enabled: false }),
+    stop: () => control.saveWebhook({ enabled: true }),
+  },
+  {
+    title: "The app is disabled",
+    bot: "Each request gets 403, and nothing is delivered. The bot waits until you enable the app.",
+    isActive: ({ app }) => app.disabled,
+    start: ({ app }) => control.setApp(app.bot.username, { disabled: true }),
+    stop: ({ app }) => control.setApp(app.bot.username, { disabled: false }),
+  },
+  {
+    title: "Image storage is off",
+    bot: "Uploads get 503 NOT_CONFIGURED. A bot should answer with text alone.",
+    isActive: ({ hasStorage }) => !hasStorage,
+    start: () => control.setStorage({ configured: false }),
+    stop: () => control.setStorage({ configured: true }),
+  },
+  {
+    title: "The token is revoked",
+    bot: "Each request gets 401, and the bot logs it. It needs a new token.",
+    isActive: ({ app }) => app.tokens === 0,
+    start: async () => {
+      const { items } = await control.tokens();
+      for (const { id } of items) await control.revokeToken(id);
+    },
+    confirm: {
+      title: "Revoke every token?",
+      text: "The bot can do nothing until you create a token in Settings and put it into its .env. This cannot be undone.",
+      submit: "Revoke",
+    },
+  },
+];
