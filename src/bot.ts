@@ -132,7 +132,8 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
 
   /**
    * The webhook as middleware for Express 5: mount it before any body parser. It takes WEBHOOK_PATH, also below the
-   * path that it is mounted at. Until the bot has started it answers deliveries with 503.
+   * path that it is mounted at. Until the bot has started it answers deliveries with 503. At the root of the application it
+   * also answers a local platform, which shows the inbox.
    *
    * @throws {ConfigError} CONFIG_INVALID
    */
@@ -149,7 +150,11 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
         "a signed request passes the webhook by: its path is not WEBHOOK_PATH",
       );
     };
-    return toExpress(() => (lifecycle.parts ?? { webhook: early }).webhook, onStray);
+    return toExpress(
+      () => (lifecycle.parts ?? { webhook: early }).webhook,
+      onStray,
+      () => lifecycle.parts?.health,
+    );
   }
 
   /** Answers a web-standard request as the bot's server would, without a port. */

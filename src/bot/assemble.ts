@@ -17,6 +17,7 @@ import { type BotOptions, defaults } from "../options.ts";
 import { SharedPeers } from "../poller/leader.ts";
 import { Poller } from "../poller/poller.ts";
 import type { Endpoints, HealthOptions } from "../receiver/adapters.ts";
+import type { LocalChannel } from "../receiver/local-channel.ts";
 import { Receiver } from "../receiver/receive.ts";
 import { Handling } from "../router/handling.ts";
 import type { Routes } from "../router/routes.ts";
@@ -151,7 +152,7 @@ async function wire(common: Common): Promise<Parts> {
   const settings = { ...config, store: config.database.kind };
   observers.watch({ ...status, wall, isStarted, dispatcher, settings });
   const webhook = config.delivery === "polling" ? undefined : receiver;
-  const health = createHealth(config, status, inbox);
+  const health = createHealth(config, status, { inbox: inbox.admin, schedule });
   const endpoints = { webhook, health, receiver };
   const sources = { poller, schedule };
   return {
@@ -233,7 +234,7 @@ async function createPoller(
   });
 }
 
-function createHealth(config: Config, status: StatusSources, inbox: Inbox): HealthOptions {
+function createHealth(config: Config, status: StatusSources, local: LocalChannel): HealthOptions {
   const { clock, isReady } = status;
   const isLocal = isLoopback(new URL(config.baseUrl).hostname);
   const report = new SharedCall(async () => writeStatus(await readStatus(status)), {
@@ -245,7 +246,7 @@ function createHealth(config: Config, status: StatusSources, inbox: Inbox): Heal
     report: () => report.get(),
     apiKey: config.apiKey,
     webhookPath: config.delivery === "polling" ? undefined : config.webhookPath,
-    ...(isLocal ? { inbox: inbox.admin } : {}),
+    ...(isLocal ? { local } : {}),
   };
 }
 

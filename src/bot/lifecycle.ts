@@ -134,7 +134,7 @@ export class Lifecycle {
     await this.#startHandlers(parts);
     parts.poller?.start();
     this.#isStarted = true;
-    parts.observers.announce();
+    parts.observers.announce(this.url);
     const metrics = parts.observers.metricsUrl;
     parts.log.info({ ...readyLine(config, this.url), metrics }, "ready");
   }

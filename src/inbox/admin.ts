@@ -1,4 +1,4 @@
-import type { StoredState, StoredTimer } from "./effects.ts";
+import type { StoredState, StoredTimer, TimerName } from "./effects.ts";
 import type { SharedReport } from "./shared.ts";
 
 /**
@@ -231,6 +231,18 @@ export interface TimerPage {
   readonly next: string | undefined;
 }
 
+/** A cron pattern of a running bot. */
+export interface CronView {
+  readonly name: string;
+  readonly pattern: string;
+  readonly timeZone: string;
+  readonly missed: "last" | "none";
+  /** In milliseconds since 1970; `undefined` if it is never due again. */
+  readonly nextAt: number | undefined;
+  /** The event of its last moment; `undefined` if the inbox does not know it. */
+  readonly last: Pick<EventSummary, "id" | "state" | "receivedAt"> | undefined;
+}
+
 /** Options of a retry: `assume` is knowledge that the inbox has not. */
 export interface InboxRetryOptions extends InboxDecisionOptions {
   /**
@@ -350,6 +362,14 @@ export interface InboxAdmin {
    * @throws {ServiceBotError} CURSOR_INVALID
    */
   timers(options?: TimerListOptions): Promise<TimerPage>;
+
+  /**
+   * Makes timers due now: one, or all of a lane and name. The bot fires them as always, each once: at once if it is asked,
+   * and within 15 s if another process is.
+   *
+   * @returns their number
+   */
+  makeTimersDue(name: TimerName): Promise<number>;
 }
 
 /** The administration of a bot's inbox from another process. */

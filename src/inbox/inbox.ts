@@ -218,8 +218,8 @@ export interface Inbox {
   fireTimers(limit: number, toEvent: (timer: StoredTimer) => NewEvent): Promise<FiredTimers>;
 
   /**
-   * Calls `listener` after a run that ended here has set timers, with the ms until the first of them is due. Returns a
-   * function that ends it.
+   * Calls `listener` with the ms until the first of them is due, after a run that ended here has set timers, or `admin` has
+   * made some due. Returns a function that ends it.
    */
   onTimersSet(listener: (inMs: number) => void): () => void;
 

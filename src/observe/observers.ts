@@ -85,9 +85,13 @@ export class Observers {
     this.#server = await serveMetrics(this.#metrics, metricsHost, metricsPort);
   }
 
-  /** Announces the bot to a local platform. */
-  announce(): void {
-    this.#reporter?.start();
+  /**
+   * Announces the bot to a local platform.
+   *
+   * @param url the address of the bot's server; `undefined` without one
+   */
+  announce(url: string | undefined): void {
+    this.#reporter?.start(url);
   }
 
   /** Stops what serves and sends. The log goes on until {@link end}. */

@@ -59,6 +59,8 @@ export class RunReporter {
   /** By event, where its last error was made. */
   readonly #origins = new Map<string, string>();
   readonly #closing = new AbortController();
+  /** On this machine. */
+  #url: string | undefined;
   #sending: Promise<void> | undefined;
   readonly #unsubscribe: () => void;
   /** True once the platform has answered as a local one. */
@@ -77,8 +79,13 @@ export class RunReporter {
     this.#unsubscribe = subscribe(bot, { run: (run) => this.#add(run) });
   }
 
-  /** Announces to the platform that this bot reports its runs. */
-  start(): void {
+  /**
+   * Announces to the platform that this bot reports its runs.
+   *
+   * @param url the address at which the bot answers the platform; `undefined` without a server
+   */
+  start(url?: string): void {
+    this.#url = url === undefined ? undefined : onLoopback(url);
     this.#wake();
   }
 
@@ -166,12 +173,20 @@ export class RunReporter {
     const response = await fetch(`${new URL(baseUrl).origin}${RUNS_PATH}`, {
       method: "POST",
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ runs }),
+      body: JSON.stringify({ runs, url: this.#url }),
       redirect: "manual",
       signal: AbortSignal.any([AbortSignal.timeout(REQUEST_TIMEOUT_MS), this.#closing.signal]),
     });
     return { status: response.status, body: await beginningOf(response) };
   }
+}
+
+/** Writes the address of a server that listens on every address of this machine as one of loopback. */
+function onLoopback(url: string): string {
+  const target = new URL(url);
+  if (target.hostname === "0.0.0.0") target.hostname = "127.0.0.1";
+  if (target.hostname === "[::]") target.hostname = "[::1]";
+  return target.origin;
 }
 
 /** Reads the beginning of an answer, and drops the connection if there is more. */

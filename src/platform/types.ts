@@ -21,7 +21,18 @@ export type {
   TokenView,
 } from "./apps.ts";
 export type { ClockChange, ClockControl, ClockView } from "./clock.ts";
-export type { BotView, InboxDecision, InboxView, KeptView } from "./control/bot-view.ts";
+export type {
+  BotInboxes,
+  CronView,
+  InboxDecision,
+  InboxView,
+  StatesInput,
+  StateView,
+  TimersInput,
+  TimersToFire,
+  TimerView,
+} from "./control/bot-inboxes.ts";
+export type { BotView } from "./control/bot-view.ts";
 export type {
   DeliverInput,
   DeliverResult,

@@ -7,7 +7,6 @@ import {
   readRequestBody,
   readWebBody,
 } from "../core/body.ts";
-import type { InboxAdmin } from "../inbox/admin.ts";
 import { SIGNATURE_HEADER } from "../signature/signature.ts";
 import {
   type Answer,
@@ -18,7 +17,7 @@ import {
   notReady,
   retryAfter,
 } from "./answer.ts";
-import { answerInbox, readInboxPath } from "./inbox-channel.ts";
+import { answerLocal, isLocalPath, type LocalChannel } from "./local-channel.ts";
 import type { Incoming, Webhook } from "./receive.ts";
 
 /** Handles requests to the webhook and calls `next` for everything else, as Express expects. */
@@ -35,17 +34,21 @@ export interface Endpoints {
   readonly health: HealthOptions;
 }
 
-export interface HealthOptions {
+/** What the local platform may ask for, and its token. */
+export interface LocalAccess {
+  /** The bearer token of the bot. It opens the report of the bot's health, too. */
+  readonly apiKey: string;
+  /** Absent unless the platform is on this machine. */
+  readonly local?: LocalChannel | undefined;
+}
+
+export interface HealthOptions extends LocalAccess {
   /** True when the store answers and the bot is not draining. */
   readonly isReady: () => Promise<boolean>;
   /** The content of `/readyz?verbose`; `ready` is the result of `isReady`. */
   readonly report: () => Promise<{ readonly ready: boolean }>;
-  /** The bearer token that opens the report. */
-  readonly apiKey: string;
   /** Absent without a webhook (DELIVERY=polling). */
   readonly webhookPath: string | undefined;
-  /** The inbox, for the portal of the local platform. Absent unless the platform is on this machine. */
-  readonly inbox?: InboxAdmin | undefined;
 }
 
 /** Makes a listener for a plain node:http server. */
@@ -70,15 +73,18 @@ export function toFetch(endpoints: Endpoints): (request: Request) => Promise<Res
  *
  * @param webhook returns the webhook of this moment; `undefined` without one (DELIVERY=polling)
  * @param onStray called with the path of a signed request that is not for the webhook: most likely a wrong path
+ * @param local returns what the local platform may ask for; `undefined` before the start
  */
 export function toExpress(
   webhook: () => Webhook | undefined,
   onStray: (path: string) => void = () => undefined,
+  local: () => LocalAccess | undefined = () => undefined,
 ): WebhookMiddleware {
   return (request, response, next) => {
     const incoming = fromNode(request);
     const current = webhook();
-    const answering = current?.receive(incoming);
+    const access = local();
+    const answering = current?.receive(incoming) ?? (access && answerChannel(incoming, access));
     if (answering !== undefined) {
       // The application's own error page must not show a failure of the bot.
       void answering.catch(() => internal).then((answer) => write(request, response, answer));
@@ -105,13 +111,11 @@ const REPORT_REMEDY = "For the report send Authorization: Bearer <SERVICE_API_KE
 /** Answers `/healthz` and `/readyz`, and 404 for anything else. */
 async function answerHealth(incoming: Incoming, options: HealthOptions): Promise<Answer> {
   const { method, path, query, headers } = incoming;
-  const { apiKey, inbox } = options;
+  const { apiKey } = options;
   // A body that waits unread while the store is asked keeps each of its pieces.
   incoming.drop();
-  const asked = readInboxPath(path);
-  if (inbox !== undefined && asked !== undefined && isBearer(headers["authorization"], apiKey)) {
-    return await answerInbox(method, asked, inbox);
-  }
+  const answer = answerChannel(incoming, options);
+  if (answer !== undefined) return await answer;
   if (path !== "/healthz" && path !== "/readyz") {
     const { webhookPath } = options;
     const webhook = webhookPath === undefined ? "" : ` The webhook is at ${webhookPath}.`;
@@ -127,6 +131,16 @@ async function answerHealth(incoming: Incoming, options: HealthOptions): Promise
   const more = isVerbose ? { verbose: REPORT_REMEDY } : {};
   if (await options.isReady()) return json(200, { status: "ready", ...more });
   return isVerbose ? json(503, { error: notReady.error, ...more }, retryAfter) : notReady;
+}
+
+/** Answers the local platform. `undefined` for another path, and without the bot's token. */
+function answerChannel(
+  incoming: Incoming,
+  { apiKey, local }: LocalAccess,
+): Promise<Answer> | undefined {
+  if (local === undefined || !isLocalPath(incoming.path)) return undefined;
+  if (!isBearer(incoming.headers["authorization"], apiKey)) return undefined;
+  return answerLocal(incoming, local);
 }
 
 /** Compares in constant time. */

@@ -1,11 +1,14 @@
+import type { CronView } from "../inbox/admin.ts";
+import type { TimerName } from "../inbox/effects.ts";
 import type { Inbox } from "../inbox/inbox.ts";
+import { Crons } from "./crons.ts";
 import { type CronJob, DueMoments, type DueMomentsOptions } from "./due-moments.ts";
 import { DueTimers, type DueTimersOptions } from "./due-timers.ts";
 
 export interface ScheduleOptions
   extends Omit<DueMomentsOptions, "crons">,
     Omit<DueTimersOptions, "inbox"> {
-  readonly inbox: Pick<Inbox, "put" | "cursor" | "fireTimers" | "onTimersSet">;
+  readonly inbox: Pick<Inbox, "put" | "cursor" | "fireTimers" | "onTimersSet" | "admin">;
   /** Crons and timers that the bot handles. Read when the schedule starts. */
   readonly routes: {
     readonly crons: readonly CronJob[];
@@ -19,10 +22,29 @@ export interface ScheduleOptions
  */
 export class Schedule {
   readonly #options: ScheduleOptions;
+  readonly #crons: Crons;
   #sources: readonly (DueTimers | DueMoments)[] = [];
 
   constructor(options: ScheduleOptions) {
     this.#options = options;
+    this.#crons = new Crons(options);
+  }
+
+  /** Lists the cron patterns of the bot. */
+  crons(): Promise<readonly CronView[]> {
+    return this.#crons.list();
+  }
+
+  /** Runs a cron now, as {@link Crons.fire} says. */
+  fireCron(name: string): Promise<string | undefined> {
+    return this.#crons.fire(name);
+  }
+
+  /** Makes timers due now. Resolves to their number, once they are events. */
+  async fireTimers(name: TimerName): Promise<number> {
+    const count = await this.#options.inbox.admin.makeTimersDue(name);
+    if (count > 0) await this.settled();
+    return count;
   }
 
   /** Resolves after the first look, so that a bot that is ready makes up for what it misses from then on. */

@@ -121,4 +121,16 @@ describe("service-bot inbox timers", () => {
     });
     expect((await inbox("timers", "--after", "x")).err).toContain('"x" is no place in a list');
   });
+
+  test("--fire makes timers due, by lane and name", async () => {
+    expect((await inbox("timers", "--fire", "--name", "nap")).code).toBe(2);
+    expect((await inbox("timers", "--key", "b")).code).toBe(2);
+    const remind = ["timers", "--lane", "dm:c1", "--name", "remind"];
+    expect((await inbox(...remind, "--key", "none", "--fire")).err).toContain("no such timer");
+    const { code, out } = await inbox(...remind, "--key", "a", "--fire", "--json");
+    expect({ code, ...JSON.parse(out) }).toEqual({ code: 0, fired: 1 });
+    const [{ dueAt }] = JSON.parse((await inbox(...remind, "--json")).out).timers;
+    expect(dueAt).toBeGreaterThan(START);
+    expect(dueAt).toBeLessThanOrEqual(Date.now());
+  });
 });

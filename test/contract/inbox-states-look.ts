@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { effects, keeps, timer } from "../support/effects.ts";
+import { effects, eventOf, keeps, timer } from "../support/effects.ts";
 import { message } from "../support/inbox-events.ts";
 import { bench, type OpenInbox } from "./open-inbox.ts";
 
@@ -49,6 +49,38 @@ export function statesLookContract(open: OpenInbox): void {
       const late = keeps("k", 2, before?.version);
       await expect(b.inbox.complete(claim, late)).rejects.toMatchObject({ code: "STATE_CONFLICT" });
       expect(await b.inbox.complete(claim, keeps("k", 0))).toBe(true);
+    });
+
+    test("timers are made due by their names, and are fired as always, once", async () => {
+      const { admin } = b.inbox;
+      const timers = [
+        timer("a", 3_600_000),
+        timer("b", 7_200_000),
+        timer("c", 3_600_000, { name: "other" }),
+        timer("d", 3_600_000, { lane: "dm:c2" }),
+      ];
+      await b.inbox.complete(await run("1"), effects({ timers }));
+      const announced: number[] = [];
+      const off = b.inbox.onTimersSet((inMs) => announced.push(inMs));
+      const [lane, name] = ["dm:c1", "remind"];
+      expect(await admin.makeTimersDue({ lane, name, key: "none" })).toBe(0);
+      expect(await admin.makeTimersDue({ lane: "dm:c3", name })).toBe(0);
+      expect(announced).toEqual([]);
+      expect(await admin.makeTimersDue({ lane, name, key: "a" })).toBe(1);
+      expect(announced).toEqual([0]);
+      off();
+      const [due] = await b.inbox.timers({ lane, name, key: "a" });
+      expect(due).toEqual({ ...timer("a", 0), delayMs: undefined, dueAt: b.clock.now() });
+      // What is due stays due.
+      await b.clock.advance(5);
+      expect(await admin.makeTimersDue({ lane, name })).toBe(2);
+      const [still, next] = await b.inbox.timers({ lane, name });
+      expect([still?.dueAt, next?.dueAt]).toEqual([b.clock.now() - 5, b.clock.now()]);
+      expect(await b.inbox.fireTimers(10, eventOf)).toMatchObject({ fired: 2 });
+      expect(await admin.makeTimersDue({ lane, name })).toBe(0);
+      const body = (await admin.show("timer:remind:a")).body ?? "";
+      expect(JSON.parse(body).payload).toMatchObject({ key: "a", data: { n: 1 } });
+      expect((await admin.timers()).timers.map(({ key }) => key)).toEqual(["c", "d"]);
     });
 
     test("timers are listed in the order in which they are due, page by page", async () => {

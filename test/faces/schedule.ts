@@ -1,3 +1,4 @@
+export { Crons } from "../../src/schedule/crons.ts";
 export {
   type CronJob,
   DueMoments,

@@ -50,6 +50,7 @@ async function statementsOfEffects(file: string): Promise<readonly string[]> {
   await inbox.complete(fired, effects({ states: [deleted] }));
   await inbox.admin.states({ prefix: "k" });
   await inbox.admin.timers();
+  await inbox.admin.makeTimersDue({ lane: "dm:c1", name: "remind" });
   return statements();
 }
 

@@ -28,7 +28,10 @@ const actions: Readonly<Record<string, readonly [Action, usage: string]>> = {
     state,
     "state [--prefix TEXT] [--limit 20] [--after NEXT] [--json] | KEY [--delete --yes] [--json]",
   ],
-  timers: [timers, "timers [--lane LANE] [--name NAME] [--limit 20] [--after NEXT] [--json]"],
+  timers: [
+    timers,
+    "timers [--lane LANE] [--name NAME] [--limit 20] [--after NEXT] [--json]\n     | --lane LANE --name NAME [--key KEY] --fire [--json]",
+  ],
   copy: [copy, "copy [--from FILE] [--to URL] [--dry-run] [--reopen] [--json]"],
   backup: [backup, "backup FILE [--json]"],
   restore: [restore, "restore FILE | --in-place  [--move-old] [--ended TIME] [--json]"],

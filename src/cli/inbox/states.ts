@@ -1,6 +1,6 @@
 import { printable } from "../../core/safe-text.ts";
 import type { InboxAdmin, StateListOptions, TimerListOptions } from "../../inbox/admin.ts";
-import type { StoredState } from "../../inbox/effects.ts";
+import type { StoredState, TimerName } from "../../inbox/effects.ts";
 import { CommandError, type Flags, readArguments, UsageError, wholeNumber } from "../command.ts";
 import { age, bytes, moment, print, printableLines, printJson, quoted, table } from "../output.ts";
 import { type Action, withInbox } from "./attach.ts";
@@ -98,11 +98,26 @@ function missing(key: string): CommandError {
   );
 }
 
-const timerFlags = { ...page, lane: { type: "string" }, name: { type: "string" } } as const;
+const timerFlags = {
+  ...page,
+  lane: { type: "string" },
+  name: { type: "string" },
+  key: { type: "string" },
+  fire: { type: "boolean" },
+} as const;
 
-/** Lists what handlers have set for later. */
+/** Lists what handlers have set for later, or makes it due now. */
 export const timers: Action = (args) => {
   const { flags } = readArguments(args, timerFlags, { max: 0 });
+  const { lane, name, key, fire } = flags;
+  if (fire) {
+    if (lane === undefined || name === undefined) {
+      throw new UsageError("--fire needs --lane and --name of the timers, and --key for one.");
+    }
+    const chosen = { lane, name, key };
+    return () => withInbox(({ admin }) => fireTimers(admin, chosen, flags.json === true));
+  }
+  if (key !== undefined) throw new UsageError("--key goes with --fire.");
   const options: TimerListOptions = { lane: flags.lane, name: flags.name, ...pageIn(flags) };
   return () =>
     withInbox(async ({ admin }) => {
@@ -126,6 +141,18 @@ export const timers: Action = (args) => {
       return 0;
     });
 };
+
+async function fireTimers(admin: InboxAdmin, timer: TimerName, json: boolean): Promise<number> {
+  const fired = await admin.makeTimersDue(timer);
+  if (fired === 0) {
+    throw new CommandError(
+      'There is no such timer. "service-bot inbox timers" lists those that are set.',
+    );
+  }
+  if (json) printJson({ fired });
+  else print(`due now: ${fired}. A bot that runs fires them within 15 s, another at its start.`);
+  return 0;
+}
 
 function nothing(
   what: string,

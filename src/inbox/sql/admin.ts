@@ -16,7 +16,7 @@ import type {
   TimerListOptions,
   TimerPage,
 } from "../admin.ts";
-import type { StoredState } from "../effects.ts";
+import type { StoredState, TimerName } from "../effects.ts";
 import { type DecisionOutcome, Decisions, refusal } from "./decisions.ts";
 import { Events } from "./events.ts";
 import { Reports } from "./reports.ts";
@@ -37,14 +37,23 @@ export class SqlAdmin implements InboxAdmin {
   readonly #reports: Reports;
   readonly #states: States;
   readonly #onDecided: (pending: number) => void;
+  readonly #onTimersDue: () => void;
 
-  /** @param onDecided called with the number of events by which the backlog has grown */
-  constructor(store: SqlStore, onDecided: (pending: number) => void) {
+  /**
+   * @param onDecided called with the number of events by which the backlog has grown
+   * @param onTimersDue called after timers were made due. Default: another process looks for them
+   */
+  constructor(
+    store: SqlStore,
+    onDecided: (pending: number) => void,
+    onTimersDue: () => void = () => undefined,
+  ) {
     this.#events = new Events(store);
     this.#decisions = new Decisions(store);
     this.#reports = new Reports(store);
     this.#states = new States(store);
     this.#onDecided = onDecided;
+    this.#onTimersDue = onTimersDue;
   }
 
   list(options: InboxListOptions = {}): Promise<InboxPage> {
@@ -104,6 +113,12 @@ export class SqlAdmin implements InboxAdmin {
 
   timers(options: TimerListOptions = {}): Promise<TimerPage> {
     return this.#states.timers(options);
+  }
+
+  async makeTimersDue(name: TimerName): Promise<number> {
+    const count = await this.#states.makeDue(name);
+    if (count > 0) this.#onTimersDue();
+    return count;
   }
 
   async #decide(

@@ -129,7 +129,11 @@ export abstract class SqlInbox {
     this.#sweeper = new Sweeper(store, sweepPhases);
     this.#statements = statementsIn(store.dialect);
     this.reports = new Reports(store);
-    this.admin = new SqlAdmin(store, (pending) => this.onDecided(pending));
+    this.admin = new SqlAdmin(
+      store,
+      (pending) => this.onDecided(pending),
+      () => this.#announceDue(0),
+    );
   }
 
   /** Called after a decision, with the number of events by which the backlog has grown. */
@@ -233,7 +237,10 @@ export abstract class SqlInbox {
   /** Called after effects were committed. */
   protected announceTimers({ timers }: Effects): void {
     if (timers.length === 0) return;
-    const inMs = Math.min(...timers.map(({ delayMs }) => delayMs));
+    this.#announceDue(Math.min(...timers.map(({ delayMs }) => delayMs)));
+  }
+
+  #announceDue(inMs: number): void {
     for (const listener of this.#timerListeners) listener(inMs);
   }
 

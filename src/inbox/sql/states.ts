@@ -6,7 +6,7 @@ import type {
   TimerListOptions,
   TimerPage,
 } from "../admin.ts";
-import type { StoredState, StoredTimer } from "../effects.ts";
+import type { StoredState, StoredTimer, TimerName } from "../effects.ts";
 import { STATE, TIMER } from "./effects.ts";
 import { pageSize } from "./events.ts";
 import type { SqlStore } from "./store.ts";
@@ -23,6 +23,10 @@ SELECT ${TIMER} FROM {schema}.timer
 WHERE (CAST($1 AS text) IS NULL OR lane = $1) AND (CAST($2 AS text) IS NULL OR name = $2)
   AND (due_at, lane, name, key) > ($3, $4, $5, $6)
 ORDER BY due_at, lane, name, key LIMIT $7`;
+
+const MAKE_DUE = `
+UPDATE {schema}.timer SET due_at = CASE WHEN due_at > {now} THEN {now} ELSE due_at END
+WHERE lane = $1 AND name = $2 AND (CAST($3 AS text) IS NULL OR key = $3)`;
 
 /** States and timers that handlers have set, for people to look at. */
 export class States {
@@ -48,6 +52,10 @@ export class States {
 
   async delete(key: string): Promise<boolean> {
     return (await this.#store.write("DELETE FROM {schema}.state WHERE key = $1", [key])) > 0;
+  }
+
+  makeDue({ lane, name, key }: TimerName): Promise<number> {
+    return this.#store.write(MAKE_DUE, [lane, name, key ?? null]);
   }
 
   /** @throws {ServiceBotError} CURSOR_INVALID */

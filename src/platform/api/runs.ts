@@ -1,3 +1,4 @@
+import { isLoopback } from "../../core/addresses.ts";
 import {
   MAX_REPORTED_RUNS,
   type ReportedError,
@@ -5,6 +6,7 @@ import {
   reportedOutcomes,
 } from "../../core/platform-contract.ts";
 import * as z from "../../core/zod.ts";
+import { isOwn } from "../../events/own.ts";
 import { notFound } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { type Answer, jsonAnswer } from "../http/answer.ts";
@@ -12,7 +14,7 @@ import { readJson, validate } from "../http/body.ts";
 import { type Incoming, type Route, Routes } from "../http/routes.ts";
 import type { Store } from "../store/store.ts";
 import type { EntryOf, Timeline } from "../timeline/timeline.ts";
-import { authenticate } from "./token.ts";
+import { authenticate, bearerIn } from "./token.ts";
 
 /** Longest text of a report, in characters. */
 const MAX_LENGTH = 10_000;
@@ -36,11 +38,19 @@ const runReport: z.ZodType<RunReport> = z.object({
   error: reportedError.optional(),
 });
 
-const runsBody: z.ZodType<{ runs: RunReport[] }> = z.object({
+const runsBody: z.ZodType<{ runs: RunReport[]; url?: string | undefined }> = z.object({
   runs: z.array(runReport).max(MAX_REPORTED_RUNS),
+  url: text.optional(),
 });
 
 const routes: Routes<Route> = new Routes([{ method: "POST", path: "/" }]);
+
+/** The address of a bot that serves its inbox. */
+export interface BotAddress {
+  readonly url: string;
+  /** The only token that is sent there: the bot has it already. */
+  readonly apiKey: string;
+}
 
 export interface RunReportsOptions {
   /** Returns the world of the state that is in use. */
@@ -48,10 +58,16 @@ export interface RunReportsOptions {
   readonly timeline: Timeline;
 }
 
+/** Returns whether an address is on this machine. */
+function isHere(url: string): boolean {
+  const target = URL.parse(url);
+  return target?.protocol === "http:" && isLoopback(target.hostname);
+}
+
 /** Runs as the bots report them. They are kept as entries of the timeline. */
 export class RunReports {
   readonly #options: RunReportsOptions;
-  readonly #bots = new Set<string>();
+  readonly #bots = new Map<string, BotAddress | undefined>();
 
   constructor(options: RunReportsOptions) {
     this.#options = options;
@@ -59,7 +75,12 @@ export class RunReports {
 
   /** Usernames of the bots that have reported to this platform since its start. */
   get bots(): readonly string[] {
-    return [...this.#bots];
+    return [...this.#bots.keys()];
+  }
+
+  /** Returns the address that a bot has reported, with the token of that report. */
+  addressOf(username: string): BotAddress | undefined {
+    return this.#bots.get(username);
   }
 
   /** Takes a report, which a bot sends with its API key. */
@@ -67,8 +88,12 @@ export class RunReports {
     if (routes.find(method, path) === undefined) throw notFound("page");
     const { tokens, people } = this.#options.world().store;
     const { bot } = authenticate(tokens, request);
-    const { runs } = validate(runsBody, await readJson(request));
-    const accepted = this.#accept(people.get(bot), runs);
+    const apiKey = bearerIn(request.headers);
+    const { runs, url } = validate(runsBody, await readJson(request));
+    const user = people.get(bot);
+    const isKnown = apiKey !== undefined && url !== undefined && isHere(url);
+    this.#bots.set(user.username, isKnown ? { url, apiKey } : undefined);
+    const accepted = this.#accept(user, runs);
     return jsonAnswer(200, JSON.stringify({ accepted }));
   }
 
@@ -79,14 +104,13 @@ export class RunReports {
   }
 
   /**
-   * Records the runs of a bot, and returns how many. A run of an event that is not in the bot's log is ignored, because
-   * the state may have been replaced meanwhile.
+   * Records the runs of a bot, and returns how many. A run of a platform's event that is not in the bot's log is ignored,
+   * because the state may have been replaced meanwhile.
    */
   #accept(bot: { readonly seq: number; readonly username: string }, runs: RunReport[]): number {
     const { world, timeline } = this.#options;
     const { shown } = world();
-    this.#bots.add(bot.username);
-    const known = runs.filter(({ eventId }) => shown.has(bot.seq, eventId));
+    const known = runs.filter(({ eventId }) => isOwn(eventId) || shown.has(bot.seq, eventId));
     for (const run of known) timeline.add({ kind: "run", bot: bot.username, ...run });
     return known.length;
   }

@@ -23,7 +23,8 @@ export function authenticate(tokens: Tokens, request: Request): Grant {
   throw new PlatformError(401, "UNAUTHORIZED", message, { "WWW-Authenticate": "Bearer" });
 }
 
-function bearerIn(headers: Headers): string | undefined {
+/** Returns the bearer token of a request; `undefined` if it has none. */
+export function bearerIn(headers: Headers): string | undefined {
   return /^Bearer +([\x21-\x7e]+)$/i.exec(headers.get("authorization") ?? "")?.[1];
 }
 

@@ -30,15 +30,8 @@ import type { ImageInput } from "../uploads/uploads.ts";
 import type { DeliveryRecord, DeliveryRecords, DeliverySummary } from "../webhooks/records.ts";
 import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { State, World } from "../world.ts";
-import {
-  askBot,
-  askInbox,
-  type BotQuestion,
-  type BotView,
-  type InboxDecision,
-  type InboxView,
-  type KeptView,
-} from "./bot-view.ts";
+import { BotInboxes } from "./bot-inboxes.ts";
+import { askBot, type BotQuestion, type BotView } from "./bot-view.ts";
 import { Contents } from "./contents.ts";
 import type {
   DeliverInput,
@@ -81,6 +74,8 @@ export class Control extends Contents {
   readonly clock: ClockControl;
   /** Copies of the whole state to come back to. */
   readonly snapshots: Snapshots;
+  /** The inboxes of the bots: events, states, timers and crons. */
+  readonly inbox: BotInboxes;
   readonly #options: ControlOptions;
 
   constructor(options: ControlOptions) {
@@ -88,6 +83,11 @@ export class Control extends Contents {
     this.#options = options;
     this.clock = options.clockControl;
     this.snapshots = options.snapshots;
+    this.inbox = new BotInboxes({
+      store: () => this.#world.store,
+      timeline: options.timeline,
+      questionTo: (user) => this.#question(user),
+    });
   }
 
   /** The apps: each is a bot with its tokens, its webhook and its kill switch. */
@@ -319,40 +319,9 @@ export class Control extends Contents {
     return this.#world.forced.command(this.#bot(bot).seq, content);
   }
 
-  /** Reads the bot's status at the address of its webhook. */
+  /** Reads the bot's status. */
   botView(bot?: string): Promise<BotView> {
     return askBot(this.#question(this.#bot(bot)));
-  }
-
-  /**
-   * Reads an event in the inbox of its bot: state, attempts, steps.
-   *
-   * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
-   */
-  async inboxEvent(id: string): Promise<InboxView> {
-    return await askInbox(this.#question(this.#recipientOf(id)), { id });
-  }
-
-  /**
-   * Reads the states and timers in the inbox of a bot, the first 50 of each.
-   *
-   * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
-   */
-  async kept(bot?: string): Promise<KeptView> {
-    return await askInbox<KeptView>(this.#question(this.#bot(bot)), {});
-  }
-
-  /**
-   * Lets the bot run a dead letter again, or discard an event for good, as `service-bot inbox` does.
-   *
-   * @throws {PlatformError} as {@link inboxEvent}
-   */
-  async decideInbox(id: string, decision: InboxDecision): Promise<InboxView> {
-    const user = this.#recipientOf(id);
-    const view = await askInbox(this.#question(user), { id, decision });
-    const change = decision === "retry" ? "retried" : "discarded";
-    this.#options.timeline.add({ kind: "inbox", bot: user.username, eventId: id, change });
-    return view;
   }
 
   /**
@@ -393,18 +362,17 @@ export class Control extends Contents {
     return this.#options.state.world;
   }
 
-  #recipientOf(id: string): User {
-    const { store } = this.#world;
-    const logged = store.events.findById(id);
-    if (logged === undefined) throw notFound(`event: ${id}`);
-    return store.people.get(logged.recipient);
-  }
-
-  #question({ seq }: User): BotQuestion {
-    const { timeline, fetch } = this.#options;
+  /** An address that was reported gets no other token than the one that reported it, if that is still valid. */
+  #question({ seq, username }: User): BotQuestion {
+    const { timeline, fetch, runs } = this.#options;
     const { store, webhooks } = this.#world;
-    const webhook = webhooks.of(seq).view.url;
-    return { webhook, apiKeys: store.tokens.allKeysOf(seq), signal: timeline.ended, fetch };
+    const common = { signal: timeline.ended, fetch };
+    const keys = store.tokens.allKeysOf(seq);
+    const reported = runs.addressOf(username);
+    if (reported !== undefined && keys.includes(reported.apiKey)) {
+      return { ...common, address: reported.url, apiKeys: [reported.apiKey] };
+    }
+    return { ...common, address: webhooks.of(seq).view.url, apiKeys: keys };
   }
 
   #bot(username: string | undefined): User {

@@ -119,16 +119,32 @@ function appEndpoints(control: Control): readonly Endpoint[] {
     postRaw("/webhook/secret", ({ bot }) => ({ secret: control.regenerateWebhookSecret(bot) })),
     get("/notifications", ({ bot }) => ({ items: control.notifications(bot) })),
     get("/bot", ({ bot }) => control.botView(bot)),
-    get("/inbox", ({ bot }) => control.kept(bot)),
-    get("/inbox/:id", ({ id }) => control.inboxEvent(id)),
+    ...inboxEndpoints(control),
+  ];
+}
+
+/** Inboxes of the bots. */
+function inboxEndpoints({ inbox }: Control): readonly Endpoint[] {
+  const done = { status: 200 };
+  return [
+    get("/inbox/:id", ({ id }) => inbox.event(id)),
     ...(["retry", "discard"] as const).map((decision) =>
       post(
         `/inbox/:id/${decision}`,
         bodies.nothing,
-        (_, { id }) => control.decideInbox(id, decision),
-        { status: 200 },
+        (_, { id }) => inbox.decide(id, decision),
+        done,
       ),
     ),
+    get("/states", ({ query, bot }) => {
+      return inbox.states({ prefix: text(query, "prefix"), cursor: text(query, "cursor") }, bot);
+    }),
+    get("/timers", ({ query, bot }) => {
+      return inbox.timers({ lane: text(query, "lane"), cursor: text(query, "cursor") }, bot);
+    }),
+    post("/timers/fire", bodies.timers, (body, { bot }) => inbox.fireTimers(body, bot), done),
+    get("/crons", ({ bot }) => inbox.crons(bot)),
+    post("/crons/:id/fire", bodies.nothing, (_, { id, bot }) => inbox.fireCron(id, bot), done),
   ];
 }
 

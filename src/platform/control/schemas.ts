@@ -11,6 +11,7 @@ import { type EventFaultInput, eventFaultModes } from "../faults/event-faults.ts
 import { type WebhookFaultInput, webhookFaultModes } from "../faults/webhook-faults.ts";
 import { WEBHOOK_SECRET } from "../secrets.ts";
 import type { WebhookChange } from "../webhooks/webhook.ts";
+import type { TimersToFire } from "./bot-inboxes.ts";
 import type { DeliverInput, DeliveryContent } from "./deliveries.ts";
 import type { FaultsChange, StorageState } from "./shapes.ts";
 
@@ -71,6 +72,12 @@ export const snapshot: z.ZodType<{ name?: string | undefined } | undefined> = z
   .optional();
 
 export const nothing: z.ZodType<object | undefined> = z.strictObject({}).optional();
+
+export const timers: z.ZodType<TimersToFire> = z.strictObject({
+  lane: z.string(),
+  name: z.string(),
+  key: optionalText,
+});
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().exactOptional();
 

@@ -13,11 +13,13 @@ import { Events } from "./views/events/events.tsx";
 import { failedCount } from "./views/events/store.ts";
 import { Faults } from "./views/faults/faults.tsx";
 import { Settings } from "./views/settings/settings.tsx";
+import { State } from "./views/state/state.tsx";
 import { Webhook } from "./views/webhook/webhook.tsx";
 
 const pages: Readonly<Record<View, () => preact.JSX.Element>> = {
   chat: Chat,
   events: Events,
+  state: State,
   webhook: Webhook,
   faults: Faults,
   settings: Settings,

@@ -53,6 +53,16 @@ export class KeptModel {
     );
   }
 
+  makeDue(lane: string, name: string, key: string | undefined, now: number): number {
+    const fits = (one: StoredTimer) =>
+      one.lane === lane && one.name === name && (key ?? one.key) === one.key;
+    const count = this.#timers.filter(fits).length;
+    this.#timers = this.#timers.map((one) =>
+      fits(one) ? { ...one, dueAt: Math.min(one.dueAt, now) } : one,
+    );
+    return count;
+  }
+
   takeDue(limit: number, now: number): readonly StoredTimer[] {
     const due = this.timers()
       .filter(({ dueAt }) => dueAt <= now)

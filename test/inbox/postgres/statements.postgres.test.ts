@@ -134,6 +134,7 @@ describe("of the indexes", () => {
     await inbox.fireTimers(10, eventOf);
     await inbox.admin.states({ prefix: "k1" });
     await inbox.admin.timers();
+    await inbox.admin.makeTimersDue({ lane: "dm:9", name: "remind" });
     expect(statements.length).toBeGreaterThan(10);
     await expectNoScan(client, statements);
   });

@@ -52,7 +52,7 @@ test.each<[string, RequestListener]>([
     "a redirect",
     (_, response) => response.writeHead(302, { location: "/x" }).end('{"ready":true}'),
   ],
-  ["too much", (_, response) => response.end(`{"ready":true,"x":"${"x".repeat(300_000)}"}`)],
+  ["too much", (_, response) => response.end(`{"ready":true,"x":"${"x".repeat(1_100_000)}"}`)],
 ])("%s is no status of a bot, and it says what to look at", async (_, listener) => {
   const { view, url } = await viewOf(listener);
   expect(view).toMatchObject({ url, status: null });
@@ -74,7 +74,7 @@ test("a bot that says nothing is not waited for for long, nor beyond the platfor
   const platform = await runPlatform();
   const { url } = await listenUntilEnd(createServer(() => undefined));
   const { signal } = new AbortController();
-  const view = await askBot({ webhook: url, apiKeys: [], signal, timeoutMs: 50 });
+  const view = await askBot({ address: url, apiKeys: [], signal, timeoutMs: 50 });
   expect(view).toMatchObject({ url, status: null });
   expect(view.error).toContain("does not answer within 50 ms");
   platform.control.saveWebhook({ url });
@@ -126,8 +126,8 @@ test("no token leaves this machine", async () => {
     return Response.json({ status: "ready", verbose: "Send the token." });
   };
   const signal = new AbortController().signal;
-  const webhook = "https://bot.example.org/webhook";
-  const view = await askBot({ webhook, apiKeys: ["key_of_the_app"], signal });
+  const address = "https://bot.example.org/webhook";
+  const view = await askBot({ address, apiKeys: ["key_of_the_app"], signal });
   expect(view.status).toBeNull();
   expect(asked.map((headers) => headers.get("authorization"))).toEqual([null]);
 });

@@ -1,6 +1,12 @@
-import { expect, test } from "vitest";
-import type { InboxView } from "../../faces/platform.ts";
-import { runBot, runPlatform } from "../../support/running-bot.ts";
+import { createServer } from "node:http";
+import express from "express";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { array, object, string } from "zod";
+import { Bot } from "../../../src/index.ts";
+import { createPlatform, type InboxView, type Platform } from "../../faces/platform.ts";
+import { listenUntilEnd } from "../../support/listen.ts";
+import { logSink } from "../../support/log.ts";
+import { botOptions, runBot, runPlatform } from "../../support/running-bot.ts";
 import { request } from "../support/platform.ts";
 
 /** A bot whose handler fails until it is mended, and the id of its dead letter. */
@@ -43,7 +49,7 @@ test("a dead letter shows its steps, is retried over the loopback channel, and t
 
 test("a dead letter is discarded once, and the bot's refusal of a second time is passed on", async () => {
   const { platform, id } = await withDeadLetter();
-  expect((await platform.control.decideInbox(id, "discard")).state).toBe("discarded");
+  expect((await platform.control.inbox.decide(id, "discard")).state).toBe("discarded");
   await platform.waitFor("inbox", ({ change }) => change === "discarded");
   const again = await request<{ error: { code: string } }>(
     platform,
@@ -57,7 +63,7 @@ test("a dead letter is discarded once, and the bot's refusal of a second time is
 test("an event that the bot does not have is 404, and a bot that is away or elsewhere is BOT_UNREACHABLE", async () => {
   const { platform, bot, id } = await withDeadLetter();
   const code = async (of: string) => {
-    const answer = platform.control.inboxEvent(of);
+    const answer = platform.control.inbox.event(of);
     return await answer.then(
       () => "",
       (error: { code: string }) => error.code,
@@ -91,20 +97,201 @@ test("the bot serves its inbox to its own token alone, and not to a platform on 
   expect((await ask(`${remote.bot.url}${path}`, "GET", platform.apiKey)).status).toBe(404);
 });
 
-test("states and timers of the bot are read over the loopback channel", async () => {
+/** A bot with a state, a timer and a cron. */
+const register = (bot: Bot) => {
+  bot.onTimer("remind", (ctx) => ctx.reply(`Remember ${ctx.payload.data}`));
+  bot.cron("digest", "0 9 1 1 *", { timeZone: "Europe/Paris" }, (ctx) => ctx.post("The digest"));
+  bot.on("dm.message", async (ctx) => {
+    const seen = await ctx.state(`dm:${ctx.payload.conversationId}`, Seen);
+    seen.texts.push(ctx.payload.excerpt);
+    await ctx.later("remind", "1h", ctx.payload.excerpt, { key: "k" });
+  });
+};
+
+const Seen = object({ texts: array(string()).default([]) });
+
+interface Items {
+  readonly items: readonly unknown[];
+}
+
+async function say(platform: Platform, text: string): Promise<string> {
+  const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada", text });
+  await platform.waitFor("run", ({ outcome }) => outcome === "done");
+  return conversationId;
+}
+
+test("states, timers and crons of the bot are listed over the loopback channel", async () => {
+  const platform = await runPlatform();
+  await runBot(platform, register);
+  const lane = `dm:${await say(platform, "tea")}`;
+  const read = async (path: string) => {
+    return (await request<Items>(platform, "GET", `/control/v1${path}`)).body;
+  };
+  expect(await read("/states")).toEqual({
+    items: [
+      { key: lane, bytes: 17, value: '{"texts":["tea"]}', updatedAt: expect.stringMatching(/Z$/) },
+    ],
+    nextCursor: null,
+  });
+  expect((await read("/states?prefix=post:")).items).toEqual([]);
+  expect(await read(`/timers?lane=${lane}`)).toEqual({
+    items: [{ lane, name: "remind", key: "k", dueAt: expect.stringMatching(/Z$/) }],
+    nextCursor: null,
+  });
+  expect((await read("/timers?lane=dm:none")).items).toEqual([]);
+  expect(await read("/crons")).toEqual({
+    items: [
+      {
+        ...{ name: "digest", pattern: "0 9 1 1 *", timeZone: "Europe/Paris", missed: "last" },
+        ...{ nextAt: expect.stringMatching(/-01-01T08:00:00.000Z$/), last: null },
+      },
+    ],
+  });
+  const bad = await request(platform, "GET", "/control/v1/timers?cursor=x");
+  expect(bad).toMatchObject({ status: 409, body: { error: { code: "BOT_REFUSED" } } });
+});
+
+test("a timer and a cron are fired now, and one that is not there is 404", async () => {
+  const platform = await runPlatform();
+  await runBot(platform, register);
+  const conversationId = await say(platform, "tea");
+  const fire = (path: string, body: object) =>
+    request<{ eventId: string }>(platform, "POST", `/control/v1${path}/fire`, { body });
+  const timer = { lane: `dm:${conversationId}`, name: "remind", key: "k" };
+  expect(await fire("/timers", timer)).toMatchObject({ status: 200, body: { fired: 1 } });
+  // It is an event already, or was one.
+  expect((await fire("/timers", timer)).status).toBe(404);
+  await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
+  const texts = platform.control.messages(conversationId).map(({ text }) => text);
+  expect(texts).toEqual(["tea", "Remember tea"]);
+  const { status, body } = await fire("/crons/digest", {});
+  expect(status).toBe(200);
+  expect(body.eventId).toMatch(/^cron:digest:[\d-]+T[\d:]+Z$/);
+  await platform.waitFor("api", ({ text }) => text === "The digest");
+  await expect
+    .poll(async () => (await platform.control.inbox.crons()).items[0]?.last)
+    .toMatchObject({ id: body.eventId, state: "done" });
+  expect((await fire("/crons/none", {})).status).toBe(404);
+});
+
+test("pages of states go on, and a long state is cut", async () => {
   const platform = await runPlatform();
   await runBot(platform, (bot) => {
-    bot.onTimer("remind", () => undefined);
     bot.on("dm.message", async (ctx) => {
-      await ctx.later("remind", "1h", { text: "tea" });
+      for (let n = 0; n < 51; n += 1) {
+        const { texts } = await ctx.state(`k${String(n).padStart(2, "0")}`, Seen);
+        texts.push("é".repeat(n === 0 ? 5_000 : 1));
+      }
     });
   });
-  platform.control.act({ type: "dm.message", from: "ada" });
-  await platform.waitFor("run", ({ outcome }) => outcome === "done");
-  const { status, body } = await request(platform, "GET", "/control/v1/inbox");
-  expect(status).toBe(200);
-  expect(body).toEqual({
-    states: [],
-    timers: [expect.objectContaining({ name: "remind", lane: expect.stringContaining("dm:c_") })],
+  await say(platform, "go");
+  const { items, nextCursor } = await platform.control.inbox.states();
+  expect(items.map(({ key }) => key)).toHaveLength(50);
+  expect(items[0]).toMatchObject({ bytes: 10_014, value: expect.stringMatching(/^.{4000}$/) });
+  const rest = await platform.control.inbox.states({ cursor: nextCursor ?? undefined });
+  expect(rest).toMatchObject({ items: [{ key: "k50" }], nextCursor: null });
+});
+
+describe("a bot without a webhook", () => {
+  test("that polls has reported its address, so its inbox is reached", async () => {
+    const platform = await runPlatform();
+    await runPolling(platform);
+    const conversationId = await say(platform, "tea");
+    const lane = `dm:${conversationId}`;
+    expect((await platform.control.inbox.timers({ lane })).items).toHaveLength(1);
+    await platform.control.inbox.fireTimers({ lane, name: "remind" });
+    await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
+    expect((await platform.control.botView()).status).toMatchObject({ ready: true });
   });
+
+  test("in an Express app is reached at its webhook, with its token alone", async () => {
+    const platform = await runPlatform();
+    const bot = new Bot({ ...botOptions(platform), logger: logSink().log });
+    register(bot);
+    const app = express().use(bot.middleware());
+    const { url } = await listenUntilEnd(createServer(app));
+    await bot.start({ listen: false, standalone: false });
+    onTestFinished(() => bot.stop());
+    await expect(platform.control.inbox.crons()).rejects.toMatchObject({
+      code: "BOT_UNREACHABLE",
+    });
+    platform.control.saveWebhook({ url: `${url}/webhook` });
+    expect((await platform.control.inbox.crons()).items).toMatchObject([{ name: "digest" }]);
+    const path = `${url}/local/v1/crons`;
+    expect((await fetch(path)).status).toBe(404);
+    expect((await fetch(path, { headers: { authorization: "Bearer x" } })).status).toBe(404);
+  });
+});
+
+async function runPolling(platform: Platform): Promise<Bot> {
+  const options = { delivery: "polling", pollIntervalMs: 50, startFrom: "oldest" } as const;
+  const bot = new Bot({ ...botOptions(platform), logger: logSink().log, ...options });
+  register(bot);
+  await bot.start({ standalone: false });
+  onTestFinished(() => bot.stop());
+  await expect.poll(() => platform.control.state().reportingBots).toEqual(["bot"]);
+  return bot;
+}
+
+describe("an address that a bot has reported", () => {
+  /** Something that reports itself as the bot, and keeps the tokens that it gets. */
+  async function reported(platform: Platform, apiKey: string, url?: string) {
+    const tokens: (string | undefined)[] = [];
+    const server = createServer((incoming, answer) => {
+      tokens.push(incoming.headers.authorization);
+      answer.writeHead(404).end('{"error":{"code":"NOT_FOUND"}}');
+    });
+    const own = (await listenUntilEnd(server)).url;
+    const answer = await fetch(`${platform.url}/local/v1/runs`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ runs: [], url: url ?? own }),
+    });
+    expect(answer.status).toBe(200);
+    return tokens;
+  }
+
+  const ask = (platform: Platform) =>
+    platform.control.inbox.crons().then(
+      () => "",
+      ({ code }: { code: string }) => code,
+    );
+
+  test("gets the token of its report alone, and none once that is revoked", async () => {
+    const platform = await runPlatform();
+    const { apiKey } = platform.control.apps.createToken(["read"]);
+    const id = platform.control.apps.tokens().at(-1)?.id ?? "";
+    const tokens = await reported(platform, apiKey);
+    expect(await ask(platform)).toBe("BOT_UNREACHABLE");
+    expect(tokens).toEqual([`Bearer ${apiKey}`]);
+    platform.control.apps.revokeToken(id);
+    expect(await ask(platform)).toBe("BOT_UNREACHABLE");
+    expect(tokens).toHaveLength(1);
+  });
+
+  test.each(["http://192.168.1.7:3000", "https://example.com", "nonsense", "file:///etc/passwd"])(
+    "is not asked if it is %s",
+    async (url) => {
+      const asked: string[] = [];
+      const platform = createPlatform({
+        fetch: async (request) => {
+          asked.push(request.url);
+          return Response.json({ items: [] });
+        },
+      });
+      onTestFinished(() => platform.stop());
+      const answer = await platform.fetch(`${platform.url}/local/v1/runs`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${platform.apiKey}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ runs: [], url }),
+      });
+      expect(answer.status).toBe(200);
+      const code = platform.control.inbox.crons().catch((error: { code: string }) => error.code);
+      expect(await code).toBe("BOT_UNREACHABLE");
+      expect(asked).toEqual([]);
+    },
+  );
 });

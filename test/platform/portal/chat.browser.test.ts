@@ -313,7 +313,7 @@ test("two windows see the same: what one writes, deletes and breaks, and what is
   await eventually(() => logOf(tab).getByText("from ada").count(), 0);
 
   await ben.keyboard.press("Escape");
-  await ben.keyboard.press("4");
+  await ben.keyboard.press("5");
   await ada.keyboard.press("Escape");
   await ada.keyboard.press("f");
   await ben.getByText("The next delivery fails: status 500, 1 left").waitFor();

@@ -33,7 +33,7 @@ test("chat, answer, the next delivery fails, retry, webhook off, polling, on aga
   await banner.getByText("Webhook off").waitFor();
   await page.keyboard.press("1");
   await talk("are you there?");
-  await page.keyboard.press("3");
+  await page.keyboard.press("4");
   const bot = page.getByRole("region", { name: "Status of the bot" });
   await bot.getByText(/^polling:/).waitFor();
 
@@ -41,6 +41,6 @@ test("chat, answer, the next delivery fails, retry, webhook off, polling, on aga
   await eventually(() => banner.textContent(), "");
   await page.keyboard.press("1");
   await talk("and now?");
-  await page.keyboard.press("3");
+  await page.keyboard.press("4");
   await bot.getByText(/^auditing:/).waitFor();
 });

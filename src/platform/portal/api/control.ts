@@ -10,6 +10,7 @@ import type {
   ControlComment,
   ControlConversation,
   ControlPost,
+  CronView,
   DeliverResult,
   DeliveryRecord,
   EventTrace,
@@ -18,7 +19,6 @@ import type {
   InboxDecision,
   InboxView,
   IssuedToken,
-  KeptView,
   LimitSettings,
   LimitsView,
   MessageView,
@@ -29,7 +29,10 @@ import type {
   Profile,
   Scope,
   SnapshotView,
+  StateView,
   StorageState,
+  TimersToFire,
+  TimerView,
   TokenView,
   UploadView,
   WebhookChange,
@@ -108,7 +111,15 @@ export const control = {
   newSecret: () => request<{ secret: string }>("POST", "/webhook/secret", { query: ofBot() }),
   notifications: () =>
     request<Items<NotificationView>>("GET", "/notifications", { query: ofBot() }),
-  kept: () => request<KeptView>("GET", "/inbox", { query: ofBot() }),
+  states: (query: { prefix?: string; cursor?: string | undefined }) =>
+    request<Page<StateView>>("GET", "/states", { query: { ...ofBot(), ...query } }),
+  timers: (query: { lane?: string; cursor?: string | undefined }) =>
+    request<Page<TimerView>>("GET", "/timers", { query: { ...ofBot(), ...query } }),
+  fireTimer: (json: TimersToFire) =>
+    request<{ fired: number }>("POST", "/timers/fire", { query: ofBot(), json }),
+  crons: () => request<Items<CronView>>("GET", "/crons", { query: ofBot() }),
+  fireCron: (name: string) =>
+    request<{ eventId: string }>("POST", `/crons/${part(name)}/fire`, { query: ofBot(), json: {} }),
   inboxEvent: (id: string) => request<InboxView>("GET", `/inbox/${part(id)}`),
   decideInbox: (id: string, decision: InboxDecision) =>
     request<InboxView>("POST", `/inbox/${part(id)}/${decision}`, { json: {} }),

@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 
 /** The views of the page, in the order of the bar. */
-export const views = ["chat", "events", "webhook", "faults", "settings"] as const;
+export const views = ["chat", "events", "state", "webhook", "faults", "settings"] as const;
 export type View = (typeof views)[number];
 
 export interface Route {

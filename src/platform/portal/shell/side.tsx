@@ -65,6 +65,7 @@ export function Side({ current, onKeys }: SideProps) {
 const icons: Readonly<Record<View, IconName>> = {
   chat: "chat",
   events: "events",
+  state: "state",
   webhook: "webhook",
   faults: "faults",
   settings: "settings",

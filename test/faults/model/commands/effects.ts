@@ -99,6 +99,19 @@ export const fire: Arbitrary<Command> = fc
     command(`fire ${limit} timers`, (model, world) => fireTimers(limit, model, world)),
   );
 
+/** Makes timers of a lane due by hand. */
+export const makeDue: Arbitrary<Command> = fc
+  .tuple(fc.nat(7), fc.constantFrom("a", "b", undefined))
+  .map(([place, key]) =>
+    command(`make timers due: ${place} ${key}`, async (model, { store }) => {
+      const timers = model.kept.timers();
+      const lane = timers[place % Math.max(timers.length, 1)]?.lane ?? "dm:none";
+      const expected = model.kept.makeDue(lane, NAME, key, model.now);
+      const made = await store.inbox.admin.makeTimersDue({ lane, name: NAME, key });
+      assert.equal(made, expected, "makeTimersDue");
+    }),
+  );
+
 /** Makes events of the timers that are due, in both. */
 export async function fireTimers(limit: number, model: InboxModel, world: World): Promise<void> {
   const fired = model.fire(limit, eventOf);

@@ -1,7 +1,7 @@
 import type { Arbitrary } from "fast-check";
 import type { Command } from "../world.ts";
 import { claim } from "./claim.ts";
-import { endWithEffects, fire } from "./effects.ts";
+import { endWithEffects, fire, makeDue } from "./effects.ts";
 import { advance, advanceBesidePut, end, endBesidePut, extend } from "./endings.ts";
 import { put, putBroken } from "./put.ts";
 import { ask } from "./questions.ts";
@@ -14,7 +14,7 @@ export const commands: Arbitrary<Command>[] = [
   ...[claim, claim, claim, claim],
   ...[end, end, end, end, endBesidePut, extend],
   ...[advance, advance, advance, advanceBesidePut],
-  ...[endWithEffects, endWithEffects, endWithEffects, fire, fire],
+  ...[endWithEffects, endWithEffects, endWithEffects, fire, fire, makeDue],
   ...[begin, begin, restart, finish, finish, drop],
   ...[pass, pass, reopen, heal, healStranded, rest],
   ...[ask],

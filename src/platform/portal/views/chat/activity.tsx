@@ -103,7 +103,7 @@ export function Activity({ of }: ActivityProps) {
       {listed.map((story) => (
         <Effect key={story.event.id} story={story} isOpen={story === open} />
       ))}
-      {of !== undefined && of !== "posts" && <Kept of={of} />}
+      {of !== undefined && of !== "posts" && <Kept of={`dm:${of}`} />}
     </section>
   );
 }

@@ -2,7 +2,6 @@ import { control } from "../../api/control.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Card } from "../../parts/card.tsx";
 import { Action } from "../../parts/form.tsx";
-import { Kept } from "../chat/kept.tsx";
 import { readBotStatus } from "./bot-status.ts";
 
 /** In ms. The bot keeps each report for a second, so an earlier request would get the report before the change. */
@@ -45,7 +44,6 @@ export function BotCard({ username }: { readonly username: string }) {
           )}
         </table>
       )}
-      <Kept />
     </Card>
   );
 }

@@ -1,0 +1,239 @@
+import { isLoopback } from "../../core/addresses.ts";
+import { appNamed } from "../accounts.ts";
+import { notFound, PlatformError } from "../error.ts";
+import type { Page } from "../http/query.ts";
+import type { User } from "../store/people.ts";
+import type { Store } from "../store/store.ts";
+import type { Timeline } from "../timeline/timeline.ts";
+import { ANSWER_TIMEOUT_MS, type BotQuestion, MAX_TOKENS, parse, textOf, why } from "./bot-view.ts";
+
+/** An event as the bot's inbox has it, with the steps of its handler. */
+export interface InboxView {
+  readonly id: string;
+  readonly state: "pending" | "done" | "dead" | "discarded";
+  /** Runs that count towards the limit. */
+  readonly attempts: number;
+  readonly steps: readonly {
+    readonly name: string;
+    readonly state: "open" | "done";
+    readonly request: string;
+  }[];
+}
+
+/** A state of a bot. */
+export interface StateView {
+  readonly key: string;
+  /** Size of its JSON. */
+  readonly bytes: number;
+  /** JSON, its first 4,000 characters. */
+  readonly value: string;
+  /** ISO 8601, UTC. */
+  readonly updatedAt: string;
+}
+
+/** A timer of a bot that is not due yet. */
+export interface TimerView {
+  /** Where it was set: `dm:<conversation>`, `post:<post>`. */
+  readonly lane: string;
+  readonly name: string;
+  readonly key: string;
+  /** ISO 8601, UTC. */
+  readonly dueAt: string;
+}
+
+/** A cron pattern of a bot. Times are ISO 8601, UTC. */
+export interface CronView {
+  readonly name: string;
+  readonly pattern: string;
+  readonly timeZone: string;
+  /** Which of the moments that pass while the bot is down is made up for. */
+  readonly missed: "last" | "none";
+  /** Null if it is never due again. */
+  readonly nextAt: string | null;
+  /** The event of its last moment; null if the inbox does not know it. */
+  readonly last: (Pick<InboxView, "id" | "state"> & { readonly at: string }) | null;
+}
+
+/** A decision about an event of a bot's inbox. */
+export type InboxDecision = "retry" | "discard";
+
+/** A part of a list of states. */
+export interface StatesInput {
+  /** The beginning of their keys. */
+  readonly prefix?: string | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** A part of a list of timers. */
+export interface TimersInput {
+  /** Where they were set, exactly. */
+  readonly lane?: string | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** Names a timer, or all timers of a lane and name. */
+export interface TimersToFire {
+  readonly lane: string;
+  readonly name: string;
+  readonly key?: string | undefined;
+}
+
+export interface BotInboxesOptions {
+  /** Returns the store of the state that is in use. */
+  readonly store: () => Store;
+  readonly timeline: Timeline;
+  /** Returns how to reach a bot. */
+  readonly questionTo: (bot: User) => BotQuestion;
+}
+
+/**
+ * The inboxes of the bots. A call about one bot takes its username. Default: the first bot.
+ */
+export class BotInboxes {
+  readonly #options: BotInboxesOptions;
+
+  constructor(options: BotInboxesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads an event in the inbox of its bot: state, attempts, steps.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
+   */
+  async event(id: string): Promise<InboxView> {
+    return await this.#ask(this.#recipientOf(id), { path: ["inbox", id] });
+  }
+
+  /**
+   * Lets the bot run a dead letter again, or discard an event for good, as `service-bot inbox` does.
+   *
+   * @throws {PlatformError} as {@link event}
+   */
+  async decide(id: string, decision: InboxDecision): Promise<InboxView> {
+    const user = this.#recipientOf(id);
+    const path = ["inbox", id, decision];
+    const view = await this.#ask<InboxView>(user, { method: "POST", path });
+    const change = decision === "retry" ? "retried" : "discarded";
+    this.#options.timeline.add({ kind: "inbox", bot: user.username, eventId: id, change });
+    return view;
+  }
+
+  /**
+   * Lists the states of a bot by their keys, 50 a page.
+   *
+   * @param input `prefix`: the beginning of their keys
+   * @throws {PlatformError} as {@link event}
+   */
+  async states(input: StatesInput = {}, bot?: string): Promise<Page<StateView>> {
+    return await this.#ask(this.#botOf(bot), { path: ["states"], query: { ...input } });
+  }
+
+  /**
+   * Lists the timers of a bot, the one that is due first at the top, 50 a page.
+   *
+   * @param input `lane`: where they were set, exactly
+   * @throws {PlatformError} as {@link event}
+   */
+  async timers(input: TimersInput = {}, bot?: string): Promise<Page<TimerView>> {
+    return await this.#ask(this.#botOf(bot), { path: ["timers"], query: { ...input } });
+  }
+
+  /**
+   * Makes timers due now: one, or all of a lane and name. They are events of the bot's inbox then.
+   *
+   * @throws {PlatformError} as {@link event}
+   */
+  async fireTimers(input: TimersToFire, bot?: string): Promise<{ readonly fired: number }> {
+    const path = ["timers", "fire"];
+    return await this.#ask(this.#botOf(bot), { method: "POST", path, query: { ...input } });
+  }
+
+  /**
+   * Lists the cron patterns of a bot.
+   *
+   * @throws {PlatformError} as {@link event}
+   */
+  async crons(bot?: string): Promise<{ readonly items: readonly CronView[] }> {
+    return await this.#ask(this.#botOf(bot), { path: ["crons"] });
+  }
+
+  /**
+   * Runs a cron now. Its next moment stays.
+   *
+   * @throws {PlatformError} as {@link event}
+   */
+  async fireCron(name: string, bot?: string): Promise<{ readonly eventId: string }> {
+    return await this.#ask(this.#botOf(bot), { method: "POST", path: ["crons", name, "fire"] });
+  }
+
+  #ask<T>(user: User, operation: LocalOperation): Promise<T> {
+    return askInbox<T>(this.#options.questionTo(user), operation);
+  }
+
+  #botOf(username: string | undefined): User {
+    return appNamed(this.#options.store(), username);
+  }
+
+  #recipientOf(id: string): User {
+    const store = this.#options.store();
+    const logged = store.events.findById(id);
+    if (logged === undefined) throw notFound(`event: ${id}`);
+    return store.people.get(logged.recipient);
+  }
+}
+
+/** An operation of a bot that serves its inbox. */
+interface LocalOperation {
+  /** Default: GET. */
+  readonly method?: "POST";
+  /** Parts of the path, not encoded. */
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Asks a bot for a part of its inbox, or carries out a decision. A bot on this library serves both to a platform on its
+ * own machine, and to its token alone.
+ *
+ * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
+ */
+async function askInbox<T = InboxView>(
+  { address, apiKeys, signal, fetch: send = fetch, timeoutMs = ANSWER_TIMEOUT_MS }: BotQuestion,
+  { method, path, query = {} }: LocalOperation,
+): Promise<T> {
+  if (address === null || !isLoopback(new URL(address).hostname)) throw unreachable(UNKNOWN_PLACE);
+  const target = new URL(["/local/v1", ...path.map(encodeURIComponent)].join("/"), address);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) target.searchParams.set(name, value);
+  }
+  const init = {
+    method: method ?? "GET",
+    redirect: "manual",
+    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), signal]),
+  } as const;
+  for (const token of apiKeys.slice(0, MAX_TOKENS)) {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await send(new Request(target, { ...init, headers })).catch((error: unknown) => {
+      throw unreachable(why(error, target));
+    });
+    const body = parse(await textOf(answer));
+    if (answer.ok) return body as T;
+    const { code, message }: { code?: unknown; message?: unknown } = Object(body["error"]);
+    if (code === "EVENT_NOT_FOUND") throw new PlatformError(404, "NOT_FOUND", String(message));
+    if (code !== "NOT_FOUND") throw new PlatformError(409, "BOT_REFUSED", String(message));
+  }
+  throw unreachable(NO_INBOX);
+}
+
+const UNKNOWN_PLACE =
+  "The bot has not reported where it serves its inbox, and its webhook is not on this machine. Use service-bot inbox in the bot's folder.";
+
+const NO_INBOX =
+  "The bot does not serve its inbox at its address: in an Express app, mount bot.middleware() at the root. Or use service-bot inbox in the bot's folder.";
+
+function unreachable(message: string): PlatformError {
+  return new PlatformError(409, "BOT_UNREACHABLE", message);
+}

@@ -1,0 +1,77 @@
+import type { CronView, Page, StateView, TimelineEntry, TimerView } from "../../../types.ts";
+import { control } from "../../api/control.ts";
+import { bot } from "../../live/settings.ts";
+import { type Pages, usePages } from "../../live/use-pages.ts";
+import { Code, Time, Until } from "../../parts/bits.tsx";
+import { bytes } from "../../parts/duration.ts";
+import { Action } from "../../parts/form.tsx";
+
+/** Runs change states and timers, and fired ones are known by their runs. */
+const concerns = ({ kind }: TimelineEntry) => kind === "run" || kind === "state";
+
+/** Reads the states whose keys begin with a text. */
+export function useStates(prefix: string): Pages<StateView> {
+  const read = (cursor?: string) => control.states({ prefix, cursor });
+  return usePages(read, { key: `${bot.value} ${prefix}`, concerns });
+}
+
+/** Reads the timers of a lane. Default: all timers. */
+export function useTimers(lane?: string): Pages<TimerView> {
+  const read = (cursor?: string): Promise<Page<TimerView>> =>
+    control.timers({ cursor, ...(lane === undefined ? {} : { lane }) });
+  return usePages(read, { key: `${bot.value} ${lane}`, concerns });
+}
+
+/** Reads the cron patterns of the bot. */
+export function useCrons(): Pages<CronView> {
+  const read = async () => ({ ...(await control.crons()), nextCursor: null });
+  return usePages(read, { key: bot.value, concerns });
+}
+
+export function StateItem({ state, isOpen }: { readonly state: StateView; isOpen?: boolean }) {
+  const { key, value, bytes: size, updatedAt } = state;
+  return (
+    <li>
+      <details class="grow" open={isOpen}>
+        <summary>
+          <code>{key}</code> <span class="hint">{bytes(size)}</span> <Time at={updatedAt} />
+        </summary>
+        <Code text={value} label={`State of ${key}`} />
+        {value.length < size && (
+          <p class="hint">
+            The whole state: <code>npx service-bot inbox state '{key}'</code>
+          </p>
+        )}
+      </details>
+    </li>
+  );
+}
+
+export function TimerItem({ timer }: { readonly timer: TimerView }) {
+  const { lane, name, key, dueAt } = timer;
+  return (
+    <li>
+      <span class="grow">
+        <strong>{name}</strong> <code>{lane}</code>
+      </span>
+      <span>
+        due <Until at={dueAt} />
+      </span>
+      <FireNow name={`${name} in ${lane}`} fire={() => control.fireTimer({ lane, name, key })} />
+    </li>
+  );
+}
+
+interface FireNowProps {
+  /** Distinguishes the button for screen readers. */
+  readonly name: string;
+  readonly fire: () => Promise<unknown>;
+}
+
+export function FireNow({ name, fire }: FireNowProps) {
+  return (
+    <Action small run={fire} label={`Fire now: ${name}`}>
+      Fire now
+    </Action>
+  );
+}

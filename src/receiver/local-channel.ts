@@ -1,0 +1,176 @@
+import { type ErrorCode, ServiceBotError } from "../errors.ts";
+import type { CronView, InboxAdmin } from "../inbox/admin.ts";
+import type { TimerName } from "../inbox/effects.ts";
+import { type Answer, failure, json, methodNotAllowed, notReady } from "./answer.ts";
+
+/** Parts of the bot that the local platform shows and commands. */
+export interface LocalChannel {
+  readonly inbox: InboxAdmin;
+  readonly schedule: {
+    crons(): Promise<readonly CronView[]>;
+    /** Resolves to the id of the event; `undefined` if there is no such cron. */
+    fireCron(name: string): Promise<string | undefined>;
+    /** Resolves to the number of timers. */
+    fireTimers(name: TimerName): Promise<number>;
+  };
+}
+
+/** A request of the local platform. */
+export interface LocalRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+}
+
+const PREFIX = "/local/v1/";
+
+/** Items of a page. */
+const PAGE = 50;
+
+/** In characters. A longer state is shown by the command line. */
+const MAX_VALUE = 4_000;
+
+/** Reason that the inbox keeps with an event. */
+const REASON = "discarded in the portal of the local platform";
+
+/** An operation, with the path behind {@link PREFIX}. */
+interface Operation {
+  readonly method: "GET" | "POST";
+  readonly path: RegExp;
+  /** @param id parameter of the path */
+  run(channel: LocalChannel, id: string, query: URLSearchParams): Promise<object>;
+}
+
+const operations: readonly Operation[] = [
+  { method: "GET", path: /^inbox\/([^/]+)$/, run: ({ inbox }, id) => eventOf(inbox, id) },
+  {
+    method: "POST",
+    path: /^inbox\/([^/]+)\/retry$/,
+    async run({ inbox }, id) {
+      await inbox.retry(id);
+      return await eventOf(inbox, id);
+    },
+  },
+  {
+    method: "POST",
+    path: /^inbox\/([^/]+)\/discard$/,
+    async run({ inbox }, id) {
+      await inbox.discard(id, REASON);
+      return await eventOf(inbox, id);
+    },
+  },
+  { method: "GET", path: /^states$/, run: ({ inbox }, _, query) => statesOf(inbox, query) },
+  { method: "GET", path: /^timers$/, run: ({ inbox }, _, query) => timersOf(inbox, query) },
+  {
+    method: "POST",
+    path: /^timers\/fire$/,
+    async run({ schedule }, _, query) {
+      const [lane, name] = [query.get("lane") ?? "", query.get("name") ?? ""];
+      const fired = await schedule.fireTimers({ lane, name, key: query.get("key") ?? undefined });
+      if (fired === 0) throw missing(`timer ${name} in ${lane}`);
+      return { fired };
+    },
+  },
+  {
+    method: "GET",
+    path: /^crons$/,
+    run: async ({ schedule }) => ({ items: (await schedule.crons()).map(cronOf) }),
+  },
+  {
+    method: "POST",
+    path: /^crons\/([^/]+)\/fire$/,
+    async run({ schedule }, name) {
+      const eventId = await schedule.fireCron(name);
+      if (eventId === undefined) throw missing(`cron ${name}`);
+      return { eventId };
+    },
+  },
+];
+
+/** Returns whether a path is of the channel. */
+export function isLocalPath(path: string): boolean {
+  return path.startsWith(PREFIX);
+}
+
+/** Answers a request of the local platform. */
+export async function answerLocal(
+  { method, path, query }: LocalRequest,
+  channel: LocalChannel,
+): Promise<Answer> {
+  for (const operation of operations) {
+    const found = operation.path.exec(path.slice(PREFIX.length));
+    if (found === null) continue;
+    if (method !== operation.method) return methodNotAllowed(operation.method);
+    try {
+      const id = decoded(found[1] ?? "");
+      return json(200, await operation.run(channel, id, new URLSearchParams(query)));
+    } catch (error) {
+      return refusal(error);
+    }
+  }
+  return failure(404, "NOT_FOUND", "Nothing is here.");
+}
+
+function refusal(error: unknown): Answer {
+  if (!(error instanceof ServiceBotError) || error.code === "STORE_UNAVAILABLE") return notReady;
+  return failure(error.code === MISSING ? 404 : 409, error.code, error.message);
+}
+
+/** The one code of what the inbox and the schedule do not have. */
+const MISSING: ErrorCode = "EVENT_NOT_FOUND";
+
+function missing(what: string): ServiceBotError {
+  return new ServiceBotError(MISSING, `There is no ${what}.`);
+}
+
+async function eventOf(inbox: InboxAdmin, id: string): Promise<object> {
+  const { state, attempts, error, history, steps } = await inbox.show(id);
+  return { id, state, attempts, error, history, steps };
+}
+
+async function statesOf(inbox: InboxAdmin, query: URLSearchParams): Promise<object> {
+  const prefix = query.get("prefix") ?? undefined;
+  const { states, next = null } = await inbox.states({ prefix, ...pageIn(query) });
+  const values = await Promise.all(states.map(({ key }) => inbox.state(key)));
+  const items = states.map(({ key, bytes, updatedAt }, n) => {
+    const value = values[n]?.value.slice(0, MAX_VALUE) ?? "";
+    return { key, bytes, value, updatedAt: isoTime(updatedAt) };
+  });
+  return { items, nextCursor: next };
+}
+
+async function timersOf(inbox: InboxAdmin, query: URLSearchParams): Promise<object> {
+  const lane = query.get("lane") ?? undefined;
+  const { timers, next = null } = await inbox.timers({ lane, ...pageIn(query) });
+  const items = timers.map(({ lane, name, key, dueAt }) => {
+    return { lane, name, key, dueAt: isoTime(dueAt) };
+  });
+  return { items, nextCursor: next };
+}
+
+function pageIn(query: URLSearchParams) {
+  return { limit: PAGE, after: query.get("cursor") ?? undefined };
+}
+
+function cronOf({ nextAt, last, ...cron }: CronView): object {
+  const { id, state, receivedAt } = last ?? {};
+  return {
+    ...cron,
+    nextAt: nextAt === undefined ? null : isoTime(nextAt),
+    last: receivedAt === undefined ? null : { id, state, at: isoTime(receivedAt) },
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Decodes a part of a path. One that is not encoded well names nothing. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,65 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { array, object, string } from "zod";
+import { runPlatform } from "../../support/running-bot.ts";
+import { eventually, openPage, openPortal } from "./support/page.ts";
+
+const Notes = object({ notes: array(string()).default([]) });
+
+const section = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+
+test("timers an hour away and crons are fired in the State view, and states are found by their keys", async () => {
+  const { platform, page } = await openPortal({
+    register: (bot) => {
+      bot.onTimer("remind", (ctx) => ctx.reply("Time for tea"));
+      bot.cron("digest", "0 9 * * *", { timeZone: "Europe/Paris" }, (ctx) =>
+        ctx.post("The digest"),
+      );
+      bot.on("dm.message", async (ctx) => {
+        await ctx.later("remind", "1h");
+        for (let n = 0; n < 60; n += 1) {
+          const { notes } = await ctx.state(`note:${String(n).padStart(2, "0")}`, Notes);
+          notes.push(ctx.payload.excerpt);
+        }
+        await ctx.reply("I will.");
+      });
+    },
+    address: "#/state",
+  });
+  const [crons, timers, states] = ["Cron", "Timers", "States"].map((name) => section(page, name));
+  if (crons === undefined || timers === undefined || states === undefined) throw new Error();
+  await timers.getByText("No timers").waitFor();
+  await crons.getByText("Europe/Paris").waitFor();
+
+  const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
+  await timers.getByText(/^due in (1 h|59 min)/).waitFor();
+  await timers.getByRole("button", { name: /^Fire now: remind/ }).click();
+  await timers.getByText("No timers").waitFor();
+  await eventually(
+    async () => platform.control.messages(conversationId).map(({ text }) => text),
+    expect.arrayContaining(["Time for tea"]),
+  );
+
+  await crons.getByRole("button", { name: "Fire now: digest" }).click();
+  await crons.getByText("done", { exact: true }).waitFor();
+  expect(platform.control.posts().items.map(({ text }) => text)).toContain("The digest");
+
+  const shown = states.locator("li");
+  await eventually(() => shown.count(), 50);
+  await states.getByRole("button", { name: "Show more" }).click();
+  await eventually(() => shown.count(), 60);
+  await states.getByRole("searchbox").fill("note:07");
+  await eventually(() => shown.count(), 1);
+  await shown.getByText("note:07").click();
+  await states.getByLabel("State of note:07").getByText('"notes"').waitFor();
+  await states.getByRole("searchbox").fill("none");
+  await states.getByText("No key begins with this text.").waitFor();
+});
+
+test("without a bot the State view names the remedy", async () => {
+  const page = await openPage(await runPlatform(), "#/state");
+  await page
+    .getByRole("alert")
+    .getByText(/service-bot inbox/)
+    .waitFor();
+});
