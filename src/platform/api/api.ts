@@ -52,7 +52,8 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
   try {
     const found = operationOf(method, path);
     const body = await readBody(context, found.route, request, trace);
-    fault = await faults.meet({ method, path, gone, ...causeOf(context, incoming) });
+    Object.assign(trace.entry, senderOf(context, incoming));
+    fault = await faults.meet({ method, path, gone, eventId: trace.entry.eventId });
     if (fault !== undefined) trace.entry.fault = fault.mode;
     if ((fault?.mode === "hold" || fault?.mode === "slow") && gone.aborted) {
       record(null, undefined);
@@ -124,8 +125,6 @@ async function perform(
   store.requireOpen();
   const { bot: seq, scopes } = authenticate(store.tokens, request);
   const bot = store.people.get(seq);
-  entry.bot = bot.username;
-  Object.assign(entry, causeOf(context, incoming));
   requireEnabled(store.apps, bot.seq);
   limits.countRequest(bot.seq);
   requireScope(scopes, route.scopes);
@@ -137,17 +136,18 @@ async function perform(
   return jsonAnswer(route.status ?? 200, json);
 }
 
-/** Returns the event because of which a bot calls: as the bot says, or as can be guessed. */
-function causeOf(
+/** Returns the bot of a request with its event: as the bot says, or as can be guessed. */
+function senderOf(
   { store, shown }: ApiContext,
   { request, path }: Incoming,
-): Pick<Details, "eventId" | "guessed"> {
-  const bot = findGrant(store.tokens, request)?.bot;
-  if (bot === undefined) return {};
+): Pick<Details, "bot" | "eventId" | "guessed"> {
+  const seq = findGrant(store.tokens, request)?.bot;
+  if (seq === undefined) return {};
+  const bot = store.people.get(seq).username;
   const said = request.headers.get(EVENT_HEADER);
-  if (said !== null && shown.has(bot, said)) return { eventId: said };
-  const eventId = shown.guess(bot, path);
-  return eventId === undefined ? {} : { eventId, guessed: true };
+  if (said !== null && shown.has(seq, said)) return { bot, eventId: said };
+  const eventId = shown.guess(seq, path);
+  return eventId === undefined ? { bot } : { bot, eventId, guessed: true };
 }
 
 /** The timeline keeps thousands of texts, so one that is too long is cut. */

@@ -94,7 +94,7 @@ export class ApiFaults {
     readonly path: string;
     readonly gone: AbortSignal;
     /** The event because of which the bot sends the request. */
-    readonly eventId?: string;
+    readonly eventId?: string | undefined;
   }): Promise<MetFault | undefined> {
     const fault = this.#unmix(this.#take(request.method));
     if (fault?.mode !== "hold" && fault?.mode !== "slow") return fault;

@@ -142,6 +142,28 @@ test("a call belongs to the event that it names, where that is an event of the b
   }
 });
 
+test("a request that a fault refuses or holds belongs to its event, too, as the entry of the wait does", async () => {
+  const platform = await runPlatform();
+  const [id = ""] = ids(act(platform, "follow"));
+  const headers = { "x-service-event": id };
+  const sender = { bot: "bot", eventId: id };
+  platform.control.setFaults({ api: { mode: "status", times: 1 } });
+  expect((await call(platform, "/me", { headers })).entry).toMatchObject({
+    ...sender,
+    status: 503,
+  });
+  for (const mode of ["hold", "slow"] as const) {
+    const after = platform.control.state().timelineSeq;
+    platform.control.setFaults({ api: { mode, times: 1, delayMs: 60_000 } });
+    const gone = new AbortController();
+    const waits = platform.waitFor("fault", ({ change }) => change === "held", { after });
+    void waits.then(() => gone.abort());
+    const { entry } = await call(platform, "/me", { headers, signal: gone.signal });
+    expect(entry).toMatchObject({ ...sender, status: null, fault: mode });
+    expect(await waits).toMatchObject({ detail: "GET /me", eventId: id });
+  }
+});
+
 test("without that it is guessed: the newest event of the place that the bot was shown before", async () => {
   const platform = await runPlatform();
   const dm = act(platform, "dm.message");

@@ -53,10 +53,19 @@ function Failed({ record }: { readonly record: ExchangeRecord }) {
   const reason = reasonOf(record.response?.body);
   const remedy = remedyOf({ ...record, code: reason?.split(":", 1)[0] });
   return (
-    <p>
-      {reason ?? record.error}. {remedy?.text}{" "}
-      {remedy?.view !== undefined && <a href={addressOf(remedy.view)}>Open {title(remedy.view)}</a>}
-    </p>
+    <>
+      <p>
+        <strong>{reason ?? record.error}</strong>
+      </p>
+      {remedy !== undefined && (
+        <p>
+          {remedy.text}{" "}
+          {remedy.view !== undefined && (
+            <a href={addressOf(remedy.view)}>Open {title(remedy.view)}</a>
+          )}
+        </p>
+      )}
+    </>
   );
 }
 

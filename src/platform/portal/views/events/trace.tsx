@@ -96,7 +96,7 @@ function FailedRun({ run, parts }: FailedRunProps) {
         <strong>{error?.type}</strong>
         {error?.code !== undefined && <code> {error.code}</code>}: {error?.message}
       </p>
-      {stack !== undefined && <Stack stack={stack} />}
+      {stack !== undefined && outcome !== "released" && <Stack stack={stack} />}
       {retryInMs !== undefined && (
         <p>
           The next try is due <Until at={new Date(Date.parse(at) + retryInMs).toISOString()} />.
@@ -124,16 +124,16 @@ function Stack({ stack }: { readonly stack: string }) {
   const own = frames.filter((frame) => !FOREIGN.test(frame)).slice(0, MAX_FRAMES);
   return (
     <>
-      {own.map((frame) => {
-        const [before, file, after] = frame.trim().split(/([^/\\(]+:\d+:\d+)/);
-        return (
-          <p key={frame} class="mono">
-            {before?.replace("file://", "")}
-            <strong>{file}</strong>
-            {after}
-          </p>
-        );
-      })}
+      <pre>
+        {own.map((frame) => {
+          const [before, file, after] = frame.trim().split(/([^/\\(]+:\d+:\d+)/);
+          return [
+            before?.replace("file://", ""),
+            <strong key={frame}>{file}</strong>,
+            `${after}\n`,
+          ];
+        })}
+      </pre>
       <details>
         <summary>Stack ({frames.length} frames)</summary>
         <pre>{stack}</pre>
@@ -174,7 +174,9 @@ function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "f
     case "run": {
       const { attempt, error, ms, retryInMs, outcome } = part;
       const next = retryInMs === undefined ? "" : `, next try after ${span(retryInMs)}`;
-      const why = error === undefined ? "" : `: ${error.type}: ${error.message}`;
+      const end = endOf(parts);
+      const isShown = end?.kind === "run" && error?.message === end.error?.message;
+      const why = error === undefined || isShown ? "" : `: ${error.type}: ${error.message}`;
       return { kind: "Run", what: `attempt ${attempt}${why}${next}`, result: ends[outcome], ms };
     }
     case "inbox":
