@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import type { AppView } from "../../types.ts";
 import { control } from "../api/control.ts";
 import { clockOffset } from "../live/second.ts";
 import { useShownApp } from "../live/shown-app.ts";
-import { useLive } from "../live/use-live.ts";
+import { createLive } from "../live/use-live.ts";
 import { duration } from "../parts/duration.ts";
 import { Action } from "../parts/form.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -13,7 +14,8 @@ import { isMachineTime } from "../views/settings/clock.ts";
 /** In ms. Each delivery and each request uses up a part of a fault. */
 const SETTLE_MS = 300;
 
-/** Reads what is not as usual on the platform. */
+type Unusual = Awaited<ReturnType<typeof readUnusual>>;
+
 async function readUnusual() {
   const [faults, clock, storage] = await Promise.all([
     control.faults(),
@@ -23,43 +25,87 @@ async function readUnusual() {
   return { faults, clock, storage, readAt: Date.now() };
 }
 
-/** Says on every view what is not as usual, with a button that ends it. */
+const unusual = createLive(readUnusual, { settleMs: SETTLE_MS });
+
+interface Banner {
+  readonly key: string;
+  readonly tone: "bad" | "warn";
+  readonly text: ComponentChildren;
+  /** The button that ends the trouble. */
+  readonly action?: string;
+  readonly end?: () => Promise<unknown>;
+}
+
+/** Unusual states of the platform and of the shown bot, on every view, each with a button that ends it. */
 export function Banners() {
-  const { data, reload } = useLive(readUnusual, { key: "unusual", settleMs: SETTLE_MS });
+  const { app, reload: reloadApp } = useShownApp();
+  const { data, reload } = unusual.value;
   useEffect(() => {
     if (data !== undefined) clockOffset.value = Date.parse(data.clock.now) - data.readAt;
   }, [data]);
-  const end = (change: () => Promise<unknown>) => async () => {
-    await change();
-    await reload();
-  };
+  const banners = [
+    ...(app === undefined ? [] : ofApp(app)),
+    ...(data === undefined ? [] : ofPlatform(data)),
+  ];
   return (
     <div role="status" aria-label="Not as usual">
-      <AppBanners />
-      {data !== undefined &&
-        targets.map((target) => {
-          const what = activeFault(target, data.faults) ?? heldBack(target, data.faults);
-          if (what === undefined) return null;
-          const stop = () => control.setFaults({ [target]: { mode: "none" } });
-          return (
-            <Banner key={target} action="Stop" run={end(stop)}>
-              Fault: {what}
-            </Banner>
-          );
-        })}
-      {data !== undefined && (data.clock.frozen || !isMachineTime(data.clock.offsetMs)) && (
-        <Banner action="Reset the clock" run={end(resetClock)}>
-          The platform's clock {data.clock.frozen && "is stopped, and "}is{" "}
-          {duration(data.clock.offsetMs)} {data.clock.offsetMs < 0 ? "behind" : "ahead"}.
-        </Banner>
-      )}
-      {data?.storage.configured === false && (
-        <Banner action="Turn on" run={end(() => control.setStorage({ configured: true }))}>
-          Image storage is off: uploads get 503.
-        </Banner>
-      )}
+      {banners.map(({ key, tone, text, action, end }) => (
+        <div key={key} class={`banner ${tone}`}>
+          <Icon name="alert" />
+          <span class="grow">{text}</span>
+          {end !== undefined && (
+            <Action small run={() => end().then(() => Promise.all([reloadApp(), reload()]))}>
+              {action}
+            </Action>
+          )}
+        </div>
+      ))}
     </div>
   );
+}
+
+function ofApp({ bot: { username }, webhook, disabled, tokens }: AppView): readonly Banner[] {
+  const found: Banner[] = [];
+  if (disabled) {
+    const text = `The app of @${username} is disabled: each request gets 403.`;
+    const end = () => control.setApp(username, { disabled: false });
+    found.push({ key: "app", tone: "bad", text, action: "Enable", end });
+  }
+  if (tokens === 0) {
+    const link = <a href="#/settings">Create a token</a>;
+    const text = [`@${username} has no API token: each request gets 401. `, link];
+    found.push({ key: "tokens", tone: "bad", text });
+  }
+  if (webhook.url !== null && !webhook.enabled) {
+    const link = <a href="#/webhook">Webhook off</a>;
+    const text = [link, ` (${webhook.disabledReason}): the bot finds new events when it polls.`];
+    const end = () => control.saveWebhook({ enabled: true });
+    found.push({ key: "webhook", tone: "bad", text, action: "Turn on", end });
+  }
+  return found;
+}
+
+function ofPlatform({ faults, clock, storage }: Unusual): readonly Banner[] {
+  const found: Banner[] = [];
+  for (const target of targets) {
+    const fault = activeFault(target, faults) ?? heldBack(target, faults);
+    if (fault === undefined) continue;
+    const text = `Fault: ${fault}`;
+    const end = () => control.setFaults({ [target]: { mode: "none" } });
+    found.push({ key: target, tone: "warn", text, action: "Stop", end });
+  }
+  if (clock.frozen || !isMachineTime(clock.offsetMs)) {
+    const side = clock.offsetMs < 0 ? "behind" : "ahead";
+    const stopped = clock.frozen ? "is stopped, and " : "";
+    const text = `The platform's clock ${stopped}is ${duration(clock.offsetMs)} ${side}.`;
+    found.push({ key: "clock", tone: "warn", text, action: "Reset the clock", end: resetClock });
+  }
+  if (!storage.configured) {
+    const text = "Image storage is off: uploads get 503.";
+    const end = () => control.setStorage({ configured: true });
+    found.push({ key: "storage", tone: "warn", text, action: "Turn on", end });
+  }
+  return found;
 }
 
 /** Sets the clock to the machine's time, also after it was stopped. */
@@ -69,61 +115,4 @@ export async function resetClock(): Promise<void> {
     now: new Date(Date.parse(now) - offsetMs).toISOString(),
     frozen: false,
   });
-}
-
-/** Trouble of the bot that is shown. */
-function AppBanners() {
-  const { app, reload } = useShownApp();
-  if (app === undefined) return null;
-  const { bot, webhook, disabled, tokens } = app;
-  const end = (change: () => Promise<unknown>) => async () => {
-    await change();
-    await reload();
-  };
-  return (
-    <>
-      {disabled && (
-        <Banner
-          isBad
-          action="Enable"
-          run={end(() => control.setApp(bot.username, { disabled: false }))}
-        >
-          The app of @{bot.username} is disabled: each request gets 403.
-        </Banner>
-      )}
-      {tokens === 0 && (
-        <Banner isBad>
-          @{bot.username} has no API token: each request gets 401.{" "}
-          <a href="#/settings">Create a token</a>
-        </Banner>
-      )}
-      {webhook.url !== null && !webhook.enabled && (
-        <Banner isBad action="Turn on" run={end(() => control.saveWebhook({ enabled: true }))}>
-          <a href="#/webhook">Webhook off</a> ({webhook.disabledReason}): the bot finds new events
-          when it polls.
-        </Banner>
-      )}
-    </>
-  );
-}
-
-interface BannerProps {
-  readonly isBad?: boolean;
-  readonly action?: string;
-  readonly run?: () => Promise<void>;
-  readonly children: ComponentChildren;
-}
-
-function Banner({ isBad = false, action, run, children }: BannerProps) {
-  return (
-    <div class={`banner ${isBad ? "bad" : "warn"}`}>
-      <Icon name="alert" />
-      <span class="grow">{children}</span>
-      {run !== undefined && (
-        <Action small run={run}>
-          {action}
-        </Action>
-      )}
-    </div>
-  );
 }

@@ -4,7 +4,7 @@ import { lookAt, useShownApp } from "../live/shown-app.ts";
 import { connection } from "../live/stream.ts";
 import { usePeople } from "../live/use-people.ts";
 import { Field } from "../parts/fields.tsx";
-import { Icon, type IconName } from "../parts/icon.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { failedCount } from "../views/events/store.ts";
 
 export interface SideProps {
@@ -12,7 +12,7 @@ export interface SideProps {
   readonly onKeys: () => void;
 }
 
-/** The bar of the page: the views, and who is shown and who acts. */
+/** The bar of the page: the views, the shown bot, and the acting person. */
 export function Side({ current, onKeys }: SideProps) {
   const failed = failedCount.value;
   return (
@@ -28,7 +28,7 @@ export function Side({ current, onKeys }: SideProps) {
             aria-current={view === current ? "page" : undefined}
             aria-keyshortcuts={String(index + 1)}
           >
-            <Icon name={icons[view]} />
+            <Icon name={view} />
             {title(view)}
             {view === "events" && failed > 0 && (
               <span class="badge bad">
@@ -42,7 +42,7 @@ export function Side({ current, onKeys }: SideProps) {
       <div class="side-foot">
         <Choices />
         <div class="row">
-          <span class={connection.value === "open" ? "hint grow" : "bad grow"}>
+          <span class={`live grow ${connection.value === "open" ? "hint" : "bad"}`}>
             {connection.value === "open" ? "live" : connection.value}
           </span>
           <ThemeButton />
@@ -62,16 +62,7 @@ export function Side({ current, onKeys }: SideProps) {
   );
 }
 
-const icons: Readonly<Record<View, IconName>> = {
-  chat: "chat",
-  events: "events",
-  state: "state",
-  webhook: "webhook",
-  faults: "faults",
-  settings: "settings",
-};
-
-/** The bot that is shown, where there are several, and the person who acts. */
+/** Fields for the shown bot, if there are several, and for the acting person. */
 export function Choices() {
   const { apps = [], app } = useShownApp();
   const { people } = usePeople();
