@@ -9,7 +9,7 @@ test("a scenario is one click, a banner on every view says what is active, and o
   const { platform, page } = await openPortal({ address: "#/faults" });
   await page.getByRole("button", { name: "Start The webhook breaks" }).click();
   await banners(page).getByText("The webhook breaks: status 500, until stopped").waitFor();
-  for (const key of ["1", "2", "3", "5", "4"]) {
+  for (const key of ["1", "2", "3", "4", "6", "5"]) {
     await page.keyboard.press(key);
     await banners(page).getByText("The webhook breaks: status 500").waitFor();
   }
@@ -78,7 +78,7 @@ async function actAsOwner(platform: Platform, page: Page): Promise<void> {
   await end(/Webhook off/, "Turn on");
   expect(platform.control.webhook.enabled).toBe(true);
   await page.getByRole("button", { name: "Start The app is disabled" }).click();
-  await end(/each request gets 403/, "Enable");
+  await end(/each request gets 403/, "Turn on");
   await page.getByRole("button", { name: "Start Image storage is off" }).click();
   await end(/uploads get 503/, "Turn on");
   platform.control.clock.set({ advanceMs: 600_000, frozen: true });

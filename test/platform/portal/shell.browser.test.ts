@@ -20,8 +20,8 @@ async function chooseViews(page: Page): Promise<void> {
   const current = page.getByRole("navigation", { name: "Views" }).locator("[aria-current]");
   for (const [key, name] of Object.entries({
     2: "Events",
-    3: "Webhook",
-    5: "Settings",
+    4: "Webhook",
+    6: "Settings",
     1: "Chat",
   })) {
     await page.keyboard.press(key);

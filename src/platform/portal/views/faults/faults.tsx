@@ -3,13 +3,13 @@ import { control } from "../../api/control.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { addressOf } from "../../live/route.ts";
 import { useShownApp } from "../../live/shown-app.ts";
-import { useLive } from "../../live/use-live.ts";
 import { Badge } from "../../parts/bits.tsx";
 import { ListCard } from "../../parts/card.tsx";
 import { Fields } from "../../parts/fields.tsx";
 import { Action, Form } from "../../parts/form.tsx";
 import { attempt } from "../../parts/toast.tsx";
-import { platformScenarios } from "./platform.ts";
+import { trouble } from "../../shell/banner.tsx";
+import { platformScenarios, type Situation } from "./platform.tsx";
 import {
   changeOf,
   deliveries,
@@ -21,19 +21,11 @@ import {
   type Scenario,
 } from "./scenarios.ts";
 
-async function readFaults() {
-  const [faults, { configured }] = await Promise.all([control.faults(), control.storage()]);
-  return { faults, hasStorage: configured };
-}
-
 /** A menu of scenarios. Each active fault is a banner on every view. */
 export function Faults() {
   const { app } = useShownApp();
-  const live = useLive(readFaults, {
-    key: "faults",
-    // Deliveries and requests use up what is left of a fault.
-    concerns: ({ kind }) => kind !== "webhook" && kind !== "app",
-  });
+  const live = trouble.value;
+  const now = live.data;
   const stopAll = () => control.setFaults(noFaults);
   const startByKey = [...deliveries, ...requests].flatMap(({ key, title, change }) => {
     if (key === undefined || key === "f") return [];
@@ -44,9 +36,8 @@ export function Faults() {
     ...startByKey,
     { key: "o", label: "Stop all faults", group: "Faults", run: () => void attempt(stopAll) },
   ]);
-  const { data } = live;
   const rowsOf = (scenarios: readonly Scenario[]) =>
-    data && activeFirst(scenarios.map((each) => faultRow(each, isActive(each, data.faults))));
+    now && activeFirst(scenarios.map((each) => faultRow(each, isActive(each, now.faults))));
   return (
     <>
       <div class="head">
@@ -58,7 +49,7 @@ export function Faults() {
       <div class="columns">
         <ListCard title="Deliveries" live={live} rows={rowsOf(deliveries)} />
         <ListCard title="API" rows={rowsOf(requests)} />
-        <ListCard title="Platform" rows={data && app && platformRows({ ...data, app })} />
+        <ListCard title="Platform" rows={now && app && platformRows({ ...now, app })} />
       </div>
       <p>
         The clock and the limits are in <a href={addressOf("settings")}>Settings</a>.
@@ -98,7 +89,7 @@ function faultRow(scenario: Scenario, active: boolean) {
   };
 }
 
-function platformRows(now: Parameters<(typeof platformScenarios)[number]["start"]>[0]) {
+function platformRows(now: Situation) {
   const rows = platformScenarios.map(({ title, bot, start, stop, confirm, ...scenario }) => {
     const active = scenario.isActive(now);
     return {

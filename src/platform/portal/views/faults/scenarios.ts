@@ -130,19 +130,12 @@ export const noFaults: FaultsChange = {
   events: { mode: "none" },
 };
 
-/** Fields of a fault, by the platform's name. */
-interface FaultFields {
-  readonly mode: string;
-  readonly status?: number | undefined;
-  readonly delayMs?: number | undefined;
-  readonly lateMs?: number | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-  readonly match?: string | undefined;
-  readonly times?: number | undefined;
-  readonly rate?: number | undefined;
-}
+type FieldName = "status" | "delayMs" | "lateMs" | "retryAfterSeconds" | "match" | "times" | "rate";
 
-type FieldName = Exclude<keyof FaultFields, "mode">;
+/** A fault of any part. */
+type Fault = { readonly mode: string } & {
+  readonly [K in FieldName]?: number | string | undefined;
+};
 
 interface FaultField extends Omit<FieldSpec, "name" | "value"> {
   /** Describes the value in a banner. */
@@ -188,12 +181,12 @@ function percent(rate: number): number {
   return Math.round(rate * 1_000) / 10;
 }
 
-function faultOf({ change }: Scenario): { readonly target: Target; readonly fault: FaultFields } {
+function faultOf({ change }: Scenario): { readonly target: Target; readonly fault: Fault } {
   const [target = "webhook"] = targets.filter((name) => change[name] !== undefined);
   return { target, fault: change[target] ?? { mode: "none" } };
 }
 
-function namesOf({ mode: _, ...fault }: FaultFields): readonly FieldName[] {
+function namesOf({ mode: _, ...fault }: Fault): readonly FieldName[] {
   const names = new Set([...Object.keys(fault), "times", "rate"]);
   return (Object.keys(fields) as FieldName[]).filter((name) => names.has(name));
 }
@@ -240,7 +233,7 @@ export function endOf(scenario: Scenario): FaultsChange {
 
 /** Describes the fault of a part, with its details. `undefined` without a fault. */
 export function activeFault(target: Target, faults: FaultsState): string | undefined {
-  const now: FaultFields = faults[target];
+  const now: Fault = faults[target];
   const sameMode = [...deliveries, ...requests].filter((scenario) => {
     const own = faultOf(scenario);
     return own.target === target && own.fault.mode === now.mode;

@@ -96,7 +96,8 @@ export function Groups({ names }: NamesProps) {
       title="Groups"
       hint={
         <>
-          A group makes no event, and a bot cannot write to it: 400 <code>GROUP_UNSUPPORTED</code>.
+          2 to 50 usernames, of which the first one writes. A group makes no event, and a bot cannot
+          write to it: 400 <code>GROUP_UNSUPPORTED</code>.
         </>
       }
     >
@@ -104,10 +105,7 @@ export function Groups({ names }: NamesProps) {
         label="New group"
         submit="Create group"
         fields={[
-          {
-            ...{ name: "members", label: "Members", required: true, value: proposal },
-            hint: "2 to 50 usernames, separated by commas. The first one writes.",
-          },
+          { name: "members", label: "Members", required: true, value: proposal },
           {
             ...{ name: "text", label: "First message", required: true, maxLength: 4_000 },
             value: "Hello!",

@@ -1,8 +1,10 @@
+import type { ComponentChildren } from "preact";
 import type { AppView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
+import { addressOf } from "../../live/route.ts";
 import type { ActionProps } from "../../parts/form.tsx";
 
-interface Situation {
+export interface Situation {
   readonly app: AppView;
   readonly hasStorage: boolean;
 }
@@ -13,6 +15,8 @@ export interface PlatformScenario {
   /** Reaction of the bot (docs/guarantees.md). */
   readonly bot: string;
   readonly isActive: (now: Situation) => boolean;
+  /** Text of the banner while it is active. */
+  readonly banner: (now: Situation) => ComponentChildren;
   readonly start: (now: Situation) => Promise<unknown>;
   /** Absent if it cannot be undone. */
   readonly stop?: (now: Situation) => Promise<unknown>;
@@ -23,7 +27,13 @@ export const platformScenarios: readonly PlatformScenario[] = [
   {
     title: "The webhook is disabled",
     bot: "As after too many failures. The bot polls, and misses nothing.",
-    isActive: ({ app }) => !app.webhook.enabled,
+    isActive: ({ app }) => app.webhook.url !== null && !app.webhook.enabled,
+    banner: ({ app }) => (
+      <>
+        <a href={addressOf("webhook")}>Webhook off</a> ({app.webhook.disabledReason}): the bot finds
+        new events when it polls.
+      </>
+    ),
     start: () => control.saveWebhook({ enabled: false }),
     stop: () => control.saveWebhook({ enabled: true }),
   },
@@ -31,6 +41,7 @@ export const platformScenarios: readonly PlatformScenario[] = [
     title: "The app is disabled",
     bot: "Each request gets 403, and nothing is delivered. The bot waits until you enable the app.",
     isActive: ({ app }) => app.disabled,
+    banner: ({ app }) => `The app of @${app.bot.username} is disabled: each request gets 403.`,
     start: ({ app }) => control.setApp(app.bot.username, { disabled: true }),
     stop: ({ app }) => control.setApp(app.bot.username, { disabled: false }),
   },
@@ -38,6 +49,7 @@ export const platformScenarios: readonly PlatformScenario[] = [
     title: "Image storage is off",
     bot: "Uploads get 503 NOT_CONFIGURED. A bot should answer with text alone.",
     isActive: ({ hasStorage }) => !hasStorage,
+    banner: () => "Image storage is off: uploads get 503.",
     start: () => control.setStorage({ configured: false }),
     stop: () => control.setStorage({ configured: true }),
   },
@@ -45,6 +57,12 @@ export const platformScenarios: readonly PlatformScenario[] = [
     title: "The token is revoked",
     bot: "Each request gets 401, and the bot logs it. It needs a new token.",
     isActive: ({ app }) => app.tokens === 0,
+    banner: ({ app }) => (
+      <>
+        @{app.bot.username} has no API token: each request gets 401.{" "}
+        <a href={addressOf("settings")}>Create a token</a>
+      </>
+    ),
     start: async () => {
       const { items } = await control.tokens();
       for (const { id } of items) await control.revokeToken(id);
