@@ -393,6 +393,9 @@ export interface InboxProbe {
 /** Signs of trouble to come. Nothing is changed to find them. */
 export type StoreHealth = FileHealth | ServerHealth;
 
+/** A disk that is lost: with the memory of the machine (tmpfs), or with the container (overlay). */
+export type EphemeralDisk = "memory" | "container";
+
 export interface FileHealth {
   readonly kind: "file";
   /** Permissions of the file, as `stat` has them. */

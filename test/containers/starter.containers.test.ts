@@ -2,24 +2,20 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { codeBlocks, pages } from "../docs/markdown.ts";
 import { API_KEY, PlatformProcess, SECRET } from "../e2e/proxy/world.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ComposeProject, DOMAIN } from "./support/compose.ts";
 import { docker, hostAddress, withEngine } from "./support/given.ts";
+import { documentedLine } from "./support/page.ts";
 
 /** In ms. Installs the bot, starts its database, and waits for both. */
 const UP_TIMEOUT_MS = 600_000;
 
 /** A line of docs/deploying.md, with a name for which Caddy signs the certificate itself. */
 function documented(part: string): string {
-  const page = pages.find(({ path }) => path === "docs/deploying.md");
-  const lines = page === undefined ? [] : codeBlocks(page).flatMap(({ code }) => code.split("\n"));
-  const found = lines.find((line) => line.includes(part));
-  if (found === undefined) throw new Error(`docs/deploying.md has no line with ${part}`);
-  return found.replace("bot.example.org", DOMAIN);
+  return documentedLine(part).replace("bot.example.org", DOMAIN);
 }
 
 const UP = documented("docker compose up");
@@ -104,6 +100,32 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
         ExitCode: 0,
         OOMKilled: false,
       });
+    },
+    UP_TIMEOUT_MS,
+  );
+
+  test(
+    "answers without a public address, a secret and Caddy",
+    async () => {
+      project.explainFailure();
+      await project.type("docker compose down --volumes");
+      const host = await hostAddress();
+      platform = await PlatformProcess.start(temporaryFolder(), undefined, ["--host", host]);
+      const unset = { SERVICE_WEBHOOK_SECRET: "", BOT_DOMAIN: "" };
+      project.configure({ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY, ...unset });
+      await project.type(documented("echo DELIVERY=polling"));
+      await project.type(documented("--detach bot"));
+      // A new bot begins with what comes after its first look.
+      await platform.entry("api", ({ path, status }) => path === "/events" && status === 200);
+      const message = await platform.message("by polling");
+      await platform.answer("Hi Ada! You wrote: by polling");
+      expect(await platform.answers(message.conversation)).toHaveLength(1);
+      expect(await project.container("caddy")).toBe("");
+      // With a public address it needs a name, and says so.
+      const start = "docker compose run --rm -T --no-deps caddy 2>&1 || echo ended with $?";
+      expect(await project.type(start)).toMatch(
+        /BOT_DOMAIN.* must be set in \.env.*ended with 2\s*$/s,
+      );
     },
     UP_TIMEOUT_MS,
   );

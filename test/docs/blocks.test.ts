@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -77,6 +77,16 @@ test.each(inLanguage("json"))("the JSON of $page can be parsed: $code", ({ code 
   for (const value of isLines ? code.trimEnd().split("\n") : [code]) {
     expect(JSON.parse(value)).toBeTypeOf("object");
   }
+});
+
+test("each block of docs/deploying.md that someone types or installs names the test that runs it", () => {
+  const untested = inLanguage("sh", "nginx", "yaml", "toml", "ini")
+    .filter(({ page }) => page === "docs/deploying.md")
+    .filter(({ note }) => !/^(?:tested|not run): /.test(note));
+  expect(untested.map(({ code }) => code)).toEqual([]);
+  const named = blocks.flatMap(({ note }) => note.match(/\btest\/\S+\.test\.ts/g) ?? []);
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
 test("YAML can be parsed", () => {

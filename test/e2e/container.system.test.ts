@@ -127,7 +127,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     expect(proxy.depends_on).toEqual({ bot: { condition: "service_healthy" } });
     expect(image.healthcheck).not.toEqual([]);
     expect(caddyfile).toContain("{$BOT_DOMAIN}");
-    expect(proxy.environment["BOT_DOMAIN"]).toMatch(/^\$\{BOT_DOMAIN:\?/);
+    expect(proxy.environment["BOT_DOMAIN"]).toMatch(/^\$\{BOT_DOMAIN:-\}$/);
     expect(proxy.ports).toEqual(expect.arrayContaining(["80:80", "443:443"]));
   });
 

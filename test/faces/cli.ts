@@ -9,8 +9,14 @@ export {
 } from "../../src/cli/dev/lines.ts";
 export { aboutBot, isThisMachine, type RunningBot } from "../../src/cli/doctor/bot.ts";
 export { checkEnvironment } from "../../src/cli/doctor/environment.ts";
-export type { Finding } from "../../src/cli/doctor/finding.ts";
-export { aboutFile, aboutInbox, aboutInstances, aboutServer } from "../../src/cli/doctor/inbox.ts";
+export { type Finding, findingLines } from "../../src/cli/doctor/finding.ts";
+export {
+  aboutDisk,
+  aboutFile,
+  aboutInbox,
+  aboutInstances,
+  aboutServer,
+} from "../../src/cli/doctor/inbox.ts";
 export { copyInbox } from "../../src/cli/inbox/copy.ts";
 export { filterIn } from "../../src/cli/inbox/filter.ts";
 export { instancesText } from "../../src/cli/inbox/read.ts";

@@ -1,7 +1,12 @@
 export { backUpFile } from "../../src/inbox/sqlite/backup.ts";
 export { CopySource, selectAll } from "../../src/inbox/sqlite/copy.ts";
 export { lockOf, takeLock } from "../../src/inbox/sqlite/lock.ts";
-export { attachInbox, healthOfFile, networkOf } from "../../src/inbox/sqlite/maintenance.ts";
+export {
+  attachInbox,
+  ephemeralDiskOf,
+  healthOfFile,
+  networkOf,
+} from "../../src/inbox/sqlite/maintenance.ts";
 export { openFile } from "../../src/inbox/sqlite/open.ts";
 export { markFile, restoreFile } from "../../src/inbox/sqlite/restore.ts";
 export { EVERY_LANE } from "../../src/inbox/sqlite/retention.ts";

@@ -17,10 +17,11 @@ interface Selector {
 export interface Probe {
   readonly httpGet?: { readonly path?: string; readonly port: string };
   readonly periodSeconds?: number;
+  readonly timeoutSeconds?: number;
   readonly failureThreshold?: number;
 }
 
-interface Container {
+export interface Container {
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly envFrom?: readonly { readonly secretRef?: { readonly name?: string } }[];
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
@@ -37,16 +38,19 @@ interface Container {
   readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
 }
 
-interface PodSpec {
+export interface PodSpec {
   readonly containers: readonly Container[];
   readonly terminationGracePeriodSeconds?: number;
   readonly automountServiceAccountToken?: boolean;
   readonly enableServiceLinks?: boolean;
   readonly securityContext?: {
     readonly runAsNonRoot?: boolean;
+    readonly runAsUser?: number;
+    readonly runAsGroup?: number;
+    readonly fsGroup?: number;
     readonly seccompProfile?: { readonly type: string };
   };
-  readonly volumes?: readonly { readonly name: string }[];
+  readonly volumes?: readonly { readonly name: string; readonly emptyDir?: object }[];
 }
 
 interface WorkloadSpec {

@@ -4,6 +4,7 @@ import { printable } from "../../core/safe-text.ts";
 import { ConfigError, codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 import type {
   AttachedInbox,
+  EphemeralDisk,
   FileHealth,
   InboxProbe,
   InboxReport,
@@ -45,10 +46,12 @@ export const checkInbox: Check = async () => {
       ];
     }
     const { exists, served } = await probe(address, schema);
-    if (!exists) return [ok(`the inbox can be made at ${place}`)];
+    const disk = await checkDisk(address);
+    if (!exists) return [ok(`the inbox can be made at ${place}`), ...disk];
     const use = served ? "; a bot uses it now" : "";
     return [
       ok(`the inbox at ${place} can be written${use}`),
+      ...disk,
       ...(await checkStorage(address, schema)),
     ];
   } catch (error) {
@@ -70,6 +73,27 @@ async function probe(address: DatabaseAddress, schema: string): Promise<InboxPro
   }
   const { probeFile } = await import("../../inbox/sqlite/maintenance.ts");
   return probeFile(address.file);
+}
+
+async function checkDisk(address: DatabaseAddress): Promise<Finding[]> {
+  if (address.kind === "postgres") return [];
+  const { ephemeralDiskOf } = await import("../../inbox/sqlite/maintenance.ts");
+  return aboutDisk(address.file, ephemeralDiskOf(address.file));
+}
+
+/** Findings about the disk of a file. */
+export function aboutDisk(place: string, disk: EphemeralDisk | undefined): Finding[] {
+  if (disk === undefined) return [];
+  const loss = {
+    memory: "is in memory (tmpfs): it is lost when the machine or the container restarts",
+    container: "is in the container, and in no volume: each deploy deletes it",
+  };
+  return [
+    database.warn(
+      `${place} ${loss[disk]}. The bot then forgets what it has answered`,
+      "Mount a volume at its folder, or use PostgreSQL: docs/deploying.md.",
+    ),
+  ];
 }
 
 /** Room below ten times the reserve may be gone before the next look. */

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
-import type { AttachedInbox, FileHealth, InboxProbe } from "../admin.ts";
+import type { AttachedInbox, EphemeralDisk, FileHealth, InboxProbe } from "../admin.ts";
 import { SqlAdmin } from "../sql/admin.ts";
 import { refuseMarked } from "../sql/marks.ts";
 import { DiskGuard, MIN_FREE_BYTES } from "./intake.ts";
@@ -27,6 +27,13 @@ const networks: Readonly<Record<number, string>> = {
   22092: "NCP",
   12805120: "Ceph",
   16914839: "9P",
+};
+
+/** File systems whose files end with a container or with the machine's uptime, by their numbers in Linux. */
+const ephemeral: Readonly<Record<number, EphemeralDisk>> = {
+  16914836: "memory",
+  2240043254: "memory",
+  2035054128: "container",
 };
 
 /**
@@ -143,6 +150,12 @@ function diskOf(folder: string): StatsFs | undefined {
 /** The name of a file system on another machine, by its number. */
 export function networkOf(type: number): string | undefined {
   return networks[type >>> 0];
+}
+
+/** Finds out whether the file is, or would be, on a disk that is lost at the next start. `undefined` if it is kept. */
+export function ephemeralDiskOf(file: string): EphemeralDisk | undefined {
+  const disk = diskOf(existingFolder(dirname(resolve(file))));
+  return disk && ephemeral[disk.type >>> 0];
 }
 
 function findDamage(file: string): readonly string[] {

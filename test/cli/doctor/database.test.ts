@@ -8,22 +8,20 @@ import { examineDatabase, failFindings, okFindings } from "./database.ts";
 describe("a file", () => {
   test("that is not there yet can be made, and is not", async () => {
     const cwd = temporaryFolder();
-    const found = await examineDatabase({ DATABASE_URL: "file:data/deeper/bot.db" }, { cwd });
-    expect(found).toEqual(okFindings("the inbox can be made at data/deeper/bot.db"));
+    const [found] = await examineDatabase({ DATABASE_URL: "file:data/deeper/bot.db" }, { cwd });
+    expect([found]).toEqual(okFindings("the inbox can be made at data/deeper/bot.db"));
     expect(readdirSync(cwd)).toEqual([]);
   });
 
   test("can be written, and whether a bot uses it is reported", async () => {
     const cwd = temporaryFolder();
     const opened = openFile(join(cwd, "bot.db"));
-    expect(await examineDatabase({ DATABASE_URL: "file:bot.db" }, { cwd })).toEqual(
-      okFindings("the inbox at bot.db can be written; a bot uses it now"),
-    );
+    const [used] = await examineDatabase({ DATABASE_URL: "file:bot.db" }, { cwd });
+    expect([used]).toEqual(okFindings("the inbox at bot.db can be written; a bot uses it now"));
     opened.close();
     const before = readdirSync(cwd).sort();
-    expect(await examineDatabase({ DATABASE_URL: "file:bot.db" }, { cwd })).toEqual(
-      okFindings("the inbox at bot.db can be written"),
-    );
+    const [found] = await examineDatabase({ DATABASE_URL: "file:bot.db" }, { cwd });
+    expect([found]).toEqual(okFindings("the inbox at bot.db can be written"));
     expect(readdirSync(cwd).sort()).toEqual(before);
   });
 

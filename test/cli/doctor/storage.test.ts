@@ -1,13 +1,30 @@
-import { chmodSync, closeSync, openSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { aboutFile, aboutInbox, aboutInstances, aboutServer } from "../../faces/cli.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { aboutDisk, aboutFile, aboutInbox, aboutInstances, aboutServer } from "../../faces/cli.ts";
 import type { FileHealth, InboxReport } from "../../faces/inbox.ts";
-import { healthOfFile, networkOf, openFile, SqliteInbox } from "../../faces/inbox-sqlite.ts";
+import {
+  ephemeralDiskOf,
+  healthOfFile,
+  networkOf,
+  openFile,
+  SqliteInbox,
+} from "../../faces/inbox-sqlite.ts";
 import { first } from "../../support/first.ts";
 import { messages } from "../../support/inbox-events.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { examine } from "./examine.ts";
+
+/** Where Linux keeps shared memory. */
+const MEMORY = "/dev/shm";
 
 const MB = 1024 * 1024;
 
@@ -90,6 +107,25 @@ describe("a file", () => {
       undefined,
       undefined,
       undefined,
+    ]);
+  });
+
+  test.each(["memory", "container"] as const)("that is lost with the %s is a warning", (disk) => {
+    const [found, ...more] = aboutDisk("bot.db", disk);
+    expect(found).toMatchObject({ level: "warn", remedy: expect.stringContaining("volume") });
+    expect(more).toEqual([]);
+    expect(aboutDisk("bot.db", undefined)).toEqual([]);
+  });
+
+  test.skipIf(!existsSync(MEMORY))("in memory is found before it is there, too", async () => {
+    const cwd = mkdtempSync(join(MEMORY, "service-bot-"));
+    onTestFinished(() => rmSync(cwd, { recursive: true }));
+    expect(ephemeralDiskOf(join(cwd, "data/bot.db"))).toBe("memory");
+    const { findings } = await examine({ DATABASE_URL: `file:${cwd}/data/bot.db` }, { cwd });
+    const found = findings.filter(({ area }) => area === "database");
+    expect(found).toMatchObject([
+      { level: "ok" },
+      { level: "warn", what: expect.stringContaining("tmpfs") },
     ]);
   });
 

@@ -46,6 +46,19 @@ const bases: readonly Base[] = [
   },
 ];
 
+/** A Debian with systemd, PostgreSQL, and the Node of these tests. Two minutes to make, so only its tests ask for it. */
+const MACHINE: Base = {
+  folder: "machine",
+  tag: "service-bot-test/machine",
+  prepare: () => undefined,
+};
+
+/** Makes the image of a whole machine, unless it is there in this version. Resolves to its name. */
+export async function makeMachineImage(docker: Docker): Promise<string> {
+  await makeImage(docker, MACHINE);
+  return MACHINE.tag;
+}
+
 /** Makes the images that the starter's files name, unless they are there in this version. */
 export async function makeBaseImages(docker: Docker): Promise<void> {
   if (!(await docker.succeeds("inspect", DEBIAN))) await importDebian(docker);

@@ -7,6 +7,7 @@ interface Service {
   readonly build?: string | undefined;
   readonly image?: string | undefined;
   readonly restart: string;
+  readonly command?: readonly string[] | undefined;
   readonly env_file?: string | undefined;
   readonly environment: Readonly<Record<string, string>>;
   readonly volumes: readonly string[];
@@ -31,6 +32,7 @@ const service: z.ZodType<Service> = z.strictObject({
   build: z.string().optional(),
   image: z.string().optional(),
   restart: z.string(),
+  command: z.array(z.string()).optional(),
   env_file: z.string().optional(),
   environment: z.record(z.string(), z.string()).default({}),
   volumes: z.array(z.string()).default([]),

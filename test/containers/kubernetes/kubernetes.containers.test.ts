@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { API_KEY, PlatformProcess, SECRET } from "../../e2e/proxy/world.ts";
+import { Manifest } from "../../operations/kubernetes.ts";
+import { reservePort } from "../../support/reserve-port.ts";
+import { SCAFFOLD_TIMEOUT_MS } from "../../support/scaffolded.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { ComposeProject } from "../support/compose.ts";
+import { docker, hostAddress, withEngine } from "../support/given.ts";
+import { Pod } from "./pod.ts";
+
+const IMAGE = "service-bot-test/kubernetes";
+
+/** Names of what these tests create. */
+const NAME = "kubernetes-pod";
+const NETWORK = "kubernetes-network";
+const DATABASE = "kubernetes-postgres";
+
+withEngine("a container as the manifests for Kubernetes describe it", () => {
+  let folder: string;
+  let project: ComposeProject;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "kubernetes-"));
+    project = await ComposeProject.scaffold(docker, folder, "kubernetes", ["--store", "postgres"]);
+    await docker.run("build", "--tag", IMAGE, project.dir);
+    await removeAll();
+  }, SCAFFOLD_TIMEOUT_MS + 120_000);
+
+  afterAll(async () => {
+    await removeAll();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function removeAll(): Promise<void> {
+    for (const name of [NAME, DATABASE]) await docker.succeeds("rm", "--force", "--volumes", name);
+    await docker.succeeds("network", "rm", NETWORK);
+    await docker.succeeds("volume", "rm", `${NAME}-data`);
+  }
+
+  /** A platform, and a bot in a pod that it delivers to. */
+  async function start(manifest: Manifest, flags: readonly string[] = []) {
+    const host = await hostAddress();
+    const port = String(await reservePort());
+    const address = ["--host", host, "--port", port];
+    const platform = await PlatformProcess.start(temporaryFolder(), undefined, address);
+    project.configure({
+      ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY },
+      SERVICE_WEBHOOK_SECRET: SECRET,
+    });
+    const secret = join(project.dir, ".env");
+    const started = performance.now();
+    const pod = await Pod.start(docker, manifest, { name: NAME, image: IMAGE, secret, flags });
+    onTestFinished(() => pod.remove());
+    await pod.until("ready", () => pod.isReady);
+    console.info(`the pod was ready after ${seconds(started)}`);
+    await platform.control.saveWebhook({ url: `${pod.url}/webhook` });
+    return { pod, platform };
+  }
+
+  test("on SQLite it is confined, is replaced when it hangs, and ends in its grace period", async () => {
+    const manifest = new Manifest("sqlite.yaml");
+    const { pod, platform } = await start(manifest);
+    const first = await platform.message("in a pod");
+    await platform.answer("Hi Ada! You wrote: in a pod");
+
+    const status = await docker.run("exec", NAME, "cat", "/proc/1/status");
+    const { runAsUser, fsGroup } = manifest.pod.securityContext ?? {};
+    expect(status).toMatch(new RegExp(`^Uid:\\s+${runAsUser}\\s`, "m"));
+    expect(status).toMatch(new RegExp(`^Groups:\\s.*\\b${fsGroup}\\b`, "m"));
+    expect(status).toMatch(/^CapBnd:\s+0+$/m);
+    expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+    expect(status).toMatch(/^Seccomp:\s+2$/m);
+    expect(await docker.succeeds("exec", NAME, "touch", "/bot/x")).toBe(false);
+    for (const { mountPath } of manifest.bot.volumeMounts ?? []) {
+      expect(await docker.succeeds("exec", NAME, "touch", `${mountPath}/x`)).toBe(true);
+    }
+    const { Memory } = await docker.inspect<{ Memory: number }>(NAME, "json .HostConfig");
+    expect(`${Memory / 1024 ** 2}Mi`).toBe(manifest.bot.resources?.limits?.["memory"]);
+
+    // A process that hangs answers no probe, and SIGTERM does not end it.
+    const hanging = performance.now();
+    await docker.run("kill", "--signal", "STOP", NAME);
+    await pod.until("out of service", () => !pod.isReady);
+    console.info(`a pod that hangs was out of service after ${seconds(hanging)}`);
+    await platform.message("while it hangs");
+    await pod.until("replaced", () => pod.restarts === 1 && pod.isReady);
+    console.info(`a pod that hangs was replaced after ${seconds(hanging)}`);
+    await platform.answer("Hi Ada! You wrote: while it hangs");
+    await platform.control.deliver({ eventIds: [first.event] });
+
+    const ended = await pod.terminate();
+    console.info(`the pod ended after ${seconds(performance.now() - ended.tookMs)}`);
+    expect(ended).toMatchObject({ ExitCode: 0, OOMKilled: false });
+    expect(ended.tookMs).toBeLessThan((manifest.pod.terminationGracePeriodSeconds ?? 0) * 1_000);
+    expect(await platform.answers(first.conversation)).toEqual([
+      "Hi Ada! You wrote: in a pod",
+      "Hi Ada! You wrote: while it hangs",
+    ]);
+  }, 400_000);
+
+  test("on PostgreSQL it is out of service, and not restarted, while the database is away", async () => {
+    await docker.run("network", "create", NETWORK);
+    const secret = join(project.dir, ".env");
+    const init = `${project.dir}/postgres-init.sql:/docker-entrypoint-initdb.d/init.sql:ro`;
+    await docker.run(
+      ...["run", "--detach", "--name", DATABASE, "--network", NETWORK],
+      ...["--network-alias", "postgres", "--volume", init, "--env-file", secret],
+      ...["--entrypoint", "bash", "postgres:18"],
+      ...["-c", `POSTGRES_PASSWORD="$PGPASSWORD" exec docker-entrypoint.sh postgres`],
+    );
+    const manifest = new Manifest("postgres.yaml");
+    const { pod, platform } = await start(manifest, ["--network", NETWORK]);
+    await platform.message("into PostgreSQL");
+    await platform.answer("Hi Ada! You wrote: into PostgreSQL");
+
+    const restarts = await pod.ownRestarts();
+    const away = performance.now();
+    await docker.run("stop", DATABASE);
+    await pod.until("out of service", () => !pod.isReady);
+    console.info(`without its database the pod was out of service after ${seconds(away)}`);
+    const back = performance.now();
+    await docker.run("start", DATABASE);
+    await pod.until("ready", () => pod.isReady);
+    console.info(`with its database back the pod was ready after ${seconds(back)}`);
+    expect(pod.restarts).toBe(0);
+    expect(await pod.ownRestarts()).toBe(restarts);
+
+    // It takes deliveries until the cluster sends them elsewhere.
+    const ending = pod.terminate();
+    const last = await platform.message("at the end");
+    expect(await platform.delivery(last.event)).toMatchObject({ status: 200 });
+    await platform.answer("Hi Ada! You wrote: at the end");
+    const ended = await ending;
+    console.info(`the pod ended after ${seconds(performance.now() - ended.tookMs)}`);
+    expect(ended).toMatchObject({ ExitCode: 0 });
+    expect(ended.tookMs).toBeLessThan((manifest.pod.terminationGracePeriodSeconds ?? 0) * 1_000);
+  }, 400_000);
+});
+
+function seconds(started: number): string {
+  return `${((performance.now() - started) / 1000).toFixed(1)} s`;
+}

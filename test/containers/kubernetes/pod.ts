@@ -1,0 +1,217 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Container, Manifest, PodSpec, Probe } from "../../operations/kubernetes.ts";
+import { reservePort } from "../../support/reserve-port.ts";
+import type { Docker } from "../engine/docker.ts";
+import type { State } from "../support/container.ts";
+
+/** Kubernetes' own numbers, where a probe has none. */
+const DEFAULTS = { periodSeconds: 10, timeoutSeconds: 1, failureThreshold: 3 } as const;
+
+/** In ms. */
+const READY_TIMEOUT_MS = 300_000;
+const LOOK_INTERVAL_MS = 100;
+
+export interface PodOptions {
+  readonly name: string;
+  readonly image: string;
+  /** File in the form of `.env`, from which the Secret is made. */
+  readonly secret: string;
+  /** Further flags of `docker run`. */
+  readonly flags?: readonly string[];
+}
+
+/**
+ * A container as a manifest describes it, and what a kubelet does with it: probes, restarts, and the end. There is no
+ * scheduler, no Service and no Ingress.
+ */
+export class Pod {
+  readonly name: string;
+  readonly url: string;
+  /** True while a Service would send deliveries. */
+  isReady = false;
+  /** Restarts because of a probe. */
+  restarts = 0;
+  readonly #docker: Docker;
+  readonly #pod: PodSpec;
+  readonly #bot: Container;
+  readonly #ended = new AbortController();
+  #life: Promise<void> = Promise.resolve();
+
+  private constructor(docker: Docker, manifest: Manifest, name: string, url: string) {
+    this.#docker = docker;
+    this.#pod = manifest.pod;
+    this.#bot = manifest.bot;
+    this.name = name;
+    this.url = url;
+  }
+
+  /** Starts the container and its probes. */
+  static async start(docker: Docker, manifest: Manifest, options: PodOptions): Promise<Pod> {
+    const { name, image, secret, flags = [] } = options;
+    const port = await reservePort();
+    const inside = manifest.bot.ports?.[0]?.containerPort;
+    const publish = ["--publish", `127.0.0.1:${port}:${inside}`];
+    const volumes = await volumeFlags(docker, manifest, name);
+    // A pod starts a container again that has ended by itself.
+    const always = ["--restart", "always"];
+    await docker.run(
+      ...["run", "--detach", "--name", name, ...always, "--env-file", secret, ...publish],
+      ...volumes,
+      ...[...confinementOf(manifest), ...environmentOf(manifest), ...flags, image],
+    );
+    const pod = new Pod(docker, manifest, name, `http://127.0.0.1:${port}`);
+    pod.#life = pod.#live();
+    return pod;
+  }
+
+  /** Waits until the pod is as asked. @throws if it is not in time, or has been ended */
+  async until(what: string, holds: () => boolean): Promise<void> {
+    const deadline = performance.now() + READY_TIMEOUT_MS;
+    while (!holds()) {
+      if (performance.now() > deadline) {
+        const log = (await this.#docker.logs(this.name)).slice(-20).join("\n");
+        throw new Error(`${this.name} is not ${what}:\n${log}`);
+      }
+      await wait(LOOK_INTERVAL_MS);
+    }
+  }
+
+  /** Counts the restarts of a container that has ended by itself. */
+  ownRestarts(): Promise<number> {
+    return this.#docker.inspect<number>(this.name, "json .RestartCount");
+  }
+
+  /** Deletes the pod as a kubelet does. Resolves to the last state of its container, and the duration. */
+  async terminate(): Promise<State & { readonly tookMs: number }> {
+    const started = performance.now();
+    this.#ended.abort();
+    this.isReady = false;
+    await this.#stop();
+    const tookMs = performance.now() - started;
+    await this.#life;
+    return { ...(await this.#docker.inspect<State>(this.name, "json .State")), tookMs };
+  }
+
+  /** Removes the container. The volume of a claim stays, as in a cluster. */
+  async remove(): Promise<void> {
+    this.#ended.abort();
+    await this.#docker.run("rm", "--force", this.name).catch(() => undefined);
+    await this.#life;
+  }
+
+  async #live(): Promise<void> {
+    while (!this.#ended.signal.aborted) {
+      if (await this.#succeeds(this.#bot.startupProbe)) {
+        const life = new AbortController();
+        const readiness = this.#watchReadiness(life.signal);
+        await this.#fails(this.#bot.livenessProbe);
+        life.abort();
+        await readiness;
+      }
+      if (this.#ended.signal.aborted) return;
+      await this.#stop();
+      await this.#docker.run("start", this.name);
+      this.restarts++;
+    }
+  }
+
+  /** False if the probe has failed too often. */
+  async #succeeds(probe: Probe | undefined): Promise<boolean> {
+    const { periodSeconds, failureThreshold } = { ...DEFAULTS, ...probe };
+    for (let failures = 0; failures < failureThreshold; failures++) {
+      if (await this.#ask(probe)) return true;
+      if (!(await this.#pause(periodSeconds))) return false;
+    }
+    return false;
+  }
+
+  /** Resolves once the probe has failed too often. */
+  async #fails(probe: Probe | undefined): Promise<void> {
+    const { periodSeconds, failureThreshold } = { ...DEFAULTS, ...probe };
+    for (let failures = 0; failures < failureThreshold; ) {
+      failures = (await this.#ask(probe)) ? 0 : failures + 1;
+      if (failures < failureThreshold && !(await this.#pause(periodSeconds))) return;
+    }
+  }
+
+  async #watchReadiness(life: AbortSignal): Promise<void> {
+    const probe = this.#bot.readinessProbe;
+    const { periodSeconds, failureThreshold } = { ...DEFAULTS, ...probe };
+    const over = AbortSignal.any([life, this.#ended.signal]);
+    for (let failures = 0; !over.aborted; ) {
+      failures = (await this.#ask(probe)) ? 0 : failures + 1;
+      if (failures === 0) this.isReady = true;
+      if (failures >= failureThreshold) this.isReady = false;
+      await this.#pause(periodSeconds, over);
+    }
+    this.isReady = false;
+  }
+
+  async #ask(probe: Probe | undefined): Promise<boolean> {
+    const { timeoutSeconds } = { ...DEFAULTS, ...probe };
+    const signal = AbortSignal.timeout(timeoutSeconds * 1_000);
+    try {
+      const response = await fetch(`${this.url}${probe?.httpGet?.path}`, { signal });
+      await response.arrayBuffer();
+      return response.ok;
+    } catch {
+      return false;
+    }
+  }
+
+  /** False if the pod was ended meanwhile. */
+  async #pause(seconds: number, signal: AbortSignal = this.#ended.signal): Promise<boolean> {
+    return await wait(seconds * 1_000, true, { signal }).catch(() => false);
+  }
+
+  /** SIGTERM, and SIGKILL when the grace period is over. */
+  async #stop(): Promise<void> {
+    const seconds = this.#pod.terminationGracePeriodSeconds ?? 30;
+    await this.#docker.run("stop", "--time", String(seconds), this.name);
+  }
+}
+
+/** The variables of a manifest, which go before those of the Secret. */
+function environmentOf({ bot }: Manifest): string[] {
+  return (bot.env ?? []).flatMap(({ name, value }) => ["--env", `${name}=${value}`]);
+}
+
+function confinementOf({ pod, bot }: Manifest): string[] {
+  const { runAsUser, runAsGroup, fsGroup, seccompProfile } = pod.securityContext ?? {};
+  const { readOnlyRootFilesystem, allowPrivilegeEscalation, capabilities } =
+    bot.securityContext ?? {};
+  const { drop = [] } = (capabilities ?? {}) as { readonly drop?: readonly string[] };
+  const memory = bot.resources?.limits?.["memory"];
+  const cpu = bot.resources?.limits?.["cpu"];
+  return [
+    ...["--user", `${runAsUser}:${runAsGroup}`, "--group-add", String(fsGroup)],
+    ...(readOnlyRootFilesystem === true ? ["--read-only"] : []),
+    ...(allowPrivilegeEscalation === false ? ["--security-opt", "no-new-privileges"] : []),
+    // The engine has the default of the runtime unless it is switched off.
+    ...(seccompProfile?.type === "RuntimeDefault" ? [] : ["--security-opt", "seccomp=unconfined"]),
+    ...drop.flatMap((name) => ["--cap-drop", name]),
+    ...(memory === undefined ? [] : ["--memory", memory.replace("Mi", "m")]),
+    ...(cpu === undefined ? [] : ["--cpus", cpu]),
+  ];
+}
+
+/** The flags for volumes: an emptyDir is in memory here, and a claim is a volume that belongs to fsGroup. */
+async function volumeFlags(
+  docker: Docker,
+  { pod, bot }: Manifest,
+  name: string,
+): Promise<string[]> {
+  const flags: string[] = [];
+  for (const { name: volume, mountPath } of bot.volumeMounts ?? []) {
+    if (pod.volumes?.some((each) => each.name === volume && each.emptyDir !== undefined)) {
+      flags.push("--tmpfs", `${mountPath}:mode=1777`);
+      continue;
+    }
+    const claim = `type=volume,source=${name}-${volume},volume-nocopy`;
+    const group = `chgrp ${pod.securityContext?.fsGroup} /claim && chmod 2775 /claim`;
+    const mount = ["--mount", `${claim},target=/claim`];
+    await docker.run("run", "--rm", ...mount, "debian:12-slim", "sh", "-c", group);
+    flags.push("--mount", `${claim},target=${mountPath}`);
+  }
+  return flags;
+}

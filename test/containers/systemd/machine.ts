@@ -1,0 +1,203 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import { isInstalled, SERVER_PATH } from "../../support/server-path.ts";
+import type { Docker } from "../engine/docker.ts";
+import { CACHE } from "../engine/engine.ts";
+import { makeMachineImage } from "../engine/images.ts";
+
+const runFile = promisify(execFile);
+
+/** In ms. */
+const BOOT_TIMEOUT_MS = 60_000;
+const PROPERTY_TIMEOUT_MS = 60_000;
+const LOOK_INTERVAL_MS = 200;
+
+/** In bytes. */
+const MAX_OUTPUT = 64 * 1024 * 1024;
+
+/** systemd powers the machine off when its process 1 gets this signal, SIGRTMIN+4. */
+const POWER_OFF = "-RTMIN+4";
+
+/** Returns why no machine can be booted here. `undefined` if one can. */
+export function whyNoMachine(): string | undefined {
+  const needed = [
+    ["systemd-nspawn", "--version"],
+    ["nsenter", "--version"],
+  ] as const;
+  const missing = needed.filter((one) => !isInstalled(one)).map(([command]) => command);
+  if (missing.length === 0) return undefined;
+  const install = "apt-get install --no-install-recommends systemd-container util-linux";
+  return `the unit is not booted: there is no ${missing.join(" and ")} (Debian: ${install})`;
+}
+
+/** A Debian whose process 1 is systemd, in a container of systemd-nspawn that shares the network of this machine. */
+export class Machine {
+  readonly #folder: string;
+  readonly #image: string;
+  #nspawn: ChildProcess | undefined;
+  /** Process 1, by its number on this machine. */
+  #init = "";
+
+  private constructor(folder: string, image: string) {
+    this.#folder = folder;
+    this.#image = image;
+  }
+
+  /** Creates a machine, whose changes to the files of the image are kept in a folder of its own. */
+  static async create(docker: Docker): Promise<Machine> {
+    const image = await filesOf(docker, await makeMachineImage(docker));
+    const folder = mkdtempSync(join(CACHE, "systemd-"));
+    for (const name of ["root", "upper", "work"]) mkdirSync(join(folder, name));
+    return new Machine(folder, image);
+  }
+
+  /**
+   * Resolves once systemd has started all units.
+   *
+   * @param shown folders of this machine that it can read, by their paths there
+   * @throws if it does not in time
+   */
+  async boot(shown: Readonly<Record<string, string>>): Promise<void> {
+    const log = join(this.#folder, "console.log");
+    const output = openSync(log, "w");
+    const path = (name: string) => join(this.#folder, name);
+    const layers = `lowerdir=${this.#image},upperdir=${path("upper")},workdir=${path("work")}`;
+    const mount = `mount -t overlay overlay -o ${layers} ${path("root")}`;
+    const binds = Object.entries(shown).map(([there, here]) => `--bind-ro=${here}:${there}`);
+    // Without a unit and a registration, which need a systemd on this machine.
+    const flags = ["--quiet", "--keep-unit", "--register=no", `--directory=${path("root")}`];
+    // The mount ends with its namespace, which ends with the machine.
+    this.#nspawn = spawn(
+      "unshare",
+      [
+        "--mount",
+        "sh",
+        "-euc",
+        `${mount}; exec systemd-nspawn "$@"`,
+        "sh",
+        ...flags,
+        ...binds,
+        "--boot",
+      ],
+      { stdio: ["ignore", output, output], env: { ...process.env, PATH: SERVER_PATH } },
+    );
+    const deadline = performance.now() + BOOT_TIMEOUT_MS;
+    for (let state = ""; state !== "running"; state = await this.#state()) {
+      const failed = state === "degraded" || this.#nspawn.exitCode !== null;
+      if (failed || performance.now() > deadline) {
+        throw new Error(`systemd does not run:\n${readFileSync(log, "utf8").slice(-4_000)}`);
+      }
+      await wait(LOOK_INTERVAL_MS);
+    }
+  }
+
+  /** The command that runs a line of shell in the machine, as root. */
+  command(line: string, folder = "/root"): [string, ...string[]] {
+    const into = [
+      "--target",
+      this.#init,
+      "--mount",
+      "--uts",
+      "--ipc",
+      "--pid",
+      "--cgroup",
+      "--root",
+    ];
+    const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    const env = ["env", "-i", `PATH=${path}`, "HOME=/root", "LANG=C.UTF-8"];
+    return ["nsenter", ...into, ...env, "sh", "-euc", `cd ${folder}\n${line}`];
+  }
+
+  /** Runs a line of shell in the machine, as root. Resolves to its standard output. @throws with its error output */
+  async type(line: string, folder?: string): Promise<string> {
+    const [command, ...args] = this.command(line, folder);
+    const env = { ...process.env, PATH: SERVER_PATH };
+    const { stdout } = await runFile(command, args, { env, maxBuffer: MAX_OUTPUT });
+    return stdout.trim();
+  }
+
+  /** Reads a property of a unit. */
+  async property(unit: string, name: string): Promise<string> {
+    return await this.type(`systemctl show --value --property ${name} ${unit}`);
+  }
+
+  /** Waits until a property of a unit has this value. */
+  async until(unit: string, name: string, value: string): Promise<void> {
+    const deadline = performance.now() + PROPERTY_TIMEOUT_MS;
+    for (;;) {
+      const now = await this.property(unit, name);
+      if (now === value) return;
+      if (performance.now() > deadline) {
+        throw new Error(`${name} of ${unit} is ${now}, not ${value}:\n${await this.journal(unit)}`);
+      }
+      await wait(LOOK_INTERVAL_MS);
+    }
+  }
+
+  /** Everything that a unit has logged. */
+  async journal(unit: string): Promise<string> {
+    return await this.type(`journalctl --unit ${unit} --output cat --no-pager`);
+  }
+
+  /** Ends all units and process 1. */
+  async powerOff(): Promise<void> {
+    const nspawn = this.#nspawn;
+    if (nspawn === undefined || nspawn.exitCode !== null) return;
+    const exited = once(nspawn, "exit");
+    if (this.#init === "") nspawn.kill("SIGKILL");
+    else await runFile("kill", [POWER_OFF, this.#init]);
+    await exited;
+    this.#init = "";
+  }
+
+  async remove(): Promise<void> {
+    await this.powerOff();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #state(): Promise<string> {
+    try {
+      const children = `/proc/${this.#nspawn?.pid}/task/${this.#nspawn?.pid}/children`;
+      this.#init = readFileSync(children, "utf8").trim().split(" ")[0] ?? "";
+      // It ends with 1 unless the answer is "running".
+      return this.#init === "" ? "" : await this.type("systemctl is-system-running || true");
+    } catch {
+      return "";
+    }
+  }
+}
+
+/** The folder with the files of an image. */
+async function filesOf(docker: Docker, image: string): Promise<string> {
+  const id = await docker.inspect<string>(image, "json .Id");
+  const folder = join(CACHE, `machine-${id.slice(-16)}`);
+  if (existsSync(folder)) return folder;
+  for (const name of readdirSync(CACHE).filter((name) => name.startsWith("machine-"))) {
+    rmSync(join(CACHE, name), { recursive: true });
+  }
+  const unfinished = mkdtempSync(join(CACHE, "machine-"));
+  chmodSync(unfinished, 0o755);
+  const container = await docker.run("create", image);
+  const copy = `docker export ${container} | tar --extract --numeric-owner --directory ${unfinished}`;
+  try {
+    await runFile("sh", ["-c", copy], { env: { ...process.env, ...docker.env } });
+  } finally {
+    await docker.run("rm", container);
+  }
+  renameSync(unfinished, folder);
+  return folder;
+}

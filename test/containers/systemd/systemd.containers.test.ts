@@ -1,0 +1,222 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { API_KEY, PlatformProcess, SECRET } from "../../e2e/proxy/world.ts";
+import { operations } from "../../operations/code.ts";
+import { Unit } from "../../operations/unit.ts";
+import { TestProcess } from "../../support/process.ts";
+import { reservePort } from "../../support/reserve-port.ts";
+import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot } from "../../support/scaffolded.ts";
+import { SERVER_PATH } from "../../support/server-path.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { docker, withEngine } from "../support/given.ts";
+import { documentedBlock, documentedLine, page } from "../support/page.ts";
+import { Machine, whyNoMachine } from "./machine.ts";
+
+const UNIT = "service-bot@my-bot";
+const HOME = "/opt/my-bot";
+const STATE = "/var/lib/my-bot";
+
+const stopTimeout = Number.parseInt(
+  new Unit(join(operations, "service-bot@.service")).value("TimeoutStopSec") ?? "",
+  10,
+);
+
+const reason = whyNoMachine();
+if (reason !== undefined) process.stderr.write(`${reason}\n`);
+
+describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
+  withEngine("with a bot installed by the lines of docs/deploying.md", () => {
+    let folder: string;
+    let machine: Machine;
+    let platform: PlatformProcess;
+    let conversation: string;
+    const texts: string[] = [];
+
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), "systemd-"));
+      await scaffoldedBot(folder, "my-bot", ["--store", "postgres"], {
+        npm_config_package_lock_only: "true",
+        ...{ GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org" },
+        ...{ GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.org" },
+      });
+      machine = await Machine.create(docker);
+      await boot();
+    }, SCAFFOLD_TIMEOUT_MS + 300_000);
+
+    afterAll(async () => {
+      await machine?.remove();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    /** Boots the machine, which clones from the folder where the bot was made. */
+    async function boot(): Promise<void> {
+      const probe = join(import.meta.dirname, "probe.ts");
+      await machine.boot({ "/srv/my-bot": join(folder, "my-bot"), "/srv/probe.ts": probe });
+      const here = "url.file:///srv/my-bot.insteadOf https://git.example.org/my-bot.git";
+      await machine.type(`git config --system ${here}`);
+      await machine.type("git config --system safe.directory '*'");
+    }
+
+    /** Adds to .env what its owner has to set. */
+    async function configure(port: number, database: string): Promise<void> {
+      const env = [
+        ...[`SERVICE_BASE_URL=${platform.url}`, `SERVICE_API_KEY=${API_KEY}`],
+        ...[`SERVICE_WEBHOOK_SECRET=${SECRET}`, `DATABASE_URL=${database}`, `PORT=${port}`],
+      ];
+      await machine.type(`cat >>${HOME}/.env <<'END'\n${env.join("\n")}\nEND`);
+    }
+
+    /** Writes to the bot, and waits for the answer. */
+    async function say(text: string): Promise<string> {
+      const message = await platform.message(text);
+      conversation = message.conversation;
+      texts.push(text);
+      await platform.answer(`Hi Ada! You wrote: ${text}`);
+      return message.event;
+    }
+
+    /** All that the bot has said: one answer to each message, in order. */
+    async function expectAnswers(): Promise<void> {
+      const answers = texts.map((text) => `Hi Ada! You wrote: ${text}`);
+      expect(await platform.answers(conversation)).toEqual(answers);
+    }
+
+    test("answers, is started again, keeps its memory, is updated, and comes back with the machine", async () => {
+      const port = await reservePort();
+      platform = await PlatformProcess.start(temporaryFolder());
+      await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
+      await machine.type(documentedBlock("useradd --system"));
+      const [copied = "", reloaded = "", enabled = "", follow = ""] =
+        documentedBlock("systemctl daemon-reload").split("\n");
+      await machine.type(`${copied}\n${reloaded}`, HOME);
+
+      // .env.example has no token: exit code 2, after which systemd does not try again.
+      await machine.type(enabled);
+      await machine.until(UNIT, "ActiveState", "failed");
+      expect(await machine.property(UNIT, "ExecMainStatus")).toBe("2");
+      expect(await machine.property(UNIT, "NRestarts")).toBe("0");
+      expect(await machine.journal(UNIT)).toContain("SERVICE_API_KEY");
+
+      await configure(port, `file:${STATE}/bot.db`);
+      await machine.type(enabled);
+      const [command, ...args] = machine.command(follow);
+      const following = new TestProcess(args, { command, env: { PATH: SERVER_PATH } });
+      await following.message("ready");
+      const event = await say("by systemd");
+      expect(await platform.delivery(event)).toMatchObject({ status: 200 });
+
+      const doctor = documentedLine("sudo -u my-bot");
+      expect(await machine.type(doctor)).toContain(`${STATE}/bot.db can be written`);
+
+      await machine.type(`systemctl kill --signal SIGKILL ${UNIT}`);
+      const killed = performance.now();
+      await say("while it was dead");
+      console.info(`after SIGKILL the answer came in ${seconds(killed)}`);
+      expect(await machine.property(UNIT, "NRestarts")).toBe("1");
+      const again = await platform.control.deliver({ eventIds: [event] });
+      expect(again).toMatchObject([{ status: 200 }]);
+
+      await machine.type(documentedLine("git pull"));
+      await say("after an update");
+      expect(await machine.property(UNIT, "Result")).toBe("success");
+
+      const stopping = performance.now();
+      await machine.type(`systemctl stop ${UNIT}`);
+      console.info(`systemctl stop took ${seconds(stopping)}`);
+      expect(await machine.property(UNIT, "Result")).toBe("success");
+      expect(await machine.property(UNIT, "ExecMainStatus")).toBe("0");
+
+      // What is enabled starts with the machine, and finds what the platform kept meanwhile.
+      await platform.message("while the machine was off");
+      texts.push("while the machine was off");
+      following.kill("SIGKILL");
+      await machine.powerOff();
+      await boot();
+      await platform.answer("Hi Ada! You wrote: while the machine was off");
+      await expectAnswers();
+
+      const lines = (await machine.journal(`${UNIT} --boot SYSLOG_IDENTIFIER=node`)).split("\n");
+      for (const line of lines) expect(JSON.parse(line)).toHaveProperty("msg");
+      const owner = `stat --format "%U %a" ${STATE} ${STATE}/bot.db`;
+      expect(await machine.type(owner)).toBe("my-bot 700\nmy-bot 600");
+    }, 300_000);
+
+    test("with its memory in a PostgreSQL beside it, waits for it and comes back with the machine", async () => {
+      const port = await reservePort();
+      platform = await PlatformProcess.start(temporaryFolder());
+      await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
+      texts.length = 0;
+      // Its socket alone: other servers may have the port.
+      await machine.type("pg_conftool 15 main set listen_addresses ''");
+      await machine.type("systemctl enable --now postgresql");
+      await machine.type(documentedBlock("createuser my-bot"));
+      const [, database = ""] = /`DATABASE_URL=(postgres:\/\/\/[^`]+)`/.exec(page.text) ?? [];
+      await configure(port, database);
+      await machine.type(`systemctl restart ${UNIT}`);
+      const event = await say("into PostgreSQL");
+
+      await machine.type("systemctl stop postgresql@15-main");
+      const { event: refused } = await platform.message("without a database");
+      texts.push("without a database");
+      await platform.delivery(refused, 503);
+      const started = performance.now();
+      await machine.type("systemctl start postgresql@15-main");
+      await platform.answer("Hi Ada! You wrote: without a database");
+      console.info(`with PostgreSQL back the answer came in ${seconds(started)}`);
+
+      await machine.powerOff();
+      await boot();
+      await say("after a boot");
+      const again = await platform.control.deliver({ eventIds: [event] });
+      expect(again).toMatchObject([{ status: 200 }]);
+      await expectAnswers();
+    }, 300_000);
+
+    test("refuses what a bot does not need", async () => {
+      await machine.type(`
+        useradd --system --home-dir /var/lib/probe --shell /usr/sbin/nologin probe
+        mkdir -p /opt/probe/src
+        cp /srv/probe.ts /opt/probe/src/main.ts
+        ln -s ${HOME}/node_modules ${HOME}/package.json /opt/probe/
+        touch /opt/probe/.env
+        chown -R probe /opt/probe`);
+      const run = "node src/main.ts --once";
+      const free = JSON.parse(await machine.type(`sudo -u probe ${run}`, "/opt/probe"));
+      // Without the unit only the rights of an ordinary user are missing.
+      expect(free).toEqual({
+        "write to its own folder": "done",
+        "read the homes": "done",
+        "read process 1": "done",
+        "write to the kernel's settings": "refused",
+        "open a raw socket": "refused",
+        "open a socket of the kernel": "done",
+        "be traced": "done",
+        "make a namespace": "done",
+        "make a program of its rights": "done",
+      });
+      await machine.type("systemctl start service-bot@probe");
+      await machine.until("service-bot@probe", "ActiveState", "active");
+      const follow = "journalctl --follow --unit service-bot@probe --output cat";
+      const [command, ...args] = machine.command(follow);
+      const following = new TestProcess(args, { command, env: { PATH: SERVER_PATH } });
+      const confined = JSON.parse(await following.line((line) => line.startsWith("{")));
+      const names = Object.keys(free);
+      expect(confined).toEqual(Object.fromEntries(names.map((name) => [name, "refused"])));
+
+      // It does not end on SIGTERM, so systemd ends it when its time is over.
+      const stopping = performance.now();
+      await machine.type("systemctl stop service-bot@probe");
+      console.info(`a bot that ignores SIGTERM was stopped in ${seconds(stopping)}`);
+      expect(await machine.property("service-bot@probe", "Result")).toBe("timeout");
+      const tookMs = performance.now() - stopping;
+      expect(tookMs).toBeGreaterThan(stopTimeout * 1000 - 500);
+      expect(tookMs).toBeLessThan(stopTimeout * 1000 + 10_000);
+    });
+  });
+});
+
+function seconds(started: number): string {
+  return `${((performance.now() - started) / 1000).toFixed(1)} s`;
+}
