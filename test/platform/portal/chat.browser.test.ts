@@ -81,6 +81,7 @@ async function followAnEventWithoutAnswer(page: Page, platform: Platform): Promi
   await effects
     .getByRole("listitem")
     .filter({ hasText: /Run.*attempt 1.*handled/ })
+    .last()
     .waitFor();
   platform.control.saveWebhook({ enabled: false });
   await fieldOf(page).fill("quiet, and now?");

@@ -1,10 +1,9 @@
 import { computed, signal } from "@preact/signals";
-import { addressOf } from "../../live/route.ts";
-import { Empty, Time } from "../../parts/bits.tsx";
+import { Empty } from "../../parts/bits.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { Row } from "../events/row.tsx";
 import { overview } from "../events/store.ts";
-import { actOf, outcomeOf, type Story } from "../events/stories.ts";
-import { Trace } from "../events/trace.tsx";
+import { outcomeOf, type Story } from "../events/stories.ts";
 import { Kept } from "./kept.tsx";
 
 /** Number of listed events. The Events view has all of them. */
@@ -95,14 +94,24 @@ export function Activity({ of }: ActivityProps) {
         </button>
         <h2>Activity</h2>
       </header>
-      {here.length === 0 && (
+      {here.length === 0 ? (
         <Empty title="No events yet">
           <p>The event of a message, the run of the handler and the requests of the bot.</p>
         </Empty>
+      ) : (
+        <ol class="event-list">
+          {listed.map((story) => (
+            <Row
+              key={story.event.id}
+              thing={story}
+              isOpen={story === open}
+              onOpen={(id) => {
+                traced.value = id;
+              }}
+            />
+          ))}
+        </ol>
       )}
-      {listed.map((story) => (
-        <Effect key={story.event.id} story={story} isOpen={story === open} />
-      ))}
       {of !== undefined && of !== "posts" && <Kept of={`dm:${of}`} />}
     </section>
   );
@@ -110,30 +119,4 @@ export function Activity({ of }: ActivityProps) {
 
 function isOf({ conversationId }: Story["event"], of: string | undefined): boolean {
   return of !== undefined && (conversationId ?? "posts") === of;
-}
-
-function Effect({ story, isOpen }: { readonly story: Story; readonly isOpen: boolean }) {
-  const { event } = story;
-  const { tone, text } = outcomeOf(story, overview.value);
-  return (
-    <article class="effect">
-      <button
-        type="button"
-        class="quiet"
-        aria-expanded={isOpen}
-        onClick={() => {
-          traced.value = event.id;
-        }}
-      >
-        <strong>@{event.from}</strong> {actOf(event)} <Time at={event.at} />
-      </button>
-      <p class={tone === "plain" ? "hint" : tone}>{text}</p>
-      {isOpen && (
-        <>
-          <Trace id={event.id} isBrief />
-          <a href={addressOf("events", event.id)}>Open in Events</a>
-        </>
-      )}
-    </article>
-  );
 }

@@ -22,10 +22,12 @@ import { Trace } from "./trace.tsx";
 export interface RowProps {
   readonly thing: Thing;
   readonly isOpen: boolean;
+  /** Opens a row beside a conversation, where its trace is brief. Default: the address of the row changes. */
+  readonly onOpen?: (id: string) => void;
 }
 
 /** A thing of the list. An event and a request open below their row. */
-export function Row({ thing, isOpen }: RowProps) {
+export function Row({ thing, isOpen, onOpen }: RowProps) {
   if (thing.kind === "change") {
     return (
       <li class="event-change">
@@ -42,7 +44,7 @@ export function Row({ thing, isOpen }: RowProps) {
         type="button"
         class="event-row"
         aria-expanded={isOpen}
-        onClick={() => go("events", isOpen ? "" : id)}
+        onClick={() => (onOpen === undefined ? go("events", isOpen ? "" : id) : onOpen(id))}
       >
         <Avatar username={isEvent ? thing.event.from : bot} isBot={!isEvent} />
         {isEvent ? (
@@ -55,7 +57,8 @@ export function Row({ thing, isOpen }: RowProps) {
         <OutcomeText outcome={isEvent ? outcomeOf(thing, overview.value) : outcomeOfCalls(thing)} />
         <Time at={at} />
       </button>
-      {isOpen && (isEvent ? <Trace id={id} /> : <RowDetail id={id} />)}
+      {isOpen &&
+        (isEvent ? <Trace id={id} isBrief={onOpen !== undefined} /> : <RowDetail id={id} />)}
     </li>
   );
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { EntryOf, EventTrace } from "../../../types.ts";
 import { control } from "../../api/control.ts";
+import { addressOf } from "../../live/route.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Code, Loaded, Until } from "../../parts/bits.tsx";
 import { span } from "../../parts/duration.ts";
@@ -42,8 +43,11 @@ function Parts({ event, bot, isBrief }: PartsProps) {
   return (
     <>
       <p class="hint">
-        <code>{event.type}</code> <code>{event.id}</code> for @{bot},{" "}
-        {new Date(event.createdAt).toLocaleString()}
+        <code>{event.type}</code>{" "}
+        <a href={addressOf("events", event.id)}>
+          <code>{event.id}</code>
+        </a>{" "}
+        for @{bot}, {new Date(event.createdAt).toLocaleString()}
       </p>
       <Trouble parts={parts} />
       {!isBrief && <Uses {...{ event, bot, parts }} canRun={!isDead} />}
