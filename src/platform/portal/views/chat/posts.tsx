@@ -140,13 +140,15 @@ function Acts({ of, onWrite }: ActsProps) {
             key={type}
             tone="quiet"
             small
+            title={label}
+            label={`${label} ${of[counted]}`}
             run={() =>
               type === "comment" || type === "quote"
                 ? onWrite({ act: { type, postId: id }, label: `${label} on ${id}` })
                 : act({ type, postId: id })
             }
           >
-            <Icon name={type} /> {label} {of[counted]}
+            <Icon name={type} /> {of[counted]}
           </Action>
         ))}
       </div>

@@ -94,8 +94,8 @@ function Talk({ speaker, talk, isOpen }: TalkProps) {
         <strong>{speaker === undefined ? others : `@${speaker}`}</strong>
         {talk !== undefined && (
           <>
-            <Time at={talk.lastMessageAt} />
             <span class="hint talk-last">{summary(talk.lastMessage)}</span>
+            <Time at={talk.lastMessageAt} />
           </>
         )}
       </a>
