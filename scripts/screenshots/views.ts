@@ -7,13 +7,14 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
+import { z } from "zod";
 import { Bot } from "../../src/index.ts";
 import { type Platform, startPlatform } from "../../src/platform/index.ts";
 import { chromium as browserProgram } from "../../test/platform/portal/support/chromium.ts";
 import { root } from "../compile.ts";
 import { buildPortal } from "../pack/portal.ts";
 
-const VIEWS = ["chat", "chat/posts", "events", "webhook", "faults", "settings"];
+const VIEWS = ["chat", "chat/posts", "events", "state", "webhook", "faults", "settings"];
 const SIZES = { desktop: { width: 1200, height: 760 }, phone: { width: 390, height: 780 } };
 
 /** In ms. Longer than a view takes to read what it shows. */
@@ -37,17 +38,23 @@ try {
   await platform.stop();
 }
 
-/** A bot that answers, and throws if it is asked for a price. */
+const Seen = z.object({ texts: z.array(z.string()).default([]) });
+
+/** A bot that answers, sets a timer, and throws if it is asked for a price. */
 async function startBot({ url, apiKey, webhookSecret, control }: Platform): Promise<Bot> {
   const made = new Bot({
     ...{ env: {}, baseUrl: url, apiKey, webhookSecret, port: 0 },
     ...{ databaseUrl: "file::memory:", maxAttempts: 2, retry: { baseMs: 100, maxMs: 100 } },
     logLevel: "silent",
   });
-  made.on("dm.message", async ({ payload, reply }) => {
+  made.on("dm.message", async ({ payload, reply, state, later }) => {
     if (payload.excerpt.includes("price")) throw new TypeError("Cannot read 'price' of undefined");
+    (await state(`dm:${payload.conversationId}`, Seen)).texts.push(payload.excerpt);
+    await later("remind", "1h");
     await reply(`Hi ${payload.from.name}! You wrote: ${payload.excerpt}`);
   });
+  made.onTimer("remind", () => undefined);
+  made.cron("digest", "0 9 * * MON-FRI", { timeZone: "Europe/Paris" }, (ctx) => ctx.post("News"));
   made.on("mention", (ctx) => ctx.reply("Thanks for the mention."));
   await made.start({ standalone: false });
   control.saveWebhook({ url: `${made.url}/webhook` });

@@ -74,6 +74,14 @@ export function isOwn(typeOrId: string): boolean {
   return typeOrId.startsWith(TIMER) || typeOrId.startsWith(CRON);
 }
 
+/** Ends the id of a timer's event, which is random, and that of a cron's, which is a moment. */
+const ID_END = /:(?:[^:]*|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
+
+/** Returns the type of an event of the bot's own by its id. */
+export function ownTypeOf(id: string): string {
+  return id.replace(ID_END, "");
+}
+
 const PLACE: readonly (keyof EventPlace)[] = [
   "conversationId",
   "postId",

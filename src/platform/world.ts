@@ -72,7 +72,7 @@ export class World {
     this.webhookFaults = new WebhookFaults(timeline, random);
     this.apiFaults = new ApiFaults(timeline, random, clock.real);
     this.#sender = new Sender(clock, lasting.deliveryTimeoutMs, lasting.fetch);
-    this.shown = new ShownEvents(store);
+    this.shown = new ShownEvents(store, timeline);
     const { shown } = this;
     const sender = this.#sender;
     this.webhooks = new Webhooks({

@@ -6,7 +6,6 @@ import {
   reportedOutcomes,
 } from "../../core/platform-contract.ts";
 import * as z from "../../core/zod.ts";
-import { isOwn } from "../../events/own.ts";
 import { notFound } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { type Answer, jsonAnswer } from "../http/answer.ts";
@@ -110,7 +109,7 @@ export class RunReports {
   #accept(bot: { readonly seq: number; readonly username: string }, runs: RunReport[]): number {
     const { world, timeline } = this.#options;
     const { shown } = world();
-    const known = runs.filter(({ eventId }) => isOwn(eventId) || shown.has(bot.seq, eventId));
+    const known = runs.filter(({ eventId }) => shown.recognise(bot.seq, eventId));
     for (const run of known) timeline.add({ kind: "run", bot: bot.username, ...run });
     return known.length;
   }

@@ -1,6 +1,8 @@
 import { isLoopback } from "../../core/addresses.ts";
+import { isOwn } from "../../events/own.ts";
 import { appNamed } from "../accounts.ts";
 import { notFound, PlatformError } from "../error.ts";
+import { ownEntry } from "../events/shown-events.ts";
 import type { Page } from "../http/query.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
@@ -179,6 +181,8 @@ export class BotInboxes {
 
   #recipientOf(id: string): User {
     const store = this.#options.store();
+    const own = isOwn(id) ? ownEntry(this.#options.timeline, id) : undefined;
+    if (own !== undefined) return appNamed(store, own.bot);
     const logged = store.events.findById(id);
     if (logged === undefined) throw notFound(`event: ${id}`);
     return store.people.get(logged.recipient);

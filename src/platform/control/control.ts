@@ -1,4 +1,5 @@
 import type { Scope } from "../../core/platform-contract.ts";
+import { isOwn } from "../../events/own.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import {
   type AccountInput,
@@ -19,6 +20,7 @@ import { isoTime, type UploadView } from "../api/views.ts";
 import type { Apps, IssuedToken, NotificationView } from "../apps.ts";
 import type { ClockControl, PlatformClock } from "../clock.ts";
 import { invalid, notFound } from "../error.ts";
+import { ownEntry } from "../events/shown-events.ts";
 import { type Page, page, pageQuery, window } from "../http/query.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { eventOf, type Visible } from "../store/event-log.ts";
@@ -146,7 +148,13 @@ export class Control extends Contents {
    */
   event(id: string): EventTrace {
     const { store } = this.#world;
-    const { records, calls, runs } = this.#options;
+    const { records, calls, runs, timeline } = this.#options;
+    const own = isOwn(id) ? ownEntry(timeline, id) : undefined;
+    if (own !== undefined) {
+      const event = { id, type: own.type, createdAt: own.at, payload: {} } as AnyEvent;
+      const parts = { deliveries: [], calls: calls.because(id), runs: runs.of(id) };
+      return { event, bot: own.bot, ...parts };
+    }
     const logged = store.events.findById(id);
     if (logged === undefined) throw notFound(`event: ${id}`);
     const bot = store.people.get(logged.recipient).username;

@@ -7,7 +7,7 @@ import { createPlatform, type InboxView, type Platform } from "../../faces/platf
 import { listenUntilEnd } from "../../support/listen.ts";
 import { logSink } from "../../support/log.ts";
 import { botOptions, runBot, runPlatform } from "../../support/running-bot.ts";
-import { request } from "../support/platform.ts";
+import { request, timeline } from "../support/platform.ts";
 
 /** A bot whose handler fails until it is mended, and the id of its dead letter. */
 async function withDeadLetter() {
@@ -172,6 +172,43 @@ test("a timer and a cron are fired now, and one that is not there is 404", async
     .poll(async () => (await platform.control.inbox.crons()).items[0]?.last)
     .toMatchObject({ id: body.eventId, state: "done" });
   expect((await fire("/crons/none", {})).status).toBe(404);
+});
+
+test("a cron and a timer that fail are events of the timeline, and are retried like others", async () => {
+  const platform = await runPlatform();
+  let isBroken = true;
+  const check = () => {
+    if (isBroken) throw new TypeError("no digest");
+  };
+  await runBot(
+    platform,
+    (bot) => {
+      bot.cron("digest", "0 9 1 1 *", check);
+      bot.onTimer("remind", async (ctx) => {
+        await ctx.reply("Remember");
+        check();
+      });
+      bot.on("dm.message", (ctx) => ctx.later("remind", 0).then(() => undefined));
+    },
+    { maxAttempts: 1 },
+  );
+  const conversationId = await say(platform, "tea");
+  const isDead = (of: string) => (run: { eventId: string; outcome: string }) =>
+    run.eventId.startsWith(of) && run.outcome === "dead";
+  const timer = await platform.waitFor("run", isDead("timer:remind:"));
+  const { eventId } = await platform.control.inbox.fireCron("digest");
+  await platform.waitFor("run", isDead(eventId));
+  const entries = (await timeline(platform)).filter(({ kind }) => kind === "event");
+  expect(entries.slice(1)).toMatchObject([
+    { id: timer.eventId, type: "timer:remind", bot: "bot", from: "bot", conversationId },
+    { id: eventId, type: "cron:digest", bot: "bot", from: "bot" },
+  ]);
+  const { calls, runs } = platform.control.event(timer.eventId);
+  expect([calls[0]?.method, runs[0]?.error?.message]).toEqual(["POST", "no digest"]);
+  isBroken = false;
+  expect((await platform.control.inbox.decide(eventId, "retry")).state).toBe("pending");
+  await platform.waitFor("run", (run) => run.eventId === eventId && run.outcome === "done");
+  expect(() => platform.control.event("cron:none:2026-11-23T08:00:00Z")).toThrow("no such event");
 });
 
 test("pages of states go on, and a long state is cut", async () => {

@@ -1,5 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { array, object, string } from "zod";
+import type { Bot } from "../../../src/index.ts";
 import { INSTALL_TIMEOUT_MS, installPeer } from "../../peers/install.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { violationsOf } from "./support/axe.ts";
@@ -8,7 +10,7 @@ import { lively } from "./support/world.ts";
 
 beforeAll(() => installPeer("accessibility"), INSTALL_TIMEOUT_MS);
 
-const VIEWS = ["chat", "chat/posts", "events", "webhook", "faults", "settings"];
+const VIEWS = ["chat", "chat/posts", "events", "state", "webhook", "faults", "settings"];
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
 
@@ -23,8 +25,21 @@ async function expectNoViolations(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: "light" });
 }
 
+const Seen = object({ texts: array(string()).default([]) });
+
+/** Registers handlers that fill the State view. */
+function withState(bot: Bot): void {
+  bot.onTimer("remind", () => undefined);
+  for (const name of ["daily", "weekly"]) bot.cron(name, "0 9 * * 1", () => undefined);
+  bot.on("dm.message", async (ctx) => {
+    (await ctx.state(`dm:${ctx.payload.conversationId}`, Seen)).texts.push(ctx.payload.excerpt);
+    await ctx.later("remind", "1h");
+    await ctx.reply(`Hello ${ctx.payload.from.name}!`);
+  });
+}
+
 test("axe-core finds nothing on any view, none is wider than a phone, and Tab comes to everything on it", async () => {
-  const { platform, page } = await openPortal({ window: WINDOW });
+  const { platform, page } = await openPortal({ window: WINDOW, register: withState });
   const { conversationId, eventId } = await lively(platform);
   for (const address of [...VIEWS, `chat/${conversationId}`, `events/${eventId}`]) {
     // Anew each time, so that Tab begins at the top.

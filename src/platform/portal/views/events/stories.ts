@@ -167,6 +167,7 @@ export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Ou
     if (reporting.has(event.bot)) return { tone: "plain", text: "Being handled", since: got.at };
     return { tone: "plain", text: got.kind === "api" ? "Read by polling" : "Delivered" };
   }
+  if (isOwn(event.id)) return { tone: "plain", text: "Being handled", since: event.at };
   if (off.has(event.bot)) {
     return { tone: "plain", text: "Webhook off: the bot will find it when it polls" };
   }
@@ -174,6 +175,11 @@ export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Ou
   if (last?.kind === "delivery") return { tone: "bad", text: `Delivery failed: ${last.error}` };
   const late = event.lateMs === undefined ? "" : `, held back for ${span(event.lateMs)}`;
   return { tone: "plain", text: `Waiting for delivery${late}` };
+}
+
+/** True for a timer or a cron of the bot, which is in no log. */
+export function isOwn(id: string): boolean {
+  return /^(timer|cron):/.test(id);
 }
 
 /** Finds the request that the platform has not answered yet. */

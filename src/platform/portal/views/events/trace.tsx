@@ -9,7 +9,7 @@ import { span } from "../../parts/duration.ts";
 import { Decisions, Uses } from "./actions.tsx";
 import { Exchange, FailedDelivery } from "./records.tsx";
 import { overview } from "./store.ts";
-import { answerOf, endOf, heldIn, isTaken, type Outcome, type Part } from "./stories.ts";
+import { answerOf, endOf, heldIn, isOwn, isTaken, type Outcome, type Part } from "./stories.ts";
 
 interface TraceProps {
   readonly id: string;
@@ -50,13 +50,13 @@ function Parts({ event, bot, isBrief }: PartsProps) {
         for @{bot}, {new Date(event.createdAt).toLocaleString()}
       </p>
       <Trouble parts={parts} />
-      {!isBrief && <Uses {...{ event, bot, parts }} canRun={!isDead} />}
+      {!isBrief && !isOwn(event.id) && <Uses {...{ event, bot, parts }} canRun={!isDead} />}
       <ol class="parts" aria-label="Deliveries, runs and requests">
         {parts.map((part) => (
           <PartRow key={part.seq} part={part} parts={parts} from={event.createdAt} />
         ))}
         {end?.kind === "run" && <Steps id={event.id} version={parts.length} />}
-        {!isBrief && (
+        {!isBrief && !isOwn(event.id) && (
           <Line kind="Payload" what={event.type}>
             {() => <Code text={JSON.stringify(event.payload)} label={`Payload of ${event.id}`} />}
           </Line>
