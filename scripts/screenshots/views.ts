@@ -47,11 +47,12 @@ async function startBot({ url, apiKey, webhookSecret, control }: Platform): Prom
     ...{ databaseUrl: "file::memory:", maxAttempts: 2, retry: { baseMs: 100, maxMs: 100 } },
     logLevel: "silent",
   });
-  made.on("dm.message", async ({ payload, reply, state, later }) => {
+  made.on("dm.message", async (ctx) => {
+    const { payload } = ctx;
     if (payload.excerpt.includes("price")) throw new TypeError("Cannot read 'price' of undefined");
-    (await state(`dm:${payload.conversationId}`, Seen)).texts.push(payload.excerpt);
-    await later("remind", "1h");
-    await reply(`Hi ${payload.from.name}! You wrote: ${payload.excerpt}`);
+    (await ctx.state(`dm:${payload.conversationId}`, Seen)).texts.push(payload.excerpt);
+    await ctx.later("remind", "1h");
+    await ctx.reply(`Hi ${payload.from.name}! You wrote: ${payload.excerpt}`);
   });
   made.onTimer("remind", () => undefined);
   made.cron("digest", "0 9 * * MON-FRI", { timeZone: "Europe/Paris" }, (ctx) => ctx.post("News"));

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { control } from "../../api/control.ts";
 import type { Pages } from "../../live/use-pages.ts";
-import { Empty, Failure, Time, Until } from "../../parts/bits.tsx";
+import { Failure, Time, Until } from "../../parts/bits.tsx";
 import { Card } from "../../parts/card.tsx";
 import { FireNow, StateItem, TimerItem, useCrons, useStates, useTimers } from "./lists.tsx";
 
@@ -27,44 +27,28 @@ export function State() {
 
 function Crons({ crons }: { readonly crons: ReturnType<typeof useCrons> }) {
   return (
-    <Section title="Cron" list={crons} begin="bot.cron runs a handler at each moment of a pattern.">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Pattern</th>
-            <th scope="col">Next</th>
-            <th scope="col">Last</th>
-            <td />
-          </tr>
-        </thead>
-        <tbody>
-          {crons.data?.map(({ name, pattern, timeZone, nextAt, last }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>
-                <code>{pattern}</code> <span class="hint">{timeZone}</span>
-              </td>
-              <td>{nextAt === null ? "never" : <Until at={nextAt} />}</td>
-              <td>
-                {last === null ? (
-                  <span class="hint">none</span>
-                ) : (
-                  <>
-                    <Time at={last.at} />{" "}
-                    <span class={last.state === "dead" ? "bad" : "hint"}>
-                      {outcomes[last.state]}
-                    </span>
-                  </>
-                )}
-              </td>
-              <td>
-                <FireNow name={name} fire={() => control.fireCron(name)} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <Section
+      title="Cron"
+      list={crons}
+      empty="No cron. bot.cron runs a handler at each moment of a pattern (docs/timers.md)."
+    >
+      {crons.data?.map(({ name, pattern, timeZone, nextAt, last }) => (
+        <li key={name}>
+          <div class="grow">
+            <strong>{name}</strong> <code>{pattern}</code> <span class="hint">{timeZone}</span>
+            <p class="hint">
+              next {nextAt === null ? "never" : <Until at={nextAt} />}
+              {last !== null && (
+                <>
+                  , last <Time at={last.at} />{" "}
+                  <span class={last.state === "dead" ? "bad" : ""}>{outcomes[last.state]}</span>
+                </>
+              )}
+            </p>
+          </div>
+          <FireNow name={name} fire={() => control.fireCron(name)} />
+        </li>
+      ))}
     </Section>
   );
 }
@@ -79,12 +63,14 @@ const outcomes = {
 function Timers() {
   const timers = useTimers();
   return (
-    <Section title="Timers" list={timers} begin="ctx.later sets a timer, bot.onTimer handles it.">
-      <ul class="list">
-        {timers.data?.map((timer) => (
-          <TimerItem key={`${timer.lane} ${timer.name} ${timer.key}`} timer={timer} />
-        ))}
-      </ul>
+    <Section
+      title="Timers"
+      list={timers}
+      empty="No timers. ctx.later sets a timer, bot.onTimer handles it (docs/timers.md)."
+    >
+      {timers.data?.map((timer) => (
+        <TimerItem key={`${timer.lane} ${timer.name} ${timer.key}`} timer={timer} />
+      ))}
     </Section>
   );
 }
@@ -106,16 +92,16 @@ function States() {
     <Section
       title="States"
       list={states}
-      begin={
-        isSearch ? "No key begins with this text." : "ctx.state() keeps values of a conversation."
+      empty={
+        isSearch
+          ? "No key begins with this text."
+          : "No states. ctx.state() keeps values of a conversation (docs/state.md)."
       }
       head={(isSearch || states.data?.length !== 0) && search}
     >
-      <ul class="list">
-        {states.data?.map((state) => (
-          <StateItem key={state.key} state={state} />
-        ))}
-      </ul>
+      {states.data?.map((state) => (
+        <StateItem key={state.key} state={state} />
+      ))}
     </Section>
   );
 }
@@ -124,16 +110,16 @@ interface SectionProps {
   readonly title: string;
   readonly list: Pages<unknown>;
   /** Text in the place of an empty list. */
-  readonly begin: string;
+  readonly empty: string;
   readonly head?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-function Section({ title, list, begin, head, children }: SectionProps) {
+function Section({ title, list, empty, head, children }: SectionProps) {
   const { data, more, loadMore } = list;
   return (
     <Card title={title} head={head} live={list}>
-      {data?.length === 0 ? <Empty title={`No ${title.toLowerCase()}`}>{begin}</Empty> : children}
+      {data?.length === 0 ? <p class="hint">{empty}</p> : <ul class="list">{children}</ul>}
       {more && (
         <button type="button" onClick={() => void loadMore()}>
           Show more
