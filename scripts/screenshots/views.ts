@@ -20,6 +20,9 @@ const SIZES = { desktop: { width: 1200, height: 760 }, phone: { width: 390, heig
 /** In ms. Longer than a view takes to read what it shows. */
 const SETTLE_MS = 700;
 
+/** State of a conversation. */
+const Seen = z.object({ texts: z.array(z.string()).default([]) });
+
 const [out] = process.argv.slice(2);
 if (out === undefined) throw new Error("Name a folder for the pictures.");
 await mkdir(out, { recursive: true });
@@ -37,8 +40,6 @@ try {
   await bot.stop();
   await platform.stop();
 }
-
-const Seen = z.object({ texts: z.array(z.string()).default([]) });
 
 /** A bot that answers, sets a timer, and throws if it is asked for a price. */
 async function startBot({ url, apiKey, webhookSecret, control }: Platform): Promise<Bot> {
