@@ -1,10 +1,12 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
 import { CronPattern } from "../faces/core.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
-import { type CronJob, Crons, DueMoments } from "../faces/schedule.ts";
+import { type CronJob, Crons, DueMoments, Schedule } from "../faces/schedule.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { World } from "../promises/world.ts";
+import { effects, timer } from "../support/effects.ts";
+import { message } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 
 const START = Date.parse("2026-11-23T08:59:57.400Z");
@@ -85,6 +87,24 @@ test("a moment that was fired by hand is not the last one that an outage missed"
     "cron:daily:2026-11-23T09:00:00Z",
     "cron:daily:2026-11-23T09:59:57Z",
   ]);
+});
+
+test("timers that the schedule fires are events once it says so", async () => {
+  const clock = new ManualClock(START);
+  const inbox = new SqliteInbox({ file: ":memory:", clock });
+  await inbox.put([message("1", "c1")], "webhook");
+  const [claim] = await inbox.claim(1, 30_000);
+  if (claim === undefined) throw new Error("The event is not claimed");
+  await inbox.complete(claim, effects({ timers: [timer("a", 3_600_000)] }));
+  const routes = { crons: [], handlesTimers: true };
+  const schedule = new Schedule({ clock, wall: clock, inbox, log: logSink().log, routes });
+  await schedule.start();
+  onTestFinished(() => schedule.stop());
+  expect(await schedule.fireTimers({ lane: "dm:c1", name: "none" })).toBe(0);
+  expect(await schedule.fireTimers({ lane: "dm:c1", name: "remind" })).toBe(1);
+  const { timers } = await inbox.admin.timers();
+  expect(timers).toEqual([]);
+  expect(await inbox.admin.show("timer:remind:a")).toMatchObject({ state: "pending" });
 });
 
 test("a timer that is made due is fired at once, with its key and data, and once", async () => {

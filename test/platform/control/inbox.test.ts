@@ -328,6 +328,7 @@ describe("an address that a bot has reported", () => {
       expect(answer.status).toBe(200);
       const code = platform.control.inbox.crons().catch((error: { code: string }) => error.code);
       expect(await code).toBe("BOT_UNREACHABLE");
+      expect((await platform.control.botView()).url).toBeNull();
       expect(asked).toEqual([]);
     },
   );
