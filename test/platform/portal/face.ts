@@ -7,12 +7,13 @@ export { Values } from "../../../src/platform/portal/parts/values.ts";
 export { rolesIn } from "../../../src/platform/portal/views/chat/talks.ts";
 export { threaded } from "../../../src/platform/portal/views/chat/threads.ts";
 export { type Fixture, fixtureOf } from "../../../src/platform/portal/views/events/fixture.ts";
+export { outcomeOf } from "../../../src/platform/portal/views/events/outcomes.ts";
 export { remedyOf } from "../../../src/platform/portal/views/events/remedy.ts";
+export { select } from "../../../src/platform/portal/views/events/search.ts";
+export { ownFrames } from "../../../src/platform/portal/views/events/stack.ts";
 export {
-  outcomeOf,
   overviewOf,
   type Story,
-  select,
   type Thing,
 } from "../../../src/platform/portal/views/events/stories.ts";
 export {

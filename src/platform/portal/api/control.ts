@@ -43,10 +43,10 @@ import { download, request } from "./request.ts";
 
 type Items<T> = { readonly items: readonly T[] };
 
-/** What to deliver: events of the log, or a text of one's own, which is signed as it is. */
+/** Events of the log, or any text, which is signed as it is. */
 export type Delivery = { readonly eventIds: readonly string[] } | { readonly body: string };
 
-/** The app that is looked at, unless another one is named. */
+/** Selects an app. Default: the one that is shown. */
 const ofBot = (of = bot.peek()) => ({ bot: of || undefined });
 const part = encodeURIComponent;
 

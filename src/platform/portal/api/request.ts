@@ -1,9 +1,9 @@
 import { token } from "./token.ts";
 
-/** What the platform answers when it does not do what it was asked for. */
+/** Refusal by the platform, or the lack of an answer. */
 export class ControlError extends Error {
   override readonly name = "ControlError";
-  /** The platform's code, or `OFFLINE` where there was no answer. */
+  /** The platform's code, or `OFFLINE` without an answer. */
   readonly code: string;
   readonly status: number;
 
@@ -25,7 +25,7 @@ const OFFLINE =
   "The platform does not answer. Is it still running? Start it again with: npm run dev";
 
 /**
- * One request to the control API.
+ * Sends a request to the control API.
  *
  * @throws {ControlError}
  */
@@ -41,7 +41,7 @@ export async function request<T>(
 }
 
 /**
- * What is to be saved as a file.
+ * Downloads a file.
  *
  * @throws {ControlError}
  */

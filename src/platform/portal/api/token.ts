@@ -8,7 +8,7 @@ const KEY = "service-bot-control-token";
  */
 const current = signal(fromAddress() ?? localStorage.getItem(KEY) ?? "");
 
-/** Whether the platform refuses the token, or there is none. */
+/** True if there is no token, or the platform refuses it. */
 export const isTokenRefused = signal(current.value === "");
 
 // An address with a token that is opened in the same tab loads nothing anew.
@@ -17,7 +17,7 @@ addEventListener("hashchange", () => {
   if (given !== undefined) current.value = given;
 });
 
-// Another tab has got the token of a newer run.
+// Another tab has the token of a newer run.
 addEventListener("storage", ({ key, newValue }) => {
   if (key === KEY && newValue !== null) current.value = newValue;
 });
@@ -26,7 +26,7 @@ export function token(): string {
   return current.value;
 }
 
-/** Keeps a token that was typed in, also for other tabs. */
+/** Stores a token that was typed in, for other tabs too. */
 export function saveToken(text: string): void {
   current.value = text;
   localStorage.setItem(KEY, text);

@@ -1,9 +1,9 @@
 import { effect, type Signal, signal } from "@preact/signals";
 
-/** The bot whose app is looked at, by username; empty for the first one. */
+/** Username of the bot that is shown. Empty for the first one. */
 export const bot: Signal<string> = kept("bot", "");
 
-/** The person who speaks. */
+/** Username of the person who acts. */
 export const person: Signal<string> = kept("person", "ada");
 
 export type Theme = "auto" | "light" | "dark";
@@ -14,7 +14,7 @@ effect(() => {
   else document.documentElement.dataset["theme"] = theme.value;
 });
 
-/** A choice that this browser remembers. */
+/** Creates a choice that this browser remembers. */
 export function kept<T extends string>(name: string, fallback: T): Signal<T> {
   const key = `service-bot-portal-${name}`;
   const value = signal<T>((read(key) as T | null) ?? fallback);
@@ -22,7 +22,7 @@ export function kept<T extends string>(name: string, fallback: T): Signal<T> {
   return value;
 }
 
-// A browser may refuse to remember anything: then the choice holds until the page is closed.
+// A browser may refuse to store anything. Then the choice lasts until the page is closed.
 function read(key: string): string | null {
   try {
     return localStorage.getItem(key);

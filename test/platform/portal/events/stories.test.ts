@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { timelineLine } from "../../../faces/cli.ts";
 import { type TimelineRecord, wordsOf } from "../../../faces/platform.ts";
-import { outcomeOf, overviewOf, type Story, select, type Thing, timeOfDay } from "../face.ts";
+import {
+  outcomeOf,
+  overviewOf,
+  ownFrames,
+  type Story,
+  select,
+  type Thing,
+  timeOfDay,
+} from "../face.ts";
 import { called, delivered, happened, read, timelineOf } from "./entries.ts";
 
 const run = { kind: "run", bot: "bot", eventId: "evt_1", attempt: 1, ms: 3 } as const;
@@ -154,6 +162,20 @@ test("a request that fails again and again is one row, and no trouble once it su
   expect(after(read)).toEqual({ rows: 1, count: 3, trouble: 0 });
   expect(after(read, refused)).toEqual({ rows: 2, count: 3, trouble: 1 });
   expect(after({ ...read, eventIds: ["evt_1"] }).trouble).toBe(0);
+});
+
+test("of a stack the frames of the bot's own files stand out, without Node and packages", () => {
+  const stack = [
+    "TypeError: no price",
+    "    at priceOf (file:///home/ada/bot/src/price.ts:7:11)",
+    "    at Route.enter (file:///home/ada/bot/node_modules/service-bot/dist/router.js:52:13)",
+    "    at file:///home/ada/bot/src/bot.ts:12:3",
+    "    at AsyncLocalStorage.run (node:internal/async_local_storage:65:14)",
+  ].join("\n");
+  expect(ownFrames(stack)).toEqual([
+    { before: "at priceOf (/home/ada/bot/src/", file: "price.ts:7:11", after: ")" },
+    { before: "at /home/ada/bot/src/", file: "bot.ts:12:3", after: "" },
+  ]);
 });
 
 test("10,000 entries are ordered in a blink", () => {

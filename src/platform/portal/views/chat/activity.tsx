@@ -1,9 +1,10 @@
 import { computed, signal } from "@preact/signals";
 import { Empty } from "../../parts/bits.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { outcomeOf } from "../events/outcomes.ts";
 import { Row } from "../events/row.tsx";
 import { overview } from "../events/store.ts";
-import { outcomeOf, type Story } from "../events/stories.ts";
+import type { Story } from "../events/stories.ts";
 import { Kept } from "./kept.tsx";
 
 /** Number of listed events. The Events view has all of them. */

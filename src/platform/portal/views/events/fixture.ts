@@ -1,30 +1,15 @@
-import type { AnyEvent, CallRecord, CallSummary } from "../../../types.ts";
-
-/** An event and what the bot did because of it. */
-export interface Recorded {
-  readonly event: AnyEvent;
-  readonly calls: readonly CallSummary[];
-  /** Whether the bot has had it. */
-  readonly handled: boolean;
-}
+import type { AnyEvent, CallRecord } from "../../../types.ts";
 
 export interface Fixture {
-  /** Of the file, below `test/`. */
+  /** Name of the file below `test/`. */
   readonly name: string;
   readonly text: string;
 }
 
-/** What the bot said, as `bot.sent` of a test has it, and how many images it put to it. */
-interface Said {
-  readonly where: Readonly<Record<string, string>>;
-  readonly text: string;
-  readonly images: number;
-}
-
 /**
- * A test of a bot that was made from the template "starter": the event is delivered to it, and it says what it said when the event was recorded.
+ * Writes a test for a bot of the template "starter": the same event leads to the same answers.
  *
- * @param calls what the bot did because of it; undefined where the bot has not had it yet
+ * @param calls requests of the bot because of the event; `undefined` if it has not got the event yet
  */
 export function fixtureOf(event: AnyEvent, calls?: readonly CallRecord[]): Fixture {
   const slug = (text: string) => text.replace(/[^A-Za-z0-9_]+/g, "-");
@@ -51,22 +36,19 @@ export function fixtureOf(event: AnyEvent, calls?: readonly CallRecord[]): Fixtu
 
 function expectation(calls: readonly CallRecord[] | undefined): readonly string[] {
   if (calls === undefined) {
-    return [
-      "  // The bot has not had it yet. Say here what it should do: bot.sent is what it says.",
-    ];
+    return ["  // The bot has not got this event yet. Assert its answers here, by bot.sent."];
   }
-  const said = calls.map(saidIn).filter((each) => each !== undefined);
-  const list = said.map(({ where, text, images }) => ({
-    ...where,
-    text,
-    ...(said.some((each) => each.images > 0) ? { images } : {}),
-  }));
-  const sent = said.some(({ images }) => images > 0)
+  const answers = calls.map(answerIn).filter((answer) => answer !== undefined);
+  const withImages = answers.some(({ images }) => images > 0);
+  const expected = answers.map(({ images, ...answer }) =>
+    withImages ? { ...answer, images } : answer,
+  );
+  const sent = withImages
     ? "bot.sent.map(({ imageKeys = [], ...said }) => ({ ...said, images: imageKeys.length }))"
     : "bot.sent";
   return [
-    "  // What it said when this was recorded.",
-    `  assert.deepEqual(${sent}, ${literal(list, "  ")});`,
+    "  // The answers when this was recorded.",
+    `  assert.deepEqual(${sent}, ${literal(expected, "  ")});`,
   ];
 }
 
@@ -76,15 +58,15 @@ const places: readonly (readonly [RegExp, string, string])[] = [
   [/^\/posts$/, "post", ""],
 ];
 
-/** What a call said; undefined where it said nothing. */
-function saidIn({ method, path, status, request }: CallRecord): Said | undefined {
+/** Finds the message, comment or post that a request sent, as `bot.sent` of a test has it. */
+function answerIn({ method, path, status, request }: CallRecord) {
   if (method !== "POST" || (status !== null && status >= 300)) return undefined;
   for (const [pattern, kind, name] of places) {
     const found = pattern.exec(path);
     if (found === null) continue;
     const { text = "", imageKeys = [] } = bodyOf(request.body);
-    const where = name === "" ? { kind } : { kind, [name]: decodeURIComponent(found[1] ?? "") };
-    return { where, text, images: imageKeys.length };
+    const place = name === "" ? {} : { [name]: decodeURIComponent(found[1] ?? "") };
+    return { kind, ...place, text, images: imageKeys.length };
   }
   return undefined;
 }
@@ -97,7 +79,7 @@ function bodyOf(body: string): { readonly text?: string; readonly imageKeys?: re
   }
 }
 
-/** A value of JSON as TypeScript, as a formatter leaves it. */
+/** Writes a JSON value as formatted TypeScript. */
 function literal(value: unknown, indent = ""): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const deeper = `${indent}  `;
@@ -109,7 +91,7 @@ function literal(value: unknown, indent = ""): string {
   return `${open}\n${members.map((member) => `${deeper}${member},\n`).join("")}${indent}${close}`;
 }
 
-/** In brackets, for `__proto__: …` would not be a field. */
+/** Writes a key. `__proto__` stands in brackets, because it would be no field without. */
 function keyOf(key: string): string {
   if (key === "__proto__") return '["__proto__"]';
   return /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);

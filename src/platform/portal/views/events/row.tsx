@@ -3,20 +3,19 @@ import { clockOffset, ticking } from "../../live/second.ts";
 import { Avatar, Time } from "../../parts/bits.tsx";
 import { duration } from "../../parts/duration.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { Exchange } from "./records.tsx";
-import { overview } from "./store.ts";
 import {
   actOf,
   answerOf,
-  type Calls,
   callOf,
   changeOf,
   isTrouble,
   type Outcome,
   outcomeOf,
   SLOW_MS,
-  type Thing,
-} from "./stories.ts";
+} from "./outcomes.ts";
+import { Exchange } from "./records.tsx";
+import { overview } from "./store.ts";
+import type { Calls, Thing } from "./stories.ts";
 import { Trace } from "./trace.tsx";
 
 export interface RowProps {

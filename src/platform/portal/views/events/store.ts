@@ -1,7 +1,9 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { kept } from "../../live/settings.ts";
 import { entries } from "../../live/stream.ts";
-import { isTrouble, type Overview, overviewOf, select, type Thing } from "./stories.ts";
+import { isTrouble } from "./outcomes.ts";
+import { select } from "./search.ts";
+import { type Overview, overviewOf, type Thing } from "./stories.ts";
 
 /** Search text. */
 export const text = kept<string>("events-text", "");

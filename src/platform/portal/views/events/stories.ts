@@ -1,5 +1,4 @@
 import type { EntryOf, TimelineEntry } from "../../../types.ts";
-import { span } from "../../parts/duration.ts";
 
 type Delivery = EntryOf<"delivery">;
 type Call = EntryOf<"api">;
@@ -107,7 +106,7 @@ function eventIdsOf(part: Part): readonly string[] {
 }
 
 /** True for a page of the log that reached the bot with events. */
-function isRead(part: Part): part is Call & { readonly eventIds: readonly string[] } {
+export function isRead(part: Part): part is Call & { readonly eventIds: readonly string[] } {
   return part.kind === "api" && part.status === 200 && part.eventIds !== undefined;
 }
 
@@ -117,7 +116,7 @@ function keyOf({ bot, method, path }: Call): string {
 
 function recover(failing: Map<string, Calls>, call: Call): void {
   const row = failing.get(keyOf(call));
-  if (row === undefined || answerOf(call).tone === "bad") return;
+  if (row === undefined || isFailed(call)) return;
   row.recovered = true;
   failing.delete(keyOf(call));
 }
@@ -132,49 +131,7 @@ function addCall(things: Thing[], failing: Map<string, Calls>, call: Call): void
   }
   const row: Calls = { kind: "calls", call, count: 1, lastAt: call.at, recovered: false };
   things.push(row);
-  if (answerOf(call).tone === "bad") failing.set(keyOf(call), row);
-}
-
-/** `bad` is trouble that a developer has to look at; `warn` is trouble that may pass. */
-export type Tone = "bad" | "warn" | "plain";
-
-/** Result of an event, a delivery, a run or a request. */
-export interface Outcome {
-  readonly tone: Tone;
-  readonly text: string;
-  /** ISO 8601. Beginning of what is still under way. */
-  readonly since?: string;
-}
-
-/** Facts about the bots that outcomes depend on. */
-export type Bots = Pick<Overview, "reporting" | "off">;
-
-/** In ms. A request that takes longer is slow, and a run that takes longer shows its duration. */
-export const SLOW_MS = 2_000;
-
-/** Describes what the bot made of an event. */
-export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Outcome {
-  const held = heldIn(parts);
-  if (held !== undefined)
-    return { tone: "warn", text: `Waiting for ${held.detail}`, since: held.at };
-  const end = endOf(parts);
-  if (end?.kind === "inbox") {
-    return { tone: "plain", text: end.change === "retried" ? "Set to run again" : "Discarded" };
-  }
-  if (end !== undefined) return end.outcome === "done" ? handled(end, parts) : outcomeOfRun(end);
-  const got = parts.find(isTaken);
-  if (got !== undefined) {
-    if (reporting.has(event.bot)) return { tone: "plain", text: "Being handled", since: got.at };
-    return { tone: "plain", text: got.kind === "api" ? "Read by polling" : "Delivered" };
-  }
-  if (isOwn(event.id)) return { tone: "plain", text: "Being handled", since: event.at };
-  if (off.has(event.bot)) {
-    return { tone: "plain", text: "Webhook off: the bot will find it when it polls" };
-  }
-  const last = parts.findLast(({ kind }) => kind === "delivery");
-  if (last?.kind === "delivery") return { tone: "bad", text: `Delivery failed: ${last.error}` };
-  const late = event.lateMs === undefined ? "" : `, held back for ${span(event.lateMs)}`;
-  return { tone: "plain", text: `Waiting for delivery${late}` };
+  if (isFailed(call)) failing.set(keyOf(call), row);
 }
 
 /** True for a timer or a cron of the bot, which is in no log. */
@@ -199,118 +156,7 @@ export function isTaken(part: Part): boolean | undefined {
   return isRead(part) ? true : undefined;
 }
 
-function handled({ ms, attempt }: Run, parts: readonly Part[]): Outcome {
-  const calls = parts.filter((part) => part.kind === "api" && !isRead(part)) as readonly Call[];
-  const answer = calls.findLast(({ method, text }) => method === "POST" && text !== undefined);
-  const slow = calls.findLast((call) => call.ms >= SLOW_MS);
-  const text = answer?.text === undefined ? "Handled" : `Answered “${answer.text}”`;
-  const tries = attempt > 1 ? ` at attempt ${attempt}` : "";
-  const time = ms >= SLOW_MS || (tries === "" && answer === undefined) ? ` in ${span(ms)}` : "";
-  const why = slow === undefined ? "" : `: ${slow.method} ${slow.path} took ${span(slow.ms)}`;
-  return { tone: slow === undefined ? "plain" : "warn", text: text + tries + time + why };
-}
-
-/** Describes a run: "Attempt 2 failed: TypeError: …". */
-export function outcomeOfRun({ attempt, outcome, error, ms }: Run): Outcome {
-  const why = error === undefined ? "" : `: ${error.type}: ${error.message}`;
-  switch (outcome) {
-    case "done":
-      return { tone: "plain", text: `Attempt ${attempt} handled in ${span(ms)}` };
-    case "retry":
-      return { tone: "bad", text: `Attempt ${attempt} failed${why}` };
-    case "released":
-      return { tone: "warn", text: `Put off${why}` };
-    case "dead":
-      return { tone: "bad", text: `Dead letter after attempt ${attempt}${why}` };
-  }
-}
-
-/** Describes the answer to a delivery or a request. */
-export function answerOf({ status, error }: { status: number | null; error?: string }): Outcome {
-  const isGood = error === undefined && status !== null && status < 400;
-  return { tone: isGood ? "plain" : "bad", text: status === null ? "no answer" : String(status) };
-}
-
-/** True for a thing that a developer has to look at. */
-export function isTrouble(thing: Thing, bots: Bots): boolean {
-  if (thing.kind === "event") return outcomeOf(thing, bots).tone === "bad";
-  if (thing.kind === "calls") return !thing.recovered && answerOf(thing.call).tone === "bad";
-  return thing.entry.kind === "webhook" && thing.entry.change === "disabled";
-}
-
-const acts: Readonly<Record<string, string>> = {
-  "dm.message": "",
-  mention: "mentioned the bot",
-  comment: "commented",
-  reply: "replied",
-  follow: "follows the bot",
-  like: "liked it",
-  repost: "reposted it",
-  quote: "quoted it",
-};
-
-/** Describes what a person did: "mentioned the bot: “hello”". */
-export function actOf({ type, text }: Pick<Story["event"], "type" | "text">): string {
-  const quoted = text === undefined ? "" : `“${text}”`;
-  return [acts[type] ?? type, quoted].filter(Boolean).join(": ") || type;
-}
-
-const names = { webhook: "Webhook", fault: "Fault", state: "State" } as const;
-
-/** Describes a change of the platform: "Webhook disabled: 20 failures in a row". */
-export function changeOf({ entry }: Change): string {
-  if (entry.kind === "app") return `App of @${entry.bot} ${entry.change}`;
-  const detail = entry.kind === "webhook" ? entry.reason : entry.detail;
-  return `${names[entry.kind]} ${entry.change}: ${detail}`;
-}
-
-/** Describes requests that belong to no event: "GET /events". */
-export function callOf({ call }: Calls): string {
-  const sender = call.doctor === true ? "service-bot doctor: " : "";
-  const quoted = call.text === undefined ? "" : ` “${call.text}”`;
-  return `${sender}${call.method} ${call.path}${quoted}`;
-}
-
-export interface Filter {
-  /** Words that a thing must have, all of them. Empty: every thing. */
-  readonly text: string;
-  /** An event type. Empty: every type. */
-  readonly type: string;
-  readonly onlyTrouble: boolean;
-}
-
-/** Selects the things that fit, in their order. */
-export function select(overview: Overview, { text, type, onlyTrouble }: Filter): readonly Thing[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return overview.things.filter((thing) => {
-    if (type !== "" && (thing.kind !== "event" || thing.event.type !== type)) return false;
-    if (onlyTrouble && !isTrouble(thing, overview)) return false;
-    if (words.length === 0) return true;
-    const searched = searchedIn(thing, overview).join(" ").toLowerCase();
-    return words.every((word) => searched.includes(word));
-  });
-}
-
-function searchedIn(thing: Thing, bots: Bots): readonly string[] {
-  if (thing.kind === "change") return [changeOf(thing)];
-  if (thing.kind === "calls") return [callOf(thing), thing.call.id, answerOf(thing.call).text];
-  const { event, parts } = thing;
-  const { from, bot, id, type, conversationId = "", postId = "" } = event;
-  const { tone, text } = outcomeOf(thing, bots);
-  const found = parts.flatMap((part) => {
-    if (part.kind === "delivery") return [part.id];
-    return part.kind === "api" ? [part.id, part.path, ...Object.values(part.created ?? {})] : [];
-  });
-  const failed = tone === "bad" ? "failed" : "";
-  return [
-    `@${from} @${bot}`,
-    id,
-    type,
-    actOf(event),
-    text,
-    failed,
-    conversationId,
-    postId,
-    ...found,
-  ];
+/** True for a delivery or a request without a good answer. */
+export function isFailed({ status, error }: Pick<Delivery, "status" | "error">): boolean {
+  return error !== undefined || status === null || status >= 400;
 }

@@ -7,9 +7,11 @@ import { useLive } from "../../live/use-live.ts";
 import { Code, Loaded, Until } from "../../parts/bits.tsx";
 import { span } from "../../parts/duration.ts";
 import { Decisions, Uses } from "./actions.tsx";
+import { answerOf, type Outcome } from "./outcomes.ts";
 import { Exchange, FailedDelivery } from "./records.tsx";
+import { ownFrames } from "./stack.ts";
 import { overview } from "./store.ts";
-import { answerOf, endOf, heldIn, isOwn, isTaken, type Outcome, type Part } from "./stories.ts";
+import { endOf, heldIn, isOwn, isTaken, type Part } from "./stories.ts";
 
 interface TraceProps {
   readonly id: string;
@@ -116,30 +118,19 @@ function FailedRun({ run, parts }: FailedRunProps) {
   );
 }
 
-/** Frames of Node and of packages, which a developer seldom corrects. */
-const FOREIGN = /\bnode:|\/node_modules\//;
-
-/** Frames above a folded stack. The next ones are seldom the cause. */
-const MAX_FRAMES = 3;
-
 /** The first frames of the bot's own code, and the whole stack folded below. */
 function Stack({ stack }: { readonly stack: string }) {
-  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
-  const own = frames.filter((frame) => !FOREIGN.test(frame)).slice(0, MAX_FRAMES);
   return (
     <>
       <pre>
-        {own.map((frame) => {
-          const [before, file, after] = frame.trim().split(/([^/\\(]+:\d+:\d+)/);
-          return [
-            before?.replace("file://", ""),
-            <strong key={frame}>{file}</strong>,
-            `${after}\n`,
-          ];
-        })}
+        {ownFrames(stack).map(({ before, file, after }) => [
+          before,
+          <strong key={before + file}>{file}</strong>,
+          `${after}\n`,
+        ])}
       </pre>
       <details>
-        <summary>Stack ({frames.length} frames)</summary>
+        <summary>Stack</summary>
         <pre>{stack}</pre>
       </details>
     </>

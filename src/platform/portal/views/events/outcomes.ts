@@ -1,0 +1,128 @@
+import type { EntryOf } from "../../../types.ts";
+import { span } from "../../parts/duration.ts";
+import {
+  type Calls,
+  type Change,
+  endOf,
+  heldIn,
+  isFailed,
+  isOwn,
+  isRead,
+  isTaken,
+  type Overview,
+  type Part,
+  type Story,
+  type Thing,
+} from "./stories.ts";
+
+/** `bad` is trouble that a developer has to look at; `warn` is trouble that may pass. */
+export type Tone = "bad" | "warn" | "plain";
+
+/** Result of an event, a delivery, a run or a request. */
+export interface Outcome {
+  readonly tone: Tone;
+  readonly text: string;
+  /** ISO 8601. Beginning of what is still under way. */
+  readonly since?: string;
+}
+
+/** Facts about the bots that outcomes depend on. */
+export type Bots = Pick<Overview, "reporting" | "off">;
+
+/** In ms. A request that takes longer is slow, and a run that takes longer shows its duration. */
+export const SLOW_MS = 2_000;
+
+/** Describes what the bot made of an event. */
+export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Outcome {
+  const held = heldIn(parts);
+  if (held !== undefined)
+    return { tone: "warn", text: `Waiting for ${held.detail}`, since: held.at };
+  const end = endOf(parts);
+  if (end?.kind === "inbox") {
+    return { tone: "plain", text: end.change === "retried" ? "Set to run again" : "Discarded" };
+  }
+  if (end !== undefined) return end.outcome === "done" ? handled(end, parts) : failed(end);
+  const got = parts.find(isTaken);
+  if (got !== undefined) {
+    if (reporting.has(event.bot)) return { tone: "plain", text: "Being handled", since: got.at };
+    return { tone: "plain", text: got.kind === "api" ? "Read by polling" : "Delivered" };
+  }
+  if (isOwn(event.id)) return { tone: "plain", text: "Being handled", since: event.at };
+  if (off.has(event.bot)) {
+    return { tone: "plain", text: "Webhook off: the bot will find it when it polls" };
+  }
+  const last = parts.findLast(({ kind }) => kind === "delivery");
+  if (last?.kind === "delivery") return { tone: "bad", text: `Delivery failed: ${last.error}` };
+  const late = event.lateMs === undefined ? "" : `, held back for ${span(event.lateMs)}`;
+  return { tone: "plain", text: `Waiting for delivery${late}` };
+}
+
+function handled({ ms, attempt }: EntryOf<"run">, parts: readonly Part[]): Outcome {
+  const calls = parts.filter(
+    (part) => part.kind === "api" && !isRead(part),
+  ) as readonly EntryOf<"api">[];
+  const answer = calls.findLast(({ method, text }) => method === "POST" && text !== undefined);
+  const slow = calls.findLast((call) => call.ms >= SLOW_MS);
+  const text = answer?.text === undefined ? "Handled" : `Answered “${answer.text}”`;
+  const tries = attempt > 1 ? ` at attempt ${attempt}` : "";
+  const time = ms >= SLOW_MS || (tries === "" && answer === undefined) ? ` in ${span(ms)}` : "";
+  const why = slow === undefined ? "" : `: ${slow.method} ${slow.path} took ${span(slow.ms)}`;
+  return { tone: slow === undefined ? "plain" : "warn", text: text + tries + time + why };
+}
+
+function failed({ attempt, outcome, error }: EntryOf<"run">): Outcome {
+  const why = error === undefined ? "" : `: ${error.type}: ${error.message}`;
+  if (outcome === "released") return { tone: "warn", text: `Put off${why}` };
+  const what =
+    outcome === "dead" ? `Dead letter after attempt ${attempt}` : `Attempt ${attempt} failed`;
+  return { tone: "bad", text: what + why };
+}
+
+/** Describes the answer to a delivery or a request. */
+export function answerOf(answer: Parameters<typeof isFailed>[0]): Outcome {
+  const { status } = answer;
+  return {
+    tone: isFailed(answer) ? "bad" : "plain",
+    text: status === null ? "no answer" : `${status}`,
+  };
+}
+
+/** True for a thing that a developer has to look at. */
+export function isTrouble(thing: Thing, bots: Bots): boolean {
+  if (thing.kind === "event") return outcomeOf(thing, bots).tone === "bad";
+  if (thing.kind === "calls") return !thing.recovered && isFailed(thing.call);
+  return thing.entry.kind === "webhook" && thing.entry.change === "disabled";
+}
+
+const acts: Readonly<Record<string, string>> = {
+  "dm.message": "",
+  mention: "mentioned the bot",
+  comment: "commented",
+  reply: "replied",
+  follow: "follows the bot",
+  like: "liked it",
+  repost: "reposted it",
+  quote: "quoted it",
+};
+
+/** Describes what a person did: "mentioned the bot: “hello”". */
+export function actOf({ type, text }: Pick<Story["event"], "type" | "text">): string {
+  const quoted = text === undefined ? "" : `“${text}”`;
+  return [acts[type] ?? type, quoted].filter(Boolean).join(": ") || type;
+}
+
+const names = { webhook: "Webhook", fault: "Fault", state: "State" } as const;
+
+/** Describes a change of the platform: "Webhook disabled: 20 failures in a row". */
+export function changeOf({ entry }: Change): string {
+  if (entry.kind === "app") return `App of @${entry.bot} ${entry.change}`;
+  const detail = entry.kind === "webhook" ? entry.reason : entry.detail;
+  return `${names[entry.kind]} ${entry.change}: ${detail}`;
+}
+
+/** Describes requests that belong to no event: "GET /events". */
+export function callOf({ call }: Calls): string {
+  const sender = call.doctor === true ? "service-bot doctor: " : "";
+  const quoted = call.text === undefined ? "" : ` “${call.text}”`;
+  return `${sender}${call.method} ${call.path}${quoted}`;
+}

@@ -1,0 +1,21 @@
+/** Frames of Node and of packages, which a developer seldom corrects. */
+const FOREIGN = /\bnode:|\/node_modules\//;
+
+/** Shown frames. The next ones are seldom the cause. */
+const MAX_FRAMES = 3;
+
+export interface Frame {
+  readonly before: string;
+  /** File name, line and column: "bot.ts:12:7". */
+  readonly file: string;
+  readonly after: string;
+}
+
+/** Finds the first frames of the bot's own code. */
+export function ownFrames(stack: string): readonly Frame[] {
+  const own = stack.split("\n").filter((line) => /^\s+at /.test(line) && !FOREIGN.test(line));
+  return own.slice(0, MAX_FRAMES).map((line) => {
+    const [before = "", file = "", after = ""] = line.trim().split(/([^/\\(]+:\d+:\d+)/);
+    return { before: before.replace("file://", ""), file, after };
+  });
+}
