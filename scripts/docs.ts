@@ -2,13 +2,14 @@ import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { root } from "./compile.ts";
 
-/** Programs that write parts of docs/, in the order in which they run. */
+/** Programs that write parts of docs/, and pictures of all views, in the order in which they run. */
 const generators = new Map([
   ["reference", "scripts/reference/main.ts"],
   ["configuration", "scripts/configuration/main.ts"],
   ["dependencies", "scripts/dependencies/main.ts"],
   ["tour", "scripts/tour/main.ts"],
   ["screenshots", "scripts/screenshots/main.ts"],
+  ["views", "scripts/screenshots/views.ts"],
   ["growth", "bench/plot.ts"],
 ]);
 

@@ -1,8 +1,9 @@
 /**
  * Takes a picture of every view of the portal, empty, in use and in trouble, on a desktop and a phone, in light and dark,
- * to be looked at one by one. The pictures are no part of docs/.
+ * to be looked at one by one. The pictures are no part of docs/ or of git.
  *
- *     node scripts/screenshots/views.ts DIR
+ *     npm run docs -- views
+ *     node scripts/screenshots/views.ts [DIR]
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +15,8 @@ import { chromium as browserProgram } from "../../test/platform/portal/support/c
 import { root } from "../compile.ts";
 import { buildPortal } from "../pack/portal.ts";
 
-const VIEWS = ["chat", "chat/posts", "events", "state", "webhook", "faults", "settings"];
+const CHAT = ["chat", "chat/list", "chat/posts"];
+const VIEWS = [...CHAT, "events", "state", "webhook", "faults", "settings"];
 const SIZES = { desktop: { width: 1200, height: 760 }, phone: { width: 390, height: 780 } };
 
 /** In ms. Longer than a view takes to read what it shows. */
@@ -23,8 +25,7 @@ const SETTLE_MS = 700;
 /** State of a conversation. */
 const Seen = z.object({ texts: z.array(z.string()).default([]) });
 
-const [out] = process.argv.slice(2);
-if (out === undefined) throw new Error("Name a folder for the pictures.");
+const [out = join(root, "scripts", "screenshots", "views")] = process.argv.slice(2);
 await mkdir(out, { recursive: true });
 await buildPortal(join(root, "src", "platform", "portal", "static"));
 const platform = await startPlatform({ retryIntervalMs: 500 });
@@ -35,6 +36,7 @@ try {
   await use(platform);
   await takePictures(browser, platform, "use");
   await takePictures(browser, platform, "trouble", [...VIEWS, `events/${await trouble(platform)}`]);
+  console.log(`the pictures are in ${out}`);
 } finally {
   await browser.close();
   await bot.stop();
@@ -99,7 +101,7 @@ async function takePictures(
         await page.goto(`${url}/#/${view}`);
         await page.waitForTimeout(SETTLE_MS);
         const name = [state, view.replaceAll("/", "-"), size, colorScheme].join("_");
-        await page.screenshot({ path: join(out ?? "", `${name}.png`) });
+        await page.screenshot({ path: join(out, `${name}.png`) });
       }
       await context.close();
     }
