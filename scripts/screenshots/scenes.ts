@@ -38,10 +38,10 @@ export const scenes: readonly Scene[] = [
     name: "portal-faults",
     colours: "dark",
     play: async (page) => {
-      await page.keyboard.press("4");
-      await page.getByRole("button", { name: "Start The API is flaky" }).click();
-      await page.getByRole("button", { name: "Start The platform repeats itself" }).click();
-      await page.getByRole("button", { name: "Stop The platform repeats itself" }).waitFor();
+      await page.keyboard.press("5");
+      await page.getByRole("button", { name: "Start API requests fail at random" }).click();
+      await page.getByRole("button", { name: "Start Deliveries arrive twice" }).click();
+      await page.getByRole("button", { name: "Stop Deliveries arrive twice" }).waitFor();
     },
   },
   {
@@ -51,7 +51,7 @@ export const scenes: readonly Scene[] = [
       await page.keyboard.press("w");
       await page.getByRole("link", { name: "Webhook off" }).waitFor();
       await page.keyboard.press("d");
-      await page.keyboard.press("3");
+      await page.keyboard.press("4");
       const status = page.getByRole("region", { name: "Status of the bot" });
       await status.getByText(/^polling/).waitFor({ timeout: 60_000 });
     },
