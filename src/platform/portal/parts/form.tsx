@@ -89,6 +89,8 @@ export interface FormProps {
   readonly fields?: readonly FieldSpec[];
   /** Text of the button. */
   readonly submit: ComponentChildren;
+  /** The key that submits the first values. */
+  readonly shortcut?: string | undefined;
   readonly tone?: "primary";
   /** The message of an error it throws is shown, and the fields stay as they are. */
   readonly run: (values: Values) => unknown;
@@ -108,6 +110,7 @@ export function Form(props: FormProps) {
     label,
     fields = [],
     submit,
+    shortcut,
     tone,
     keeps = false,
     onInput,
@@ -133,8 +136,9 @@ export function Form(props: FormProps) {
       {fields.length > 0 && <Fields of={fields} />}
       {children}
       <div class="row">
-        <button type="submit" class={tone} aria-busy={busy}>
+        <button type="submit" class={tone} aria-busy={busy} aria-keyshortcuts={shortcut}>
           {submit}
+          {shortcut !== undefined && <kbd>{shortcut}</kbd>}
         </button>
         {more}
       </div>

@@ -72,11 +72,11 @@ function faultRow(scenario: Scenario, active: boolean) {
       <Form
         keeps
         label={title}
+        shortcut={key}
         submit={
           <>
             {active ? "Stop" : "Start"}
             <span class="visually-hidden"> {title}</span>
-            {key !== undefined && <kbd>{key}</kbd>}
           </>
         }
         run={(values) => control.setFaults(active ? endOf(scenario) : changeOf(scenario, values))}

@@ -18,7 +18,7 @@ export function readBotStatus(raw: unknown): readonly StatusRow[] | undefined {
   const mode = text(status["mode"]);
   if (mode === undefined) return undefined;
   const rows: readonly (readonly [string, string | undefined, boolean?])[] = [
-    ["Ready", status["ready"] === true ? "yes" : "no: its log says why", status["ready"] !== true],
+    ["Ready", status["ready"] === true ? "yes" : "no: see its log", status["ready"] !== true],
     ["Mode", `${mode}: ${text(status["modeReason"]) ?? ""}`, mode === "polling"],
     ...logRows(fields(status["log"])),
     ...inboxRows(status["inbox"]),
