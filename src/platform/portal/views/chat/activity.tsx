@@ -4,7 +4,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { outcomeOf } from "../events/outcomes.ts";
 import { Row } from "../events/row.tsx";
 import { overview } from "../events/store.ts";
-import type { Story } from "../events/stories.ts";
+import { isOwn, type Story } from "../events/stories.ts";
 import { Kept } from "./kept.tsx";
 
 /** Number of listed events. The Events view has all of them. */
@@ -118,6 +118,8 @@ export function Activity({ of }: ActivityProps) {
   );
 }
 
-function isOf({ conversationId }: Story["event"], of: string | undefined): boolean {
-  return of !== undefined && (conversationId ?? "posts") === of;
+function isOf({ id, conversationId, postId }: Story["event"], of: string | undefined): boolean {
+  if (of !== "posts") return of !== undefined && conversationId === of;
+  // A follow names no post either. A timer or a cron without a place stands in Events alone.
+  return conversationId === undefined && (postId !== undefined || !isOwn(id));
 }
