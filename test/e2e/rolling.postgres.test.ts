@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { INSTANCES_SOURCE, POSTGRES_SCHEMA } from "../faces/files.ts";
 import type { Platform } from "../faces/platform.ts";
+import { NEXT_POSTGRES_STEP, nextStepName } from "../support/next-schema.ts";
 import { look } from "../support/postgres/look.ts";
 import { emptyPlace, type Place } from "../support/postgres/open.ts";
 import { TestProcess } from "../support/process.ts";
@@ -24,14 +25,8 @@ function nextVersion(readableFrom: number, more = ""): string {
   }
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
   writeFileSync(
-    join(folder, relative(ROOT, POSTGRES_SCHEMA), `${String(NEXT).padStart(3, "0")}_next.sql`),
-    `-- readable from: ${readableFrom}
-     CREATE TABLE next (x integer);
-     ALTER TABLE instance ADD COLUMN zone text;
-     ALTER TABLE step ADD COLUMN note text NOT NULL DEFAULT '';
-     ALTER TABLE event ADD COLUMN weight integer NOT NULL DEFAULT 1;
-     ALTER TABLE lane ADD COLUMN weight integer;
-     ${more}`,
+    join(folder, relative(ROOT, POSTGRES_SCHEMA), nextStepName(PRESENT)),
+    `-- readable from: ${readableFrom}\n${NEXT_POSTGRES_STEP}${more}`,
   );
   return folder;
 }

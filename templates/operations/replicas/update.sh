@@ -1,0 +1,22 @@
+#!/bin/sh
+# Replaces the bots of compose.override.yaml one after the other, while the others take the deliveries. Ends with 1 if a new bot
+# is not ready within a minute; then the bots behind it stay as they are.
+set -eu
+
+ready="fetch('http://127.0.0.1:3000/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"
+
+docker compose build
+for bot in bot bot-2 bot-3; do
+  docker compose up --detach --no-deps "$bot"
+  tries=30
+  until docker compose exec -T "$bot" node -e "$ready"; do
+    tries=$((tries - 1))
+    if [ "$tries" -eq 0 ]; then
+      echo "$bot is not ready, and the update ends here: docker compose logs $bot" >&2
+      exit 1
+    fi
+    sleep 2
+  done
+  # Caddy notices within a second.
+  sleep 3
+done

@@ -1,0 +1,160 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Platform, startPlatform } from "../../faces/platform.ts";
+import { check, type Observed } from "../../faults/driver/checker.ts";
+import { Ledger } from "../../faults/driver/ledger.ts";
+import { Load, type LoadOptions } from "../../faults/driver/load.ts";
+import type { Store } from "../../faults/driver/store.ts";
+import { chooseSeed, Random } from "../../faults/random.ts";
+import { reservePort } from "../../support/reserve-port.ts";
+import { ComposeProject, DOMAIN } from "../support/compose.ts";
+import { docker, hostAddress } from "../support/given.ts";
+import { twoVersions, useVersion, type Version } from "./versions.ts";
+
+/** Answers of the bot to each message. */
+const ANSWERS = 2;
+
+/** In ms, between two messages: fifteen a second, so that every moment of an upgrade meets a delivery. */
+const PAUSE_MS = 65;
+
+/** In ms. Without any progress for so long, the rest counts as lost. */
+const STUCK_MS = 60_000;
+
+/** A delivery of the platform, at its end. */
+export interface Delivery {
+  /** In ms, of `performance.now`. */
+  readonly at: number;
+  /** Why the bot did not take it. `undefined` if it did. */
+  readonly refusal: string | undefined;
+}
+
+/** A scaffolded bot that its compose files run, the platform on this machine, and the ledger of all between the two. */
+export class Deployment {
+  readonly project: ComposeProject;
+  readonly platform: Platform;
+  readonly ledger: Ledger;
+  readonly before: Version;
+  readonly after: Version;
+  /** All deliveries of the platform, in order. */
+  readonly deliveries: Delivery[] = [];
+  readonly #folder: string;
+
+  private constructor(
+    folder: string,
+    project: ComposeProject,
+    platform: Platform,
+    [before, after]: readonly [Version, Version],
+  ) {
+    this.#folder = folder;
+    this.project = project;
+    this.platform = platform;
+    this.before = before;
+    this.after = after;
+    this.ledger = new Ledger(platform, ANSWERS);
+    platform.onTimeline((entry) => {
+      if (entry.kind !== "delivery") return;
+      this.deliveries.push({ at: performance.now(), refusal: entry.error });
+    });
+  }
+
+  /** Scaffolds a bot with the handlers of `bot.ts` in its earlier version. Nothing of it runs yet. */
+  static async create(name: string, flags: readonly string[]): Promise<Deployment> {
+    const folder = mkdtempSync(join(tmpdir(), `${name}-`));
+    const project = await ComposeProject.scaffold(docker, folder, name, flags);
+    takeHandlers(project.dir);
+    const versions = await twoVersions(project.dir);
+    const host = await hostAddress();
+    const platform = await startPlatform({ host, retryIntervalMs: 200, disableAfter: 1_000_000 });
+    project.configure({
+      SERVICE_BASE_URL: platform.url,
+      SERVICE_API_KEY: platform.apiKey,
+      SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
+      // Caddy without https, which starter.containers.test.ts has.
+      BOT_DOMAIN: `http://${DOMAIN}`,
+      // A kill is not the event's fault.
+      MAX_ATTEMPTS: "1000",
+      LOG_LEVEL: "warn",
+    });
+    const port = await publishOn(project.dir);
+    platform.control.saveWebhook({ url: `http://${DOMAIN}:${port}/webhook` });
+    const deployment = new Deployment(folder, project, platform, versions);
+    deployment.use(deployment.before);
+    return deployment;
+  }
+
+  /** Gives the project a version, which the next build takes. */
+  use(version: Version): void {
+    useVersion(this.project.dir, version);
+  }
+
+  /** Begins to write messages. */
+  load(options: Partial<LoadOptions> = {}): Load {
+    const random = new Random(chooseSeed());
+    return new Load({ ledger: this.ledger, random, pauseMs: () => PAUSE_MS, ...options });
+  }
+
+  /** Why deliveries were refused since then, each. */
+  refusalsSince(began: number): string[] {
+    return this.deliveries.flatMap(({ at, refusal }) =>
+      at < began || refusal === undefined ? [] : [refusal],
+    );
+  }
+
+  /** Waits until everything that was written is stored and nothing is pending. @throws without any progress */
+  async settle(store: Store): Promise<void> {
+    let before = "";
+    for (let since = performance.now(); ; await wait(100)) {
+      const { stored = 0, pending = 0 } = (await store.progress()) ?? {};
+      if (stored >= this.ledger.written.length && pending === 0) return;
+      const now = `${stored} ${pending} ${this.ledger.said}`;
+      if (now !== before) since = performance.now();
+      before = now;
+      if (performance.now() - since < STUCK_MS) continue;
+      const lines = await store.unfinished();
+      throw new Error(`${pending} of ${stored} events are pending:\n${lines.join("\n")}`);
+    }
+  }
+
+  /** Waits until everything is handled. Resolves to a sentence for each broken promise. */
+  async violations(store: Store): Promise<string[]> {
+    await this.settle(store);
+    const { written, acknowledged } = this.ledger;
+    const observed: Observed = {
+      ...{ written, acknowledged, said: this.ledger.sayings() },
+      ...(await store.contents()),
+    };
+    return check(observed);
+  }
+
+  async remove(): Promise<void> {
+    await this.project.remove();
+    await this.platform.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Publishes Caddy on a free port, because other tests take 80 and 443. Resolves to that port. */
+async function publishOn(project: string): Promise<number> {
+  const path = join(project, "compose.yaml");
+  const port = await reservePort();
+  const published = /^( +)- "80:80"\n +- "443:443"\n +- "443:443\/udp"$/m;
+  const text = readFileSync(path, "utf8");
+  if (!published.test(text)) throw new Error("compose.yaml publishes other ports");
+  writeFileSync(path, text.replace(published, `$1- "127.0.0.1:${port}:80"`));
+  return port;
+}
+
+/** Replaces the starter's handlers by those of `bot.ts`, which take service-bot from the package. */
+function takeHandlers(project: string): void {
+  const src = join(project, "src");
+  rmSync(src, { recursive: true });
+  mkdirSync(src);
+  const behaviours = join(import.meta.dirname, "../../faults/bot/behaviours.ts");
+  const text = readFileSync(join(import.meta.dirname, "bot.ts"), "utf8")
+    .replace("../../../src/index.ts", "service-bot")
+    .replace("../../faults/bot/behaviours.ts", "./behaviours.ts");
+  writeFileSync(join(src, "main.ts"), text);
+  copyFileSync(behaviours, join(src, "behaviours.ts"));
+}

@@ -1,0 +1,21 @@
+/** A step of the PostgreSQL schema that only adds, as the next version could have it. */
+export const NEXT_POSTGRES_STEP = `
+CREATE TABLE next (x integer);
+ALTER TABLE instance ADD COLUMN zone text;
+ALTER TABLE step ADD COLUMN note text NOT NULL DEFAULT '';
+ALTER TABLE event ADD COLUMN weight integer NOT NULL DEFAULT 1;
+ALTER TABLE lane ADD COLUMN weight integer;
+`;
+
+/** The same of the SQLite schema. */
+export const NEXT_SQLITE_STEP = `
+CREATE TABLE next (x INTEGER) STRICT;
+ALTER TABLE step ADD COLUMN note TEXT NOT NULL DEFAULT '';
+ALTER TABLE event ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE lane ADD COLUMN weight INTEGER;
+`;
+
+/** The name of the next file in a folder of numbered steps. */
+export function nextStepName(steps: number): string {
+  return `${String(steps + 1).padStart(3, "0")}_next.sql`;
+}
