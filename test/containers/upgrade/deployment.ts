@@ -35,6 +35,8 @@ export class Deployment {
   readonly project: ComposeProject;
   readonly platform: Platform;
   readonly ledger: Ledger;
+  /** Where Caddy takes deliveries. */
+  readonly webhookUrl: string;
   readonly before: Version;
   readonly after: Version;
   /** All deliveries of the platform, in order. */
@@ -45,11 +47,13 @@ export class Deployment {
     folder: string,
     project: ComposeProject,
     platform: Platform,
+    webhookUrl: string,
     [before, after]: readonly [Version, Version],
   ) {
     this.#folder = folder;
     this.project = project;
     this.platform = platform;
+    this.webhookUrl = webhookUrl;
     this.before = before;
     this.after = after;
     this.ledger = new Ledger(platform, ANSWERS);
@@ -77,9 +81,9 @@ export class Deployment {
       MAX_ATTEMPTS: "1000",
       LOG_LEVEL: "warn",
     });
-    const port = await publishOn(project.dir);
-    platform.control.saveWebhook({ url: `http://${DOMAIN}:${port}/webhook` });
-    const deployment = new Deployment(folder, project, platform, versions);
+    const webhookUrl = `http://${DOMAIN}:${await publish(project.dir)}/webhook`;
+    platform.control.saveWebhook({ url: webhookUrl });
+    const deployment = new Deployment(folder, project, platform, webhookUrl, versions);
     deployment.use(deployment.before);
     return deployment;
   }
@@ -136,7 +140,7 @@ export class Deployment {
 }
 
 /** Publishes Caddy on a free port, because other tests take 80 and 443. Resolves to that port. */
-async function publishOn(project: string): Promise<number> {
+async function publish(project: string): Promise<number> {
   const path = join(project, "compose.yaml");
   const port = await reservePort();
   const published = /^( +)- "80:80"\n +- "443:443"\n +- "443:443\/udp"$/m;

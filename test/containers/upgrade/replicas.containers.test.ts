@@ -1,0 +1,152 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { every, systemClock } from "../../faces/core.ts";
+import { Poster } from "../../faults/driver/poster.ts";
+import type { PostgresStore } from "../../faults/driver/postgres-store.ts";
+import { chooseSeed, Random } from "../../faults/random.ts";
+import { tabulate } from "../../faults/report.ts";
+import { SCAFFOLD_TIMEOUT_MS } from "../../support/scaffolded.ts";
+import { docker, withEngine } from "../support/given.ts";
+import type { Deployment } from "./deployment.ts";
+import { openStore, REPLICAS, startReplicas, UPDATE, untilReady } from "./replicas.ts";
+
+/** Upgrades, and as many kills. UPGRADES=20 is the large size. */
+const TIMES = Number(process.env["UPGRADES"] ?? "3");
+
+/** Written at least, for each upgrade. */
+const EVENTS_PER_UPGRADE = 500;
+
+/** In ms. */
+const UP_TIMEOUT_MS = 600_000;
+const UPGRADE_TIMEOUT_MS = 180_000;
+const ANSWERS_TIMEOUT_MS = 60_000;
+
+/** A delivery without events, and the time between two of them in ms. */
+const EMPTY = '{"events":[]}';
+const PAUSE_MS = 20;
+
+const UP = "docker compose up --build --detach";
+
+withEngine("three bots behind Caddy", () => {
+  let deployment: Deployment;
+  let store: PostgresStore;
+
+  beforeAll(async () => {
+    deployment = await startReplicas(`upgrade-replicas-${process.pid}`);
+    store = await openStore(deployment);
+  }, SCAFFOLD_TIMEOUT_MS + UP_TIMEOUT_MS);
+
+  afterAll(async () => {
+    await store?.close();
+    await deployment?.remove();
+  });
+
+  /** Gives all bots the other version, one bot after the other. Resolves to why deliveries were refused meanwhile. */
+  async function upgrade(time: number): Promise<string[]> {
+    deployment.use(time % 2 === 0 ? deployment.before : deployment.after);
+    const began = performance.now();
+    await deployment.project.type(UPDATE);
+    return deployment.refusalsSince(began);
+  }
+
+  /** Kills a bot after some more answers, and starts it again. Resolves to why deliveries were refused meanwhile. */
+  async function kill(random: Random): Promise<string[]> {
+    const { ledger, project } = deployment;
+    const container = await project.container(random.pick(REPLICAS));
+    await ledger.waitSaid(ledger.said + random.below(100), ANSWERS_TIMEOUT_MS);
+    const began = performance.now();
+    await docker.run("kill", "--signal", "KILL", container);
+    await ledger.waitSaid(ledger.said + 50, ANSWERS_TIMEOUT_MS);
+    await docker.run("start", container);
+    await untilReady(deployment);
+    return deployment.refusalsSince(began);
+  }
+
+  test(
+    `lose nothing, say nothing twice and refuse no delivery of ${TIMES} upgrades, with a kill after each`,
+    async () => {
+      const { project, ledger } = deployment;
+      project.explainFailure();
+      const random = new Random(chooseSeed());
+      const started = performance.now();
+      const load = deployment.load();
+      const duringUpgrades: string[] = [];
+      const duringKills: string[] = [];
+      for (let time = 1; time <= TIMES; time++) {
+        duringUpgrades.push(...(await upgrade(time)));
+        duringKills.push(...(await kill(random)));
+      }
+      while (ledger.written.length < TIMES * EVENTS_PER_UPGRADE) await ledger.waitAnswer(1_000);
+      await load.stop();
+
+      const violations = await deployment.violations(store);
+      const figures = {
+        events: ledger.written.length,
+        answers: ledger.said,
+        ...{ upgrades: TIMES, kills: TIMES },
+        "deliveries refused during upgrades": duringUpgrades.length,
+        "deliveries refused during kills": duringKills.length,
+        lost: violations.filter((text) => text.startsWith("lost")).length,
+        "said twice": violations.filter((text) => text.startsWith("duplicated")).length,
+      };
+      const seconds = (performance.now() - started) / 1000;
+      const name = "three bots behind Caddy";
+      console.info(tabulate([{ name, outcome: { figures, violations }, seconds }]));
+      expect(duringUpgrades).toEqual([]);
+      expect(violations).toEqual([]);
+    },
+    TIMES * (UPGRADE_TIMEOUT_MS + ANSWERS_TIMEOUT_MS),
+  );
+
+  /** Starts all bots with another setting in one of the files of the project. */
+  async function restartWith(file: string, from: string, to: string): Promise<void> {
+    const path = join(deployment.project.dir, file);
+    const text = readFileSync(path, "utf8");
+    expect(text).toContain(from);
+    writeFileSync(path, text.replaceAll(from, to));
+    await deployment.project.type(UP);
+    await untilReady(deployment);
+  }
+
+  /** Upgrades bots that have nothing to do, which stop at once. Resolves to the number of deliveries that failed meanwhile. */
+  async function refusedWhileIdle(time: number): Promise<number> {
+    const { webhookUrl, platform } = deployment;
+    const poster = new Poster(webhookUrl, platform.webhookSecret, 1);
+    let refused = 0;
+    const over = new AbortController();
+    const deliver = async () => {
+      if ((await poster.post(EMPTY)) !== 200) refused += 1;
+    };
+    const delivering = every(systemClock, PAUSE_MS, deliver, over.signal);
+    await upgrade(time).finally(() => over.abort());
+    await delivering;
+    poster.close();
+    return refused;
+  }
+
+  test(
+    "refuse no delivery while they have nothing to do, but some without DRAIN_MS",
+    async () => {
+      expect(await refusedWhileIdle(TIMES + 1)).toBe(0);
+      await restartWith("compose.override.yaml", 'DRAIN_MS: "5000"', 'DRAIN_MS: "0"');
+      const refused = await refusedWhileIdle(TIMES + 2);
+      console.info(`without DRAIN_MS ${refused} deliveries were refused`);
+      expect(refused).toBeGreaterThan(0);
+    },
+    UP_TIMEOUT_MS,
+  );
+
+  test(
+    "say something twice after a kill without steps",
+    async () => {
+      await restartWith(".env", "LOG_LEVEL=warn", "LOG_LEVEL=warn\nWITHOUT_STEPS=1");
+      const load = deployment.load();
+      await kill(new Random(chooseSeed()));
+      await load.stop();
+      const violations = await deployment.violations(store);
+      expect(violations.filter((text) => text.startsWith("duplicated"))).not.toEqual([]);
+    },
+    UP_TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { codeBlocks, pages } from "../../docs/markdown.ts";
+import { PostgresStore } from "../../faults/driver/postgres-store.ts";
+import { operations } from "../../operations/code.ts";
+import { isOk } from "../support/container.ts";
+import { docker } from "../support/given.ts";
+import { Deployment } from "./deployment.ts";
+
+/** The services of compose.override.yaml and of the compose.yaml below it. */
+export const REPLICAS: readonly string[] = ["bot", "bot-2", "bot-3"];
+
+/** In ms. Caddy looks once a second, and may take as long again. */
+const CADDY_MS = 2_500;
+
+/** In ms. */
+const READY_TIMEOUT_MS = 60_000;
+const LOOK_INTERVAL_MS = 100;
+
+/** Schema of the inbox, as the faults' store reads it. */
+const SCHEMA = "faults";
+
+/** The blocks of docs/scaling.md that name the test. */
+const blocks = pages
+  .filter(({ path }) => path === "docs/scaling.md")
+  .flatMap(codeBlocks)
+  .filter(({ note }) => note.includes("upgrade/replicas.containers.test.ts"))
+  .map(({ code }) => code.replace("node_modules/service-bot/operations", operations));
+
+/** What people type to set up the bots, and to update them. */
+const SET_UP = blocks[0] ?? "";
+export const UPDATE: string = blocks[1] ?? "";
+
+/** Starts three bots behind Caddy. Resolves once they take deliveries. */
+export async function startReplicas(name: string): Promise<Deployment> {
+  const deployment = await Deployment.create(name, ["--store", "postgres"]);
+  deployment.project.configure({ DATABASE_SCHEMA: SCHEMA });
+  await deployment.project.type(SET_UP);
+  await untilReady(deployment);
+  return deployment;
+}
+
+/** The inbox in the database of the compose files. */
+export async function openStore({ project }: Deployment): Promise<PostgresStore> {
+  const [, password = ""] =
+    /^PGPASSWORD=(.*)$/m.exec(readFileSync(join(project.dir, ".env"), "utf8")) ?? [];
+  const address = await addressOf(await project.container("postgres"));
+  const own = `postgres://bot:${password}@${address}:5432/bot`;
+  return new PostgresStore({ own, bots: own }, project.dir);
+}
+
+/** Waits until all bots take deliveries, and Caddy knows it. */
+export async function untilReady({ project }: Deployment): Promise<void> {
+  for (const replica of REPLICAS) {
+    const deadline = performance.now() + READY_TIMEOUT_MS;
+    while (!(await isReady(await project.container(replica)))) {
+      if (performance.now() > deadline) throw new Error(`${replica} is not ready`);
+      await wait(LOOK_INTERVAL_MS);
+    }
+  }
+  await wait(CADDY_MS);
+}
+
+async function isReady(container: string): Promise<boolean> {
+  const address = await addressOf(container);
+  return address !== "" && (await isOk(`http://${address}:3000/readyz`));
+}
+
+/** The address in the network of the compose files. Empty while the container does not run. */
+async function addressOf(container: string): Promise<string> {
+  const template = "range .NetworkSettings.Networks}}{{json .IPAddress}}{{end";
+  return await docker.inspect<string>(container, template);
+}
