@@ -1,17 +1,16 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { root } from "../../../scripts/compile.ts";
 import { bundleLibrary } from "../../../scripts/pack/bundle.ts";
+import { POSTGRES_SCHEMA, SAMPLE_PICTURE, SQLITE_SCHEMA } from "../../faces/files.ts";
 import type { Docker } from "../engine/docker.ts";
 import { ComposeProject } from "./compose.ts";
 
-/** The bot under test, and what it reads at run time, relative to the checkout. */
+/** The bot under test, relative to the checkout. */
 const ENTRY = "test/faults/bot/main";
-const READ = [
-  ...["package.json", "src/platform/acts/sample.png"],
-  ...["src/inbox/sqlite/sql", "src/inbox/postgres/sql"],
-];
+/** Files that the bundle reads at run time. */
+const READ = [join(root, "package.json"), SAMPLE_PICTURE, SQLITE_SCHEMA, POSTGRES_SCHEMA];
 
 /**
  * Makes an image of the faults' bot as a bot of the starter is made: by the Dockerfile and the packages of a scaffolded
@@ -31,7 +30,7 @@ export async function makeFaultsImage(docker: Docker): Promise<string> {
     const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const external = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
     await bundleLibrary({ src: root, outDir: src, entries: [ENTRY], external });
-    for (const path of READ) cpSync(join(root, path), join(src, path), { recursive: true });
+    for (const path of READ) cpSync(path, join(src, relative(root, path)), { recursive: true });
     writeFileSync(join(src, "main.ts"), `import "./${ENTRY}.js";\n`);
     const tag = "service-bot-test/faults";
     await docker.run("build", "--tag", tag, dir);
