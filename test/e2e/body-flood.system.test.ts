@@ -1,11 +1,9 @@
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { CLI } from "../faces/files.ts";
 import { sign } from "../faces/signature.ts";
+import { type FloodTarget, openRequest, peakMemory, sendChunks } from "../support/floods.ts";
 import { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -17,11 +15,8 @@ const MAX_GROWTH_BYTES = 128 * 1024 * 1024;
 /** In ms. A second is the aim on a free machine. The floods come from this process, and its own requests wait for them. */
 const MAX_WAIT_MS = 10_000;
 
-/** Bodies of 5.4 MB in chunks of one byte, six bytes each on the wire. */
+/** Connections that send a body in single bytes. */
 const CONNECTIONS = 5;
-const CHUNKS = 5_400_000;
-const CHUNKS_AT_ONCE = 100_000;
-const chunks = Buffer.from("1\r\nx\r\n".repeat(CHUNKS_AT_ONCE));
 
 /** Bodies of which the last byte does not come. */
 const UNFINISHED = 300;
@@ -30,10 +25,8 @@ const unfinished = Buffer.alloc(1_048_575, "x");
 const SECRET = "whsec_of_this_test";
 const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
 
-interface Target {
+interface Target extends FloodTarget {
   readonly process: TestProcess;
-  readonly url: string;
-  readonly path: string;
   /** Headers of strangers, and of those who seem to be none. */
   readonly heads: readonly (readonly string[])[];
   /** Sends a genuine request, and resolves to its status. */
@@ -115,34 +108,6 @@ const targets: readonly [string, () => Promise<Target>][] = [
   ],
 ];
 
-/** The most memory that a process has had, in bytes. */
-function peakOf({ pid }: TestProcess): number {
-  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kilobytes) * 1024;
-}
-
-async function open({ url, path }: Target, headers: readonly string[]): Promise<Socket> {
-  const { hostname, port, host } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  onTestFinished(() => void socket.destroy());
-  socket.on("error", () => undefined);
-  await once(socket, "connect");
-  socket
-    .resume()
-    .write([`POST ${path} HTTP/1.1`, `host: ${host}`, ...headers, "", ""].join("\r\n"));
-  return socket;
-}
-
-/** Sends a body in single bytes until it is whole, or the connection is closed. */
-async function sendChunks(target: Target, head: readonly string[]): Promise<void> {
-  const socket = await open(target, [...head, "transfer-encoding: chunked"]);
-  const closed = new Promise((resolve) => socket.once("close", resolve));
-  for (let sent = 0; sent < CHUNKS && !socket.destroyed; sent += CHUNKS_AT_ONCE) {
-    const drained = new Promise((resolve) => socket.once("drain", resolve));
-    if (!socket.write(chunks)) await Promise.race([drained, closed]);
-  }
-}
-
 async function timeOf(target: Target): Promise<number> {
   const asked = performance.now();
   expect(await target.genuine()).toBeLessThan(300);
@@ -154,7 +119,7 @@ test.skipIf(process.platform !== "linux").each(targets)(
   async (name, start) => {
     const target = await start();
     await timeOf(target);
-    const before = peakOf(target.process);
+    const before = peakMemory(target.process.pid ?? 0);
     const waits: number[] = [];
     for (const head of target.heads) {
       const floods = Array.from({ length: CONNECTIONS }, () => sendChunks(target, head));
@@ -163,11 +128,12 @@ test.skipIf(process.platform !== "linux").each(targets)(
     }
     const head = [...(target.heads.at(-1) ?? []), `content-length: ${unfinished.length + 1}`];
     for (let count = 0; count < UNFINISHED; count++) {
-      const socket = await open(target, head);
+      const socket = await openRequest(target, head);
+      onTestFinished(() => void socket.destroy());
       socket.write(unfinished);
     }
     waits.push(await timeOf(target));
-    const grown = peakOf(target.process) - before;
+    const grown = peakMemory(target.process.pid ?? 0) - before;
     const figures = `${name}: ${waits.map(Math.round)} ms, ${Math.round(grown / 1e6)} MB more`;
     if (process.env.SHOW_FIGURES !== undefined) process.stderr.write(`${figures}\n`);
     expect(grown, figures).toBeLessThan(MAX_GROWTH_BYTES);

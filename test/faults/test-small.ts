@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
 import { chooseSeed } from "./random.ts";
-import type { Outcome, Scenario } from "./scenario.ts";
+import type { Outcome, Scenario, Size } from "./scenario.ts";
+
+const size: Size = process.env.SIZE === "large" ? "large" : "small";
 
 /** In ms. Far more than any scenario takes alone, because two cores run other tests as well. */
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS: Readonly<Record<Size, number>> = { small: 300_000, large: 3_600_000 };
 
 /**
- * Runs the small size of a scenario as a test. SEED=… repeats a run.
+ * Runs the small size of a scenario as a test. SEED=… repeats a run, SIZE=large takes the large size.
  *
  * @param judge further expectations. Default: no violations
  */
@@ -19,8 +21,8 @@ export function testSmall(
   const reason = scenario.whyNot?.();
   if (reason !== undefined) process.stderr.write(`${reason}\n`);
   const run = test.skipIf(reason !== undefined);
-  run(`${name} (seed ${seed})`, { timeout: TIMEOUT_MS }, async () => {
-    const outcome = await scenario.run({ size: "small", seed, progress: () => undefined });
+  run(`${name} (seed ${seed})`, { timeout: TIMEOUT_MS[size] }, async () => {
+    const outcome = await scenario.run({ size, seed, progress: () => undefined });
     if (judge !== undefined) judge(outcome);
     else expect(outcome.violations, `run again with SEED=${seed}`).toEqual([]);
   });

@@ -1,44 +1,195 @@
+import { existsSync } from "node:fs";
 import type { BotSettings } from "../../faults/bot/protocol.ts";
+import { SmallDisk } from "../../faults/driver/disk.ts";
+import type { PostgresStore } from "../../faults/driver/postgres-store.ts";
+import type { SqliteStore, Store } from "../../faults/driver/store.ts";
 import type { Outcome, Scenario, ScenarioRun } from "../../faults/scenario.ts";
-import { killInstances, short, underLoad } from "../../faults/scenarios/cluster.ts";
+import {
+  killInstances,
+  type LoadedFault,
+  short,
+  underLoad,
+} from "../../faults/scenarios/cluster.ts";
+import { FullDisk } from "../../faults/scenarios/disk-full.ts";
 import { Kills } from "../../faults/scenarios/kills.ts";
 import { freezes } from "../../faults/scenarios/postgres.ts";
-import { onPostgres, onVolume } from "../support/fault-world.ts";
+import { Stops } from "../../faults/scenarios/stops.ts";
+import { type FaultBots, STOP_GRACE_S } from "../support/fault-bots.ts";
+import { type ContainerOptions, onPostgres, onVolume } from "../support/fault-world.ts";
+import { docker } from "../support/given.ts";
+import { Attacks, LARGEST_ROUND } from "./attacks.ts";
+import { Clocks, ContainerClock, FAKETIME_FOLDER } from "./clocks.ts";
+import { Cuts } from "./cuts.ts";
 
 /** A container takes longer to reach its database at first. */
-const settings: Partial<BotSettings> = { ...short, databaseTimeoutMs: 5_000 };
+const shared: Partial<BotSettings> = { ...short, databaseTimeoutMs: 5_000 };
+
+/** The deadline of requests that a bot has by default. */
+const patient: Partial<BotSettings> = { requestTimeoutMs: 10_000 };
+
+/** In MB. Of the disk in the place of the volume. */
+const DISK_SIZE = { small: 16, large: 64 } as const;
+
+/** Memory of a bot under attack, without swap. Without a bound, the heap of V8 outgrows it. */
+const SMALL_MEMORY = [
+  ...["--memory", "128m", "--memory-swap", "128m"],
+  ...["--env", "NODE_OPTIONS=--max-old-space-size-percentage=40"],
+];
+
+type Loaded<S extends Store> = Omit<LoadedFault<S>, "name">;
+
+type Run = (run: ScenarioRun) => Promise<Outcome>;
 
 /** Every fault of containers. `image` is asked for once a scenario runs. */
 export function scenariosOf(image: () => string): readonly Scenario[] {
-  const kills = (run: ScenarioRun): Promise<Outcome> =>
-    onVolume(run, { image, label: "faults-kills" }, () => [
-      {
-        name: "kills",
-        counted: "kills",
-        times: { small: 10, large: 200 },
-        begin: (stage) => {
-          const choose = () => (stage.random.chance(0.2) ? "twins" : "answer");
-          return new Kills(stage, { people: 40, choose });
-        },
+  /** One bot, with its inbox in a volume. */
+  const alone =
+    (
+      label: string,
+      choose: (bots: FaultBots) => Loaded<SqliteStore>,
+      options: Partial<ContainerOptions> = {},
+    ): Run =>
+    (run) =>
+      onVolume(run, { image, label, ...options }, (bots) => [
+        underLoad({ name: label, ...choose(bots) }, undefined),
+      ]);
+
+  /** Three bots on one database, under load. */
+  const three =
+    (
+      label: string,
+      choose: (bots: FaultBots) => Loaded<PostgresStore>,
+      settings: Partial<BotSettings> = shared,
+    ): Run =>
+    (run) =>
+      onPostgres(run, { image, label, settings }, (bots) => [
+        underLoad({ name: label, ...choose(bots) }, undefined),
+      ]);
+
+  const kills = alone("faults-kills", () => ({
+    counted: "kills",
+    load: "none",
+    times: { small: 10, large: 200 },
+    begin: (stage) => {
+      const choose = () => (stage.random.chance(0.2) ? "twins" : "answer");
+      return new Kills(stage, { people: 40, choose });
+    },
+  }));
+
+  const stops = alone("faults-stops", () => ({
+    counted: "stops",
+    load: "none",
+    times: { small: 6, large: 100 },
+    begin: (stage) => new Stops(stage, STOP_GRACE_S * 1_000),
+  }));
+
+  const cuts = alone(
+    "faults-cuts",
+    (bots) => ({
+      counted: "times disconnected",
+      times: { small: 5, large: 60 },
+      begin: async (stage) => {
+        await stage.world.boot();
+        return new Cuts(stage, { bots, network: bots.network, maxMs: 3_000 });
       },
-    ]);
+    }),
+    { settings: patient },
+  );
+
+  const fullDisk: Run = async (run) => {
+    const disk = SmallDisk.mount(DISK_SIZE[run.size]);
+    if (disk === undefined) throw new Error("root may mount a file system");
+    const fault: Loaded<SqliteStore> = {
+      counted: "times full",
+      load: "none",
+      times: { small: 4, large: 60 },
+      begin: async (stage) => {
+        await stage.world.boot();
+        return new FullDisk(stage, disk, () => true);
+      },
+    };
+    try {
+      return await alone("faults-disk", () => fault, { folder: disk.folder })(run);
+    } finally {
+      disk.unmount();
+    }
+  };
+
+  const attacks = alone(
+    "faults-memory",
+    (bots) => ({
+      counted: "attacks",
+      times: { small: 2, large: 20 },
+      begin: async (stage) => {
+        await stage.world.boot();
+        return new Attacks(stage, bots, docker);
+      },
+    }),
+    {
+      flags: () => SMALL_MEMORY,
+      settings: patient,
+      env: { MAX_BODY_BYTES: String(LARGEST_ROUND) },
+    },
+  );
+
+  const clocks: Run = async (run) => {
+    const clock = new ContainerClock();
+    const fault = (bots: FaultBots): Loaded<SqliteStore> => ({
+      counted: "clock jumps",
+      times: { small: 4, large: 40 },
+      begin: async (stage) => {
+        await stage.world.boot();
+        return new Clocks(stage, bots, docker, clock);
+      },
+    });
+    const settings = { silenceMs: 2_000 };
+    return await alone("faults-clock", fault, { flags: () => clock.flags, settings })(run);
+  };
+
   const instanceKills = killInstances({
     name: "kills of instances",
     times: { small: 6, large: 100 },
     answersPerLife: { small: 60, large: 60 },
   });
   const pauses = { ...freezes, times: { small: 4, large: 40 } };
-  const onCluster = (label: string, fault: typeof pauses) => (run: ScenarioRun) =>
-    onPostgres(run, { image, label, settings }, () => [underLoad(fault, short)]);
+  const platformCuts = three(
+    "faults-cuts-platform",
+    (bots) => ({
+      counted: "times disconnected",
+      times: { small: 4, large: 40 },
+      begin: (stage) => {
+        // The published port still leads to a bot by the network of its database.
+        const endsReadiness = false;
+        return new Cuts(stage, { bots, network: bots.network, maxMs: 4_000, endsReadiness });
+      },
+    }),
+    { ...shared, ...patient },
+  );
   return [
     { name: "docker kill under load", run: kills },
+    { name: "docker stop under load", run: stops },
+    { name: "docker network disconnect from the platform under load", run: cuts },
+    { name: "a volume that is full, then freed, under load", run: fullDisk },
+    { name: "128 MB of memory, under load and attack", run: attacks },
     {
-      name: "docker kill of one of three under load",
-      run: onCluster("faults-instances", instanceKills),
+      name: "a clock that is off by ±10 min, from the start or at once, under load",
+      whyNot: () =>
+        existsSync(FAKETIME_FOLDER)
+          ? undefined
+          : "the clock of a container is not moved: there is no libfaketime (Debian: apt-get install libfaketime)",
+      run: clocks,
     },
     {
-      name: "docker pause of one or two of three under load, for 1 to 3 leases",
-      run: onCluster("faults-pauses", pauses),
+      name: "three on PostgreSQL: docker kill of one under load",
+      run: three("faults-instances", () => instanceKills),
+    },
+    {
+      name: "three on PostgreSQL: docker pause of one or two under load, for 1 to 3 leases",
+      run: three("faults-pauses", () => pauses),
+    },
+    {
+      name: "three on PostgreSQL: docker network disconnect of one from the platform under load",
+      run: platformCuts,
     },
   ];
 }

@@ -5,16 +5,20 @@ import { type Attack, type Fault, inflict, type Judgement, type Stage } from "..
 import { Load, type LoadOptions } from "../driver/load.ts";
 import type { PostgresStore } from "../driver/postgres-store.ts";
 import type { ServerStore } from "../driver/server-store.ts";
+import type { Store } from "../driver/store.ts";
 import { World, type WorldOptions } from "../driver/world.ts";
 import { Random } from "../random.ts";
 import type { Scenario, ScenarioRun, Size } from "../scenario.ts";
 
-/** A fault of bots that share an inbox in PostgreSQL. */
-export type ClusterFault<S extends PostgresStore = ServerStore> = Fault<S> & {
+/** A fault of bots that are at work. */
+export type LoadedFault<S extends Store> = Fault<S> & {
   readonly settings?: Partial<BotSettings>;
   /** People who write meanwhile. Default the usual ones; `none` where the fault writes by itself. */
   readonly load?: ((size: Size) => Pick<LoadOptions, "people" | "behaviours">) | "none";
 };
+
+/** A fault of bots that share an inbox in PostgreSQL. */
+export type ClusterFault<S extends PostgresStore = ServerStore> = LoadedFault<S>;
 
 export type ClusterStage<S extends PostgresStore = ServerStore> = Stage<S>;
 
@@ -53,8 +57,8 @@ export function onCluster(
  *
  * @param current settings of the bots from the fault before
  */
-export function underLoad<S extends PostgresStore>(
-  { settings, load: writers = () => ({}), ...fault }: ClusterFault<S>,
+export function underLoad<S extends Store>(
+  { settings, load: writers = () => ({}), ...fault }: LoadedFault<S>,
   current: Partial<BotSettings> | undefined,
 ): Fault<S> {
   const begin = async (stage: Stage<S>): Promise<Attack> => {

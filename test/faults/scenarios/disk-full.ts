@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { TimelineEntry } from "../../faces/platform.ts";
 import type { Observed } from "../driver/checker.ts";
 import { SmallDisk } from "../driver/disk.ts";
-import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
+import { type Attack, type Judgement, onOneBot, type Stage } from "../driver/fault.ts";
 import { median } from "../report.ts";
 import type { Scenario } from "../scenario.ts";
 
@@ -24,7 +24,7 @@ export const diskFull: Scenario = {
       const world = disk === undefined ? {} : { folder: disk.folder };
       const begin = async (stage: Stage) => {
         await stage.world.boot();
-        return new FullDisk(stage, disk);
+        return new FullDisk(stage, disk, (time) => time % 2 === 1);
       };
       const times = { small: 4, large: 100 };
       return await onOneBot({ name: this.name, counted: "times full", times, world, begin }).run(
@@ -36,16 +36,20 @@ export const diskFull: Scenario = {
   },
 };
 
-class FullDisk implements Attack {
+export class FullDisk implements Attack {
   readonly #stage: Stage;
   readonly #disk: SmallDisk | undefined;
+  readonly #isReal: (time: number) => boolean;
+  #real = 0;
   /** In ms. From the moment with free space until a delivery was stored. */
   readonly #recoveryMs: number[] = [];
   #refused = 0;
 
-  constructor(stage: Stage, disk: SmallDisk | undefined) {
+  /** @param isReal chooses the times at which the disk is filled. At the others the file may not grow. */
+  constructor(stage: Stage, disk: SmallDisk | undefined, isReal: (time: number) => boolean) {
     this.#stage = stage;
     this.#disk = disk;
+    this.#isReal = isReal;
     stage.world.platform.onTimeline((entry) => {
       if (entry.kind !== "delivery" || entry.error === undefined || entry.status === null) return;
       if (entry.status === 503) this.#refused += 1;
@@ -55,7 +59,8 @@ class FullDisk implements Attack {
 
   async once(time: number): Promise<void> {
     const { world, random } = this.#stage;
-    const disk = time % 2 === 1 ? this.#disk : undefined;
+    const disk = this.#isReal(time) ? this.#disk : undefined;
+    if (disk !== undefined) this.#real += 1;
     const [bot] = world.bots;
     this.#write(20);
     await wait(random.below(50));
@@ -75,12 +80,12 @@ class FullDisk implements Attack {
   }
 
   /** A full disk is not the event's fault. */
-  judge({ stored }: Observed) {
+  judge({ stored }: Observed): Judgement {
     const violations = stored
       .filter(({ attempts }) => attempts > 1)
       .map(({ id, attempts }) => `a full disk burned attempts of ${id}: ${attempts}`);
     const figures = {
-      "of them a real disk": this.#disk === undefined ? "0 (may not mount)" : "every second",
+      "of them a real disk": this.#disk === undefined ? "0 (may not mount)" : this.#real,
       "deliveries refused with 503": this.#refused,
       "recovery, median (ms)": Math.round(median(this.#recoveryMs)),
       "recovery, worst (ms)": Math.round(Math.max(...this.#recoveryMs)),

@@ -1,0 +1,144 @@
+import type { Socket } from "node:net";
+import { sign } from "../../faces/signature.ts";
+import type { Attack, Judgement, Stage } from "../../faults/driver/fault.ts";
+import { Poster } from "../../faults/driver/poster.ts";
+import { type FloodTarget, openRequest, peakMemory, sendChunks } from "../../support/floods.ts";
+import type { Docker } from "../engine/docker.ts";
+import type { FaultBots } from "../support/fault-bots.ts";
+
+/** Connections of each kind in one attack. */
+const CHUNKED = 4;
+const UNFINISHED = 64;
+const IDLE = 1_200;
+const UNSIGNED = 20;
+
+/** In ms. */
+const FLOOD_MS = 4_000;
+const ANSWER_TIMEOUT_MS = 60_000;
+
+/** In bytes. `MAX_BODY_BYTES` for a bot in 128 MB: the default of 16 MiB takes 190 MB to be read. */
+export const LARGEST_ROUND: number = 2 * 1024 * 1024;
+
+const unfinished = Buffer.alloc(1_048_575, "x");
+
+/**
+ * Strangers and the platform at once: bodies of single bytes, bodies without an end, more connections than the bot
+ * takes, unsigned requests in a row, and a signed round of the largest size, under load.
+ */
+export class Attacks implements Attack {
+  readonly #stage: Stage;
+  readonly #bots: FaultBots;
+  readonly #docker: Docker;
+  readonly #sockets = new Set<Socket>();
+  readonly #statuses = new Map<number, number>();
+  #connections = 0;
+  /** In bytes. */
+  #peak = 0;
+
+  constructor(stage: Stage, bots: FaultBots, docker: Docker) {
+    this.#stage = stage;
+    this.#bots = bots;
+    this.#docker = docker;
+  }
+
+  async once(time: number): Promise<void> {
+    const { world } = this.#stage;
+    await world.waitForMore(1, ANSWER_TIMEOUT_MS);
+    const bot = this.#bots.at();
+    const target = { url: bot.url, path: "/webhook" };
+    const { webhookSecret } = world.platform;
+    const seeming = `x-service-signature: ${sign("another body", webhookSecret, Date.now() / 1000)}`;
+    // It may give way to newer connections, as any request that is not complete.
+    const round = this.#sendRound(target.url);
+    const floods = [[], [seeming]].flatMap((head) =>
+      Array.from({ length: CHUNKED }, () => sendChunks(target, head)),
+    );
+    const unsigned = Array.from({ length: UNSIGNED }, () => this.#flood(`${target.url}/webhook`));
+    await this.#hold(target, UNFINISHED, [seeming, `content-length: ${unfinished.length + 1}`]);
+    await this.#hold(target, IDLE, []);
+    await Promise.allSettled([...floods, ...unsigned]);
+    for (const socket of this.#sockets) socket.destroy();
+    this.#sockets.clear();
+    await this.#look();
+    const status = (await round) === 200 ? 200 : await this.#sendRound(target.url);
+    if (status !== 200) world.violations.push(`the largest round got ${status}, time ${time}`);
+    if (!(await world.waitForMore(1, ANSWER_TIMEOUT_MS))) {
+      world.violations.push(`nothing was said after the attack, time ${time}`);
+    }
+    await this.#look();
+  }
+
+  async end(): Promise<void> {
+    await this.#stage.world.settle();
+    await this.#look();
+  }
+
+  judge(): Judgement {
+    const answers = [...this.#statuses].sort(([a], [b]) => a - b);
+    return {
+      figures: {
+        connections: this.#connections,
+        "unsigned requests, by answer": answers.map(([code, n]) => `${n} x ${code}`).join(" "),
+        "resident memory, worst (MB)": Math.round(this.#peak / 1e6),
+      },
+    };
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** The engine must not have ended the process, or a child of it, for its memory. */
+  async #look(): Promise<void> {
+    const { world } = this.#stage;
+    const { name } = this.#bots.at();
+    const { OOMKilled, Pid, Running } = await this.#docker.inspect<OomState>(name, "json .State");
+    if (OOMKilled || !Running) world.violations.push(`${name} was ended for its memory`);
+    else this.#peak = Math.max(this.#peak, peakMemory(Pid));
+  }
+
+  /** Delivers a round of the largest size, of events that the bot knows. Resolves to 0 if the connection ends. */
+  async #sendRound(url: string): Promise<number> {
+    const { platform } = this.#stage.world;
+    const event = JSON.stringify(platform.control.events()[0]);
+    const count = Math.floor((LARGEST_ROUND - 100) / (event.length + 1));
+    const body = `{"events":[${Array.from({ length: count }, () => event).join(",")}]}`;
+    const poster = new Poster(`${url}/webhook`, platform.webhookSecret, 1);
+    return await poster
+      .post(body)
+      .catch(() => 0)
+      .finally(() => poster.close());
+  }
+
+  /** Sends requests without a signature, one after the other. */
+  async #flood(url: string): Promise<void> {
+    const end = performance.now() + FLOOD_MS;
+    while (performance.now() < end) {
+      const status = await fetch(url, { method: "POST", body: "{}" }).then(
+        async (response) => {
+          await response.arrayBuffer();
+          return response.status;
+        },
+        () => 0,
+      );
+      this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
+    }
+  }
+
+  /** Begins requests, and does not end them. */
+  async #hold(target: FloodTarget, count: number, headers: readonly string[]): Promise<void> {
+    for (let n = 0; n < count; n++) {
+      const socket = await openRequest(target, headers).catch(() => undefined);
+      if (socket === undefined) continue;
+      this.#sockets.add(socket);
+      this.#connections += 1;
+      if (headers.length > 0) socket.write(unfinished);
+    }
+  }
+}
+
+interface OomState {
+  readonly OOMKilled: boolean;
+  readonly Pid: number;
+  readonly Running: boolean;
+}

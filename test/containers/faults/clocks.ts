@@ -1,0 +1,142 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Attack, Judgement, Stage } from "../../faults/driver/fault.ts";
+import { median } from "../../faults/report.ts";
+import type { Docker } from "../engine/docker.ts";
+import type { FaultBots } from "../support/fault-bots.ts";
+
+/** Of the package libfaketime. The base images have this machine's Debian. */
+export const FAKETIME_FOLDER = "/usr/lib/x86_64-linux-gnu/faketime";
+
+/** More than a signature may be off. */
+const OFFSETS = ["+600", "-600"] as const;
+
+/** In ms. For an answer by polling, on a busy machine. */
+const ANSWER_TIMEOUT_MS = 30_000;
+const REFUSED_TIMEOUT_MS = 10_000;
+
+/** The clock of a container, which can be set while it runs. */
+export class ContainerClock {
+  readonly flags: readonly string[];
+  readonly #folder: string;
+
+  constructor() {
+    this.#folder = mkdtempSync(join(tmpdir(), "service-bot-clock-"));
+    chmodSync(this.#folder, 0o755);
+    this.set("+0");
+    const variables = {
+      LD_PRELOAD: "/faketime/libfaketimeMT.so.1",
+      FAKETIME_TIMESTAMP_FILE: "/clock/offset",
+      FAKETIME_CACHE_DURATION: "1",
+      // Spans go on, as they do when an administrator sets the time of day.
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+    };
+    this.flags = [
+      ...["--volume", `${FAKETIME_FOLDER}:/faketime:ro`, "--volume", `${this.#folder}:/clock:ro`],
+      ...Object.entries(variables).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
+    ];
+  }
+
+  /** @param offset in seconds, with its sign */
+  set(offset: string): void {
+    writeFileSync(join(this.#folder, "offset"), `${offset}\n`);
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
+/** The clock of a bot jumps by ±10 min under load, while it runs or before it starts, and is set right again. */
+export class Clocks implements Attack {
+  readonly #stage: Stage;
+  readonly #bots: FaultBots;
+  readonly #docker: Docker;
+  readonly #clock: ContainerClock;
+  /** In ms. From a refused delivery until the answer to the next event. */
+  readonly #takenOverMs: number[] = [];
+  #refused = 0;
+
+  constructor(stage: Stage, bots: FaultBots, docker: Docker, clock: ContainerClock) {
+    this.#stage = stage;
+    this.#bots = bots;
+    this.#docker = docker;
+    this.#clock = clock;
+    stage.world.platform.onTimeline((entry) => {
+      if (entry.kind === "delivery" && entry.status === 400) this.#refused += 1;
+    });
+  }
+
+  async once(time: number): Promise<void> {
+    const { world } = this.#stage;
+    // The second time of each direction begins with a start: the bot takes its first time from the system.
+    const restarts = time % 4 > 2 || time % 4 === 0;
+    await this.#setClock(OFFSETS[time % 2] ?? "+0", restarts);
+    if (!(await this.#untilRefused())) {
+      world.violations.push(`no delivery was refused, time ${time}`);
+    }
+    const refused = performance.now();
+    const event = world.ledger.write({ from: "ada" });
+    if (await this.#untilAnswered(event.id)) this.#takenOverMs.push(performance.now() - refused);
+    else world.violations.push(`polling did not take over, time ${time}`);
+    const bot = this.#bots.at();
+    if (!bot.tail().includes("SIGNATURE_STALE")) {
+      world.violations.push(`the log does not have the reason, time ${time}:\n${bot.tail()}`);
+    }
+    const findings = await this.#doctor();
+    if (!findings.some(({ area, level }) => area === "clock" && level === "fail")) {
+      world.violations.push(`doctor found the clock right, time ${time}`);
+    }
+    await this.#setClock("+0", false);
+  }
+
+  judge(): Judgement {
+    return {
+      figures: {
+        "deliveries refused for their date": this.#refused,
+        "until an answer by polling, median (ms)": Math.round(median(this.#takenOverMs)),
+        "until an answer by polling, worst (ms)": Math.round(Math.max(...this.#takenOverMs)),
+      },
+    };
+  }
+
+  close(): void {
+    this.#clock.remove();
+  }
+
+  async #setClock(offset: string, restart: boolean): Promise<void> {
+    const { world } = this.#stage;
+    const [bot] = world.bots;
+    if (restart && bot !== undefined) await world.stop(bot);
+    this.#clock.set(offset);
+    if (restart) await world.boot();
+  }
+
+  async #untilRefused(): Promise<boolean> {
+    const before = this.#refused;
+    const deadline = performance.now() + REFUSED_TIMEOUT_MS;
+    while (this.#refused === before && performance.now() < deadline) await wait(50);
+    return this.#refused > before;
+  }
+
+  async #untilAnswered(id: string): Promise<boolean> {
+    const { ledger } = this.#stage.world;
+    const deadline = performance.now() + ANSWER_TIMEOUT_MS;
+    while (!ledger.hasAnswer(id) && performance.now() < deadline) await ledger.waitAnswer(1_000);
+    return ledger.hasAnswer(id);
+  }
+
+  /** Runs `service-bot doctor` in the container. */
+  async #doctor(): Promise<Finding[]> {
+    const command = "node node_modules/.bin/service-bot doctor --json || true";
+    const output = await this.#docker.run("exec", this.#bots.at().name, "sh", "-c", command);
+    return JSON.parse(output).findings;
+  }
+}
+
+interface Finding {
+  readonly area: string;
+  readonly level: string;
+}
