@@ -70,8 +70,9 @@ export class ActiveFault<F extends Fault> {
   }
 }
 
-/** Which ones a fault touches: "all requests", "the next 3 deliveries", "30 % of all events". */
+/** Describes the reach of a fault: "all requests", "the next delivery", "the next 3 deliveries", "30 % of all events". */
 export function reach({ rate, times }: Fault, things: string): string {
+  if (times === 1) return `the next ${things.replace(/ies$/, "y").replace(/s$/, "")}`;
   if (times !== undefined) return `the next ${times} ${things}`;
   return rate === undefined ? `all ${things}` : `${Math.round(rate * 100)} % of all ${things}`;
 }

@@ -246,7 +246,7 @@ test("setting a fault and its end are in the timeline", async () => {
       change: "set",
       detail: "status 500 for the next 3 deliveries",
     },
-    { kind: "fault", target: "api", change: "set", detail: "status 503 for the next 1 requests" },
+    { kind: "fault", target: "api", change: "set", detail: "status 503 for the next request" },
     { kind: "fault", target: "api", change: "ended" },
     { kind: "api", method: "GET", path: "/me", status: 503, fault: "status" },
   ]);

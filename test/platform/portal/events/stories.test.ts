@@ -178,18 +178,16 @@ test("of a stack the frames of the bot's own files stand out, without Node and p
   ]);
 });
 
-test("10,000 entries are ordered in a blink", () => {
+test("10,000 entries become a row an event, and are searched", () => {
   const many = Array.from({ length: 3_333 }, (_, index) => [
     happened(`evt_${index}`),
     delivered([`evt_${index}`]),
     { ...run, eventId: `evt_${index}`, outcome: "done" } as const,
   ]).flat();
-  const timeline = timelineOf(...many);
-  const start = performance.now();
-  const { things } = overviewOf(timeline);
-  select(overviewOf(timeline), { text: "hello", type: "", onlyTrouble: false });
-  expect(things).toHaveLength(3_333);
-  expect(performance.now() - start).toBeLessThan(500);
+  const overview = overviewOf(timelineOf(...many));
+  expect(overview.things).toHaveLength(3_333);
+  const found = select(overview, { text: "evt_3332", type: "", onlyTrouble: false });
+  expect(found).toMatchObject([{ event: { id: "evt_3332" } }]);
 });
 
 test("service-bot dev prints an event in its own words, and nothing of what only reads", () => {
