@@ -37,7 +37,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
   }
 
   test(
-    "refuses deliveries for seconds, loses nothing and says nothing twice; the version before is refused",
+    "is away for seconds, loses nothing and says nothing twice; the version before is refused",
     async () => {
       const { project, ledger, before, after } = deployment;
       project.explainFailure();
@@ -52,7 +52,6 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
       await ledger.waitSaid(ledger.said + 200, 60_000);
       const gapMs = longestGap(updated);
       const refused = deployment.refusalsSince(updated).length;
-      expect(refused).toBeGreaterThan(0);
 
       deployment.use(before);
       await project.type(UP).catch(() => undefined);
