@@ -2,6 +2,7 @@ import { MIN_PER_MINUTE } from "./client/request-limiter.ts";
 import { addressProblem, normalizeAddress, tokenProblem } from "./core/addresses.ts";
 import { type DatabaseAddress, databaseProblem, readDatabase } from "./core/database-address.ts";
 import { type LogLevel, logLevels } from "./core/logger.ts";
+import { usableMemoryBytes } from "./core/memory.ts";
 import { misspeltVariables } from "./core/names.ts";
 import { ConfigError } from "./errors.ts";
 
@@ -66,7 +67,10 @@ export interface ConfigOverrides {
   readonly concurrency?: number;
   /** MAX_ATTEMPTS: runs of an event before it goes to the dead letters, 1 to 1,000. Default `8`. */
   readonly maxAttempts?: number;
-  /** MAX_BODY_BYTES: largest body of a delivery in bytes, up to 256 MiB. Default `16777216`. */
+  /**
+   * MAX_BODY_BYTES: largest body of a delivery in bytes, up to 256 MiB.
+   * Default: 16 MiB, or a 32nd of the memory that the process may use if that is less.
+   */
   readonly maxBodyBytes?: number;
   /**
    * MAX_REQUESTS_PER_MINUTE: requests to the platform in any 60 s, divided among the instances, 5 to 100,000.
@@ -86,19 +90,24 @@ export interface ConfigOverrides {
 /** Values of all settings, by their options. */
 interface Settings
   extends Required<
-    Omit<ConfigOverrides, "webhookSecret" | "databaseUrl" | "maxRequestsPerMinute" | "metricsPort">
+    Omit<
+      ConfigOverrides,
+      "webhookSecret" | "databaseUrl" | "maxBodyBytes" | "maxRequestsPerMinute" | "metricsPort"
+    >
   > {
   readonly webhookSecret: readonly string[] | undefined;
   readonly databaseUrl: DatabaseAddress;
+  readonly maxBodyBytes: number | undefined;
   readonly maxRequestsPerMinute: number | undefined;
   readonly metricsPort: number | undefined;
 }
 
 /** Configuration of a bot, as {@link ConfigOverrides} describes it. */
-export interface Config extends Omit<Settings, "webhookSecret" | "databaseUrl"> {
+export interface Config extends Omit<Settings, "webhookSecret" | "databaseUrl" | "maxBodyBytes"> {
   /** Every secret that is valid now; empty only with delivery `polling`. */
   readonly webhookSecrets: readonly string[];
   readonly database: DatabaseAddress;
+  readonly maxBodyBytes: number;
 }
 
 /** Reads the text of a setting. `fail` notes a problem, as the end of a sentence that begins with the variable. */
@@ -125,6 +134,15 @@ const MIN_SECRET_LENGTH = 8;
 
 /** Bytes. The text of a larger body may not fit into a string of V8. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
+
+/** Bytes. A page of 50 events fits with 320 KiB for each, and so does a round of 30,000 ordinary events after an outage. */
+const USUAL_BODY_BYTES = 16 * 1024 * 1024;
+
+/** Bytes. Of any default, however little memory there is. */
+const MIN_DEFAULT_BODY_BYTES = 1024 * 1024;
+
+/** To read a round takes a dozen times its size, beside the memory of the bot itself. */
+const BODIES_IN_MEMORY = 32;
 
 /**
  * The table of all settings. The environment, the checks of options, the messages about problems and docs/configuration.md
@@ -169,11 +187,10 @@ export const settings: {
   startFrom: { variable: "START_FROM", read: oneOf(["now", "oldest"]), fallback: "now" },
   concurrency: { variable: "CONCURRENCY", read: integer(1, 10_000), fallback: "16" },
   maxAttempts: { variable: "MAX_ATTEMPTS", read: integer(1, 1_000), fallback: "8" },
-  // A page of 50 events fits with 320 KiB for each, and so does a round of 30,000 ordinary events after an outage.
   maxBodyBytes: {
     variable: "MAX_BODY_BYTES",
     read: integer(1, MAX_BODY_BYTES),
-    fallback: "16777216",
+    optional: "16 MiB, or a 32nd of the memory that the process may use if that is less",
   },
   maxRequestsPerMinute: {
     variable: "MAX_REQUESTS_PER_MINUTE",
@@ -207,14 +224,29 @@ type Option = keyof Settings;
  *
  * @throws {ConfigError} CONFIG_INVALID with every problem at once, and without values of secrets
  */
-export function loadConfig(env: Environment, overrides: ConfigOverrides = {}): Config {
+export function loadConfig(
+  env: Environment,
+  overrides: ConfigOverrides = {},
+  memoryBytes: number = usableMemoryBytes(),
+): Config {
   const isPolling = textOf("delivery", env, overrides) === "polling";
   const all = Object.keys(settings) as Option[];
   const required = isPolling ? undefined : "webhookSecret";
   const { values, problems } = readSettings(all, env, overrides, required);
-  const { webhookSecret = [], databaseUrl: database, ...rest } = values;
+  const {
+    webhookSecret: webhookSecrets = [],
+    databaseUrl: database,
+    maxBodyBytes = defaultBodyBytes(memoryBytes),
+    ...rest
+  } = values;
   refuse([...problems, ...misspelt(env, overrides)]);
-  return { ...rest, webhookSecrets: webhookSecret, database };
+  return { ...rest, webhookSecrets, database, maxBodyBytes };
+}
+
+/** Returns the default of `MAX_BODY_BYTES` for a process that may use this much memory. */
+export function defaultBodyBytes(memoryBytes: number = usableMemoryBytes()): number {
+  const share = Math.floor(memoryBytes / BODIES_IN_MEMORY);
+  return Math.max(MIN_DEFAULT_BODY_BYTES, Math.min(USUAL_BODY_BYTES, share));
 }
 
 /** Returns the variables that are set and no longer read. They stop no bot, because an update would. */

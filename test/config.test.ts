@@ -18,8 +18,10 @@ const required = {
   SERVICE_WEBHOOK_SECRET: "whsec_of_this_test",
 };
 
+const MIB = 1024 * 1024;
+
 function load(env: Env = {}, overrides: ConfigOverrides = {}): Config {
-  return loadConfig({ ...required, ...env }, overrides);
+  return loadConfig({ ...required, ...env }, overrides, Number.POSITIVE_INFINITY);
 }
 
 function errorOf(env: Env, overrides: ConfigOverrides = {}): ConfigError {
@@ -126,6 +128,19 @@ describe("defaults", () => {
     for (const nothing of ["", "  ", "\t", undefined]) {
       expect(load(Object.fromEntries(names.map((name) => [name, nothing])))).toEqual(load());
     }
+  });
+
+  test.each([
+    [Number.POSITIVE_INFINITY, 16],
+    [512, 16],
+    [256, 8],
+    [128, 4],
+    [16, 1],
+  ])("the largest body follows the memory: %i MiB, %i MiB", (memory, body) => {
+    const memoryBytes = memory * MIB;
+    expect(loadConfig(required, {}, memoryBytes).maxBodyBytes).toBe(body * MIB);
+    const env = { ...required, MAX_BODY_BYTES: "20000000" };
+    expect(loadConfig(env, {}, memoryBytes).maxBodyBytes).toBe(20_000_000);
   });
 
   test("there is none for what only the portal knows", () => {

@@ -1,5 +1,5 @@
 import { Client } from "../client/client.ts";
-import type { Config } from "../config.ts";
+import { type Config, defaultBodyBytes } from "../config.ts";
 import { isLoopback } from "../core/addresses.ts";
 import { BodyBudget } from "../core/body.ts";
 import type { Random } from "../core/clock.ts";
@@ -25,8 +25,8 @@ import { Schedule } from "../schedule/schedule.ts";
 import { RestoreWindow } from "../steps/restore.ts";
 import { Membership } from "./membership.ts";
 
-/** Bytes. Bodies under way may take this much, or twice `MAX_BODY_BYTES` if that is more. */
-const MIN_BODIES_BYTES = 32 * 1024 * 1024;
+/** Of the largest size, under way at once. */
+const BODIES = 2;
 
 /** In ms. Requests to `/readyz?verbose` within this time share one look at the store. */
 const REPORT_KEPT_MS = 1_000;
@@ -136,7 +136,7 @@ async function wire(common: Common): Promise<Parts> {
     secrets: config.webhookSecrets,
     path: config.webhookPath,
     maxBodyBytes: config.maxBodyBytes,
-    budget: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
+    budget: new BodyBudget(BODIES * Math.max(defaultBodyBytes(), config.maxBodyBytes)),
   });
   const membership =
     shared &&

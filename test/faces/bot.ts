@@ -5,6 +5,7 @@ export { Bot } from "../../src/bot.ts";
 export {
   type Config,
   type ConfigOverrides,
+  defaultBodyBytes,
   loadConfig,
   loadDatabase,
   removedVariables,

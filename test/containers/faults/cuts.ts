@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Observed } from "../../faults/driver/checker.ts";
 import type { Attack, Judgement, Stage } from "../../faults/driver/fault.ts";
 import type { Store } from "../../faults/driver/store.ts";
 import { median } from "../../faults/report.ts";
-import { isOk } from "../support/container.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
 
 /** In ms. For an answer on a busy machine. */
@@ -15,13 +15,15 @@ export interface CutOptions {
   readonly bots: FaultBots;
   /** The network that a bot loses. */
   readonly network: string;
-  /** In ms, at most. Shorter than the deadline of a request, within which the system sends what was cut off. */
+  /** Leads to what a bot reaches by this network alone. */
+  readonly peer: URL;
+  /** In ms, at most. */
   readonly maxMs: number;
-  /** True if a bot without the network is not ready, as seen from this machine. Default true. */
-  readonly endsReadiness?: boolean;
+  /** True if all bots lose the network this time. Default never. */
+  readonly isForAll?: (time: number) => boolean;
 }
 
-/** `docker network disconnect` of a bot under load, and `connect` some time later. */
+/** `docker network disconnect` of bots under load, and `connect` some time later. */
 export class Cuts<S extends Store> implements Attack {
   readonly #stage: Stage<S>;
   readonly #options: CutOptions;
@@ -40,24 +42,31 @@ export class Cuts<S extends Store> implements Attack {
 
   async once(time: number): Promise<void> {
     const { world, random } = this.#stage;
-    const { bots, network, maxMs, endsReadiness = true } = this.#options;
+    const { bots, network, peer, maxMs, isForAll = () => false } = this.#options;
     await world.waitForMore(10 + random.below(10), ANSWER_TIMEOUT_MS);
-    const bot = bots.at(random.below(world.bots.length));
-    await bots.disconnect(bot, network);
-    await wait(MIN_CUT_MS + random.below(maxMs - MIN_CUT_MS));
-    if (endsReadiness && (await isOk(`${bot.url}/readyz`))) {
-      world.violations.push(`nothing was cut, time ${time}`);
+    const one = random.below(world.bots.length);
+    const places = isForAll(time) ? [...world.bots.keys()] : [one];
+    const cut = places.map((place) => bots.at(place));
+    for (const bot of cut) {
+      if (!(await bots.reaches(bot, peer))) world.violations.push(`no way to cut, time ${time}`);
     }
-    await bots.connect(bot, network);
+    await Promise.all(cut.map((bot) => bots.disconnect(bot, network)));
+    const until = performance.now() + MIN_CUT_MS + random.below(maxMs - MIN_CUT_MS);
+    for (const bot of cut) {
+      if (await bots.reaches(bot, peer)) world.violations.push(`nothing was cut, time ${time}`);
+    }
+    await wait(until - performance.now());
+    await Promise.all(cut.map((bot) => bots.connect(bot, network)));
     const back = performance.now();
     if (await world.waitForMore(1, ANSWER_TIMEOUT_MS)) {
       this.#recoveryMs.push(performance.now() - back);
     } else world.violations.push(`nothing was said after the network was back, time ${time}`);
   }
 
-  judge(): Judgement {
+  judge({ stored }: Observed): Judgement {
     const figures = {
       "deliveries that failed": this.#failed,
+      "events that ran again": stored.filter(({ attempts }) => attempts > 1).length,
       "until the next answer, median (ms)": Math.round(median(this.#recoveryMs)),
       "until the next answer, worst (ms)": Math.round(Math.max(...this.#recoveryMs)),
     };

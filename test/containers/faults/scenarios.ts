@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { defaultBodyBytes } from "../../faces/bot.ts";
 import type { BotSettings } from "../../faults/bot/protocol.ts";
 import { SmallDisk } from "../../faults/driver/disk.ts";
 import type { PostgresStore } from "../../faults/driver/postgres-store.ts";
@@ -17,7 +18,8 @@ import { Stops } from "../../faults/scenarios/stops.ts";
 import { type FaultBots, STOP_GRACE_S } from "../support/fault-bots.ts";
 import { type ContainerOptions, onPostgres, onVolume } from "../support/fault-world.ts";
 import { docker } from "../support/given.ts";
-import { Attacks, LARGEST_ROUND } from "./attacks.ts";
+import type { PostgresContainer } from "../support/postgres-container.ts";
+import { Attacks } from "./attacks.ts";
 import { Clocks, ContainerClock, FAKETIME_FOLDER } from "./clocks.ts";
 import { Cuts } from "./cuts.ts";
 
@@ -30,11 +32,8 @@ const patient: Partial<BotSettings> = { requestTimeoutMs: 10_000 };
 /** In MB. Of the disk in the place of the volume. */
 const DISK_SIZE = { small: 16, large: 64 } as const;
 
-/** Memory of a bot under attack, without swap. Without a bound, the heap of V8 outgrows it. */
-const SMALL_MEMORY = [
-  ...["--memory", "128m", "--memory-swap", "128m"],
-  ...["--env", "NODE_OPTIONS=--max-old-space-size-percentage=40"],
-];
+/** In bytes. Memory of a bot under attack, without swap. */
+const SMALL_MEMORY = 128 * 1024 * 1024;
 
 type Loaded<S extends Store> = Omit<LoadedFault<S>, "name">;
 
@@ -58,12 +57,12 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
   const three =
     (
       label: string,
-      choose: (bots: FaultBots) => Loaded<PostgresStore>,
+      choose: (bots: FaultBots, database: PostgresContainer) => Loaded<PostgresStore>,
       settings: Partial<BotSettings> = shared,
     ): Run =>
     (run) =>
-      onPostgres(run, { image, label, settings }, (bots) => [
-        underLoad({ name: label, ...choose(bots) }, undefined),
+      onPostgres(run, { image, label, settings }, (bots, database) => [
+        underLoad({ name: label, ...choose(bots, database) }, undefined),
       ]);
 
   const kills = alone("faults-kills", () => ({
@@ -90,7 +89,8 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       times: { small: 5, large: 60 },
       begin: async (stage) => {
         await stage.world.boot();
-        return new Cuts(stage, { bots, network: bots.network, maxMs: 3_000 });
+        const peer = new URL(stage.world.platform.url);
+        return new Cuts(stage, { bots, network: bots.network, peer, maxMs: 3_000 });
       },
     }),
     { settings: patient },
@@ -119,16 +119,15 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     "faults-memory",
     (bots) => ({
       counted: "attacks",
-      times: { small: 2, large: 20 },
+      times: { small: 4, large: 20 },
       begin: async (stage) => {
         await stage.world.boot();
-        return new Attacks(stage, bots, docker);
+        return new Attacks(stage, bots, docker, defaultBodyBytes(SMALL_MEMORY));
       },
     }),
     {
-      flags: () => SMALL_MEMORY,
+      flags: () => ["--memory", `${SMALL_MEMORY}b`, "--memory-swap", `${SMALL_MEMORY}b`],
       settings: patient,
-      env: { MAX_BODY_BYTES: String(LARGEST_ROUND) },
     },
   );
 
@@ -158,9 +157,21 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       counted: "times disconnected",
       times: { small: 4, large: 40 },
       begin: (stage) => {
-        // The published port still leads to a bot by the network of its database.
-        const endsReadiness = false;
-        return new Cuts(stage, { bots, network: bots.network, maxMs: 4_000, endsReadiness });
+        const peer = new URL(stage.world.platform.url);
+        return new Cuts(stage, { bots, network: bots.network, peer, maxMs: 4_000 });
+      },
+    }),
+    { ...shared, ...patient },
+  );
+  const databaseCuts = three(
+    "faults-cuts-database",
+    (bots, { network, name }) => ({
+      counted: "times disconnected",
+      times: { small: 5, large: 40 },
+      begin: (stage) => {
+        const peer = new URL(`tcp://${name}:5432`);
+        const isForAll = (time: number) => time % 5 === 0;
+        return new Cuts(stage, { bots, network, peer, maxMs: 4_000, isForAll });
       },
     }),
     { ...shared, ...patient },
@@ -190,6 +201,10 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     {
       name: "three on PostgreSQL: docker network disconnect of one from the platform under load",
       run: platformCuts,
+    },
+    {
+      name: "three on PostgreSQL: docker network disconnect of one or all from the database under load",
+      run: databaseCuts,
     },
   ];
 }

@@ -27,6 +27,13 @@ docker create --name "$name" "$@" >/dev/null
 exec docker start --attach "$name"
 `;
 
+/** Ends with 0 once a host and a port take a connection. */
+const CONNECT = `
+const [host, port] = process.argv.slice(1);
+setTimeout(() => process.exit(1), 1_000);
+require("node:net").connect(port, host, () => process.exit(0)).on("error", () => process.exit(1));
+`;
+
 export interface FaultBotsOptions {
   readonly docker: Docker;
   readonly image: string;
@@ -111,6 +118,19 @@ export class FaultBots {
 
   async connect(bot: FaultBot, network: string = this.network): Promise<void> {
     await this.#options.docker.run("network", "connect", network, bot.name);
+  }
+
+  /** True if a new connection from the bot's container comes about. */
+  async reaches(bot: FaultBot, { hostname, port }: URL): Promise<boolean> {
+    return await this.#options.docker.succeeds(
+      "exec",
+      bot.name,
+      "node",
+      "-e",
+      CONNECT,
+      hostname,
+      port,
+    );
   }
 
   /** Removes all containers and the network. */

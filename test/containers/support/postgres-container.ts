@@ -9,10 +9,13 @@ import type { Docker } from "../engine/docker.ts";
 /** Makes the bot's role and database, for a scaffolded bot. */
 const INIT = join(root, "templates/stores/postgres/postgres-init.sql");
 
+/** This machine has no address in the network, by which a bot could reach the platform. */
+const NO_HOST = "com.docker.network.bridge.inhibit_ipv4=true";
+
 /** In ms. Makes a database in a new volume. */
 const READY_TIMEOUT_MS = 60_000;
 
-/** PostgreSQL in a container, on a network of its own that leads nowhere else. */
+/** PostgreSQL in a container. Bots reach it by a network of its own that leads nowhere else, this machine by the usual one. */
 export class PostgresContainer {
   readonly name: string;
   readonly network: string;
@@ -28,19 +31,20 @@ export class PostgresContainer {
   /** @param name begins the names of the container and its network */
   static async start(docker: Docker, name: string): Promise<PostgresContainer> {
     const database = new PostgresContainer(docker, name);
-    await docker.run("network", "create", "--internal", database.network);
+    await docker.run("network", "create", "--internal", "--opt", NO_HOST, database.network);
     await docker.run(
-      ...["run", "--detach", "--name", database.name, "--network", database.network],
+      ...["run", "--detach", "--name", database.name],
       ...["--env", `POSTGRES_PASSWORD=${database.#password}`],
       ...["--volume", `${INIT}:/docker-entrypoint-initdb.d/postgres-init.sql:ro`],
       "postgres:18",
     );
+    await docker.run("network", "connect", database.network, database.name);
     return database;
   }
 
   /** Waits until the database takes connections. */
   async store(folder: string): Promise<PostgresStore> {
-    const template = "range .NetworkSettings.Networks}}{{json .IPAddress}}{{end";
+    const template = "json .NetworkSettings.Networks.bridge.IPAddress";
     const address = await this.#docker.inspect<string>(this.name, template);
     const own = this.#url(address);
     const deadline = performance.now() + READY_TIMEOUT_MS;
