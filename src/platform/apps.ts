@@ -151,7 +151,7 @@ export class Apps {
       store.tokens.add(apiKey, owner.seq, own);
       return owner;
     });
-    if (known === undefined) this.#note(bot, "created");
+    this.#note(bot, known === undefined ? "created" : "token created");
     return { apiKey, scopes: own };
   }
 
@@ -161,9 +161,11 @@ export class Apps {
    * @throws {PlatformError} 404 NOT_FOUND
    */
   revokeToken(id: string): void {
+    const { store } = this.#options;
     const seq = seqOf("t", id);
-    if (seq === undefined || !this.#options.store.tokens.remove(seq))
-      throw notFound(`token: ${id}`);
+    const bot = seq === undefined ? undefined : store.tokens.remove(seq);
+    if (bot === undefined) throw notFound(`token: ${id}`);
+    this.#note(store.people.get(bot), "token revoked");
   }
 
   #note({ username }: User, change: AppEntry["change"]): void {

@@ -140,9 +140,13 @@ export class Platform {
     this.control = control;
   }
 
-  /** The standard bearer token of the first bot, with every scope. Readable while the platform runs. */
+  /**
+   * The standard bearer token of the first bot, with every scope; the newest other one once that is revoked. Empty if
+   * the bot has none. Readable while the platform runs.
+   */
   get apiKey(): string {
-    return this.#store.tokens.standard() ?? "";
+    const { tokens, people } = this.#store;
+    return tokens.standard() ?? tokens.keysOf(people.bot().seq).at(-1)?.apiKey ?? "";
   }
 
   /** The secret that signs deliveries to the first bot now. Readable while the platform runs. */

@@ -69,6 +69,27 @@ describe("service-bot dev", () => {
     expect(dev.output()).toContain("stopping");
   });
 
+  test("starts the bot again with the token that replaces a revoked one", {
+    timeout: 30_000,
+  }, async () => {
+    const folder = await deliveredFolder();
+    const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+    const portal = await dev.line((line) => /portal +http/.test(line));
+    await dev.line((line) => line.includes("ready"));
+    const [, url = "", token = ""] = /(http:\S+)\/#token=(\S+)/.exec(portal) ?? [];
+    const headers = { "X-Control-Token": token, "Content-Type": "application/json" };
+    const control = (method: string, path: string, body: string | null = null) =>
+      fetch(`${url}/control/v1${path}`, { method, headers, body });
+    await control("DELETE", "/tokens/t_1");
+    await control("POST", "/tokens", '{"scopes":["read","dm"]}');
+    await dev.line((line) => line.includes("The app has a new token"));
+    const { code } = await runCommand([
+      ...["trigger", "dm.message", "--wait"],
+      ...["--platform", `${url}/#token=${token}`],
+    ]);
+    expect(code).toBe(0);
+  });
+
   test("takes the next ports where the usual ones are taken, and delivers there", {
     timeout: 30_000,
   }, async () => {

@@ -65,7 +65,7 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
     "!!! evt_1 attempt 3 failed, dead letter: TypeError E_X: a\u001b[2J",
     "!!! evt_1 attempt 3 put off: TypeError E_X: a\u001b[2J  next try in 60 s",
     "*** webhook disabled: 10 failures",
-    "*** app of @other disabled",
+    "*** app of @other: disabled",
   ]);
   const stacks = lines.map((entry) => stackLines({ bot: "bot", ...entry, at, seq: 1 }));
   expect(stacks.flat()).toEqual(["    at handler (bot.ts:1:2)"]);

@@ -26,11 +26,16 @@ export interface DevSessionOptions {
   readonly keyboard: Keyboard;
 }
 
-/** A bot beside its platform. The bot starts again with its new environment when `.env` changes. */
+/**
+ * A bot beside its platform. The bot starts again with its new environment when `.env` changes, and when its app gets a
+ * new token or secret.
+ */
 export class DevSession {
   readonly #options: DevSessionOptions;
   readonly #ended = Promise.withResolvers<void>();
   #bot: ChildProcess | undefined;
+  /** Secrets that the bot was started with. */
+  #secrets = "";
   #stopWatching: () => void = () => undefined;
   #restarted: Promise<void> = Promise.resolve();
 
@@ -53,9 +58,21 @@ export class DevSession {
     printTimeline(platform, keyboard.say);
     platform.control.saveWebhook({ enabled: true, url: this.webhook(port) });
     await this.#startBot(port);
-    this.#stopWatching = watchDotEnv(() => {
-      this.#restarted = this.#restarted.then(() => this.#restart());
+    const restart = (reason: string) => {
+      this.#restarted = this.#restarted.then(() => this.#restart(reason));
+    };
+    const stopWatching = watchDotEnv(() => restart(".env has changed"));
+    const stopListening = platform.onTimeline(({ kind }) => {
+      if (kind !== "app" && kind !== "webhook" && kind !== "state") return;
+      // A bot whose last token is revoked goes on, and gets 401.
+      if (platform.apiKey === "" || secretsOf(platform) === this.#secrets) return;
+      this.#secrets = secretsOf(platform);
+      restart("The app has a new token or secret");
     });
+    this.#stopWatching = () => {
+      stopWatching();
+      stopListening();
+    };
   }
 
   async stop(): Promise<void> {
@@ -64,9 +81,9 @@ export class DevSession {
     await this.#stopBot();
   }
 
-  async #restart(): Promise<void> {
+  async #restart(reason: string): Promise<void> {
     const { platform, environment, keyboard } = this.#options;
-    keyboard.say(`${clockTime(Date.now())} .env has changed, and the bot starts again`);
+    keyboard.say(`${clockTime(Date.now())} ${reason}, and the bot starts again`);
     await this.#stopBot();
     try {
       rereadDotEnv(environment);
@@ -82,6 +99,7 @@ export class DevSession {
   /** Starts the bot as a process that Node starts again when one of its files changes. */
   async #startBot(port: number): Promise<void> {
     const { platform, environment, entry, keyboard } = this.#options;
+    this.#secrets = secretsOf(platform);
     const format = await logFormatter({
       colour: process.stdout.isTTY,
       webhook: this.webhook(port),
@@ -125,11 +143,16 @@ export class DevSession {
   }
 }
 
+function secretsOf({ apiKey, webhookSecret }: Platform): string {
+  return `${apiKey} ${webhookSecret}`;
+}
+
 /** The bot talks to this platform, and reads the log often enough to watch polling take over. */
 function botEnvironment(platform: Platform, port: number): Record<string, string> {
   return {
     SERVICE_BASE_URL: platform.url,
-    SERVICE_API_KEY: platform.apiKey,
+    // Without a token in the app the bot has that of .env, and gets 401.
+    ...(platform.apiKey === "" ? {} : { SERVICE_API_KEY: platform.apiKey }),
     SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
     ...(Number.isNaN(port) ? {} : { PORT: String(port) }),
     AUDIT_INTERVAL_MS: variable("AUDIT_INTERVAL_MS") ?? String(RETRY_INTERVAL_MS),

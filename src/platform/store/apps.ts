@@ -61,7 +61,7 @@ export class Tokens {
     [number],
     { seq: number; lastFour: string; scopes: string; standard: number }
   >;
-  readonly #remove: Statement<[number]>;
+  readonly #remove: Statement<[number], { bot: number }>;
   /** Grants by token, because each request looks at its token twice. Emptied by every change. */
   readonly #grants = new Map<string, Grant>();
 
@@ -79,7 +79,7 @@ export class Tokens {
       `SELECT seq, substr(api_key, -4) AS lastFour, scopes, standard
        FROM token WHERE bot = ? ORDER BY seq`,
     );
-    this.#remove = db.prepare("DELETE FROM token WHERE seq = ?");
+    this.#remove = db.prepare("DELETE FROM token WHERE seq = ? RETURNING bot");
   }
 
   add(apiKey: string, bot: number, scopes: readonly Scope[]): void {
@@ -128,10 +128,10 @@ export class Tokens {
     });
   }
 
-  /** False when there is no such token. */
-  remove(seq: number): boolean {
+  /** Returns the bot whose token it was. `undefined` if there is no such token. */
+  remove(seq: number): number | undefined {
     this.#grants.clear();
-    return this.#remove.run(seq).changes === 1;
+    return this.#remove.get(seq)?.bot;
   }
 }
 

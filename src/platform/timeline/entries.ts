@@ -125,12 +125,12 @@ export interface InboxEntry {
   readonly change: "retried" | "discarded";
 }
 
-/** An app came into being, or its kill switch was used. */
+/** An app came into being, or its kill switch or its tokens changed. */
 export interface AppEntry {
   readonly kind: "app";
   /** The username of its bot. */
   readonly bot: string;
-  readonly change: "created" | "disabled" | "enabled";
+  readonly change: "created" | "disabled" | "enabled" | "token created" | "token revoked";
 }
 
 /** A fault was set, came to its end, or holds or lets go of a request or an event. */

@@ -25,7 +25,7 @@ export function wordsOf(entry: TimelineRecord): string {
     case "webhook":
       return `*** webhook ${entry.change}: ${entry.reason}`;
     case "app":
-      return `*** app of @${entry.bot} ${entry.change}`;
+      return `*** app of @${entry.bot}: ${entry.change}`;
     case "fault":
       return `*** ${entry.target} fault ${entry.change}: ${entry.detail}`;
     case "state":

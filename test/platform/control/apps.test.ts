@@ -131,6 +131,23 @@ describe("a token", () => {
     expect((await request(platform, "GET", "/api/v1/me", { token })).status).toBe(401);
     expect((await request(platform, "GET", "/api/v1/me")).status).toBe(200);
     expect((await revoke()).status).toBe(404);
+    const { entries } = await get<{ entries: { kind: string; change?: string }[] }>(
+      platform,
+      "/timeline",
+    );
+    const changes = entries.filter(({ kind }) => kind === "app").map(({ change }) => change);
+    expect(changes).toEqual(["token created", "token revoked"]);
+  });
+
+  test("that was created last stands in for the standard one once that is revoked", async () => {
+    const platform = await runPlatform();
+    const standard = platform.apiKey;
+    const { apiKey } = platform.control.createToken(["read"]);
+    expect(platform.apiKey).toBe(standard);
+    platform.control.apps.revokeToken("t_1");
+    expect(platform.apiKey).toBe(apiKey);
+    platform.control.apps.revokeToken("t_2");
+    expect(platform.apiKey).toBe("");
   });
 
   test("that the platform began with is replaced by the next start once it is revoked", async () => {

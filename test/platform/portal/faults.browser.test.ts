@@ -87,8 +87,7 @@ async function actAsOwner(platform: Platform, page: Page): Promise<void> {
   await page.getByRole("button", { name: "Start The token is revoked" }).click();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await banners(page).getByText("@bot has no API token").waitFor();
-  await page.getByRole("link", { name: "Create a token" }).click();
-  await page.getByRole("button", { name: "Create token" }).click();
+  await banners(page).getByRole("button", { name: "Create a token" }).click();
   await page.getByRole("button", { name: "I have it" }).click();
   await eventually(() => banners(page).textContent(), "");
 }

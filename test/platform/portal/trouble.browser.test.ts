@@ -50,8 +50,7 @@ test("five troubles are named on the first view, and mended in two clicks at mos
   for (const { id } of platform.control.apps.tokens()) {
     await request(platform, "DELETE", `/control/v1/tokens/${id}`);
   }
-  await banners(page).getByRole("link", { name: "Create a token" }).click();
-  await page.getByRole("button", { name: "Create token" }).click();
+  await banners(page).getByRole("button", { name: "Create a token" }).click();
   await page.getByLabel("Lines for the .env of the bot").getByText("SERVICE_API_KEY").waitFor();
 });
 

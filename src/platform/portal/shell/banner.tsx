@@ -65,9 +65,9 @@ export function Banners() {
 function ofPlatform(now: Situation): readonly Banner[] {
   return platformScenarios
     .filter(({ isActive }) => isActive(now))
-    .map(({ title, banner, stop }) => {
+    .map(({ title, banner, action = "Turn on", stop }) => {
       const end = stop && (() => stop(now));
-      return { key: title, tone: "bad", text: banner(now), action: "Turn on", end };
+      return { key: title, tone: "bad", text: banner(now), action, end };
     });
 }
 

@@ -115,7 +115,7 @@ const names = { webhook: "Webhook", fault: "Fault", state: "State" } as const;
 
 /** Describes a change of the platform: "Webhook disabled: 20 failures in a row". */
 export function changeOf({ entry }: Change): string {
-  if (entry.kind === "app") return `App of @${entry.bot} ${entry.change}`;
+  if (entry.kind === "app") return `App of @${entry.bot}: ${entry.change}`;
   const detail = entry.kind === "webhook" ? entry.reason : entry.detail;
   return `${names[entry.kind]} ${entry.change}: ${detail}`;
 }

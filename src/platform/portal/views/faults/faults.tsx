@@ -90,25 +90,27 @@ function faultRow(scenario: Scenario, active: boolean) {
 }
 
 function platformRows(now: Situation) {
-  const rows = platformScenarios.map(({ title, bot, start, stop, confirm, ...scenario }) => {
-    const active = scenario.isActive(now);
-    return {
-      key: title,
-      active,
-      text: <Summary {...{ title, bot, active }} />,
-      actions: (
-        <Action
-          tone={confirm && "danger"}
-          disabled={active && stop === undefined}
-          run={() => (active ? stop : start)?.(now)}
-          confirm={confirm}
-        >
-          {active && stop !== undefined ? "Stop" : "Start"}
-          <span class="visually-hidden"> {title}</span>
-        </Action>
-      ),
-    };
-  });
+  const rows = platformScenarios.map(
+    ({ title, bot, start, stop, action = "Stop", confirm, ...scenario }) => {
+      const active = scenario.isActive(now);
+      return {
+        key: title,
+        active,
+        text: <Summary {...{ title, bot, active }} />,
+        actions: (
+          <Action
+            tone={active ? undefined : confirm && "danger"}
+            disabled={active && stop === undefined}
+            run={() => (active ? stop : start)?.(now)}
+            confirm={active ? undefined : confirm}
+          >
+            {active && stop !== undefined ? action : "Start"}
+            <span class="visually-hidden"> {title}</span>
+          </Action>
+        ),
+      };
+    },
+  );
   return activeFirst(rows);
 }
 

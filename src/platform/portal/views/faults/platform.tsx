@@ -3,6 +3,7 @@ import type { AppView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
 import { addressOf } from "../../live/route.ts";
 import type { ActionProps } from "../../parts/form.tsx";
+import { createToken } from "../settings/create-token.tsx";
 
 export interface Situation {
   readonly app: AppView;
@@ -18,7 +19,9 @@ export interface PlatformScenario {
   /** Text of the banner while it is active. */
   readonly banner: (now: Situation) => ComponentChildren;
   readonly start: (now: Situation) => Promise<unknown>;
-  /** Absent if it cannot be undone. */
+  /** Label of the button that ends it. Default: "Turn on". */
+  readonly action?: string;
+  /** Absent if it cannot be ended. */
   readonly stop?: (now: Situation) => Promise<unknown>;
   readonly confirm?: ActionProps["confirm"];
 }
@@ -30,8 +33,8 @@ export const platformScenarios: readonly PlatformScenario[] = [
     isActive: ({ app }) => app.webhook.url !== null && !app.webhook.enabled,
     banner: ({ app }) => (
       <>
-        <a href={addressOf("webhook")}>Webhook off</a> ({app.webhook.disabledReason}): the bot finds
-        new events when it polls.
+        <a href={addressOf("webhook")}>Webhook off</a> ({app.webhook.disabledReason}): a running bot
+        finds new events when it polls.
       </>
     ),
     start: () => control.saveWebhook({ enabled: false }),
@@ -57,19 +60,16 @@ export const platformScenarios: readonly PlatformScenario[] = [
     title: "The token is revoked",
     bot: "Each request gets 401, and the bot logs it. It needs a new token.",
     isActive: ({ app }) => app.tokens === 0,
-    banner: ({ app }) => (
-      <>
-        @{app.bot.username} has no API token: each request gets 401.{" "}
-        <a href={addressOf("settings")}>Create a token</a>
-      </>
-    ),
+    banner: ({ app }) => `@${app.bot.username} has no API token: each request gets 401.`,
+    action: "Create a token",
+    stop: ({ app }) => createToken({ bot: app.bot.username }),
     start: async () => {
       const { items } = await control.tokens();
       for (const { id } of items) await control.revokeToken(id);
     },
     confirm: {
       title: "Revoke every token?",
-      text: "The bot can do nothing until you create a token in Settings and put it into its .env. This cannot be undone.",
+      text: "The bot can do nothing until you create a new token. This cannot be undone.",
       submit: "Revoke",
     },
   },

@@ -7,6 +7,7 @@ import { ListCard } from "../../parts/card.tsx";
 import { Action, Form } from "../../parts/form.tsx";
 import { showSecret } from "../../parts/secrets.tsx";
 import { AccountForm } from "./account-form.tsx";
+import { createToken } from "./create-token.tsx";
 import { revokeWarning, scopes } from "./names.ts";
 
 /** Bots of the platform. Each has tokens, a webhook and a kill switch of its own. */
@@ -94,18 +95,7 @@ export function Tokens({ app }: { readonly app: AppView }) {
         submit="Create token"
         fields={[{ name: "scopes", label: "Scopes", kind: "checks", options: scopeOptions }]}
         run={async (values) => {
-          const wanted = { scopes: values.checked<Scope>("scopes"), bot: username };
-          const { apiKey, scopes: own } = await control.createToken(wanted);
-          showSecret({
-            title: `New token of @${username}`,
-            env: { SERVICE_API_KEY: apiKey },
-            note: (
-              <p>
-                Scopes: {own.join(", ") || "none"}. Other requests get 403{" "}
-                <code>AGENT_SCOPE_MISSING</code>.
-              </p>
-            ),
-          });
+          await createToken({ scopes: values.checked<Scope>("scopes"), bot: username });
         }}
       />
     </ListCard>
