@@ -170,7 +170,7 @@ export class ClockControl {
     timeline.add({
       kind: "state",
       change: "clock",
-      detail: frozen ? `stands still at ${now}` : `goes on from ${now}`,
+      detail: frozen ? `stands still at ${now}` : `runs from ${now}`,
     });
     return this.view;
   }

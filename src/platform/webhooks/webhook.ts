@@ -95,7 +95,7 @@ export class Webhook {
       consecutiveFailures: 0,
       disabledReason: enabled ? null : reason,
     });
-    if (enabled === before.enabled) this.#note("saved", "saved by its owner");
+    if (enabled === before.enabled) this.#note("saved", "by its owner");
     else if (enabled) this.#note("enabled", "saved or switched on by its owner");
     else this.#note("disabled", "switched off by its owner");
     return this.view;

@@ -164,13 +164,13 @@ test("an event shows its tries and calls, runs again, is edited, and copied as c
   await page.goto(`${platform.url}/#/events/${id}`);
   await page.getByRole("button", { name: "Run again" }).click();
   await page.getByRole("alert").getByText("nothing listens on").waitFor();
-  await page.getByText("Start the bot: npm run dev.").waitFor();
+  await page.getByText("Start the bot with npm run dev").waitFor();
 });
 
 async function readTrace(page: Page): Promise<void> {
   const line = (name: RegExp) => page.getByRole("button", { name });
   await line(/Delivery attempt 1 fault: status 500/).click();
-  await page.getByText("The fault “status” caused this").waitFor();
+  await page.getByText("A fault of the platform caused this").waitFor();
   await page.getByText("No request was sent.").waitFor();
   await line(/Delivery attempt 2 200/).click();
   await page

@@ -117,6 +117,10 @@ const names = { webhook: "Webhook", fault: "Fault", state: "State" } as const;
 export function changeOf({ entry }: Change): string {
   if (entry.kind === "app") return `App of @${entry.bot}: ${entry.change}`;
   const detail = entry.kind === "webhook" ? entry.reason : entry.detail;
+  if (entry.kind === "fault" && entry.change === "set") {
+    if (detail.startsWith("none")) return "Fault stopped";
+    return `Fault started: ${detail.replace(/^mix/, "random failures")}`;
+  }
   return `${names[entry.kind]} ${entry.change}: ${detail}`;
 }
 

@@ -37,7 +37,10 @@ const byCode: Readonly<Record<string, Remedy>> = {
 const byError: readonly (readonly [RegExp, Remedy])[] = [
   [
     /^nothing listens/,
-    { text: "Start the bot: npm run dev. The platform retries the delivery.", view: "webhook" },
+    {
+      text: "Start the bot with npm run dev, or read there why it ended. The platform retries the delivery.",
+      view: "webhook",
+    },
   ],
   [/no answer within/, { text: "The bot must answer before it works: find what delays it." }],
   [/socket hang up|ECONNRESET/, { text: "The bot closed the connection: read its log." }],
@@ -64,7 +67,7 @@ export interface FailedDelivery {
 export function remedyOf({ status, error, fault, code = "" }: FailedDelivery): Remedy | undefined {
   if (error === undefined) return undefined;
   if (fault !== undefined) {
-    return { text: `The fault “${fault}” caused this, not the bot.`, view: "faults" };
+    return { text: "A fault of the platform caused this, not the bot: stop it.", view: "faults" };
   }
   const found = byCode[code] ?? byError.find(([pattern]) => pattern.test(error))?.[1];
   if (found !== undefined || status === null) return found;

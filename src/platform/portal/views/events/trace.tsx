@@ -110,7 +110,7 @@ function FailedRun({ run, parts }: FailedRunProps) {
       )}
       {outcome === "dead" && (
         <>
-          <p>There are no more tries. Correct the handler, then retry the event.</p>
+          <p>There are no more tries. Remove the cause, then retry the event.</p>
           <Decisions id={eventId} />
         </>
       )}
