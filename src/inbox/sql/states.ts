@@ -9,7 +9,7 @@ import type {
 import type { StoredState, StoredTimer, TimerName } from "../effects.ts";
 import { STATE, TIMER } from "./effects.ts";
 import { pageSize } from "./events.ts";
-import type { SqlStore } from "./store.ts";
+import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
 /** Follows every text that begins with the same characters. */
 const LAST_CHARACTER = "\u{10ffff}";
@@ -24,16 +24,30 @@ WHERE (CAST($1 AS text) IS NULL OR lane = $1) AND (CAST($2 AS text) IS NULL OR n
   AND (due_at, lane, name, key) > ($3, $4, $5, $6)
 ORDER BY due_at, lane, name, key LIMIT $7`;
 
-const MAKE_DUE = `
-UPDATE {schema}.timer SET due_at = CASE WHEN due_at > {now} THEN {now} ELSE due_at END
-WHERE lane = $1 AND name = $2 AND (CAST($3 AS text) IS NULL OR key = $3)`;
+/**
+ * Locks the lane before its timers, as the end of a run does: in another order the two could wait for each other. A lane
+ * without a row has no run.
+ */
+const LOCK_LANE = "SELECT key FROM {schema}.lane WHERE key = $1 FOR UPDATE";
+
+/** The timers of a lane without a row are locked in the order of their keys, in which a first run would write them. */
+const makeDueIn = ({ locksRows }: Dialect) => `
+WITH found AS MATERIALIZED (
+  SELECT lane, name, key FROM {schema}.timer
+  WHERE lane = $1 AND name = $2 AND (CAST($3 AS text) IS NULL OR key = $3) ORDER BY key
+  ${locksRows ? "FOR UPDATE" : ""}
+)
+UPDATE {schema}.timer SET due_at = CASE WHEN due_at > {now} THEN {now} ELSE due_at END FROM found
+WHERE timer.lane = found.lane AND timer.name = found.name AND timer.key = found.key RETURNING 1 AS n`;
 
 /** States and timers that handlers have set, for people to look at. */
 export class States {
   readonly #store: SqlStore;
+  readonly #makeDue: string;
 
   constructor(store: SqlStore) {
     this.#store = store;
+    this.#makeDue = makeDueIn(store.dialect);
   }
 
   async list({ prefix = "", limit, after }: StateListOptions): Promise<StatePage> {
@@ -55,7 +69,12 @@ export class States {
   }
 
   makeDue({ lane, name, key }: TimerName): Promise<number> {
-    return this.#store.write(MAKE_DUE, [lane, name, key ?? null]);
+    const { locksRows } = this.#store.dialect;
+    const makeDue = this.#makeDue;
+    return this.#store.run(function* (): Script<number> {
+      if (locksRows) yield* query(LOCK_LANE, lane);
+      return (yield* query(makeDue, lane, name, key ?? null)).length;
+    });
   }
 
   /** @throws {ServiceBotError} CURSOR_INVALID */

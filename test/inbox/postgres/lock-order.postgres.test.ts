@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Claim } from "../../faces/inbox.ts";
 import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
-import { eventOf, keeps } from "../../support/effects.ts";
+import { effects, eventOf, keeps, timer } from "../../support/effects.ts";
 import { message } from "../../support/inbox-events.ts";
 import { hold } from "../../support/postgres/hold.ts";
 import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
@@ -72,5 +72,60 @@ describe("lanes are taken in the order of their keys", () => {
     expect(rows.map(({ key }) => key)).toEqual(keys.slice(HELD + 1));
     await free(1);
     await writing;
+  });
+});
+
+describe("timers of one lane, that lie on the disk with the last key first, are made due", () => {
+  const KEYS = Array.from({ length: LANES }, (_, n) => keyOf(n));
+  const NAMES = { lane: "dm:a", name: "remind" };
+
+  async function heldTimer() {
+    const place = await emptyPlace();
+    const inbox = await openAt(place);
+    await inbox.put([message("1", "a")], "webhook");
+    const [claim] = await inbox.claim(1, LEASE);
+    const client = await sessionAt(place);
+    const { schema } = place;
+    await client.query(
+      `INSERT INTO ${schema}.timer SELECT 'dm:a', 'remind', key, 9e15, 'timer:remind:' || key, '{}'
+       FROM unnest('{${KEYS.join()}}'::text[]) AS key ORDER BY key DESC;
+       ANALYZE ${schema}.timer`,
+    );
+    const free = await hold(
+      place,
+      `SELECT FROM ${schema}.timer WHERE key = '${KEYS[HELD]}' FOR UPDATE`,
+    );
+    const unlocked = async (table: string) => {
+      const { rows } = await client.query(
+        `SELECT key FROM ${schema}.${table} ORDER BY key FOR UPDATE SKIP LOCKED`,
+      );
+      return rows.map(({ key }) => key);
+    };
+    return { place, inbox, client, claim, free, unlocked };
+  }
+
+  test("once their lane is locked, as the end of a run does", async () => {
+    const { inbox, claim, free, unlocked } = await heldTimer();
+    if (claim === undefined) throw new Error("no claim");
+    const making = inbox.admin.makeTimersDue(NAMES);
+    await free.waiting(1);
+    expect(await unlocked("lane")).toEqual([]);
+    const timers = KEYS.map((key) => timer(key, 60_000, NAMES));
+    const ending = inbox.complete(claim, effects({ timers }));
+    await free(2);
+    expect(await making).toBe(LANES);
+    expect(await ending).toBe(true);
+    const { timers: found } = await inbox.admin.timers();
+    expect(found.map(({ key, body }) => [key, body])).toEqual(KEYS.map((key) => [key, '{"n":1}']));
+  });
+
+  test("in the order of their keys if the lane was forgotten", async () => {
+    const { place, inbox, client, free, unlocked } = await heldTimer();
+    await client.query(`DELETE FROM ${place.schema}.lane`);
+    const making = inbox.admin.makeTimersDue(NAMES);
+    await free.waiting(1);
+    expect(await unlocked("timer")).toEqual(KEYS.slice(HELD + 1));
+    await free(1);
+    expect(await making).toBe(LANES);
   });
 });
