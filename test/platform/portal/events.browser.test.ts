@@ -128,8 +128,17 @@ test("a handler that throws is red in the row, the badge and the title, and a de
     .waitFor();
   await page.getByRole("listitem").filter({ hasText: "step/look up" }).getByText("done").waitFor();
   isBroken = false;
+  platform.control.clock.set({ advanceMs: 298_000 });
   await page.getByRole("button", { name: "Retry" }).click();
   await asked.getByText("Answered “It is 7.”").waitFor();
+  await page
+    .getByText(/^\+\d+ min \d+ s$/)
+    .first()
+    .waitFor();
+  expect(await overlapping(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 780 });
+  expect(await overlapping(page)).toEqual([]);
+  await page.setViewportSize({ width: 1200, height: 760 });
   await eventually(() => badge(page).count(), 0);
   isBroken = true;
   ask("and now?");
@@ -140,6 +149,22 @@ test("a handler that throws is red in the row, the badge and the title, and a de
   await second.getByText("Discarded").waitFor();
   await eventually(() => page.title(), "Events · service-bot portal");
 });
+
+/** Lines of a trace whose time or kind wraps, or runs into the cell behind it. */
+function overlapping(page: Page): Promise<readonly string[]> {
+  return page.locator(".part").evaluateAll((lines) =>
+    lines.flatMap((line) => {
+      const cells = [...line.children].slice(0, 2).map((cell) => {
+        const text = document.createRange();
+        text.selectNodeContents(cell);
+        return { text: text.getBoundingClientRect(), cell: cell.getBoundingClientRect() };
+      });
+      const isBad = ({ text, cell }: (typeof cells)[number]) =>
+        text.right > cell.right + 0.5 || text.height > 30;
+      return cells.some(isBad) ? [line.textContent] : [];
+    }),
+  );
+}
 
 test("an event shows its tries and calls, runs again, is edited, and copied as curl and as a test", async () => {
   const heard: string[] = [];

@@ -12,6 +12,9 @@ export { remedyOf } from "../../../src/platform/portal/views/events/remedy.ts";
 export { select } from "../../../src/platform/portal/views/events/search.ts";
 export { ownFrames } from "../../../src/platform/portal/views/events/stack.ts";
 export {
+  codeOf,
+  errorIn,
+  intentOf,
   overviewOf,
   type Story,
   type Thing,

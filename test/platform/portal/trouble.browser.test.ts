@@ -66,6 +66,8 @@ async function seeAThrow(page: Page): Promise<void> {
   await effects(page).getByText("TypeError: no price").first().waitFor();
   await eventually(() => page.title(), "(1 failed) Chat · service-bot portal");
   await effects(page).getByText("Dead letter after attempt 2").first().waitFor();
+  const talks = page.getByRole("region", { name: "Conversations" });
+  await talks.getByRole("link", { name: /@ada failed/ }).waitFor();
 }
 
 async function breakWebhook(platform: Platform, page: Page): Promise<void> {

@@ -2,6 +2,9 @@ import { describe, expect, test } from "vitest";
 import { timelineLine } from "../../../faces/cli.ts";
 import { type TimelineRecord, wordsOf } from "../../../faces/platform.ts";
 import {
+  codeOf,
+  errorIn,
+  intentOf,
   outcomeOf,
   overviewOf,
   ownFrames,
@@ -133,6 +136,44 @@ test("a row is a thing: its deliveries and requests are in it, and idle polls ar
   const story = overview.stories.get("evt_2") as Story;
   expect(story.parts.map(({ kind }) => kind)).toEqual(["delivery", "api"]);
   expect(overview.idle?.count).toBe(2);
+});
+
+test("of the pages of the log with an event the first is in its row, and the others are idle", () => {
+  const page = { ...read, eventIds: ["evt_1", "evt_2"] };
+  const polled = overviewOf(
+    timelineOf(happened("evt_1"), delivered(["evt_1"]), happened("evt_2"), page, page, page),
+  );
+  const kinds = (id: string) => polled.stories.get(id)?.parts.map(({ kind }) => kind);
+  expect(kinds("evt_1")).toEqual(["delivery"]);
+  expect(kinds("evt_2")).toEqual(["api"]);
+  expect(polled.idle?.count).toBe(2);
+});
+
+test("an error shows once: in the first run that ended with it, unless it is the last one's", () => {
+  const other = { type: "Error", message: "no stock" };
+  const failed = { ...run, outcome: "retry", error } as const;
+  const shown = (...records: readonly TimelineRecord[]) => {
+    const parts = overviewOf(timelineOf(happened("evt_1"), ...records)).stories.get("evt_1")?.parts;
+    return parts?.flatMap((part) =>
+      part.kind === "run" ? [errorIn(part, parts)?.message ?? ""] : [],
+    );
+  };
+  const done = { ...run, outcome: "done" } as const;
+  expect(shown(failed, failed, dead)).toEqual(["", "", ""]);
+  expect(shown(failed, failed, done)).toEqual(["no price", "", ""]);
+  expect(shown({ ...failed, error: other }, failed, dead)).toEqual(["no stock", "", ""]);
+  expect(codeOf({ ...error, code: "NO_PRICE" })).toBe("NO_PRICE");
+  expect(codeOf({ type: "Error", code: "ENOENT", message: "ENOENT: no such file" })).toBe(
+    undefined,
+  );
+});
+
+test("the request of a step is read for its text and time, whatever a handler has written", () => {
+  const at = Date.parse("2026-11-22T10:00:00.000Z");
+  const write = JSON.stringify({ text: "Hi", imageCount: 0, conversationId: "c_2", at });
+  expect(intentOf(write)).toEqual({ text: "Hi", at: "2026-11-22T10:00:00.000Z" });
+  expect(intentOf('{"at":"soon"}')).toEqual({ text: "" });
+  for (const text of ["", "buy tea", '{"at":1e99}']) expect(intentOf(text)).toEqual({ text });
 });
 
 test("all words of a search have to fit: persons, texts, types, outcomes and ids, in any case", () => {

@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { Empty } from "../../parts/bits.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { outcomeOf } from "../events/outcomes.ts";
+import { isTrouble, outcomeOf } from "../events/outcomes.ts";
 import { Row } from "../events/row.tsx";
 import { overview } from "../events/store.ts";
 import { isOwn, type Story } from "../events/stories.ts";
@@ -26,6 +26,17 @@ const storyOf = computed(() => {
   }
   return found;
 });
+
+/** The newest event of each conversation, and of the posts. */
+const newestIn = computed(
+  () => new Map([...overview.value.stories.values()].map((story) => [placeOf(story.event), story])),
+);
+
+/** True if the newest event of a conversation, or of the posts, has failed. */
+export function isFailing(place: string): boolean {
+  const newest = newestIn.value.get(place);
+  return newest !== undefined && isTrouble(newest, overview.value);
+}
 
 /** Opens the trace of a message, a post or a comment. */
 export function trace(contentId: string | undefined): void {
@@ -76,7 +87,7 @@ export interface ActivityProps {
 /** Events of a conversation with deliveries, runs and requests, and what the bot keeps for it. */
 export function Activity({ of }: ActivityProps) {
   const here = [...overview.value.stories.values()]
-    .filter(({ event }) => isOf(event, of))
+    .filter(({ event }) => of !== undefined && placeOf(event) === of)
     .reverse();
   const open = here.find(({ event }) => event.id === traced.value) ?? here[0];
   const listed = here.filter((story, index) => index < LISTED || story === open);
@@ -118,8 +129,8 @@ export function Activity({ of }: ActivityProps) {
   );
 }
 
-function isOf({ id, conversationId, postId }: Story["event"], of: string | undefined): boolean {
-  if (of !== "posts") return of !== undefined && conversationId === of;
-  // A follow names no post either. A timer or a cron without a place stands in Events alone.
-  return conversationId === undefined && (postId !== undefined || !isOwn(id));
+/** Returns the conversation of an event, or "posts". `undefined` for a timer or a cron that stands in Events alone. */
+function placeOf({ id, conversationId, postId }: Story["event"]): string | undefined {
+  // A follow names no post either.
+  return conversationId ?? (postId !== undefined || !isOwn(id) ? "posts" : undefined);
 }

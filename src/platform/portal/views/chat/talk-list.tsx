@@ -8,7 +8,7 @@ import { type Pages, usePages } from "../../live/use-pages.ts";
 import { Avatar, Failure, Time } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { traced } from "./activity.tsx";
+import { isFailing, traced } from "./activity.tsx";
 import { between, nameOf } from "./talks.ts";
 
 /** Reads all conversations, the latest message first. They include those of the person, however many there are. */
@@ -72,6 +72,7 @@ interface TalkProps {
 
 function Talk({ speaker, talk, isOpen }: TalkProps) {
   const id = speaker === undefined ? (talk?.id ?? "posts") : "";
+  const isBad = isFailing(talk?.id ?? id);
   const others = talk === undefined ? "Posts" : nameOf(talk.members);
   return (
     <li>
@@ -91,10 +92,19 @@ function Talk({ speaker, talk, isOpen }: TalkProps) {
         ) : (
           <Avatar username={speaker ?? talk?.members[0]?.username ?? "?"} />
         )}
-        <strong>{speaker === undefined ? others : `@${speaker}`}</strong>
+        <strong>
+          {speaker === undefined ? others : `@${speaker}`}
+          {isBad && (
+            <span class="bad">
+              {" "}
+              <Icon name="alert" />
+              <span class="visually-hidden">failed</span>
+            </span>
+          )}
+        </strong>
         {talk !== undefined && (
           <>
-            <span class="hint talk-last">{summary(talk.lastMessage)}</span>
+            <span class={`talk-last ${isBad ? "bad" : "hint"}`}>{summary(talk.lastMessage)}</span>
             <Time at={talk.lastMessageAt} />
           </>
         )}

@@ -80,11 +80,14 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
     if (entry.kind === "webhook" && entry.change === "disabled") off.add(entry.bot);
     if (entry.kind === "webhook" && entry.change === "enabled") off.delete(entry.bot);
     if (isPart(entry)) {
-      const about = eventIdsOf(entry).flatMap((id) => stories.get(id) ?? []);
+      const about = eventIdsOf(entry)
+        .flatMap((id) => stories.get(id) ?? [])
+        // The newest minute of the log is read again and again.
+        .filter(({ parts }) => !isRead(entry) || !parts.some(isTaken));
       for (const { parts } of about) parts.push(entry);
       if (entry.kind !== "api") continue;
       recover(failing, entry);
-      if (about.length > 0 || isRead(entry)) continue;
+      if (about.length > 0) continue;
       if (entry.method !== "GET" || entry.status !== 200) addCall(things, failing, entry);
       else idle = { count: (idle?.count ?? 0) + 1, lastAt: entry.at };
     } else things.push({ kind: "change", entry });
@@ -154,6 +157,31 @@ export function endOf(parts: readonly Part[]): Run | Decision | undefined {
 export function isTaken(part: Part): boolean | undefined {
   if (part.kind === "delivery") return part.error === undefined;
   return isRead(part) ? true : undefined;
+}
+
+/** Finds the error that the line of a run shows: each once, and none that stands above the lines. */
+export function errorIn(run: Run, parts: readonly Part[]): Run["error"] {
+  const runs = [endOf(parts), ...parts].filter((part) => part?.kind === "run");
+  const first = runs.find(
+    ({ error }) => error?.type === run.error?.type && error?.message === run.error?.message,
+  );
+  return first === run && run !== endOf(parts) ? run.error : undefined;
+}
+
+/** Returns the code of an error whose message does not begin with it. */
+export function codeOf({ code, message }: NonNullable<Run["error"]>): string | undefined {
+  return code !== undefined && message.startsWith(code) ? undefined : code;
+}
+
+/** Reads the request of a step: the text that it sends, and its time: ISO 8601. */
+export function intentOf(request: string): { readonly text: string; readonly at?: string } {
+  try {
+    const { text = "", at } = Object(JSON.parse(request));
+    const time = typeof at === "number" ? { at: new Date(at).toISOString() } : {};
+    return { text: String(text), ...time };
+  } catch {
+    return { text: request };
+  }
 }
 
 /** True for a delivery or a request without a good answer. */

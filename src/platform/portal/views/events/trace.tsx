@@ -11,7 +11,7 @@ import { answerOf, type Outcome } from "./outcomes.ts";
 import { Exchange, FailedDelivery } from "./records.tsx";
 import { ownFrames } from "./stack.ts";
 import { overview } from "./store.ts";
-import { endOf, heldIn, isOwn, isTaken, type Part } from "./stories.ts";
+import { codeOf, endOf, errorIn, heldIn, intentOf, isOwn, isTaken, type Part } from "./stories.ts";
 
 interface TraceProps {
   readonly id: string;
@@ -57,7 +57,9 @@ function Parts({ event, bot, isBrief }: PartsProps) {
         {parts.map((part) => (
           <PartRow key={part.seq} part={part} parts={parts} from={event.createdAt} />
         ))}
-        {end?.kind === "run" && <Steps id={event.id} version={parts.length} />}
+        {end?.kind === "run" && (
+          <Steps id={event.id} from={event.createdAt} version={parts.length} />
+        )}
         {!isBrief && !isOwn(event.id) && (
           <Line kind="Payload" what={event.type}>
             {() => <Code text={JSON.stringify(event.payload)} label={`Payload of ${event.id}`} />}
@@ -91,6 +93,7 @@ interface FailedRunProps {
 
 function FailedRun({ run, parts }: FailedRunProps) {
   const { at, eventId, outcome, error, retryInMs } = run;
+  const code = error && codeOf(error);
   // A bot sends a stack once for equal errors.
   const withStack = parts.findLast(
     (part) => part.kind === "run" && part.error?.stack !== undefined,
@@ -100,7 +103,7 @@ function FailedRun({ run, parts }: FailedRunProps) {
     <div class={outcome === "released" ? "note warn" : "failure"}>
       <p>
         <strong>{error?.type}</strong>
-        {error?.code !== undefined && <code> {error.code}</code>}: {error?.message}
+        {code !== undefined && <code> {code}</code>}: {error?.message}
       </p>
       {stack !== undefined && outcome !== "released" && <Stack stack={stack} />}
       {retryInMs !== undefined && (
@@ -167,11 +170,10 @@ function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "f
       return { kind: "API", what, guessed, result: answerOf(part), ms, fault, children };
     }
     case "run": {
-      const { attempt, error, ms, retryInMs, outcome } = part;
+      const { attempt, ms, retryInMs, outcome } = part;
+      const error = errorIn(part, parts);
       const next = retryInMs === undefined ? "" : `, next try after ${span(retryInMs)}`;
-      const end = endOf(parts);
-      const isShown = end?.kind === "run" && error?.message === end.error?.message;
-      const why = error === undefined || isShown ? "" : `: ${error.type}: ${error.message}`;
+      const why = error === undefined ? "" : `: ${error.type}: ${error.message}`;
       return { kind: "Run", what: `attempt ${attempt}${why}${next}`, result: ends[outcome], ms };
     }
     case "inbox":
@@ -247,30 +249,37 @@ function Offset({ at, from }: { readonly at: string; readonly from: string }) {
   );
 }
 
-interface StepsProps {
+interface StepsProps extends Required<Pick<LineProps, "from">> {
   readonly id: string;
   /** Changes with the event. */
   readonly version: number;
 }
 
 /** Steps of the handler, as the bot's inbox has them. A bot that does not serve its inbox shows none. */
-function Steps({ id, version }: StepsProps) {
+function Steps({ id, from, version }: StepsProps) {
   const key = `${id} ${version}`;
   const { data } = useLive(() => control.inboxEvent(id), { key, concerns: () => false });
-  return (data?.steps ?? []).map(({ name, state, request }) => (
-    <Line
-      key={name}
-      kind="Step"
-      what={
-        <>
-          <code>{name}</code> <span class="hint">{request}</span>
-        </>
-      }
-      result={
-        state === "open"
-          ? { tone: "warn", text: "result unknown" }
-          : { tone: "plain", text: "done" }
-      }
-    />
-  ));
+  return (data?.steps ?? []).map(({ name, state, request }) => {
+    const { text, at } = intentOf(request);
+    return (
+      <Line
+        key={name}
+        {...(at !== undefined && { at, from })}
+        kind="Step"
+        what={
+          <>
+            <code>{name}</code> <span class="hint step-text">{text}</span>
+          </>
+        }
+        result={
+          state === "open"
+            ? { tone: "warn", text: "result unknown" }
+            : { tone: "plain", text: "done" }
+        }
+        {...(request !== "" && {
+          children: () => <Code text={request} label={`Request of ${name}`} />,
+        })}
+      />
+    );
+  });
 }
