@@ -152,7 +152,7 @@ async function wire(common: Common): Promise<Parts> {
   const settings = { ...config, store: config.database.kind };
   observers.watch({ ...status, wall, isStarted, dispatcher, settings });
   const webhook = config.delivery === "polling" ? undefined : receiver;
-  const health = createHealth(config, status, { inbox: inbox.admin, schedule });
+  const health = createHealth(config, status, { log, inbox: inbox.admin, schedule });
   const endpoints = { webhook, health, receiver };
   const sources = { poller, schedule };
   return {

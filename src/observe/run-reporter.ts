@@ -1,6 +1,6 @@
 import type { Fetch } from "../client/http.ts";
 import { isLoopback } from "../core/addresses.ts";
-import { systemClock } from "../core/clock.ts";
+import { every, systemClock } from "../core/clock.ts";
 import {
   MAX_REPORTED_RUNS,
   type ReportedError,
@@ -29,6 +29,9 @@ const MAX_STACK_LENGTH = 8_000;
 /** In ms. A local platform answers within a few. */
 const REQUEST_TIMEOUT_MS = 2_000;
 
+/** In ms. A platform that starts again does not know the address of a bot until the bot repeats it. */
+const ANNOUNCE_INTERVAL_MS = 10_000;
+
 /** In ms. A bot that stops waits no longer for its last reports. */
 const CLOSE_TIMEOUT_MS = 500;
 
@@ -50,7 +53,7 @@ export interface RunReporterOptions {
 
 /**
  * Reports the runs of this bot to a local platform, which shows them to the developer. The first request has no runs
- * in it, and is repeated until a local platform has answered. Another platform gets nothing else: it answers 404, or
+ * in it, and is repeated every 10 seconds, because a platform may start again. Another platform gets nothing else: it answers 404, or
  * 200 with another body. A report that fails is dropped.
  */
 export class RunReporter {
@@ -87,6 +90,12 @@ export class RunReporter {
   start(url?: string): void {
     this.#url = url === undefined ? undefined : onLoopback(url);
     this.#wake();
+    const announce = async () => {
+      this.#isLocal = false;
+      this.#wake();
+    };
+    const options = { background: true };
+    void every(systemClock, ANNOUNCE_INTERVAL_MS, announce, this.#closing.signal, options);
   }
 
   #add(run: ChannelMessages["run"]): void {

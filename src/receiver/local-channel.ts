@@ -1,3 +1,4 @@
+import type { Logger } from "../core/logger.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import type { CronView, InboxAdmin } from "../inbox/admin.ts";
 import type { TimerName } from "../inbox/effects.ts";
@@ -5,6 +6,7 @@ import { type Answer, failure, json, methodNotAllowed, notReady } from "./answer
 
 /** Parts of the bot that the local platform shows and commands. */
 export interface LocalChannel {
+  readonly log: Logger;
   readonly inbox: InboxAdmin;
   readonly schedule: {
     crons(): Promise<readonly CronView[]>;
@@ -106,14 +108,18 @@ export async function answerLocal(
       const id = decoded(found[1] ?? "");
       return json(200, await operation.run(channel, id, new URLSearchParams(query)));
     } catch (error) {
-      return refusal(error);
+      return refusal(error, channel.log);
     }
   }
   return failure(404, "NOT_FOUND", "Nothing is here.");
 }
 
-function refusal(error: unknown): Answer {
-  if (!(error instanceof ServiceBotError) || error.code === "STORE_UNAVAILABLE") return notReady;
+function refusal(error: unknown, log: Logger): Answer {
+  if (!(error instanceof ServiceBotError)) {
+    log.error({ err: error }, "a request of the local platform failed");
+    return notReady;
+  }
+  if (error.code === "STORE_UNAVAILABLE") return notReady;
   return failure(error.code === MISSING ? 404 : 409, error.code, error.message);
 }
 
@@ -131,26 +137,40 @@ async function eventOf(inbox: InboxAdmin, id: string): Promise<object> {
 
 async function statesOf(inbox: InboxAdmin, query: URLSearchParams): Promise<object> {
   const prefix = query.get("prefix") ?? undefined;
-  const { states, next = null } = await inbox.states({ prefix, ...pageIn(query) });
+  const after = keyIn(query.get("cursor"));
+  const { states, next } = await inbox.states({ prefix, limit: PAGE, after });
   const values = await Promise.all(states.map(({ key }) => inbox.state(key)));
   const items = states.map(({ key, bytes, updatedAt }, n) => {
     const value = values[n]?.value.slice(0, MAX_VALUE) ?? "";
     return { key, bytes, value, updatedAt: isoTime(updatedAt) };
   });
-  return { items, nextCursor: next };
+  return { items, nextCursor: next === undefined ? null : JSON.stringify([next]) };
+}
+
+/**
+ * Reads the key in a cursor. Any text is a key, so a cursor has its key in JSON.
+ *
+ * @throws {ServiceBotError} CURSOR_INVALID
+ */
+function keyIn(cursor: string | null): string | undefined {
+  if (cursor === null) return undefined;
+  try {
+    const [key]: unknown[] = JSON.parse(cursor);
+    if (typeof key === "string") return key;
+  } catch {
+    // It is no JSON, or no list.
+  }
+  throw new ServiceBotError("CURSOR_INVALID", "The cursor must be the one of the page before.");
 }
 
 async function timersOf(inbox: InboxAdmin, query: URLSearchParams): Promise<object> {
   const lane = query.get("lane") ?? undefined;
-  const { timers, next = null } = await inbox.timers({ lane, ...pageIn(query) });
+  const after = query.get("cursor") ?? undefined;
+  const { timers, next = null } = await inbox.timers({ lane, limit: PAGE, after });
   const items = timers.map(({ lane, name, key, dueAt }) => {
     return { lane, name, key, dueAt: isoTime(dueAt) };
   });
   return { items, nextCursor: next };
-}
-
-function pageIn(query: URLSearchParams) {
-  return { limit: PAGE, after: query.get("cursor") ?? undefined };
 }
 
 function cronOf({ nextAt, last, ...cron }: CronView): object {

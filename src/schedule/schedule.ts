@@ -1,3 +1,4 @@
+import { ServiceBotError } from "../errors.ts";
 import type { CronView } from "../inbox/admin.ts";
 import type { TimerName } from "../inbox/effects.ts";
 import type { Inbox } from "../inbox/inbox.ts";
@@ -40,8 +41,18 @@ export class Schedule {
     return this.#crons.fire(name);
   }
 
-  /** Makes timers due now. Resolves to their number, once they are events. */
+  /**
+   * Makes timers due now. Resolves to their number, once they are events.
+   *
+   * @throws {ServiceBotError} HANDLER_MISSING if the bot handles no timers, and so fires none
+   */
   async fireTimers(name: TimerName): Promise<number> {
+    if (!this.#options.routes.handlesTimers) {
+      throw new ServiceBotError(
+        "HANDLER_MISSING",
+        `This bot fires no timers: add bot.onTimer(${JSON.stringify(name.name)}) for this one.`,
+      );
+    }
     const count = await this.#options.inbox.admin.makeTimersDue(name);
     if (count > 0) await this.settled();
     return count;

@@ -221,6 +221,29 @@ describe("another platform", () => {
     expect(bodies.map((body) => JSON.parse(body).runs)).toMatchObject([[], [{ eventId: "evt_1" }]]);
   });
 
+  test("hears of the bot again without a run, because it may have started again", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const bodies: string[] = [];
+    const answer = (_url: string, init: RequestInit): Promise<Response> => {
+      bodies.push(String(init.body));
+      // It is away the second time.
+      if (bodies.length === 2) return Promise.reject(new TypeError("fetch failed"));
+      return Promise.resolve(Response.json({ accepted: 0 }));
+    };
+    const baseUrl = "http://127.0.0.1:1";
+    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", fetch: answer });
+    reporter?.start("http://0.0.0.0:3000");
+    await vi.advanceTimersByTimeAsync(60_000);
+    await reporter?.close();
+    expect(bodies.length).toBeGreaterThan(2);
+    const announced = '{"runs":[],"url":"http://127.0.0.1:3000"}';
+    expect(new Set(bodies)).toEqual(new Set([announced]));
+    const sent = bodies.length;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(bodies).toHaveLength(sent);
+  });
+
   test("that never answers does not hold up the stop", { timeout: 5_000 }, async () => {
     let aborted = false;
     const answer = (_url: string, { signal }: RequestInit): Promise<Response> =>

@@ -18,6 +18,9 @@ import { authenticate, bearerIn } from "./token.ts";
 /** Longest text of a report, in characters. */
 const MAX_LENGTH = 10_000;
 
+/** In characters. That of a cron's event has its name, of up to 100. */
+const MAX_ID_LENGTH = 1_000;
+
 const text = z.string().max(MAX_LENGTH);
 const span = z.number().min(0);
 
@@ -29,7 +32,7 @@ const reportedError: z.ZodType<ReportedError> = z.object({
 });
 
 const runReport: z.ZodType<RunReport> = z.object({
-  eventId: z.string(),
+  eventId: z.string().max(MAX_ID_LENGTH),
   attempt: z.number().int().min(1),
   outcome: z.enum(reportedOutcomes),
   ms: span,
@@ -57,10 +60,11 @@ export interface RunReportsOptions {
   readonly timeline: Timeline;
 }
 
-/** Returns whether an address is on this machine. */
-function isHere(url: string): boolean {
+/** Returns the origin of an address on this machine, and `undefined` for any other. */
+function originHere(url: string): string | undefined {
   const target = URL.parse(url);
-  return target?.protocol === "http:" && isLoopback(target.hostname);
+  const isHere = target?.protocol === "http:" && isLoopback(target.hostname);
+  return isHere ? target.origin : undefined;
 }
 
 /** Runs as the bots report them. They are kept as entries of the timeline. */
@@ -90,8 +94,9 @@ export class RunReports {
     const apiKey = bearerIn(request.headers);
     const { runs, url } = validate(runsBody, await readJson(request));
     const user = people.get(bot);
-    const isKnown = apiKey !== undefined && url !== undefined && isHere(url);
-    this.#bots.set(user.username, isKnown ? { url, apiKey } : undefined);
+    const origin = url === undefined ? undefined : originHere(url);
+    const isKnown = apiKey !== undefined && origin !== undefined;
+    this.#bots.set(user.username, isKnown ? { url: origin, apiKey } : undefined);
     const accepted = this.#accept(user, runs);
     return jsonAnswer(200, JSON.stringify({ accepted }));
   }

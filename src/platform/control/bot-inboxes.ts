@@ -3,7 +3,7 @@ import { isOwn } from "../../events/own.ts";
 import { appNamed } from "../accounts.ts";
 import { notFound, PlatformError } from "../error.ts";
 import { ownEntry } from "../events/shown-events.ts";
-import type { Page } from "../http/query.ts";
+import { badCursor, type Page } from "../http/query.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
@@ -127,7 +127,7 @@ export class BotInboxes {
    * Lists the states of a bot by their keys, 50 a page.
    *
    * @param input `prefix`: the beginning of their keys
-   * @throws {PlatformError} as {@link event}
+   * @throws {PlatformError} as {@link event}; 400 VALIDATION for a cursor that is none
    */
   async states(input: StatesInput = {}, bot?: string): Promise<Page<StateView>> {
     return await this.#ask(this.#botOf(bot), { path: ["states"], query: { ...input } });
@@ -137,7 +137,7 @@ export class BotInboxes {
    * Lists the timers of a bot, the one that is due first at the top, 50 a page.
    *
    * @param input `lane`: where they were set, exactly
-   * @throws {PlatformError} as {@link event}
+   * @throws {PlatformError} as {@link event}; 400 VALIDATION for a cursor that is none
    */
   async timers(input: TimersInput = {}, bot?: string): Promise<Page<TimerView>> {
     return await this.#ask(this.#botOf(bot), { path: ["timers"], query: { ...input } });
@@ -220,16 +220,27 @@ async function askInbox<T = InboxView>(
   } as const;
   for (const token of apiKeys.slice(0, MAX_TOKENS)) {
     const headers = { authorization: `Bearer ${token}` };
-    const answer = await send(new Request(target, { ...init, headers })).catch((error: unknown) => {
-      throw unreachable(why(error, target));
-    });
+    const answer = await answerOf(() => send(new Request(target, { ...init, headers })), target);
     const body = parse(await textOf(answer));
     if (answer.ok) return body as T;
     const { code, message }: { code?: unknown; message?: unknown } = Object(body["error"]);
     if (code === "EVENT_NOT_FOUND") throw new PlatformError(404, "NOT_FOUND", String(message));
-    if (code !== "NOT_FOUND") throw new PlatformError(409, "BOT_REFUSED", String(message));
+    if (code === "CURSOR_INVALID") throw badCursor();
+    if (code !== "NOT_FOUND") {
+      const reason = message ?? `The bot answers ${answer.status}, without a reason.`;
+      throw new PlatformError(409, "BOT_REFUSED", String(reason));
+    }
   }
   throw unreachable(NO_INBOX);
+}
+
+/** @throws {PlatformError} 409 BOT_UNREACHABLE */
+async function answerOf(ask: () => Promise<Response>, target: URL): Promise<Response> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw unreachable(why(error, target));
+  }
 }
 
 const UNKNOWN_PLACE =

@@ -73,10 +73,13 @@ export const snapshot: z.ZodType<{ name?: string | undefined } | undefined> = z
 
 export const nothing: z.ZodType<object | undefined> = z.strictObject({}).optional();
 
+/** Names go into the address of a request to the bot, which takes 16 KB of it. */
+const timerText = z.string().max(1_000);
+
 export const timers: z.ZodType<TimersToFire> = z.strictObject({
-  lane: z.string(),
-  name: z.string(),
-  key: optionalText,
+  lane: timerText,
+  name: timerText,
+  key: timerText.optional(),
 });
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().exactOptional();

@@ -147,8 +147,34 @@ test("states, timers and crons of the bot are listed over the loopback channel",
       },
     ],
   });
-  const bad = await request(platform, "GET", "/control/v1/timers?cursor=x");
-  expect(bad).toMatchObject({ status: 409, body: { error: { code: "BOT_REFUSED" } } });
+  for (const path of ["timers?cursor=bad", "states?cursor=bad", "states?cursor=[1]"]) {
+    const bad = await request(platform, "GET", `/control/v1/${path}`);
+    expect(bad).toMatchObject({ status: 400, body: { error: { code: "VALIDATION" } } });
+  }
+});
+
+test("a timer is not fired by a bot without onTimer, nor one whose name is too long", async () => {
+  const platform = await runPlatform();
+  await runBot(platform, (bot) => void bot.on("dm.message", () => undefined));
+  const fire = async (body: object) => {
+    const answer = await request<{ error: { code: string; message: string } }>(
+      platform,
+      ...(["POST", "/control/v1/timers/fire", { body }] as const),
+    );
+    return { status: answer.status, ...answer.body.error };
+  };
+  const refused = await fire({ lane: "dm:1", name: "remind" });
+  expect(refused).toMatchObject({ status: 409, code: "BOT_REFUSED" });
+  expect(refused.message).toContain("bot.onTimer(");
+  for (const field of ["lane", "name", "key"]) {
+    const long = { lane: "dm:1", name: "remind", [field]: "x".repeat(100_000) };
+    expect(await fire(long)).toMatchObject({ status: 400, code: "VALIDATION" });
+  }
+  // Encoded they are longer than what Node takes, which answers without a body.
+  const encoded = "\u20ac".repeat(1_000);
+  const tooLong = await fire({ lane: encoded, name: encoded });
+  expect(tooLong).toMatchObject({ status: 409, code: "BOT_REFUSED" });
+  expect(tooLong.message).toContain("431");
 });
 
 test("a timer and a cron are fired now, and one that is not there is 404", async () => {
@@ -272,7 +298,7 @@ async function runPolling(platform: Platform): Promise<Bot> {
 
 describe("an address that a bot has reported", () => {
   /** Something that reports itself as the bot, and keeps the tokens that it gets. */
-  async function reported(platform: Platform, apiKey: string, url?: string) {
+  async function reported(platform: Platform, apiKey: string, credentials = "") {
     const tokens: (string | undefined)[] = [];
     const server = createServer((incoming, answer) => {
       tokens.push(incoming.headers.authorization);
@@ -282,7 +308,7 @@ describe("an address that a bot has reported", () => {
     const answer = await fetch(`${platform.url}/local/v1/runs`, {
       method: "POST",
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ runs: [], url: url ?? own }),
+      body: JSON.stringify({ runs: [], url: own.replace("//", `//${credentials}`) }),
     });
     expect(answer.status).toBe(200);
     return tokens;
@@ -304,6 +330,14 @@ describe("an address that a bot has reported", () => {
     platform.control.apps.revokeToken(id);
     expect(await ask(platform)).toBe("BOT_UNREACHABLE");
     expect(tokens).toHaveLength(1);
+  });
+
+  test("is asked without the credentials in it", async () => {
+    const platform = await runPlatform();
+    const tokens = await reported(platform, platform.apiKey, "user:pw@");
+    expect(await ask(platform)).toBe("BOT_UNREACHABLE");
+    expect(tokens).toEqual([`Bearer ${platform.apiKey}`]);
+    expect((await platform.control.botView()).url).not.toContain("pw");
   });
 
   test.each(["http://192.168.1.7:3000", "https://example.com", "nonsense", "file:///etc/passwd"])(

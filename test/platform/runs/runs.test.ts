@@ -58,6 +58,7 @@ test("reports need the token of a bot and a body that is as documented", async (
   });
   const wrong = [
     [{ ...run, attempt: 0 }],
+    [{ ...run, eventId: "e".repeat(10_000) }],
     [{ ...run, outcome: "fine" }],
     [{ ...run, error: { type: "Error", message: "x".repeat(20_000) } }],
     Array.from({ length: MAX_REPORTED_RUNS + 1 }, () => run),
