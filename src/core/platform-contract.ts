@@ -41,6 +41,10 @@ export interface RunReport {
   /** Number of the attempt, from 1 up. */
   readonly attempt: number;
   readonly outcome: ReportedOutcome;
+  /** The conversation that the event names. */
+  readonly conversationId?: string | undefined;
+  /** The post that the event names. */
+  readonly postId?: string | undefined;
   /** Duration of the run in ms. */
   readonly ms: number;
   /** Time until the next attempt in ms; absent if there is none. */

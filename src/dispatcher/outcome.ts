@@ -18,6 +18,7 @@ import {
   RetryLater,
   ServiceBotError,
 } from "../errors.ts";
+import { placeOf } from "../events/own.ts";
 import { textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Effects } from "../inbox/effects.ts";
@@ -258,7 +259,7 @@ function end(
 }
 
 function publish(
-  { claim, outcome, ms }: EndedRun,
+  { claim, event: handled, outcome, ms }: EndedRun,
   held: boolean,
   error: ShownError | undefined,
   bot: object | undefined,
@@ -271,6 +272,7 @@ function publish(
     ms,
     retryInMs: "delayMs" in outcome ? outcome.delayMs : undefined,
     error,
+    ...placeOf(handled?.payload ?? {}),
     isLoopHeld: "error" in outcome && outcome.error instanceof LoopHeld,
   });
   if (held) return;

@@ -56,6 +56,21 @@ export interface OwnEvent {
   readonly body: string;
 }
 
+/** The conversation and the post that a payload names. */
+export interface PayloadPlace {
+  readonly conversationId?: string;
+  readonly postId?: string;
+}
+
+/** Returns the place of an event, by its payload. */
+export function placeOf(payload: object): PayloadPlace {
+  const { conversationId, postId }: Readonly<Record<string, unknown>> = { ...payload };
+  return {
+    ...(typeof conversationId === "string" ? { conversationId } : {}),
+    ...(typeof postId === "string" ? { postId } : {}),
+  };
+}
+
 const TIMER = "timer:";
 const CRON = "cron:";
 

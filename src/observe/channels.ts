@@ -109,6 +109,10 @@ export interface ChannelMessages {
     readonly retryInMs?: number | undefined;
     /** Why the run failed, without secrets and texts of people. */
     readonly error?: ShownError | undefined;
+    /** The conversation that the event names. */
+    readonly conversationId?: string;
+    /** The post that the event names. */
+    readonly postId?: string;
     /** True if the loop guard held the event back. */
     readonly isLoopHeld?: boolean;
   };

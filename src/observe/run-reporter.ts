@@ -103,10 +103,11 @@ export class RunReporter {
     // A run that a stop has cut short begins again with the next start.
     const isCutShort = name === "released" && run.error?.code === "NOT_READY";
     if (name === undefined || isCutShort) return;
-    const { event: eventId, attempt, ms, retryInMs } = run;
+    const { event: eventId, attempt, ms, retryInMs, conversationId, postId } = run;
     const error = run.error && this.#errorOf(eventId, run.error);
     if (name === "done" || name === "dead") this.#origins.delete(eventId);
-    this.#queue.push({ eventId, attempt, outcome: name, ms, retryInMs, error });
+    const place = { conversationId, postId };
+    this.#queue.push({ eventId, attempt, outcome: name, ...place, ms, retryInMs, error });
     if (this.#queue.length > MAX_QUEUED) this.#queue.shift();
     this.#wake();
   }

@@ -2,6 +2,7 @@ import type { Logger } from "../../core/logger.ts";
 import { allScopes, DOCTOR_AGENT, EVENT_HEADER } from "../../core/platform-contract.ts";
 import type { PlatformClock } from "../clock.ts";
 import { notFound } from "../error.ts";
+import { placeIn } from "../events/shown-events.ts";
 import { type ApiFaults, gatewayPage, type MetFault, refusal } from "../faults/api-faults.ts";
 import { ConnectionLost, errorAnswer, jsonAnswer, type TextAnswer } from "../http/answer.ts";
 import { dropBody, readJson, usualLimit } from "../http/body.ts";
@@ -53,7 +54,8 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
     const found = operationOf(method, path);
     const body = await readBody(context, found.route, request, trace);
     Object.assign(trace.entry, senderOf(context, incoming));
-    fault = await faults.meet({ method, path, gone, eventId: trace.entry.eventId });
+    const { bot, eventId } = trace.entry;
+    fault = await faults.meet({ method, path, gone, bot, eventId });
     if (fault !== undefined) trace.entry.fault = fault.mode;
     if ((fault?.mode === "hold" || fault?.mode === "slow") && gone.aborted) {
       record(null, undefined);
@@ -145,7 +147,7 @@ function senderOf(
   if (seq === undefined) return {};
   const bot = store.people.get(seq).username;
   const said = request.headers.get(EVENT_HEADER);
-  if (said !== null && shown.recognise(seq, said, path)) return { bot, eventId: said };
+  if (said !== null && shown.recognise(seq, said, placeIn(path))) return { bot, eventId: said };
   const eventId = shown.guess(seq, path);
   return eventId === undefined ? { bot } : { bot, eventId, guessed: true };
 }

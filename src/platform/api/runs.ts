@@ -6,6 +6,7 @@ import {
   reportedOutcomes,
 } from "../../core/platform-contract.ts";
 import * as z from "../../core/zod.ts";
+import { placeOf } from "../../events/own.ts";
 import { notFound } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { type Answer, jsonAnswer } from "../http/answer.ts";
@@ -35,6 +36,8 @@ const runReport: z.ZodType<RunReport> = z.object({
   eventId: z.string().max(MAX_ID_LENGTH),
   attempt: z.number().int().min(1),
   outcome: z.enum(reportedOutcomes),
+  conversationId: text.optional(),
+  postId: text.optional(),
   ms: span,
   retryInMs: span.optional(),
   error: reportedError.optional(),
@@ -101,10 +104,10 @@ export class RunReports {
     return jsonAnswer(200, JSON.stringify({ accepted }));
   }
 
-  /** Runs of one event, oldest first, if the timeline still has them. */
-  of(eventId: string): EntryOf<"run">[] {
+  /** Returns the runs of one event of a bot, oldest first, if the timeline still has them. */
+  of(eventId: string, bot: string): EntryOf<"run">[] {
     const runs = this.#options.timeline.after(0).filter((entry) => entry.kind === "run");
-    return runs.filter((run) => run.eventId === eventId);
+    return runs.filter((run) => run.eventId === eventId && run.bot === bot);
   }
 
   /**
@@ -114,7 +117,7 @@ export class RunReports {
   #accept(bot: { readonly seq: number; readonly username: string }, runs: RunReport[]): number {
     const { world, timeline } = this.#options;
     const { shown } = world();
-    const known = runs.filter(({ eventId }) => shown.recognise(bot.seq, eventId));
+    const known = runs.filter((run) => shown.recognise(bot.seq, run.eventId, placeOf(run)));
     for (const run of known) timeline.add({ kind: "run", bot: bot.username, ...run });
     return known.length;
   }

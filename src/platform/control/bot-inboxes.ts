@@ -103,19 +103,22 @@ export class BotInboxes {
   /**
    * Reads an event in the inbox of its bot: state, attempts, steps.
    *
-   * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
+   * @param bot username of the bot whose timer or cron it is, because crons of several bots may have one id
+   * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED; 400 VALIDATION if several bots have the
+   * event, and none is named
    */
-  async event(id: string): Promise<InboxView> {
-    return await this.#ask(this.#recipientOf(id), { path: ["inbox", id] });
+  async event(id: string, bot?: string): Promise<InboxView> {
+    return await this.#ask(this.#recipientOf(id, bot), { path: ["inbox", id] });
   }
 
   /**
    * Lets the bot run a dead letter again, or discard an event for good, as `service-bot inbox` does.
    *
+   * @param bot as of {@link event}
    * @throws {PlatformError} as {@link event}
    */
-  async decide(id: string, decision: InboxDecision): Promise<InboxView> {
-    const user = this.#recipientOf(id);
+  async decide(id: string, decision: InboxDecision, bot?: string): Promise<InboxView> {
+    const user = this.#recipientOf(id, bot);
     const path = ["inbox", id, decision];
     const view = await this.#ask<InboxView>(user, { method: "POST", path });
     const change = decision === "retry" ? "retried" : "discarded";
@@ -179,9 +182,11 @@ export class BotInboxes {
     return appNamed(this.#options.store(), username);
   }
 
-  #recipientOf(id: string): User {
+  #recipientOf(id: string, bot: string | undefined): User {
     const store = this.#options.store();
-    const own = isOwn(id) ? ownEntry(this.#options.timeline, id) : undefined;
+    const own = isOwn(id)
+      ? ownEntry(this.#options.timeline, id, bot && appNamed(store, bot).username)
+      : undefined;
     if (own !== undefined) return appNamed(store, own.bot);
     const logged = store.events.findById(id);
     if (logged === undefined) throw notFound(`event: ${id}`);

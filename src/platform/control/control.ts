@@ -144,25 +144,24 @@ export class Control extends Contents {
   /**
    * An event with what became of it: the deliveries that held it, and the calls that the bot made because of it.
    *
-   * @throws {PlatformError} 404 NOT_FOUND, also while a fault lets the event be late
+   * @param bot username of the bot whose timer or cron it is, because crons of several bots may have one id
+   * @throws {PlatformError} 404 NOT_FOUND, also while a fault lets the event be late; 400 VALIDATION if several bots have
+   * the event, and none is named
    */
-  event(id: string): EventTrace {
+  event(id: string, bot?: string): EventTrace {
     const { store } = this.#world;
     const { records, calls, runs, timeline } = this.#options;
-    const own = isOwn(id) ? ownEntry(timeline, id) : undefined;
+    const because = (of: string) => ({ calls: calls.because(id, of), runs: runs.of(id, of) });
+    const own = isOwn(id) ? ownEntry(timeline, id, bot && this.#bot(bot).username) : undefined;
     if (own !== undefined) {
       const event = { id, type: own.type, createdAt: own.at, payload: {} } as AnyEvent;
-      const parts = { deliveries: [], calls: calls.because(id), runs: runs.of(id) };
-      return { event, bot: own.bot, ...parts };
+      return { event, bot: own.bot, deliveries: [], ...because(own.bot) };
     }
     const logged = store.events.findById(id);
     if (logged === undefined) throw notFound(`event: ${id}`);
-    const bot = store.people.get(logged.recipient).username;
+    const { username } = store.people.get(logged.recipient);
     const deliveries = records.holding(id);
-    return {
-      ...{ event: eventOf(logged), bot, deliveries },
-      ...{ calls: calls.because(id), runs: runs.of(id) },
-    };
+    return { event: eventOf(logged), bot: username, deliveries, ...because(username) };
   }
 
   /**

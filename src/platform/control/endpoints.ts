@@ -95,7 +95,7 @@ function contentEndpoints(control: Control, timeline: Timeline): readonly Endpoi
       const events = control.events(text(query, "since"), bot, integer(query, "limit", range));
       return { events };
     }),
-    get("/events/:id", ({ id }) => control.event(id)),
+    get("/events/:id", ({ id, bot }) => control.event(id, bot)),
     get("/calls/:id", ({ id }) => control.call(id)),
     get("/timeline", (call) => readTimeline(timeline, call)),
     getRaw("/stream", ({ incoming }) => stream.answer(incoming)),
@@ -127,12 +127,12 @@ function appEndpoints(control: Control): readonly Endpoint[] {
 function inboxEndpoints({ inbox }: Control): readonly Endpoint[] {
   const done = { status: 200 };
   return [
-    get("/inbox/:id", ({ id }) => inbox.event(id)),
+    get("/inbox/:id", ({ id, bot }) => inbox.event(id, bot)),
     ...(["retry", "discard"] as const).map((decision) =>
       post(
         `/inbox/:id/${decision}`,
         bodies.nothing,
-        (_, { id }) => inbox.decide(id, decision),
+        (_, { id, bot }) => inbox.decide(id, decision, bot),
         done,
       ),
     ),

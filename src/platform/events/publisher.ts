@@ -1,9 +1,9 @@
+import { placeOf } from "../../events/own.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import type { EventFaults } from "../faults/event-faults.ts";
 import { eventOf } from "../store/event-log.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
-import { placeOf } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { type Content, entryOf, type Notice, noticesOf } from "./content.ts";
 

@@ -1,4 +1,5 @@
-import { isOwn, ownTypeOf } from "../../events/own.ts";
+import { isOwn, ownTypeOf, type PayloadPlace } from "../../events/own.ts";
+import { invalid } from "../error.ts";
 import { eventOf, type LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { EntryOf, Timeline } from "../timeline/timeline.ts";
@@ -40,17 +41,14 @@ export class ShownEvents {
    * Returns whether an id that a bot names is of one of its events: of its log, which may have been replaced meanwhile, or a
    * timer or a cron of its own. Those are entries of the timeline from then on.
    *
-   * @param path of the request, which may name its conversation or post
+   * @param place of the timer, as far as it is known
    */
-  recognise(bot: number, id: string, path = ""): boolean {
+  recognise(bot: number, id: string, place: PayloadPlace): boolean {
     if (!isOwn(id)) return this.has(bot, id);
     const { username } = this.#store.people.get(bot);
-    const known = ownEntry(this.#timeline, id);
-    if (known !== undefined) return known.bot === username;
-    const place = PLACE.exec(path)?.[1];
-    const named = place && { [place.startsWith("c_") ? "conversationId" : "postId"]: place };
-    const event = { id, type: ownTypeOf(id), bot: username, from: username, ...named };
-    this.#timeline.add({ kind: "event", ...event });
+    if (ownEntry(this.#timeline, id, username) !== undefined) return true;
+    const event = { id, type: ownTypeOf(id), bot: username, from: username };
+    this.#timeline.add({ kind: "event", ...event, ...place });
     return true;
   }
 
@@ -67,11 +65,30 @@ export class ShownEvents {
   }
 }
 
-/** Finds a timer or a cron that a bot has named. */
-export function ownEntry(timeline: Timeline, id: string): EntryOf<"event"> | undefined {
-  return timeline
-    .after(0)
-    .find((entry): entry is EntryOf<"event"> => entry.kind === "event" && entry.id === id);
+/** Returns the conversation or the post that a path of the API names. */
+export function placeIn(path: string): PayloadPlace {
+  const place = PLACE.exec(path)?.[1];
+  if (place === undefined) return {};
+  return place.startsWith("c_") ? { conversationId: place } : { postId: place };
+}
+
+/**
+ * Finds a timer or a cron that a bot has named. Crons of several bots may have one id.
+ *
+ * @param bot its username. Default: the only bot with this id
+ * @throws {PlatformError} 400 VALIDATION if several bots have this id, and none is named
+ */
+export function ownEntry(
+  timeline: Timeline,
+  id: string,
+  bot?: string,
+): EntryOf<"event"> | undefined {
+  const found = timeline.after(0).filter((entry): entry is EntryOf<"event"> => {
+    return entry.kind === "event" && entry.id === id && (bot === undefined || entry.bot === bot);
+  });
+  const bots = new Set(found.map((entry) => entry.bot));
+  if (bots.size < 2) return found[0];
+  throw invalid(`bot must say whose event ${id} is: ${[...bots].join(", ")}`);
 }
 
 /** Returns the conversation or the posts that an event names. A quote has two: the quoted post and the new one. */

@@ -63,9 +63,12 @@ export class ActiveFault<F extends Fault> {
   }
 
   /** Says in the timeline what became of it. */
-  note(change: FaultEntry["change"], detail: string, eventId?: string): void {
+  note(
+    change: FaultEntry["change"],
+    detail: string,
+    about?: Pick<FaultEntry, "bot" | "eventId">,
+  ): void {
     const { timeline, target } = this.#options;
-    const about = eventId === undefined ? {} : { eventId };
     timeline.add({ kind: "fault", target, change, detail, ...about });
   }
 }

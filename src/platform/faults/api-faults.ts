@@ -95,14 +95,17 @@ export class ApiFaults {
     readonly gone: AbortSignal;
     /** The event because of which the bot sends the request. */
     readonly eventId?: string | undefined;
+    /** The username of that bot. */
+    readonly bot?: string | undefined;
   }): Promise<MetFault | undefined> {
     const fault = this.#unmix(this.#take(request.method));
     if (fault?.mode !== "hold" && fault?.mode !== "slow") return fault;
-    const { eventId, gone } = request;
+    const { eventId, bot, gone } = request;
+    const about = eventId === undefined || bot === undefined ? undefined : { eventId, bot };
     const note = (change: "held" | "released") => {
       // A slow API touches each poll: only requests because of an event are worth a line.
-      if (fault.mode === "slow" && eventId === undefined) return;
-      this.#active.note(change, `${request.method} ${request.path}`, eventId);
+      if (fault.mode === "slow" && about === undefined) return;
+      this.#active.note(change, `${request.method} ${request.path}`, about);
     };
     note("held");
     await this.#hold(gone, fault.mode === "slow" ? fault.delayMs : Number.POSITIVE_INFINITY);

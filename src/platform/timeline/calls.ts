@@ -91,8 +91,10 @@ export class CallRecords {
   }
 
   /** Returns the calls that a bot made because of an event, oldest first. */
-  because(eventId: string): CallSummary[] {
-    const calls = this.#kept.all().filter(({ entry }) => entry.eventId === eventId);
+  because(eventId: string, bot: string): CallSummary[] {
+    const calls = this.#kept
+      .all()
+      .filter(({ entry }) => entry.eventId === eventId && entry.bot === bot);
     return calls.map(summaryOf);
   }
 

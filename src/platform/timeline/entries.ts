@@ -21,15 +21,6 @@ export interface EventEntry {
   readonly lateMs?: number;
 }
 
-/** Place of an event, by its payload. */
-export function placeOf(payload: object): Pick<EventEntry, "conversationId" | "postId"> {
-  const { conversationId, postId }: Readonly<Record<string, unknown>> = { ...payload };
-  return {
-    ...(typeof conversationId === "string" ? { conversationId } : {}),
-    ...(typeof postId === "string" ? { postId } : {}),
-  };
-}
-
 /** Fault that a delivery met. */
 export type DeliveryFault =
   | "status"
@@ -141,6 +132,8 @@ export interface FaultEntry {
   readonly detail: string;
   /** The event because of which the bot sent a request that is held or released. */
   readonly eventId?: string;
+  /** The username of that bot. */
+  readonly bot?: string;
 }
 
 /** The state as a whole, or the clock, was taken in hand. */

@@ -1,9 +1,14 @@
 import { createServer } from "node:http";
 import express from "express";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { array, object, string } from "zod";
 import { Bot } from "../../../src/index.ts";
-import { createPlatform, type InboxView, type Platform } from "../../faces/platform.ts";
+import {
+  createPlatform,
+  type EventTrace,
+  type InboxView,
+  type Platform,
+} from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { logSink } from "../../support/log.ts";
 import { botOptions, runBot, runPlatform } from "../../support/running-bot.ts";
@@ -235,6 +240,78 @@ test("a cron and a timer that fail are events of the timeline, and are retried l
   expect((await platform.control.inbox.decide(eventId, "retry")).state).toBe("pending");
   await platform.waitFor("run", (run) => run.eventId === eventId && run.outcome === "done");
   expect(() => platform.control.event("cron:none:2026-11-23T08:00:00Z")).toThrow("no such event");
+});
+
+test("crons of two bots with one id are two events, each with its own run, trace and decision", async () => {
+  vi.useFakeTimers({ toFake: ["Date", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const platform = await runPlatform();
+  const { apiKey, webhookSecret } = platform.control.apps.create({ username: "helper" });
+  const failing = (bot: Bot) => {
+    bot.cron("digest", "0 9 1 1 *", async (ctx) => {
+      await ctx.post("The digest");
+      throw new TypeError("no digest");
+    });
+  };
+  const maxAttempts = 1;
+  await runBot(platform, failing, { maxAttempts });
+  await runBot(platform, failing, { apiKey, webhookSecret, maxAttempts });
+  const { inbox } = platform.control;
+  const bots = ["bot", "helper"];
+  await expect.poll(() => platform.control.state().reportingBots.toSorted()).toEqual(bots);
+  const fired = await Promise.all(bots.map((bot) => inbox.fireCron("digest", bot)));
+  const id = fired[0]?.eventId ?? "";
+  expect(fired[1]?.eventId).toBe(id);
+  for (const bot of bots) await platform.waitFor("run", (run) => run.bot === bot);
+  const shown = (await timeline(platform)).filter(({ kind }) => kind === "event");
+  expect(shown.map((entry) => "bot" in entry && entry.bot).sort()).toEqual(bots);
+  const path = (bot: string) => `/control/v1/events/${encodeURIComponent(id)}?bot=${bot}`;
+  for (const bot of bots) {
+    const { body } = await request<EventTrace>(platform, "GET", path(bot));
+    expect([body.bot, ...body.calls.map((call) => call.bot)]).toEqual([bot, bot]);
+    expect(body.runs.map((run) => [run.bot, run.outcome])).toEqual([[bot, "dead"]]);
+  }
+  expect(await request(platform, "GET", path("none"))).toMatchObject({ status: 404 });
+  const decide = (bot: string) => {
+    const of = `/control/v1/inbox/${encodeURIComponent(id)}/discard${bot}`;
+    return request(platform, "POST", of, { body: {} });
+  };
+  expect(await decide("")).toMatchObject({
+    status: 400,
+    body: { error: { code: "VALIDATION" } },
+  });
+  expect(await decide("?bot=helper")).toMatchObject({
+    status: 200,
+    body: { state: "discarded" },
+  });
+  const states = bots.map(async (bot) => (await inbox.event(id, bot)).state);
+  expect(await Promise.all(states)).toEqual(["dead", "discarded"]);
+  expect(await platform.waitFor("inbox")).toMatchObject({ bot: "helper", eventId: id });
+});
+
+test("a timer that fails before any request is an event of its conversation or post", async () => {
+  const platform = await runPlatform();
+  await runBot(
+    platform,
+    (bot) => {
+      bot.onTimer("remind", () => {
+        throw new TypeError("no reminder");
+      });
+      bot.on("dm.message", (ctx) => ctx.later("remind", 0).then(() => undefined));
+      bot.on("comment", (ctx) => ctx.later("remind", 0).then(() => undefined));
+    },
+    // A lane of the bot's own says nothing about the place.
+    { maxAttempts: 1, lane: () => "all" },
+  );
+  const { conversationId } = platform.control.act({ type: "dm.message", from: "ada" });
+  const isDead = ({ outcome }: { outcome: string }) => outcome === "dead";
+  const { seq } = await platform.waitFor("run", isDead);
+  const { postId } = platform.control.act({ type: "comment", from: "ada" });
+  const run = await platform.waitFor("run", isDead, { after: seq });
+  expect(run).toMatchObject({ postId });
+  const entries = (await timeline(platform)).filter(({ kind }) => kind === "event");
+  const timers = entries.filter((entry) => "type" in entry && entry.type === "timer:remind");
+  expect(timers).toMatchObject([{ conversationId }, { postId }]);
 });
 
 test("pages of states go on, and a long state is cut", async () => {

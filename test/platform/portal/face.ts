@@ -14,8 +14,10 @@ export { ownFrames } from "../../../src/platform/portal/views/events/stack.ts";
 export {
   codeOf,
   errorIn,
+  idOf,
   intentOf,
   overviewOf,
+  readKey,
   type Story,
   type Thing,
 } from "../../../src/platform/portal/views/events/stories.ts";

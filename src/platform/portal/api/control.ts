@@ -81,7 +81,9 @@ export const control = {
   comments: (postId: string) =>
     request<Items<ControlComment>>("GET", `/posts/${part(postId)}/comments`),
 
-  event: (id: string) => request<EventTrace>("GET", `/events/${part(id)}`),
+  /** @param of the bot whose timer or cron it is */
+  event: (id: string, of?: string) =>
+    request<EventTrace>("GET", `/events/${part(id)}`, { query: { bot: of } }),
   delivery: (id: string) => request<DeliveryRecord>("GET", `/deliveries/${part(id)}`),
   call: (id: string) => request<CallRecord>("GET", `/calls/${part(id)}`),
   /** @param of the bot that it goes to */
@@ -120,9 +122,10 @@ export const control = {
   crons: () => request<Items<CronView>>("GET", "/crons", { query: ofBot() }),
   fireCron: (name: string) =>
     request<{ eventId: string }>("POST", `/crons/${part(name)}/fire`, { query: ofBot(), json: {} }),
-  inboxEvent: (id: string) => request<InboxView>("GET", `/inbox/${part(id)}`),
-  decideInbox: (id: string, decision: InboxDecision) =>
-    request<InboxView>("POST", `/inbox/${part(id)}/${decision}`, { json: {} }),
+  inboxEvent: (id: string, of: string) =>
+    request<InboxView>("GET", `/inbox/${part(id)}`, { query: { bot: of } }),
+  decideInbox: (id: string, decision: InboxDecision, of: string) =>
+    request<InboxView>("POST", `/inbox/${part(id)}/${decision}`, { query: { bot: of }, json: {} }),
   botView: () => request<BotView>("GET", "/bot", { query: ofBot() }),
 
   faults: () => request<FaultsState>("GET", "/faults"),

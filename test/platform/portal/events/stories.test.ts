@@ -4,10 +4,12 @@ import { type TimelineRecord, wordsOf } from "../../../faces/platform.ts";
 import {
   codeOf,
   errorIn,
+  idOf,
   intentOf,
   outcomeOf,
   overviewOf,
   ownFrames,
+  readKey,
   type Story,
   select,
   type Thing,
@@ -183,6 +185,39 @@ test("all words of a search have to fit: persons, texts, types, outcomes and ids
   expect(find("dlv_1")).toEqual(["evt_1"]);
   expect(find("failed")).toEqual(["evt_1"]);
   expect(find("@ben coffee hello")).toEqual([]);
+});
+
+describe("crons of two bots with one id", () => {
+  const id = "cron:digest:2026-11-23T08:00:00Z";
+  const own = (bot: string) => happened(id, { bot, type: "cron:digest", from: bot });
+  const about = { bot: "helper", eventId: id } as const;
+  const held = { kind: "fault", target: "api", change: "held", detail: "POST /posts" } as const;
+  const { things, stories } = overviewOf(
+    timelineOf(
+      ...[own("bot"), own("helper"), called(about), { ...held, ...about }],
+      { ...dead, ...about },
+      { kind: "inbox", change: "retried", ...about },
+    ),
+  );
+
+  test("are two rows with their own parts and addresses", () => {
+    expect(stories.get(`bot/${id}`)?.parts).toEqual([]);
+    const kinds = stories.get(`helper/${id}`)?.parts.map(({ kind }) => kind);
+    expect(kinds).toEqual(["api", "fault", "run", "inbox"]);
+    const [first, second] = things.map((thing) => readKey(idOf(thing) ?? ""));
+    expect([first, second]).toEqual([
+      { bot: "bot", id },
+      { bot: "helper", id },
+    ]);
+    expect([readKey(id), readKey("evt_1")]).toEqual([{ id }, { id: "evt_1" }]);
+  });
+
+  test("have the place that a run names, even if a request came before without one", () => {
+    const place = { conversationId: "c_2" };
+    const runs = [own("bot"), called({ bot: "bot", eventId: id })];
+    const found = overviewOf(timelineOf(...runs, { ...dead, eventId: id, ...place }));
+    expect(found.things).toMatchObject([{ event: { id, ...place } }]);
+  });
 });
 
 test("the two filters leave one type, or trouble alone", () => {

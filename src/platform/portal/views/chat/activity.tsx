@@ -4,13 +4,13 @@ import { Icon } from "../../parts/icon.tsx";
 import { isTrouble, outcomeOf } from "../events/outcomes.ts";
 import { Row } from "../events/row.tsx";
 import { overview } from "../events/store.ts";
-import { isOwn, type Story } from "../events/stories.ts";
+import { isOwn, keyOfEvent, type Story } from "../events/stories.ts";
 import { Kept } from "./kept.tsx";
 
 /** Number of listed events. The Events view has all of them. */
 const LISTED = 8;
 
-/** The event whose trace is open. `undefined`: the newest. A narrow window shows the activity while this is set. */
+/** The key of the event whose trace is open. `undefined`: the newest. A narrow window shows the activity while this is set. */
 export const traced = signal<string>();
 
 /** The event of each message, post and comment, and the event that an answer of the bot belongs to. */
@@ -41,7 +41,7 @@ export function isFailing(place: string): boolean {
 /** Opens the trace of a message, a post or a comment. */
 export function trace(contentId: string | undefined): void {
   const story = contentId === undefined ? undefined : storyOf.peek().get(contentId);
-  if (story !== undefined) traced.value = story.event.id;
+  if (story !== undefined) traced.value = keyOfEvent(story.event);
 }
 
 /** Opens the activity in a narrow window. */
@@ -89,7 +89,7 @@ export function Activity({ of }: ActivityProps) {
   const here = [...overview.value.stories.values()]
     .filter(({ event }) => of !== undefined && placeOf(event) === of)
     .reverse();
-  const open = here.find(({ event }) => event.id === traced.value) ?? here[0];
+  const open = here.find(({ event }) => keyOfEvent(event) === traced.value) ?? here[0];
   const listed = here.filter((story, index) => index < LISTED || story === open);
   return (
     <section class="activity" aria-label="Activity">
@@ -114,7 +114,7 @@ export function Activity({ of }: ActivityProps) {
         <ol class="event-list">
           {listed.map((story) => (
             <Row
-              key={story.event.id}
+              key={keyOfEvent(story.event)}
               thing={story}
               isOpen={story === open}
               onOpen={(id) => {

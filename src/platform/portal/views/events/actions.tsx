@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { EventTrace } from "../../../types.ts";
+import type { EntryOf, EventTrace } from "../../../types.ts";
 import { control } from "../../api/control.ts";
 import { check } from "../../content/body.ts";
 import { sendAgain } from "../../content/send-again.ts";
@@ -56,19 +56,19 @@ export function Uses({ event, bot, parts, canRun }: UsesProps) {
 }
 
 /** Buttons that decide about a dead letter. */
-export function Decisions({ id }: { readonly id: string }) {
+export function Decisions({ eventId: id, bot }: Pick<EntryOf<"run">, "eventId" | "bot">) {
   return (
     <div class="row">
       <Action
         tone="primary"
-        run={() => control.decideInbox(id, "retry")}
+        run={() => control.decideInbox(id, "retry", bot)}
         done="The dead letter runs again."
       >
         <Icon name="retry" /> Retry
       </Action>
       <Action
         tone="danger"
-        run={() => control.decideInbox(id, "discard")}
+        run={() => control.decideInbox(id, "discard", bot)}
         done="The event is discarded."
       >
         <Icon name="trash" /> Discard

@@ -15,7 +15,7 @@ import {
 } from "./outcomes.ts";
 import { Exchange } from "./records.tsx";
 import { overview } from "./store.ts";
-import type { Calls, Thing } from "./stories.ts";
+import { type Calls, keyOfEvent, type Thing } from "./stories.ts";
 import { Trace } from "./trace.tsx";
 
 export interface RowProps {
@@ -36,14 +36,15 @@ export function Row({ thing, isOpen, onOpen }: RowProps) {
     );
   }
   const isEvent = thing.kind === "event";
-  const { id, at, bot = "?" } = isEvent ? thing.event : { ...thing.call, at: thing.lastAt };
+  const { at, bot = "?" } = isEvent ? thing.event : { ...thing.call, at: thing.lastAt };
+  const key = isEvent ? keyOfEvent(thing.event) : thing.call.id;
   return (
     <li class={isOpen ? "event open" : "event"}>
       <button
         type="button"
         class="event-row"
         aria-expanded={isOpen}
-        onClick={() => (onOpen === undefined ? go("events", isOpen ? "" : id) : onOpen(id))}
+        onClick={() => (onOpen === undefined ? go("events", isOpen ? "" : key) : onOpen(key))}
       >
         <Avatar username={isEvent ? thing.event.from : bot} isBot={!isEvent} />
         {isEvent ? (
@@ -57,7 +58,7 @@ export function Row({ thing, isOpen, onOpen }: RowProps) {
         <Time at={at} />
       </button>
       {isOpen &&
-        (isEvent ? <Trace id={id} isBrief={onOpen !== undefined} /> : <RowDetail id={id} />)}
+        (isEvent ? <Trace id={key} isBrief={onOpen !== undefined} /> : <RowDetail id={key} />)}
     </li>
   );
 }

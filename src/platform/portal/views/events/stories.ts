@@ -42,15 +42,28 @@ export function entryOf(thing: Thing) {
   return thing.kind === "calls" ? thing.call : thing.entry;
 }
 
-/** Returns the id of a thing that opens. */
+/** Names an event of any bot: by its id, or by `bot/id`, because crons of several bots may have one id. */
+export function keyOfEvent({ bot, id }: { bot?: string | undefined; id: string }): string {
+  return isOwn(id) ? `${bot}/${id}` : id;
+}
+
+/** Reads the key of an event. The bot of an event of the platform is `undefined`. */
+export function readKey(key: string): { readonly bot: string | undefined; readonly id: string } {
+  const [, bot, id = key] = /^(\w+)\/(.+)$/s.exec(key) ?? [];
+  return { bot, id };
+}
+
+/** Returns the id of a thing that opens; of an event its key. */
 export function idOf(thing: Thing): string | undefined {
   const entry = entryOf(thing);
+  if (entry.kind === "event") return keyOfEvent(entry);
   return "id" in entry ? entry.id : undefined;
 }
 
 export interface Overview {
   /** Oldest first. */
   readonly things: readonly Thing[];
+  /** By {@link keyOfEvent}. */
   readonly stories: ReadonlyMap<string, Story>;
   /** Requests that found nothing new. `undefined` without one. */
   readonly idle: { readonly count: number; readonly lastAt: string } | undefined;
@@ -60,10 +73,15 @@ export interface Overview {
   readonly reporting: ReadonlySet<string>;
 }
 
+interface GrowingStory extends Story {
+  event: Story["event"];
+  parts: Part[];
+}
+
 /** Makes one thing of all entries about it. */
 export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   const things: Thing[] = [];
-  const stories = new Map<string, Story & { parts: Part[] }>();
+  const stories = new Map<string, GrowingStory>();
   const reporting = new Set<string>();
   const off = new Set<string>();
   /** Rows of failures that the next equal request joins. */
@@ -71,8 +89,8 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   let idle: Overview["idle"];
   for (const entry of entries) {
     if (entry.kind === "event") {
-      const story = { kind: "event" as const, event: entry, parts: [] };
-      stories.set(entry.id, story);
+      const story: GrowingStory = { kind: "event", event: entry, parts: [] };
+      stories.set(keyOfEvent(entry), story);
       things.push(story);
       continue;
     }
@@ -80,11 +98,14 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
     if (entry.kind === "webhook" && entry.change === "disabled") off.add(entry.bot);
     if (entry.kind === "webhook" && entry.change === "enabled") off.delete(entry.bot);
     if (isPart(entry)) {
-      const about = eventIdsOf(entry)
-        .flatMap((id) => stories.get(id) ?? [])
+      const about = eventKeysOf(entry)
+        .flatMap((key) => stories.get(key) ?? [])
         // The newest minute of the log is read again and again.
         .filter(({ parts }) => !isRead(entry) || !parts.some(isTaken));
-      for (const { parts } of about) parts.push(entry);
+      for (const story of about) {
+        story.parts.push(entry);
+        if (entry.kind === "run" && isOwn(entry.eventId)) story.event = placed(story.event, entry);
+      }
       if (entry.kind !== "api") continue;
       recover(failing, entry);
       if (about.length > 0) continue;
@@ -103,9 +124,15 @@ function isPart(entry: Exclude<TimelineEntry, { kind: "event" }>): entry is Part
   return entry.kind !== "webhook" && entry.kind !== "app" && entry.kind !== "state";
 }
 
-function eventIdsOf(part: Part): readonly string[] {
+/** Adds the place of a run to its timer, which a request before it may not have named. */
+function placed(event: Story["event"], { conversationId, postId }: Run): Story["event"] {
+  return { ...event, ...(conversationId && { conversationId }), ...(postId && { postId }) };
+}
+
+function eventKeysOf(part: Part): readonly string[] {
   if (part.kind === "delivery" || isRead(part)) return part.eventIds;
-  return part.eventId === undefined ? [] : [part.eventId];
+  const { bot, eventId: id } = part;
+  return id === undefined ? [] : [keyOfEvent({ bot, id })];
 }
 
 /** True for a page of the log that reached the bot with events. */

@@ -11,9 +11,21 @@ import { answerOf, type Outcome } from "./outcomes.ts";
 import { Exchange, FailedDelivery } from "./records.tsx";
 import { ownFrames } from "./stack.ts";
 import { overview } from "./store.ts";
-import { codeOf, endOf, errorIn, heldIn, intentOf, isOwn, isTaken, type Part } from "./stories.ts";
+import {
+  codeOf,
+  endOf,
+  errorIn,
+  heldIn,
+  intentOf,
+  isOwn,
+  isTaken,
+  keyOfEvent,
+  type Part,
+  readKey,
+} from "./stories.ts";
 
 interface TraceProps {
+  /** The key of an event. */
   readonly id: string;
   /** Without the payload, and with the decisions about a dead letter alone. */
   readonly isBrief?: boolean;
@@ -21,7 +33,8 @@ interface TraceProps {
 
 /** An event with its deliveries, the runs of its handler and the requests of the bot because of it. */
 export function Trace({ id, isBrief = false }: TraceProps) {
-  const live = useLive(() => control.event(id), {
+  const { id: eventId, bot } = readKey(id);
+  const live = useLive(() => control.event(eventId, bot), {
     key: id,
     concerns: ({ kind }) => kind === "state",
   });
@@ -39,14 +52,15 @@ interface PartsProps extends Pick<EventTrace, "event" | "bot"> {
 }
 
 function Parts({ event, bot, isBrief }: PartsProps) {
-  const parts = overview.value.stories.get(event.id)?.parts ?? [];
+  const key = keyOfEvent({ bot, id: event.id });
+  const parts = overview.value.stories.get(key)?.parts ?? [];
   const end = endOf(parts);
   const isDead = end?.kind === "run" && end.outcome === "dead";
   return (
     <>
       <p class="hint">
         <code>{event.type}</code>{" "}
-        <a href={addressOf("events", event.id)}>
+        <a href={addressOf("events", key)}>
           <code>{event.id}</code>
         </a>{" "}
         for @{bot}, {new Date(event.createdAt).toLocaleString()}
@@ -58,7 +72,7 @@ function Parts({ event, bot, isBrief }: PartsProps) {
           <PartRow key={part.seq} part={part} parts={parts} from={event.createdAt} />
         ))}
         {end?.kind === "run" && (
-          <Steps id={event.id} from={event.createdAt} version={parts.length} />
+          <Steps id={event.id} bot={bot} from={event.createdAt} version={parts.length} />
         )}
         {!isBrief && !isOwn(event.id) && (
           <Line kind="Payload" what={event.type}>
@@ -92,7 +106,7 @@ interface FailedRunProps {
 }
 
 function FailedRun({ run, parts }: FailedRunProps) {
-  const { at, eventId, outcome, error, retryInMs } = run;
+  const { at, eventId, bot, outcome, error, retryInMs } = run;
   const code = error && codeOf(error);
   // A bot sends a stack once for equal errors.
   const withStack = parts.findLast(
@@ -114,7 +128,7 @@ function FailedRun({ run, parts }: FailedRunProps) {
       {outcome === "dead" && (
         <>
           <p>There are no more tries. Remove the cause, then retry the event.</p>
-          <Decisions id={eventId} />
+          <Decisions eventId={eventId} bot={bot} />
         </>
       )}
     </div>
@@ -251,14 +265,15 @@ function Offset({ at, from }: { readonly at: string; readonly from: string }) {
 
 interface StepsProps extends Required<Pick<LineProps, "from">> {
   readonly id: string;
+  readonly bot: string;
   /** Changes with the event. */
   readonly version: number;
 }
 
 /** Steps of the handler, as the bot's inbox has them. A bot that does not serve its inbox shows none. */
-function Steps({ id, from, version }: StepsProps) {
-  const key = `${id} ${version}`;
-  const { data } = useLive(() => control.inboxEvent(id), { key, concerns: () => false });
+function Steps({ id, bot, from, version }: StepsProps) {
+  const key = `${bot} ${id} ${version}`;
+  const { data } = useLive(() => control.inboxEvent(id, bot), { key, concerns: () => false });
   return (data?.steps ?? []).map(({ name, state, request }) => {
     const { text, at } = intentOf(request);
     return (
