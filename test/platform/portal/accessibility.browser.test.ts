@@ -14,6 +14,9 @@ const VIEWS = ["chat", "chat/posts", "events", "state", "webhook", "faults", "se
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
 
+/** In px. Smallest width and height of a target on a phone (WCAG 2.5.5). */
+const TARGET = 44;
+
 /** Dialogs do not fade in, so that no colour is measured halfway. */
 const WINDOW = { colorScheme: "light", reducedMotion: "reduce" } as const;
 
@@ -30,6 +33,9 @@ const Seen = object({ texts: array(string()).default([]) });
 /** Registers handlers that fill the State view. */
 function withState(bot: Bot): void {
   bot.onTimer("remind", () => undefined);
+  bot.on("follow", () => {
+    throw new TypeError("Cannot read 'price' of undefined");
+  });
   for (const name of ["daily", "weekly"]) bot.cron(name, "0 9 * * 1", () => undefined);
   bot.on("dm.message", async (ctx) => {
     (await ctx.state(`dm:${ctx.payload.conversationId}`, Seen)).texts.push(ctx.payload.excerpt);
@@ -56,6 +62,61 @@ test("axe-core finds nothing on any view, none is wider than a phone, and Tab co
     await page.setViewportSize(DESKTOP);
   }
 });
+
+test("each target on a phone is at least 44 px wide and high", async () => {
+  const { platform, page } = await openPortal({
+    ...{ window: WINDOW, register: withState, bot: { maxAttempts: 1 } },
+  });
+  const dead = platform.control.act({ type: "follow", from: "ada" });
+  await platform.waitFor("run", ({ outcome }) => outcome === "dead");
+  const { conversationId } = await lively(platform);
+  await page.setViewportSize({ width: 390, height: 780 });
+  const small: Record<string, readonly string[]> = {};
+  let measured = 0;
+  for (const address of [
+    ...VIEWS,
+    "chat/list",
+    `chat/${conversationId}`,
+    `events/${dead.events[0]?.id}`,
+  ]) {
+    await page.goto("about:blank");
+    await page.goto(`${platform.url}/#/${address}`);
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+    await page.waitForLoadState("networkidle").catch(() => undefined);
+    const targets = await page.evaluate(measureTargets);
+    measured += targets.length;
+    const found = targets.filter(({ width, height }) => Math.min(width, height) < TARGET - 0.5);
+    if (found.length > 0) {
+      small[address] = found.map(({ name, width, height }) => `${width} × ${height}: ${name}`);
+    }
+  }
+  expect(small).toEqual({});
+  expect(measured).toBeGreaterThan(150);
+});
+
+/** Measures what can be pressed, with folded parts unfolded. Runs in the page. */
+function measureTargets(): { name: string; width: number; height: number }[] {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+  // A row out of sight has no layout of its own otherwise.
+  for (const row of document.querySelectorAll<HTMLElement>(".event-row")) {
+    row.style.contentVisibility = "visible";
+  }
+  const controls = "a[href], button, input, select, textarea, summary, [role=option]";
+  return [...document.querySelectorAll<HTMLElement>(controls)].flatMap((element) => {
+    if (!element.checkVisibility({ visibilityProperty: true })) return [];
+    // The link to skip the navigation has a size once it is focused.
+    if (element.matches(".skip")) return [];
+    // A link within a sentence is as high as its line (WCAG 2.5.8 exempts it).
+    const isInline = element.matches("a") && getComputedStyle(element).display === "inline";
+    const text = [...(element.parentNode?.childNodes ?? [])].map((node) => {
+      return node.nodeType === Node.TEXT_NODE ? (node.textContent ?? "").trim() : "";
+    });
+    if (isInline && text.join("") !== "") return [];
+    const target = element.matches("[type=checkbox]") ? element.closest("label") : element;
+    const { width, height } = (target ?? element).getBoundingClientRect();
+    return [{ name: element.outerHTML.slice(0, 120), width, height }];
+  });
+}
 
 /** Runs in the page. */
 function widthOfPage(): number {
@@ -139,7 +200,7 @@ test("nor does axe-core on a platform where nothing has happened yet, nor in a d
   await page.getByRole("button", { name: "Regenerate", exact: true }).click();
   await page.getByText("This is shown once.").waitFor();
   await expectNoViolations(page, "a secret");
-  await page.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
 
   const [event] = platform.control.events();
   await visit(`events/${event?.id}`);

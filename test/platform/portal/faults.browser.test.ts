@@ -88,6 +88,6 @@ async function actAsOwner(platform: Platform, page: Page): Promise<void> {
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await banners(page).getByText("@bot has no API token").waitFor();
   await banners(page).getByRole("button", { name: "Create a token" }).click();
-  await page.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
   await eventually(() => banners(page).textContent(), "");
 }

@@ -15,8 +15,8 @@ test.each([
 });
 
 test.each([
-  [-3, "now"],
-  [4_999, "now"],
+  [-3, "just now"],
+  [4_999, "just now"],
   [59_000, "59 s ago"],
   [125_000, "2 min ago"],
   [172_800_000, "2 d ago"],

@@ -69,7 +69,7 @@ async function issueAndRevoke(platform: Platform, page: Page): Promise<void> {
   await tokens.getByRole("button", { name: "Create token" }).click();
   const shown = page.getByRole("dialog", { name: "New token of @bot" });
   await shown.getByText("posts:write, dm").waitFor();
-  await shown.getByRole("button", { name: "I have it" }).click();
+  await shown.getByRole("button", { name: "Done", exact: true }).click();
   const [, made] = platform.control.apps.tokens();
   expect(made?.scopes).toEqual(["posts:write", "dm"]);
   await tokens.getByRole("button", { name: `that ends in ${made?.lastFour}` }).click();
@@ -91,7 +91,7 @@ async function makeBot(platform: Platform, page: Page): Promise<void> {
     expect.stringMatching(/^SERVICE_API_KEY=sbk_/),
     expect.stringMatching(/^SERVICE_WEBHOOK_SECRET=whsec_/),
   ]);
-  await shown.getByRole("button", { name: "I have it" }).click();
+  await shown.getByRole("button", { name: "Done", exact: true }).click();
   await bots.getByRole("button", { name: "Show @helper" }).click();
   await card(page, "Tokens of @helper").waitFor();
   await bots.getByRole("button", { name: "Disable the app of @helper" }).click();

@@ -6,6 +6,8 @@ import { eventually, openPage, openPortal } from "./support/page.ts";
 
 const Notes = object({ notes: array(string()).default([]) });
 
+const DAY_MS = 86_400_000;
+
 const section = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
 test("timers an hour away and crons are fired in the State view, and states are found by their keys", async () => {
@@ -17,6 +19,7 @@ test("timers an hour away and crons are fired in the State view, and states are 
       );
       bot.on("dm.message", async (ctx) => {
         await ctx.later("remind", "1h");
+        await ctx.later("remind", "2d", undefined, { key: "late" });
         for (let n = 0; n < 60; n += 1) {
           const { notes } = await ctx.state(`note:${String(n).padStart(2, "0")}`, Notes);
           notes.push(ctx.payload.excerpt);
@@ -33,7 +36,17 @@ test("timers an hour away and crons are fired in the State view, and states are 
 
   const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
   await timers.getByText(/^due in (1 h|59 min)/).waitFor();
-  await timers.getByRole("button", { name: /^Fire now: remind/ }).click();
+  // A timer goes by the machine's clock.
+  platform.control.clock.set({ advanceMs: DAY_MS });
+  await page.getByText("The platform's clock is 1 d ahead.").waitFor();
+  await timers.getByText(/^due in (1 h|59 min)/).waitFor();
+  platform.control.clock.set({ now: new Date().toISOString() });
+
+  // The second one is known by its key.
+  const fire = timers.getByRole("button", { name: /^Fire now: remind/ });
+  await timers.getByRole("button", { name: /^Fire now: remind in .* late$/ }).click();
+  await eventually(() => fire.count(), 1);
+  await fire.click();
   await timers.getByText("No timers").waitFor();
   await eventually(
     async () => platform.control.messages(conversationId).map(({ text }) => text),

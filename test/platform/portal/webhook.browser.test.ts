@@ -67,7 +67,7 @@ async function makeSecret(page: Page): Promise<string> {
   // The secret is not shown again, so one key too many must not lose it.
   await page.keyboard.press("Escape");
   expect(await shown.isVisible()).toBe(true);
-  await shown.getByRole("button", { name: "I have it" }).click();
+  await shown.getByRole("button", { name: "Done", exact: true }).click();
   await eventually(() => ask.evaluate(isFocused), true);
   return line;
 }
@@ -86,7 +86,7 @@ async function copyByHand(page: Page): Promise<void> {
   await page.keyboard.press("Escape");
   await lines.waitFor({ state: "detached" });
   expect(await shown.isVisible()).toBe(true);
-  await shown.getByRole("button", { name: "I have it" }).click();
+  await shown.getByRole("button", { name: "Done", exact: true }).click();
 }
 
 test("a test event goes to the bot, its status is shown, and a webhook that failures disabled is turned on", async () => {

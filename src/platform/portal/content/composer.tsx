@@ -91,6 +91,7 @@ export function Composer(props: ComposerProps) {
         </button>
         <FileButton
           label="Add images"
+          title="Or drop or paste them"
           name="Images"
           accept={IMAGE_TYPES.join(",")}
           multiple
@@ -102,7 +103,7 @@ export function Composer(props: ComposerProps) {
           </button>
         )}
         <p class="hint grow" id={hint}>
-          <kbd>Enter</kbd> sends. Drop or paste images.
+          <kbd>Enter</kbd> sends
         </p>
       </div>
     </form>

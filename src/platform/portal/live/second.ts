@@ -25,3 +25,6 @@ export const passing: ReadonlySignal<number> = ticker(5_000);
 
 /** In ms. How far the platform's clock is ahead of this browser's. */
 export const clockOffset = signal(0);
+
+/** In ms. How far the machine's clock is ahead of this browser's. Timers, crons and states of a bot go by it. */
+export const machineOffset = signal(0);

@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Page } from "../../types.ts";
 import { type Live, type LiveOptions, useLive } from "./use-live.ts";
 
@@ -13,7 +13,7 @@ export function usePages<T>(
   read: (cursor?: string) => Promise<Page<T>>,
   options: LiveOptions & { readonly key: string },
 ): Pages<T> {
-  const pages = useRef(1);
+  const pages = useMemo(() => ({ current: 1 }), [options.key]);
   const { data, ...live } = useLive(async () => {
     let { items, nextCursor } = await read();
     for (let count = 1; count < pages.current && nextCursor !== null; count += 1) {

@@ -1,3 +1,4 @@
+import type { ReadonlySignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { clockOffset, passing, ticking } from "../live/second.ts";
 import type { Live } from "../live/use-live.ts";
@@ -62,18 +63,25 @@ export function BotLabel() {
   return <span class="label">bot</span>;
 }
 
-/** How long ago a time was, by the platform's clock. The exact time shows on hover. */
-export function Time({ at }: { at: string }) {
+interface TimeProps {
+  /** ISO 8601. */
+  readonly at: string;
+  /** Offset of the clock that set the time. Default: the platform's. */
+  readonly by?: ReadonlySignal<number>;
+}
+
+/** How long ago a time was. The exact time shows on hover. */
+export function Time({ at, by = clockOffset }: TimeProps) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {ago(passing.value + clockOffset.value - Date.parse(at))}
+      {ago(passing.value + by.value - Date.parse(at))}
     </time>
   );
 }
 
 /** How long it is until a time: "in 4 s", or "now". */
-export function Until({ at }: { at: string }) {
-  const left = Date.parse(at) - ticking.value - clockOffset.value;
+export function Until({ at, by = clockOffset }: TimeProps) {
+  const left = Date.parse(at) - ticking.value - by.value;
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
       {left < 1_000 ? "now" : `in ${duration(left)}`}

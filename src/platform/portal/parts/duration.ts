@@ -19,9 +19,9 @@ export function duration(ms: number): string {
   return parts.length === 0 ? "0 s" : parts.join(" ");
 }
 
-/** Writes how long ago a time was, in one unit: "now", "12 s ago", "3 min ago". */
+/** Writes how long ago a time was, in one unit: "just now", "12 s ago", "3 min ago". */
 export function ago(ms: number): string {
-  if (ms < 5_000) return "now";
+  if (ms < 5_000) return "just now";
   const [size, name] = UNITS.find(([unit]) => ms >= unit) ?? [1_000, "s"];
   return `${Math.floor(ms / size)} ${name} ago`;
 }

@@ -7,11 +7,13 @@ export interface FileButtonProps {
   /** As in the `accept` of a file input. */
   readonly accept: string;
   readonly multiple?: boolean;
+  readonly title?: string;
   readonly onFiles: (files: readonly File[]) => void;
 }
 
 /** A button that chooses files. The same files can be chosen again. */
-export function FileButton({ label, name, accept, multiple = false, onFiles }: FileButtonProps) {
+export function FileButton(props: FileButtonProps) {
+  const { label, name, accept, multiple = false, title, onFiles } = props;
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -24,7 +26,7 @@ export function FileButton({ label, name, accept, multiple = false, onFiles }: F
           onFiles(files);
         }}
       />
-      <button type="button" onClick={() => input.current?.click()}>
+      <button type="button" title={title} onClick={() => input.current?.click()}>
         {label}
       </button>
     </>

@@ -41,7 +41,7 @@ export function SecretDialog() {
           Copy
         </Action>
         <button type="button" onClick={close}>
-          I have it
+          Done
         </button>
       </div>
       <div class="dialog-notes">{note}</div>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { control } from "../api/control.ts";
-import { clockOffset } from "../live/second.ts";
+import { clockOffset, machineOffset } from "../live/second.ts";
 import { useShownApp } from "../live/shown-app.ts";
 import { createLive } from "../live/use-live.ts";
 import { duration } from "../parts/duration.ts";
@@ -20,6 +20,7 @@ async function readTrouble() {
     control.storage(),
   ]);
   clockOffset.value = Date.parse(clock.now) - Date.now();
+  machineOffset.value = clockOffset.value - clock.offsetMs;
   return { faults, clock, hasStorage: storage.configured };
 }
 

@@ -108,7 +108,7 @@ export function Activity({ of }: ActivityProps) {
       </header>
       {here.length === 0 ? (
         <Empty title="No events yet">
-          <p>The event of a message, the run of the handler and the requests of the bot.</p>
+          <p>Events, handler runs and API requests appear here.</p>
         </Empty>
       ) : (
         <ol class="event-list">

@@ -1,4 +1,4 @@
-import { StateItem, TimerItem, useStates, useTimers } from "../state/lists.tsx";
+import { StateItem, TimerItems, useStates, useTimers } from "../state/lists.tsx";
 
 export interface KeptProps {
   /** The lane of a conversation: `dm:<conversation>`. */
@@ -19,9 +19,7 @@ export function Kept({ of }: KeptProps) {
         {states.map((state) => (
           <StateItem key={state.key} state={state} isOpen />
         ))}
-        {timers.map((timer) => (
-          <TimerItem key={`${timer.name} ${timer.key}`} timer={timer} />
-        ))}
+        <TimerItems timers={timers} />
       </ul>
     </section>
   );

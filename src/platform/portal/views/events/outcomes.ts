@@ -87,11 +87,10 @@ export function answerOf(answer: Parameters<typeof isFailed>[0]): Outcome {
   };
 }
 
-/** True for a thing that a developer has to look at. */
+/** True for a thing that has failed. A webhook that is off has a banner. */
 export function isTrouble(thing: Thing, bots: Bots): boolean {
   if (thing.kind === "event") return outcomeOf(thing, bots).tone === "bad";
-  if (thing.kind === "calls") return !thing.recovered && isFailed(thing.call);
-  return thing.entry.kind === "webhook" && thing.entry.change === "disabled";
+  return thing.kind === "calls" && !thing.recovered && isFailed(thing.call);
 }
 
 const acts: Readonly<Record<string, string>> = {

@@ -28,10 +28,11 @@ export interface RowProps {
 /** A thing of the list. An event and a request open below their row. */
 export function Row({ thing, isOpen, onOpen }: RowProps) {
   if (thing.kind === "change") {
+    const { entry } = thing;
+    const isOff = entry.kind === "webhook" && entry.change === "disabled";
     return (
       <li class="event-change">
-        <span class={isTrouble(thing, overview.value) ? "bad" : "hint"}>{changeOf(thing)}</span>{" "}
-        <Time at={thing.entry.at} />
+        <span class={isOff ? "bad" : "hint"}>{changeOf(thing)}</span> <Time at={entry.at} />
       </li>
     );
   }

@@ -25,8 +25,7 @@ export const shown: ReadonlySignal<readonly Thing[]> = computed(() => {
 /** Counts events that have failed or are dead letters, and requests that fail now. */
 export const failedCount: ReadonlySignal<number> = computed(() => {
   const { things } = overview.value;
-  return things.filter((thing) => thing.kind !== "change" && isTrouble(thing, overview.value))
-    .length;
+  return things.filter((thing) => isTrouble(thing, overview.value)).length;
 });
 
 /** Clears the search and the filters. */

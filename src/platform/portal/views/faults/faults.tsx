@@ -93,14 +93,15 @@ function platformRows(now: Situation) {
   const rows = platformScenarios.map(
     ({ title, bot, start, stop, action = "Stop", confirm, ...scenario }) => {
       const active = scenario.isActive(now);
+      const blocked = scenario.blocked?.(now);
       return {
         key: title,
         active,
-        text: <Summary {...{ title, bot, active }} />,
+        text: <Summary {...{ title, bot, active, blocked }} />,
         actions: (
           <Action
             tone={active ? undefined : confirm && "danger"}
-            disabled={active && stop === undefined}
+            disabled={blocked !== undefined || (active && stop === undefined)}
             run={() => (active ? stop : start)?.(now)}
             confirm={active ? undefined : confirm}
           >
@@ -116,15 +117,17 @@ function platformRows(now: Situation) {
 
 interface SummaryProps extends Pick<Scenario, "title" | "bot"> {
   readonly active: boolean;
+  readonly blocked?: string | undefined;
   readonly children?: ComponentChildren;
 }
 
 /** The name of a scenario, with its effect folded. */
-function Summary({ title, bot, active, children }: SummaryProps) {
+function Summary({ title, bot, active, blocked, children }: SummaryProps) {
   return (
     <details class="grow">
       <summary>
         {title} {active && <Badge tone="warn">active</Badge>}
+        {blocked !== undefined && <Badge>{blocked}</Badge>}
       </summary>
       <p class="hint">{bot}</p>
       {children}

@@ -16,6 +16,8 @@ export interface PlatformScenario {
   /** Reaction of the bot (docs/guarantees.md). */
   readonly bot: string;
   readonly isActive: (now: Situation) => boolean;
+  /** Why it cannot start now. */
+  readonly blocked?: (now: Situation) => string | undefined;
   /** Text of the banner while it is active. */
   readonly banner: (now: Situation) => ComponentChildren;
   readonly start: (now: Situation) => Promise<unknown>;
@@ -31,6 +33,7 @@ export const platformScenarios: readonly PlatformScenario[] = [
     title: "The webhook is disabled",
     bot: "As after too many failures. The bot polls, and misses nothing.",
     isActive: ({ app }) => app.webhook.url !== null && !app.webhook.enabled,
+    blocked: ({ app }) => (app.webhook.url === null ? "no webhook saved" : undefined),
     banner: ({ app }) => (
       <>
         <a href={addressOf("webhook")}>Webhook off</a> ({app.webhook.disabledReason}): a running bot

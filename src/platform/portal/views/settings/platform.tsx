@@ -67,7 +67,7 @@ export function Clock() {
   const live = useLive(readClock, { key: "clock", concerns: ({ kind }) => kind === "state" });
   const frozen = live.data?.view.frozen === true;
   return (
-    <Card title="Clock" hint="Events, signatures, quotas and retries go by it." live={live}>
+    <Card title="Clock" hint="Events, signatures, quotas and retries use this clock." live={live}>
       {live.data !== undefined && <Face clock={live.data} />}
       <div class="row">
         {steps.map(([label, advanceMs]) => (

@@ -1,5 +1,6 @@
 import type { CronView, Page, StateView, TimelineEntry, TimerView } from "../../../types.ts";
 import { control } from "../../api/control.ts";
+import { machineOffset } from "../../live/second.ts";
 import { bot } from "../../live/settings.ts";
 import { type Pages, usePages } from "../../live/use-pages.ts";
 import { Code, Time, Until } from "../../parts/bits.tsx";
@@ -34,7 +35,8 @@ export function StateItem({ state, isOpen }: { readonly state: StateView; isOpen
     <li>
       <details class="grow" open={isOpen}>
         <summary>
-          <code>{key}</code> <span class="hint">{bytes(size)}</span> <Time at={updatedAt} />
+          <code>{key}</code> <span class="hint">{bytes(size)}</span>{" "}
+          <Time at={updatedAt} by={machineOffset} />
         </summary>
         <Code text={value} label={`State of ${key}`} />
         {value.length < size && (
@@ -47,17 +49,36 @@ export function StateItem({ state, isOpen }: { readonly state: StateView; isOpen
   );
 }
 
-export function TimerItem({ timer }: { readonly timer: TimerView }) {
+/** Rows of timers. The key distinguishes timers of one name and lane. */
+export function TimerItems({ timers }: { readonly timers: readonly TimerView[] }) {
+  return timers.map((timer) => {
+    const { lane, name, key } = timer;
+    const same = timers.filter((each) => each.lane === lane && each.name === name);
+    return <TimerItem key={`${lane} ${name} ${key}`} timer={timer} isOnly={same.length === 1} />;
+  });
+}
+
+interface TimerItemProps {
+  readonly timer: TimerView;
+  readonly isOnly: boolean;
+}
+
+function TimerItem({ timer, isOnly }: TimerItemProps) {
   const { lane, name, key, dueAt } = timer;
+  const ownKey = isOnly ? "" : ` ${key}`;
   return (
     <li>
       <span class="grow">
         <strong>{name}</strong> <code>{lane}</code>
+        <span class="hint">{ownKey}</span>
       </span>
       <span>
-        due <Until at={dueAt} />
+        due <Until at={dueAt} by={machineOffset} />
       </span>
-      <FireNow name={`${name} in ${lane}`} fire={() => control.fireTimer({ lane, name, key })} />
+      <FireNow
+        name={`${name} in ${lane}${ownKey}`}
+        fire={() => control.fireTimer({ lane, name, key })}
+      />
     </li>
   );
 }

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { control } from "../../api/control.ts";
+import { machineOffset } from "../../live/second.ts";
 import type { Pages } from "../../live/use-pages.ts";
 import { Failure, Time, Until } from "../../parts/bits.tsx";
 import { Card } from "../../parts/card.tsx";
-import { FireNow, StateItem, TimerItem, useCrons, useStates, useTimers } from "./lists.tsx";
+import { FireNow, StateItem, TimerItems, useCrons, useStates, useTimers } from "./lists.tsx";
 
 /** States, timers and cron patterns of the bot. */
 export function State() {
@@ -37,10 +38,10 @@ function Crons({ crons }: { readonly crons: ReturnType<typeof useCrons> }) {
           <div class="grow">
             <strong>{name}</strong> <code>{pattern}</code> <span class="hint">{timeZone}</span>
             <p class="hint">
-              next {nextAt === null ? "never" : <Until at={nextAt} />}
+              next {nextAt === null ? "never" : <Until at={nextAt} by={machineOffset} />}
               {last !== null && (
                 <>
-                  , last <Time at={last.at} />{" "}
+                  , last <Time at={last.at} by={machineOffset} />{" "}
                   <span class={last.state === "dead" ? "bad" : ""}>{outcomes[last.state]}</span>
                 </>
               )}
@@ -68,9 +69,7 @@ function Timers() {
       list={timers}
       empty="No timers. ctx.later sets a timer, bot.onTimer handles it (docs/timers.md)."
     >
-      {timers.data?.map((timer) => (
-        <TimerItem key={`${timer.lane} ${timer.name} ${timer.key}`} timer={timer} />
-      ))}
+      <TimerItems timers={timers.data ?? []} />
     </Section>
   );
 }
