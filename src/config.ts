@@ -36,7 +36,7 @@ export interface ConfigOverrides {
   readonly webhookPath?: string;
   /**
    * DRAIN_MS: how long a stopping bot takes deliveries while `/readyz` says 503, up to 600,000: longer than a load balancer
-   * needs to notice. Default `0`.
+   * needs to notice. Without effect with `listen: false`, because the application has the port. Default `0`.
    */
   readonly drainMs?: number;
   /**

@@ -293,6 +293,18 @@ describe("stopping", () => {
     await stopped;
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
+
+  test("a bot that is stopped during its start was never ready, and does not wait for DRAIN_MS", async () => {
+    const clock = new ManualClock();
+    const options = { ...botOptions(await runPlatform()), logger: logSink().log };
+    const bot = new Bot({ ...options, clock, drainMs: 60_000 });
+    const starting = bot.start({ standalone: false });
+    const stopped = bot.stop();
+    await starting;
+    const { url = "" } = bot;
+    await stopped;
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
 });
 
 describe("the inbox of a bot", () => {

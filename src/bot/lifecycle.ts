@@ -31,8 +31,8 @@ export class Lifecycle {
   #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
   #isStarted = false;
-  /** In ms. How long deliveries are taken after the stop has begun. */
-  #drainMs = 0;
+  /** Aborts when no more deliveries are taken after the stop has begun. */
+  readonly #noDrain = new AbortController();
   /** Aborts when the store is waited for no longer. */
   readonly #deadline = new AbortController();
 
@@ -96,9 +96,10 @@ export class Lifecycle {
 
   stop(): Promise<void> {
     const graceMs = this.#options.shutdownGraceMs ?? defaults.shutdownGraceMs;
+    const drainMs = this.#drainMs();
     this.#stopping ??= untilEnded(
-      this.#withDeadline(Math.max(graceMs, this.#drainMs) + STORE_TIMEOUT_MS, () =>
-        this.#stop(graceMs),
+      this.#withDeadline(Math.max(graceMs, drainMs) + STORE_TIMEOUT_MS, () =>
+        this.#stop(graceMs, drainMs),
       ),
     );
     return this.#stopping;
@@ -122,10 +123,7 @@ export class Lifecycle {
       // First, because the inbox may belong to another version: nothing is taken before.
       await parts.membership?.start((error) => this.#giveUp(error, parts, standalone));
       await parts.observers.serve();
-      if (listens) {
-        this.#server = await listen(toNodeListener(parts), config.host, config.port);
-        this.#drainMs = config.drainMs;
-      }
+      if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
     } catch (error) {
       await this.#closeUnstarted(parts);
       throw error;
@@ -168,7 +166,7 @@ export class Lifecycle {
     const { log, receiver, dispatcher, schedule } = parts;
     log.error({ err: error }, "the inbox can no longer be used, and the bot stops");
     receiver.close();
-    this.#drainMs = 0;
+    this.#noDrain.abort();
     schedule.close();
     dispatcher.stopClaiming();
     // A newer version leaves running events to this one. Events that were copied are handled elsewhere.
@@ -177,7 +175,7 @@ export class Lifecycle {
     if (standalone) void stopped.then(() => exitWith(error));
   }
 
-  async #stop(graceMs: number): Promise<void> {
+  async #stop(graceMs: number, drainMs: number): Promise<void> {
     // Half a bot cannot be stopped. Its failure is the one of start().
     await this.#starting?.catch(() => undefined);
     this.#isStarted = false;
@@ -192,7 +190,7 @@ export class Lifecycle {
         () => schedule.stop(),
         () => dispatcher.drain(graceMs),
         () => restore?.stop(),
-        () => this.#drain(),
+        () => this.#drain(drainMs),
       ],
       // The metrics are served to the last, because a stop is watched, too.
       [() => this.#server?.close(), () => observers.close()],
@@ -204,8 +202,14 @@ export class Lifecycle {
   }
 
   /** Takes deliveries until a load balancer has noticed that the bot is not ready. Other instances handle them. */
-  async #drain(): Promise<void> {
-    if (this.#drainMs > 0) await sleep(this.#options.clock ?? systemClock, this.#drainMs);
+  async #drain(ms: number): Promise<void> {
+    if (ms > 0) await sleep(this.#options.clock ?? systemClock, ms, this.#noDrain.signal);
+  }
+
+  /** In ms. 0 if the bot is not ready yet, because no load balancer sends it deliveries then. */
+  #drainMs(): number {
+    const takesDeliveries = this.#isStarted && this.#server !== undefined;
+    return takesDeliveries && !this.#noDrain.signal.aborted ? this.config.drainMs : 0;
   }
 
   /** A store that does not answer must not keep the bot from its end. */

@@ -53,7 +53,7 @@ describe("service-bot dev", () => {
     write("GREETING");
     const file = join(folder, ".env");
     const env = readFileSync(file, "utf8");
-    writeFileSync(file, `${env}GREETING=hello\nWEBHOOK_PATH=/one\n`);
+    writeFileSync(file, `${env}DRAIN_MS=600000\nGREETING=hello\nWEBHOOK_PATH=/one\n`);
     const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
     await dev.line((line) => /portal +http/.test(line));
     await dev.line((line) => line === "GREETING is hello");

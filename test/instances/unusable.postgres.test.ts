@@ -22,13 +22,16 @@ function make({ url, schema }: Place, options: BotOptions = {}): Bot {
 }
 
 /** A bot that works, on a clock of its own. */
-async function running(prepare: (bot: Bot) => unknown = () => undefined) {
+async function running(
+  prepare: (bot: Bot) => unknown = () => undefined,
+  { listen = false, ...options }: BotOptions & { readonly listen?: boolean } = {},
+) {
   const place = await emptyPlace();
   const clock = new ManualClock(1_800_000_000_000);
   const sink = logSink();
-  const bot = make(place, { logger: sink.log, clock });
+  const bot = make(place, { logger: sink.log, clock, ...options });
   prepare(bot);
-  await bot.start({ listen: false });
+  await bot.start({ listen, standalone: false });
   onTestFinished(() => bot.stop());
   const ready = async () => (await bot.status()).ready;
   return { place, clock, sink, bot, ready };
@@ -115,6 +118,16 @@ describe("a bot that runs", () => {
     }
     await migrated(place, 999);
     while (await ready()) await clock.advance(1_000);
+    expect(errorsIn(sink)).toMatchObject([{ err: { code: "INBOX_TOO_NEW" } }]);
+  });
+
+  test("takes deliveries no longer, although it has time for them after its stop has begun", async () => {
+    const options = { listen: true, drainMs: 600_000 };
+    const { place, clock, sink, bot } = await running(undefined, options);
+    const stopped = bot.stop();
+    await migrated(place, 999);
+    while (errorsIn(sink).length === 0) await clock.advance(1_000);
+    await stopped;
     expect(errorsIn(sink)).toMatchObject([{ err: { code: "INBOX_TOO_NEW" } }]);
   });
 

@@ -32,7 +32,7 @@ test("each further bot is as the one of a scaffolded bot on PostgreSQL", async (
 test("a bot takes deliveries until Caddy has noticed, and has its time to stop after that", () => {
   const seconds = (name: string) =>
     Number(new RegExp(`${name} (\\d+)s`).exec(caddyfile)?.[1] ?? Number.NaN);
-  const noticedMs = (seconds("health_interval") + seconds("health_timeout")) * 1000;
+  const noticedMs = (seconds("health_interval") + seconds("health_timeout") + 1) * 1000;
   for (const { environment, stop_grace_period = "20s" } of Object.values<Service>(services)) {
     const drainMs = Number(environment["DRAIN_MS"]);
     expect(drainMs).toBeGreaterThan(noticedMs);

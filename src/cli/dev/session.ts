@@ -155,6 +155,8 @@ function botEnvironment(platform: Platform, port: number): Record<string, string
     ...(platform.apiKey === "" ? {} : { SERVICE_API_KEY: platform.apiKey }),
     SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
     ...(Number.isNaN(port) ? {} : { PORT: String(port) }),
+    // Each save restarts the bot, and no load balancer is there that has to notice.
+    DRAIN_MS: "0",
     AUDIT_INTERVAL_MS: variable("AUDIT_INTERVAL_MS") ?? String(RETRY_INTERVAL_MS),
     SILENCE_MS: variable("SILENCE_MS") ?? String(RETRY_INTERVAL_MS * 1.5),
   };

@@ -8,10 +8,9 @@ ready="fetch('http://127.0.0.1:3000/readyz').then((r) => process.exit(r.ok ? 0 :
 docker compose build
 for bot in bot bot-2 bot-3; do
   docker compose up --detach --no-deps "$bot"
-  tries=30
-  until docker compose exec -T "$bot" node -e "$ready"; do
-    tries=$((tries - 1))
-    if [ "$tries" -eq 0 ]; then
+  end=$(($(date +%s) + 60))
+  until docker compose exec -T "$bot" node -e "$ready" </dev/null; do
+    if [ "$(date +%s)" -ge "$end" ]; then
       echo "$bot is not ready, and the update ends here: docker compose logs $bot" >&2
       exit 1
     fi

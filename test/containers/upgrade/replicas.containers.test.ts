@@ -129,7 +129,7 @@ withEngine("three bots behind Caddy", () => {
     "refuse no delivery while they have nothing to do, but some without DRAIN_MS",
     async () => {
       expect(await refusedWhileIdle(TIMES + 1)).toBe(0);
-      await restartWith("compose.override.yaml", 'DRAIN_MS: "5000"', 'DRAIN_MS: "0"');
+      await restartWith("compose.override.yaml", 'DRAIN_MS: "6000"', 'DRAIN_MS: "0"');
       const refused = await refusedWhileIdle(TIMES + 2);
       console.info(`without DRAIN_MS ${refused} deliveries were refused`);
       expect(refused).toBeGreaterThan(0);
