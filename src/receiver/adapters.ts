@@ -34,7 +34,7 @@ export interface Endpoints {
   readonly health: HealthOptions;
 }
 
-/** What the local platform may ask for, and its token. */
+/** Operations that the local platform may request, and its token. */
 export interface LocalAccess {
   /** The bearer token of the bot. It opens the report of the bot's health, too. */
   readonly apiKey: string;

@@ -35,7 +35,7 @@ export interface StateView {
 
 /** A timer of a bot that is not due yet. */
 export interface TimerView {
-  /** Where it was set: `dm:<conversation>`, `post:<post>`. */
+  /** Lane in which it was set: `dm:<conversation>`, `post:<post>`. */
   readonly lane: string;
   readonly name: string;
   readonly key: string;
@@ -69,7 +69,7 @@ export interface StatesInput {
 
 /** A part of a list of timers. */
 export interface TimersInput {
-  /** Where they were set, exactly. */
+  /** Lane in which they were set, exactly. */
   readonly lane?: string | undefined;
   /** `nextCursor` of the page before. */
   readonly cursor?: string | undefined;

@@ -10,7 +10,7 @@ const MAX_BYTES = 1024 * 1024;
 
 /** Status that a bot reports. */
 export interface BotView {
-  /** Where it answers; null if it has neither reported an address nor a webhook. */
+  /** Address of its local channel; null if it has neither reported an address nor a webhook. */
   readonly url: string | null;
   /** Answer to `GET /readyz?verbose` (docs/operating.md). Null without one. */
   readonly status: Readonly<Record<string, unknown>> | null;

@@ -7,7 +7,7 @@ export interface Key {
   readonly key: string;
   readonly label: string;
   readonly run: () => void;
-  /** Where it stands in the list of keys. */
+  /** Heading in the list of keys. */
   readonly group: string;
 }
 
@@ -15,7 +15,7 @@ const registered = signal<readonly (readonly Key[])[]>([]);
 
 /** The keys that do something now; of the same key the one that came last. */
 export const keys: ReadonlySignal<readonly Key[]> = computed(() => {
-  // Those of a view win over those of the whole page, whichever came first.
+  // Keys of a view win over keys of the whole page, in either order of registration.
   const all = registered.value.flat();
   const ordered = [...all.filter(isOfPage), ...all.filter((each) => !isOfPage(each))];
   const byKey = new Map(ordered.map((each) => [each.key, each]));
@@ -26,13 +26,13 @@ function isOfPage({ group }: Key): boolean {
   return group === "Views" || group === "Do";
 }
 
-/** These keys do something while the component is there. */
+/** Registers keys while the component is mounted. */
 export function useKeys(mine: readonly Key[]): void {
   const current = useRef(mine);
   current.current = mine;
   const names = mine.map(({ key, label }) => `${key} ${label}`).join("\n");
-  // What they are called says whether they are others; what they do is looked up late.
-  // From the moment that they are shown: one may be pressed at once.
+  // Keys are compared by name, and their functions are looked up when pressed: functions are new with each render.
+  // A layout effect, because a key may be pressed as soon as it is shown.
   useLayoutEffect(() => {
     const own = current.current.map((each) => ({
       ...each,
@@ -51,11 +51,11 @@ export function listenToKeys(): void {
     if (event.defaultPrevented || event.repeat || event.ctrlKey || event.metaKey || event.altKey)
       return;
     if (isTyping(event.target)) {
-      // The way out of a field, so that the keys are at hand again.
+      // Escape leaves the field, and the keys work again.
       if (event.key === "Escape") (event.target as HTMLElement).blur();
       return;
     }
-    // What a dialog offers has its own keys.
+    // A dialog has its own keys.
     if (document.querySelector("dialog[open]") !== null) return;
     const found = keys.value.find(({ key }) => key === event.key);
     if (found === undefined) return;
