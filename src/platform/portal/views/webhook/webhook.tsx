@@ -89,6 +89,7 @@ function Deliveries({ app: { webhook, bot } }: AppProps) {
 /** Address, event types and switch of the webhook. */
 function Endpoint({ app: { webhook } }: AppProps) {
   const [isEdited, setEdited] = useState(false);
+  const { reload } = useShownApp();
   const newer = webhook.types.filter((type) => !(type in eventTypes));
   const options = [...types, ...newer.map((value) => ({ value, hint: "newer than this page" }))];
   return (
@@ -121,13 +122,15 @@ function Endpoint({ app: { webhook } }: AppProps) {
         ]}
         onInput={() => setEdited(true)}
         onReset={() => setEdited(false)}
-        run={(values) =>
-          control.saveWebhook({
+        run={async (values) => {
+          await control.saveWebhook({
             url: values.text("url"),
             types: values.checked("types"),
             enabled: values.text("enabled") === "on",
-          })
-        }
+          });
+          // The next change is compared with what is rendered, so the saved values are rendered first.
+          await reload();
+        }}
         done="Saved. The failure count is 0."
         more={
           isEdited && (
