@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -7,8 +7,8 @@ import { median } from "../../faults/report.ts";
 import type { Docker } from "../engine/docker.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
 
-/** Of the package libfaketime. The base images have this machine's Debian. */
-export const FAKETIME_FOLDER = "/usr/lib/x86_64-linux-gnu/faketime";
+/** Folder of the package libfaketime. `undefined` if not installed. The base images have this machine's Debian. */
+export const FAKETIME_FOLDER: string | undefined = globSync("/usr/lib/*-linux-gnu*/faketime")[0];
 
 /** More than a signature may be off. */
 const OFFSETS = ["+600", "-600"] as const;

@@ -9,39 +9,40 @@ import { SCAFFOLD_TIMEOUT_MS } from "../../support/scaffolded.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ComposeProject } from "../support/compose.ts";
 import { docker, hostAddress, withEngine } from "../support/given.ts";
+import { PostgresContainer } from "../support/postgres-container.ts";
 import { Pod } from "./pod.ts";
 
 const IMAGE = "service-bot-test/kubernetes";
 
 /** Names of what these tests create. */
 const NAME = "kubernetes-pod";
-const NETWORK = "kubernetes-network";
-const DATABASE = "kubernetes-postgres";
+const DATABASE = "kubernetes";
 
 withEngine("a container as the manifests for Kubernetes describe it", () => {
   let folder: string;
   let project: ComposeProject;
+  let database: PostgresContainer | undefined;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "kubernetes-"));
     project = await ComposeProject.scaffold(docker, folder, "kubernetes", ["--store", "postgres"]);
     await docker.run("build", "--tag", IMAGE, project.dir);
-    await removeAll();
+    await removeBot();
   }, SCAFFOLD_TIMEOUT_MS + 120_000);
 
   afterAll(async () => {
-    await removeAll();
+    await removeBot();
+    await database?.remove();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function removeAll(): Promise<void> {
-    for (const name of [NAME, DATABASE]) await docker.succeeds("rm", "--force", "--volumes", name);
-    await docker.succeeds("network", "rm", NETWORK);
+  async function removeBot(): Promise<void> {
+    await docker.succeeds("rm", "--force", "--volumes", NAME);
     await docker.succeeds("volume", "rm", `${NAME}-data`);
   }
 
   /** A platform, and a bot in a pod that it delivers to. */
-  async function start(manifest: Manifest, flags: readonly string[] = []) {
+  async function start(manifest: Manifest) {
     const host = await hostAddress();
     const port = String(await reservePort());
     const address = ["--host", host, "--port", port];
@@ -49,10 +50,12 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     project.configure({
       ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY },
       SERVICE_WEBHOOK_SECRET: SECRET,
+      ...(database === undefined ? {} : { PGPASSWORD: database.password }),
     });
     const secret = join(project.dir, ".env");
     const started = performance.now();
-    const pod = await Pod.start(docker, manifest, { name: NAME, image: IMAGE, secret, flags });
+    const network = database?.network;
+    const pod = await Pod.start(docker, manifest, { name: NAME, image: IMAGE, secret, network });
     onTestFinished(() => pod.remove());
     await pod.until("ready", () => pod.isReady);
     console.info(`the pod was ready after ${seconds(started)}`);
@@ -102,27 +105,19 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
   }, 400_000);
 
   test("on PostgreSQL it is out of service, and not restarted, while the database is away", async () => {
-    await docker.run("network", "create", NETWORK);
-    const secret = join(project.dir, ".env");
-    const init = `${project.dir}/postgres-init.sql:/docker-entrypoint-initdb.d/init.sql:ro`;
-    await docker.run(
-      ...["run", "--detach", "--name", DATABASE, "--network", NETWORK],
-      ...["--network-alias", "postgres", "--volume", init, "--env-file", secret],
-      ...["--entrypoint", "bash", "postgres:18"],
-      ...["-c", `POSTGRES_PASSWORD="$PGPASSWORD" exec docker-entrypoint.sh postgres`],
-    );
+    database = await PostgresContainer.start(docker, DATABASE);
     const manifest = new Manifest("postgres.yaml");
-    const { pod, platform } = await start(manifest, ["--network", NETWORK]);
+    const { pod, platform } = await start(manifest);
     await platform.message("into PostgreSQL");
     await platform.answer("Hi Ada! You wrote: into PostgreSQL");
 
     const restarts = await pod.ownRestarts();
     const away = performance.now();
-    await docker.run("stop", DATABASE);
+    await docker.run("stop", database.name);
     await pod.until("out of service", () => !pod.isReady);
     console.info(`without its database the pod was out of service after ${seconds(away)}`);
     const back = performance.now();
-    await docker.run("start", DATABASE);
+    await docker.run("start", database.name);
     await pod.until("ready", () => pod.isReady);
     console.info(`with its database back the pod was ready after ${seconds(back)}`);
     expect(pod.restarts).toBe(0);

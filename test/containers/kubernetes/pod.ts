@@ -16,8 +16,8 @@ export interface PodOptions {
   readonly image: string;
   /** File in the form of `.env`, from which the Secret is made. */
   readonly secret: string;
-  /** Further flags of `docker run`. */
-  readonly flags?: readonly string[];
+  /** A further network, such as the database's. */
+  readonly network: string | undefined;
 }
 
 /**
@@ -47,7 +47,7 @@ export class Pod {
 
   /** Starts the container and its probes. */
   static async start(docker: Docker, manifest: Manifest, options: PodOptions): Promise<Pod> {
-    const { name, image, secret, flags = [] } = options;
+    const { name, image, secret, network } = options;
     const port = await reservePort();
     const inside = manifest.bot.ports?.[0]?.containerPort;
     const publish = ["--publish", `127.0.0.1:${port}:${inside}`];
@@ -55,10 +55,12 @@ export class Pod {
     // A pod starts a container again that has ended by itself.
     const always = ["--restart", "always"];
     await docker.run(
-      ...["run", "--detach", "--name", name, ...always, "--env-file", secret, ...publish],
+      ...["create", "--name", name, ...always, "--env-file", secret, ...publish],
       ...volumes,
-      ...[...confinementOf(manifest), ...environmentOf(manifest), ...flags, image],
+      ...[...confinementOf(manifest), ...environmentOf(manifest), image],
     );
+    if (network !== undefined) await docker.run("network", "connect", network, name);
+    await docker.run("start", name);
     const pod = new Pod(docker, manifest, name, `http://127.0.0.1:${port}`);
     pod.#life = pod.#live();
     return pod;

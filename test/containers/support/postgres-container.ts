@@ -12,6 +12,9 @@ const INIT = join(root, "templates/stores/postgres/postgres-init.sql");
 /** This machine has no address in the network, by which a bot could reach the platform. */
 const NO_HOST = "com.docker.network.bridge.inhibit_ipv4=true";
 
+/** Name in its network, as in the files of a scaffolded bot and in the manifests for Kubernetes. */
+const HOST = "postgres";
+
 /** In ms. Makes a database in a new volume. */
 const READY_TIMEOUT_MS = 60_000;
 
@@ -19,8 +22,9 @@ const READY_TIMEOUT_MS = 60_000;
 export class PostgresContainer {
   readonly name: string;
   readonly network: string;
+  /** Password of the bot's role. */
+  readonly password: string = randomBytes(12).toString("hex");
   readonly #docker: Docker;
-  readonly #password = randomBytes(12).toString("hex");
 
   private constructor(docker: Docker, name: string) {
     this.#docker = docker;
@@ -34,11 +38,11 @@ export class PostgresContainer {
     await docker.run("network", "create", "--internal", "--opt", NO_HOST, database.network);
     await docker.run(
       ...["run", "--detach", "--name", database.name],
-      ...["--env", `POSTGRES_PASSWORD=${database.#password}`],
+      ...["--env", `POSTGRES_PASSWORD=${database.password}`],
       ...["--volume", `${INIT}:/docker-entrypoint-initdb.d/postgres-init.sql:ro`],
       "postgres:18",
     );
-    await docker.run("network", "connect", database.network, database.name);
+    await docker.run("network", "connect", "--alias", HOST, database.network, database.name);
     return database;
   }
 
@@ -67,6 +71,6 @@ export class PostgresContainer {
   }
 
   #url(host: string): string {
-    return `postgres://bot:${this.#password}@${host}:5432/bot`;
+    return `postgres://bot:${this.password}@${host}:5432/bot`;
   }
 }
