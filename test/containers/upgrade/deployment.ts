@@ -26,6 +26,9 @@ const STUCK_MS = 60_000;
 export interface Delivery {
   /** In ms, of `performance.now`. */
   readonly at: number;
+  readonly eventIds: readonly string[];
+  /** The HTTP status of the answer; null without an answer. */
+  readonly status: number | null;
   /** Why the bot did not take it. `undefined` if it did. */
   readonly refusal: string | undefined;
 }
@@ -59,7 +62,8 @@ export class Deployment {
     this.ledger = new Ledger(platform, ANSWERS);
     platform.onTimeline((entry) => {
       if (entry.kind !== "delivery") return;
-      this.deliveries.push({ at: performance.now(), refusal: entry.error });
+      const { eventIds, status, error: refusal } = entry;
+      this.deliveries.push({ at: performance.now(), eventIds, status, refusal });
     });
   }
 
@@ -99,11 +103,9 @@ export class Deployment {
     return new Load({ ledger: this.ledger, random, pauseMs: () => PAUSE_MS, ...options });
   }
 
-  /** Why deliveries were refused since then, each. */
-  refusalsSince(began: number): string[] {
-    return this.deliveries.flatMap(({ at, refusal }) =>
-      at < began || refusal === undefined ? [] : [refusal],
-    );
+  /** The deliveries that have ended since then. */
+  deliveriesSince(began: number): Delivery[] {
+    return this.deliveries.filter(({ at }) => at >= began);
   }
 
   /** Waits until everything that was written is stored and nothing is pending. @throws without any progress */

@@ -51,7 +51,9 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
       await project.type(UP);
       await ledger.waitSaid(ledger.said + 200, 60_000);
       const gapMs = longestGap(updated);
-      const refused = deployment.refusalsSince(updated).length;
+      const refused = deployment
+        .deliveriesSince(updated)
+        .filter(({ refusal }) => refusal !== undefined).length;
 
       deployment.use(before);
       await project.type(UP).catch(() => undefined);

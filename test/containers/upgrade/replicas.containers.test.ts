@@ -8,8 +8,16 @@ import { chooseSeed, Random } from "../../faults/random.ts";
 import { tabulate } from "../../faults/report.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../../support/scaffolded.ts";
 import { docker, withEngine } from "../support/given.ts";
-import type { Deployment } from "./deployment.ts";
-import { openStore, REPLICAS, startReplicas, UPDATE, untilReady } from "./replicas.ts";
+import type { Delivery, Deployment } from "./deployment.ts";
+import {
+  botContainers,
+  openStore,
+  REPLICAS,
+  startReplicas,
+  UPDATE,
+  untilReady,
+} from "./replicas.ts";
+import { packageIn, packageOf } from "./versions.ts";
 
 /** Upgrades, and as many kills. UPGRADES=20 is the large size. */
 const TIMES = Number(process.env["UPGRADES"] ?? "3");
@@ -42,25 +50,37 @@ withEngine("three bots behind Caddy", () => {
     await deployment?.remove();
   });
 
-  /** Gives all bots the other version, one bot after the other. Resolves to why deliveries were refused meanwhile. */
-  async function upgrade(time: number): Promise<string[]> {
-    deployment.use(time % 2 === 0 ? deployment.before : deployment.after);
+  /**
+   * Gives all bots the other version, one bot after the other: every second time the version before. Resolves to the
+   * deliveries meanwhile.
+   */
+  async function upgrade(time: number): Promise<Delivery[]> {
+    const old = await botContainers(deployment);
+    const oldPackages = await Promise.all(old.map(packageIn));
+    const version = time % 2 === 0 ? deployment.before : deployment.after;
+    deployment.use(version);
     const began = performance.now();
     await deployment.project.type(UPDATE);
-    return deployment.refusalsSince(began);
+    const deliveries = deployment.deliveriesSince(began);
+    const bots = await botContainers(deployment);
+    expect(new Set([...old, ...bots]).size).toBe(2 * REPLICAS.length);
+    expect(oldPackages).not.toContain(packageOf(version));
+    expect(await Promise.all(bots.map(packageIn))).toEqual(bots.map(() => packageOf(version)));
+    return deliveries;
   }
 
-  /** Kills a bot after some more answers, and starts it again. Resolves to why deliveries were refused meanwhile. */
-  async function kill(random: Random): Promise<string[]> {
+  /** Kills a bot after some more answers, and starts it again. Resolves to the deliveries meanwhile. */
+  async function kill(random: Random): Promise<Delivery[]> {
     const { ledger, project } = deployment;
     const container = await project.container(random.pick(REPLICAS));
-    await ledger.waitSaid(ledger.said + random.below(100), ANSWERS_TIMEOUT_MS);
+    const answers = ledger.said + random.below(100);
+    expect(await ledger.waitSaid(answers, ANSWERS_TIMEOUT_MS)).toBe(true);
     const began = performance.now();
     await docker.run("kill", "--signal", "KILL", container);
-    await ledger.waitSaid(ledger.said + 50, ANSWERS_TIMEOUT_MS);
+    expect(await ledger.waitSaid(ledger.said + 50, ANSWERS_TIMEOUT_MS)).toBe(true);
     await docker.run("start", container);
     await untilReady(deployment);
-    return deployment.refusalsSince(began);
+    return deployment.deliveriesSince(began);
   }
 
   test(
@@ -71,11 +91,17 @@ withEngine("three bots behind Caddy", () => {
       const random = new Random(chooseSeed());
       const started = performance.now();
       const load = deployment.load();
-      const duringUpgrades: string[] = [];
-      const duringKills: string[] = [];
+      let taken = 0;
+      const duringUpgrades: Delivery[] = [];
+      const duringKills: Delivery[] = [];
       for (let time = 1; time <= TIMES; time++) {
-        duringUpgrades.push(...(await upgrade(time)));
-        duringKills.push(...(await kill(random)));
+        const deliveries = await upgrade(time);
+        const refused = deliveries.filter(({ refusal }) => refusal !== undefined);
+        expect(deliveries.length).toBeGreaterThan(refused.length);
+        taken += deliveries.length - refused.length;
+        duringUpgrades.push(...refused);
+        const killed = await kill(random);
+        duringKills.push(...killed.filter(({ refusal }) => refusal !== undefined));
       }
       while (ledger.written.length < TIMES * EVENTS_PER_UPGRADE) await ledger.waitAnswer(1_000);
       await load.stop();
@@ -85,6 +111,7 @@ withEngine("three bots behind Caddy", () => {
         events: ledger.written.length,
         answers: ledger.said,
         ...{ upgrades: TIMES, kills: TIMES },
+        "deliveries taken during upgrades": taken,
         "deliveries refused during upgrades": duringUpgrades.length,
         "deliveries refused during kills": duringKills.length,
         lost: violations.filter((text) => text.startsWith("lost")).length,
@@ -109,28 +136,31 @@ withEngine("three bots behind Caddy", () => {
     await untilReady(deployment);
   }
 
-  /** Upgrades bots that have nothing to do, which stop at once. Resolves to the number of deliveries that failed meanwhile. */
-  async function refusedWhileIdle(time: number): Promise<number> {
+  /** Upgrades bots that have nothing to do, which stop at once. Resolves to the number of deliveries meanwhile. */
+  async function upgradeWhileIdle(time: number): Promise<{ taken: number; refused: number }> {
     const { webhookUrl, platform } = deployment;
     const poster = new Poster(webhookUrl, platform.webhookSecret, 1);
-    let refused = 0;
+    let [taken, refused] = [0, 0];
     const over = new AbortController();
     const deliver = async () => {
-      if ((await poster.post(EMPTY)) !== 200) refused += 1;
+      if ((await poster.post(EMPTY)) === 200) taken += 1;
+      else refused += 1;
     };
     const delivering = every(systemClock, PAUSE_MS, deliver, over.signal);
     await upgrade(time).finally(() => over.abort());
     await delivering;
     poster.close();
-    return refused;
+    return { taken, refused };
   }
 
   test(
     "refuse no delivery while they have nothing to do, but some without DRAIN_MS",
     async () => {
-      expect(await refusedWhileIdle(TIMES + 1)).toBe(0);
+      const drained = await upgradeWhileIdle(TIMES + 1);
+      expect(drained.taken).toBeGreaterThan(0);
+      expect(drained.refused).toBe(0);
       await restartWith("compose.override.yaml", 'DRAIN_MS: "6000"', 'DRAIN_MS: "0"');
-      const refused = await refusedWhileIdle(TIMES + 2);
+      const { refused } = await upgradeWhileIdle(TIMES + 2);
       console.info(`without DRAIN_MS ${refused} deliveries were refused`);
       expect(refused).toBeGreaterThan(0);
     },

@@ -41,6 +41,13 @@ export async function startReplicas(name: string): Promise<Deployment> {
   return deployment;
 }
 
+/** The containers of the bots, in the order of {@link REPLICAS}. */
+export async function botContainers({ project }: Deployment): Promise<string[]> {
+  const ids: string[] = [];
+  for (const replica of REPLICAS) ids.push(await project.container(replica));
+  return ids;
+}
+
 /** The inbox in the database of the compose files. */
 export async function openStore({ project }: Deployment): Promise<PostgresStore> {
   const [, password = ""] =

@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { run } from "../../faces/create.ts";
 import { NEXT_POSTGRES_STEP, NEXT_SQLITE_STEP, nextStepName } from "../../support/next-schema.ts";
 import { withoutBotVariables } from "../../support/scaffolded.ts";
+import { docker } from "../support/given.ts";
 
 /** The files of a project that name its version of service-bot. */
 const NAMING = ["package.json", "package-lock.json"];
@@ -35,6 +36,20 @@ export async function twoVersions(project: string): Promise<readonly [Version, V
 /** Gives the project a version, as `npm install` does, without installing it on this machine. */
 export function useVersion(project: string, version: Version): void {
   for (const [name, text] of version) writeFileSync(join(project, name), text);
+}
+
+/** The hash of the package of service-bot that this version installs. */
+export function packageOf(version: Version): string {
+  return hashOf(version.get("package-lock.json") ?? "");
+}
+
+/** The hash of the package of service-bot that a container has. */
+export async function packageIn(container: string): Promise<string> {
+  return hashOf(await docker.run("exec", container, "cat", "node_modules/.package-lock.json"));
+}
+
+function hashOf(lockfile: string): string {
+  return JSON.parse(lockfile).packages["node_modules/service-bot"].integrity;
 }
 
 function readVersion(project: string): Version {
