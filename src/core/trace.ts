@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 
 const TRACE_ID_LENGTH = 32;
 
@@ -9,7 +9,8 @@ const TRACE_ID_LENGTH = 32;
  * stored the event and its flags: `<trace id>-<span id>-<flags>`.
  */
 export function newTrace(): string {
-  return randomBytes(TRACE_ID_LENGTH / 2).toString("hex");
+  // Node draws the randomness of 128 UUIDs at once; `randomBytes` would be a system call for each trace.
+  return randomUUID().replaceAll("-", "");
 }
 
 /** Returns the id of a trace, as the log has it. */

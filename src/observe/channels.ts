@@ -172,7 +172,7 @@ interface WorkMessage extends BotMessage {
 export interface WorkMessages {
   /** A delivery, from its signature to its answer. */
   readonly delivery: WorkMessage & { status?: number; batch?: BatchMessage };
-  /** Storing a page of the event log. */
+  /** Storing pages of the event log in one transaction. */
   readonly page: WorkMessage & { batch?: BatchMessage };
   /** One run of the handlers of an event. `trace` is the stored one, with its span. */
   readonly run: WorkMessage &

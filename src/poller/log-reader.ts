@@ -2,7 +2,7 @@ import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
 import type { LogPurpose } from "../client/request.ts";
 import type { EventPage } from "../client/resources.ts";
-import type { Clock } from "../core/clock.ts";
+import { type Clock, systemClock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
@@ -25,6 +25,8 @@ export interface LogReaderOptions {
   readonly firstStart?: FirstStart | undefined;
   /** The platform's clock, in milliseconds since 1970. */
   readonly platformClock: Pick<Clock, "now">;
+  /** Times the wait for a page that shares a transaction. Default `systemClock`. */
+  readonly clock?: Clock | undefined;
   /** The term in which the cursor is moved, where several instances share the inbox. */
   readonly term?: number | undefined;
   /** Sender of what is published on channels. */
@@ -40,6 +42,12 @@ export interface FirstStart {
 export const CURSOR: string = EVENT_LOG;
 
 const PAGE_LIMIT = 50;
+
+/** Events that share a transaction. Beyond this many, a row costs as much as before, and the event loop waits longer. */
+const MAX_GROUP_EVENTS = 500;
+
+/** In ms. A page that has arrived waits this long for the next one, to share its transaction. */
+const GROUP_WAIT_MS = 10;
 
 /** Empty pages in a row that are followed, because pages may be filtered by scope. */
 const MAX_EMPTY_PAGES = 100;
@@ -121,7 +129,8 @@ export class LogReader {
     // A read from the head skips the unsettled part, so it cannot move the cursor.
     let settled = from === "cursor" || since === undefined;
     const seenAt = new Map<string, number>();
-    for (;;) {
+    let group = new PageGroup(this.#cursor);
+    for (let isFirst = true; ; isFirst = false) {
       const page = await fetching;
       // An empty cursor would mean "the present" when it is sent back, so it is never followed.
       const next = page.cursor === "" ? since : page.cursor;
@@ -132,15 +141,18 @@ export class LogReader {
       if (!isLast) fetching = this.#fetch(next, signal);
       // If storing fails, that page is no longer awaited.
       fetching.catch(() => undefined);
-      settled &&= next !== undefined && this.#isSettled(page, next, seenAt);
-      const isDone = next !== undefined && this.#refused.covers(next);
-      found.push(...(await this.#store(page, settled && !isDone ? next : undefined)));
-      // Not stored, because a restart must know the refused position, up to which everything is done.
-      if (settled && isDone) this.#cursor = next;
-      if (this.#atEnd) this.#refused.logLeftOut(this.#options.log);
+      const dated = this.#date(page);
+      settled &&= next !== undefined && this.#isSettled(dated, next, group.reached, seenAt);
+      group.add(dated, settled ? next : undefined);
       since = next;
+      // The first page is not held up, because most reads bring no more than that.
+      if (isFirst || isLast || group.isFull || !(await this.#arrivesSoon(fetching))) {
+        found.push(...(await this.#store(group)));
+        group = new PageGroup(this.#cursor);
+      }
       if (isLast) break;
     }
+    if (this.#atEnd) this.#refused.logLeftOut(this.#options.log);
     this.#head = since;
     if (from === "cursor") {
       this.#seenAt = seenAt;
@@ -179,39 +191,68 @@ export class LogReader {
     return client.events({ since, limit: PAGE_LIMIT }, { signal, purpose: this.#purpose() });
   }
 
-  /** Returns whether no event can still commit before this position. */
-  #isSettled(page: EventPage, cursor: string, seenAt: Map<string, number>): boolean {
-    const now = this.#dateOf(page);
-    const dates = this.#dates.of(page, now);
-    if (dates.some(([, at]) => now - at < SETTLED_AFTER_MS)) return false;
-    if (cursor === this.#cursor || cursor === dates.at(-1)?.[0]) return true;
-    // The position may be ahead of the last event, by events that the token cannot read and whose age is unknown.
-    const first = this.#seenAt.get(cursor) ?? now;
-    seenAt.set(cursor, first);
-    return now - first > SETTLED_AFTER_MS;
+  /** Returns whether the page comes before those that wait for it have waited long enough. False if it fails. */
+  #arrivesSoon(page: Promise<EventPage>): Promise<boolean> {
+    const { clock = systemClock } = this.#options;
+    return new Promise((resolve) => {
+      const cancel = clock.timer(GROUP_WAIT_MS, () => resolve(false));
+      const settle = (arrived: boolean) => {
+        cancel();
+        resolve(arrived);
+      };
+      page.then(
+        () => settle(true),
+        () => settle(false),
+      );
+    });
   }
 
-  /** @param position where the cursor moves to, if it moves */
-  async #store(page: EventPage, position: string | undefined): Promise<readonly FoundEvent[]> {
-    const { laneOf } = this.#options;
-    const isNew = position !== undefined && position !== this.#cursor;
-    const batch = readBatch(page.events, laneOf).filter(
-      ({ id, unusable }) => unusable !== undefined || !this.#refused.leavesOut(id),
-    );
-    if (batch.length === 0 && !isNew) return [];
-    const now = this.#dateOf(page);
-    const dates = new Map(this.#dates.of(page, now));
-    const { stored } = await this.#put(batch, isNew ? position : undefined);
-    if (isNew) {
-      this.#cursor = position;
-      this.#refused.replace(this.#options.log);
-    }
-    const types = new Map(batch.map(({ id, type }) => [id, type]));
-    return stored.map((id) => ({ id, type: types.get(id) ?? "", at: dates.get(id) ?? now }));
+  #date(page: EventPage): DatedPage {
+    const now = page.date ?? this.#options.platformClock.now();
+    return { events: page.events, now, dates: this.#dates.of(page, now) };
   }
 
   /**
-   * Stores a page. It is a trace, as a delivery is; most pages have nothing new, and are neither logged nor traced.
+   * Returns whether no event can still commit before the position behind a page.
+   *
+   * @param reached where the page began, if that is settled
+   */
+  #isSettled(
+    { dates, now }: DatedPage,
+    position: string,
+    reached: string | undefined,
+    seenAt: Map<string, number>,
+  ): boolean {
+    if (dates.some(([, at]) => now - at < SETTLED_AFTER_MS)) return false;
+    if (position === reached || position === dates.at(-1)?.[0]) return true;
+    // The position may be ahead of the last event, by events that the token cannot read and whose age is unknown.
+    const first = this.#seenAt.get(position) ?? now;
+    seenAt.set(position, first);
+    return now - first > SETTLED_AFTER_MS;
+  }
+
+  async #store(group: PageGroup): Promise<readonly FoundEvent[]> {
+    const { laneOf, log } = this.#options;
+    const { reached } = group;
+    const isDone = reached !== undefined && this.#refused.covers(reached);
+    const isNew = reached !== this.#cursor && !isDone;
+    const batch = readBatch(group.events, laneOf).filter(
+      ({ id, unusable }) => unusable !== undefined || !this.#refused.leavesOut(id),
+    );
+    if (batch.length === 0 && !isNew) {
+      // Not stored, because a restart must know the refused position, up to which everything is done.
+      this.#cursor = reached;
+      return [];
+    }
+    const { stored } = await this.#put(batch, isNew ? reached : undefined);
+    this.#cursor = reached;
+    if (isNew) this.#refused.replace(log);
+    const types = new Map(batch.map(({ id, type }) => [id, type]));
+    return stored.map((id) => ({ id, type: types.get(id) ?? "", at: group.dateOf(id) }));
+  }
+
+  /**
+   * Stores pages. They are one trace, as a delivery is. Most have nothing new, and are neither logged nor traced.
    *
    * @throws {ServiceBotError} LEASE_LOST when another instance reads the log by now; the events are stored
    */
@@ -233,9 +274,48 @@ export class LogReader {
     if (result.termOver !== true) return result;
     throw new ServiceBotError("LEASE_LOST", "Another instance reads the event log by now.");
   }
+}
 
-  #dateOf({ date }: EventPage): number {
-    return date ?? this.#options.platformClock.now();
+/** A page, and when it was answered and its events were made, in ms since 1970 on the platform's clock. */
+interface DatedPage {
+  readonly events: readonly unknown[];
+  readonly now: number;
+  /** In the order of the events. */
+  readonly dates: readonly Dated[];
+}
+
+/** Pages that follow each other and are stored in one transaction. */
+class PageGroup {
+  readonly events: unknown[] = [];
+  readonly #dates = new Map<string, number>();
+  #reached: string | undefined;
+  #now = 0;
+
+  /** @param reached the position up to which everything is settled and stored */
+  constructor(reached: string | undefined) {
+    this.#reached = reached;
+  }
+
+  /** The position up to which everything will be settled and stored with these pages. */
+  get reached(): string | undefined {
+    return this.#reached;
+  }
+
+  get isFull(): boolean {
+    return this.events.length >= MAX_GROUP_EVENTS;
+  }
+
+  /** @param reached the position behind the page, if everything up to it is settled */
+  add({ events, now, dates }: DatedPage, reached: string | undefined): void {
+    for (const event of events) this.events.push(event);
+    for (const [id, at] of dates) this.#dates.set(id, at);
+    this.#reached = reached ?? this.#reached;
+    this.#now = now;
+  }
+
+  /** When an event was made, in ms since 1970 on the platform's clock. The time of the page if it has no id. */
+  dateOf(id: string): number {
+    return this.#dates.get(id) ?? this.#now;
   }
 }
 
