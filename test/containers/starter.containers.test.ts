@@ -2,23 +2,26 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { documentedBlock } from "../docs/markdown.ts";
 import { API_KEY, PlatformProcess, SECRET } from "../e2e/proxy/world.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ComposeProject, DOMAIN } from "./support/compose.ts";
 import { docker, hostAddress, withEngine } from "./support/given.ts";
-import { documentedLine } from "./support/page.ts";
 
 /** In ms. Installs the bot, starts its database, and waits for both. */
 const UP_TIMEOUT_MS = 600_000;
 
-/** A line of docs/deploying.md, with a name for which Caddy signs the certificate itself. */
-function documented(part: string): string {
-  return documentedLine(part).replace("bot.example.org", DOMAIN);
-}
+/** The lines of the page, with a name for which Caddy signs the certificate itself. */
+const [NAME_LINE = "", UP = "", FOLLOW = ""] = documentedBlock("docs/deploying.md", "docker")
+  .replace("bot.example.org", DOMAIN)
+  .split("\n");
 
-const UP = documented("docker compose up");
+test("docs/start.md has the lines of docs/deploying.md", () => {
+  const lines = documentedBlock("docs/start.md", "docker");
+  expect(lines).toBe(documentedBlock("docs/deploying.md", "docker"));
+});
 
 withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml", (store) => {
   let folder: string;
@@ -65,8 +68,9 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
         SERVICE_API_KEY: API_KEY,
         SERVICE_WEBHOOK_SECRET: SECRET,
       });
-      await project.type(documented("echo BOT_DOMAIN="));
+      await project.type(NAME_LINE);
       await project.type(UP);
+      const following = project.follow(FOLLOW);
 
       const root = "/data/caddy/pki/authorities/local/root.crt";
       const authority = join(temporaryFolder(), "root.crt");
@@ -79,6 +83,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       await platform.control.saveWebhook({ url: `https://${DOMAIN}/webhook` });
       const { event, status } = await say("by https");
       expect(status).toBe(200);
+      await following.line((line) => line.includes('"msg":"ready"'));
 
       // The memory is in the volume: what is delivered once more is known.
       await project.type("docker compose restart bot");
@@ -113,8 +118,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       platform = await PlatformProcess.start(temporaryFolder(), undefined, ["--host", host]);
       const unset = { SERVICE_WEBHOOK_SECRET: "", BOT_DOMAIN: "" };
       project.configure({ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY, ...unset });
-      await project.type(documented("echo DELIVERY=polling"));
-      await project.type(documented("--detach bot"));
+      await project.type(documentedBlock("docs/deploying.md", "polling"));
       // A new bot begins with what comes after its first look.
       await platform.entry("api", ({ path, status }) => path === "/events" && status === 200);
       const message = await platform.message("by polling");

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { commandsOf, problemOf } from "./command-lines.ts";
-import { codeBlocks, pages, root } from "./markdown.ts";
+import { codeBlocks, pages, root, testOf } from "./markdown.ts";
 
 /** Pages that go into a bot; what stands between double braces is filled in. */
 const templates = [
@@ -27,7 +27,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   json: "parsed here",
   yaml: "parsed here",
   sql: "run by sql.test.ts",
-  toml: "read by test/mcp/docs.test.ts",
+  toml: "read by test/mcp/docs.test.ts and test/containers/platforms",
   nginx: "run by test/e2e/proxy",
   ini: "looked at by test/templates",
   promql: "looked at by the tests of the alerts",
@@ -79,14 +79,24 @@ test.each(inLanguage("json"))("the JSON of $page can be parsed: $code", ({ code 
   }
 });
 
-test("each block of docs/deploying.md that someone types or installs names the test that runs it", () => {
-  const untested = inLanguage("sh", "nginx", "yaml", "toml", "ini")
-    .filter(({ page }) => page === "docs/deploying.md")
-    .filter(({ note }) => !/^(?:tested|not run): /.test(note));
-  expect(untested.map(({ code }) => code)).toEqual([]);
+test("each block of docs/deploying.md and docs/platforms names the test that runs it, or why none does", () => {
+  const untested = blocks
+    .filter(({ page }) => page === "docs/deploying.md" || dirname(page) === "docs/platforms")
+    .filter((block) => testOf(block) === undefined && !/^not run: ./.test(block.note));
+  expect(untested.map(({ page, code }) => `${page}: ${code}`)).toEqual([]);
+});
+
+test("each test that a block names is there, and fetches the block", () => {
   const named = blocks.flatMap(({ note }) => note.match(/\btest\/\S+\.test\.ts/g) ?? []);
   expect(named.length).toBeGreaterThan(30);
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  const tested = blocks.flatMap((block) => {
+    const test = testOf(block);
+    return test === undefined ? [] : [{ page: block.page, ...test }];
+  });
+  expect(tested.length).toBeGreaterThan(10);
+  expect(tested.filter(({ page, name, file }) => !fetches(file, page, name))).toEqual([]);
+  expect(fetches("test/e2e/proxy.system.test.ts", "docs/deploying.md", "docker")).toBe(false);
 });
 
 test("YAML can be parsed", () => {
@@ -117,6 +127,21 @@ test("a command that is not there is found", () => {
   expect(found("BOT=1 frobnicate --now")[0]).toContain("frobnicate is no command");
   expect(found('T=$(date +%s)\ncurl -d "a; b | c" \\\n  http://127.0.0.1')).toEqual([]);
 });
+
+/** True if the file, or a file of tests that it imports, calls `documentedBlock` with these literals. */
+function fetches(file: string, page: string, name: string): boolean {
+  const call = `documentedBlock("${page}","${name}")`;
+  const files = new Set([join(root, file)]);
+  for (const path of files) {
+    const text = readFileSync(path, "utf8");
+    if (text.replaceAll(/\s|,(?=\s*\))/g, "").includes(call)) return true;
+    for (const [, imported = ""] of text.matchAll(/ from "(\.[^"]+)"/g)) {
+      const target = resolve(dirname(path), imported);
+      if (relative(root, target).startsWith("test/")) files.add(target);
+    }
+  }
+  return false;
+}
 
 function problemsIn(commands: readonly string[]): string[] {
   return commands.flatMap((command) => {

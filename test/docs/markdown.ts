@@ -30,13 +30,33 @@ export const pages: readonly Page[] = [
 
 /** The fenced blocks of a page; what the whole block is indented by, as in a list, is no part of it. */
 export function codeBlocks({ path, text }: Page): CodeBlock[] {
-  const fences = /(?:^<!-- (.*) -->\n)?^( *)```([^\n]*)\n([\s\S]*?)^ *```$/gm;
+  const fences = /(?:^ *<!-- (.*) -->\n)?^( *)```([^\n]*)\n([\s\S]*?)^ *```$/gm;
   return [...text.matchAll(fences)].map(([, note, indent = "", language = "", code = ""]) => ({
     page: path,
     note: note ?? "",
     language,
     code: code.replaceAll(new RegExp(`^ {${indent.length}}`, "gm"), ""),
   }));
+}
+
+/** Name of a block on its page, and the test file that fetches it, as `tested: NAME in FILE` above the block has them. */
+export function testOf({ note }: CodeBlock): { name: string; file: string } | undefined {
+  const [, name, file] = /^tested: ([a-z-]+) in (test\/\S+\.test\.ts)$/.exec(note) ?? [];
+  return name === undefined || file === undefined ? undefined : { name, file };
+}
+
+/**
+ * The code of the block that has this name on its page. `blocks.test.ts` finds calls with literals.
+ *
+ * @throws unless there is one
+ */
+export function documentedBlock(path: string, name: string): string {
+  const [found, ...more] = pages
+    .filter((page) => page.path === path)
+    .flatMap(codeBlocks)
+    .filter((block) => testOf(block)?.name === name);
+  if (found === undefined || more.length > 0) throw new Error(`${path} has not one block ${name}`);
+  return found.code;
 }
 
 /** A page without its code. */

@@ -1,21 +1,10 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { codeBlocks, pages } from "../docs/markdown.ts";
+import { documentedBlock } from "../docs/markdown.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 
 const run = promisify(execFile);
-
-const PAGE = "docs/deploying.md";
-
-/** Finds the block that signs with openssl and sends with curl. */
-function signedRequest(): string {
-  const page = pages.find(({ path }) => path === PAGE);
-  const blocks = page === undefined ? [] : codeBlocks(page);
-  const block = blocks.find(({ code }) => code.includes("openssl dgst -sha256 -hmac"));
-  if (block === undefined) throw new Error(`${PAGE} shows no signed request`);
-  return block.code;
-}
 
 async function status(script: string, url: string, secret: string): Promise<string> {
   const here = script.replace("http://127.0.0.1:3000", url);
@@ -31,7 +20,7 @@ test("the documented request, signed by openssl and sent by curl, gets 200, and 
     b.on("follow", (ctx) => handled.resolve(ctx.event.id));
   });
   const url = bot.url ?? "";
-  const script = signedRequest();
+  const script = documentedBlock("docs/deploying.md", "signed-request");
   expect(await status(script, url, platform.webhookSecret)).toContain("200");
   expect(await handled.promise).toBe("evt_by_hand");
   const changed = script.replace(

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { documentedBlock } from "../docs/markdown.ts";
 import { toFetch } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import { ManualClock } from "../faces/testing.ts";
@@ -25,6 +26,14 @@ test("the newest secret is nothing to tell of", async () => {
   const { deliver, told } = makeRotation();
   expect((await deliver(newest)).status).toBe(200);
   expect(told()).toEqual([]);
+});
+
+test("the line of docs/deploying.md is the one that is logged", async () => {
+  const { deliver, told } = makeRotation();
+  await deliver(older);
+  const documented = JSON.parse(documentedBlock("docs/deploying.md", "old-secret"));
+  const expected = { ...documented, configured: secrets.length, time: expect.anything() };
+  expect(told()).toEqual([expected]);
 });
 
 test("the first delivery with an old secret is told, with its number and never the secret", async () => {

@@ -1,8 +1,9 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFailed } from "vitest";
+import { TestProcess } from "../../support/process.ts";
 import { scaffoldedBot, withoutBotVariables } from "../../support/scaffolded.ts";
 import type { Docker } from "../engine/docker.ts";
 
@@ -61,21 +62,20 @@ export class ComposeProject {
     writeFileSync(file, text);
   }
 
-  /** Runs a line in the project's folder, as a shell reads it. Resolves to its standard output. */
-  async type(line: string): Promise<string> {
-    const path = process.env["PATH"] ?? "";
-    const docker = (await runFile("sh", ["-c", "command -v docker"])).stdout.trim();
-    const env = {
-      ...withoutBotVariables(),
-      ...this.#docker.env,
-      ...{ DOCKER: docker, PATH: `${this.#bin}:${path}` },
-    };
-    const { stdout } = await runFile("sh", ["-euc", line], {
+  /** Runs lines in the project's folder, as a shell reads them. Resolves to their standard output. */
+  async type(lines: string): Promise<string> {
+    const { stdout } = await runFile("sh", ["-euc", lines], {
       cwd: this.dir,
-      env,
+      env: this.#env(),
       maxBuffer: 64 * 1024 * 1024,
     });
     return stdout;
+  }
+
+  /** Runs a line that does not end by itself, until the test does. */
+  follow(line: string): TestProcess {
+    const options = { command: "sh", cwd: this.dir, env: this.#env() };
+    return new TestProcess(["-euc", `exec ${line}`], options);
   }
 
   /** The id of the container of a service. */
@@ -88,6 +88,13 @@ export class ComposeProject {
     onTestFailed(async () => {
       process.stderr.write(await this.type("docker compose logs --no-color --tail 20"));
     });
+  }
+
+  #env(): Record<string, string> {
+    const path = process.env["PATH"] ?? "";
+    const docker = execFileSync("sh", ["-c", "command -v docker"], { encoding: "utf8" }).trim();
+    const own = { DOCKER: docker, PATH: `${this.#bin}:${path}` };
+    return { ...withoutBotVariables(), ...this.#docker.env, ...own };
   }
 
   /** Removes containers, networks and volumes. */

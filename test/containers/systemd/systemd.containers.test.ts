@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { documentedBlock, pages } from "../../docs/markdown.ts";
 import { API_KEY, PlatformProcess, SECRET } from "../../e2e/proxy/world.ts";
 import { operations } from "../../operations/code.ts";
 import { Unit } from "../../operations/unit.ts";
@@ -11,7 +12,6 @@ import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot } from "../../support/scaffolded.ts"
 import { SERVER_PATH } from "../../support/server-path.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { docker, withEngine } from "../support/given.ts";
-import { documentedBlock, documentedLine, page } from "../support/page.ts";
 import { Machine, whyNoMachine } from "./machine.ts";
 
 const UNIT = "service-bot@my-bot";
@@ -87,9 +87,11 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       const port = await reservePort();
       platform = await PlatformProcess.start(temporaryFolder());
       await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
-      await machine.type(documentedBlock("useradd --system"));
-      const [copied = "", reloaded = "", enabled = "", follow = ""] =
-        documentedBlock("systemctl daemon-reload").split("\n");
+      await machine.type(documentedBlock("docs/deploying.md", "install"));
+      const [copied = "", reloaded = "", enabled = "", follow = ""] = documentedBlock(
+        "docs/deploying.md",
+        "start",
+      ).split("\n");
       await machine.type(`${copied}\n${reloaded}`, HOME);
 
       // .env.example has no token: exit code 2, after which systemd does not try again.
@@ -107,7 +109,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       const event = await say("by systemd");
       expect(await platform.delivery(event)).toMatchObject({ status: 200 });
 
-      const doctor = documentedLine("sudo -u my-bot");
+      const doctor = documentedBlock("docs/deploying.md", "doctor");
       expect(await machine.type(doctor)).toContain(`${STATE}/bot.db can be written`);
 
       await machine.type(`systemctl kill --signal SIGKILL ${UNIT}`);
@@ -118,7 +120,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       const again = await platform.control.deliver({ eventIds: [event] });
       expect(again).toMatchObject([{ status: 200 }]);
 
-      await machine.type(documentedLine("git pull"));
+      await machine.type(documentedBlock("docs/deploying.md", "update"));
       await say("after an update");
       expect(await machine.property(UNIT, "Result")).toBe("success");
 
@@ -151,8 +153,10 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       // Its socket alone: other servers may have the port.
       await machine.type("pg_conftool 15 main set listen_addresses ''");
       await machine.type("systemctl enable --now postgresql");
-      await machine.type(documentedBlock("createuser my-bot"));
-      const [, database = ""] = /`DATABASE_URL=(postgres:\/\/\/[^`]+)`/.exec(page.text) ?? [];
+      await machine.type(documentedBlock("docs/deploying.md", "database"));
+      const page = pages.find(({ path }) => path === "docs/deploying.md");
+      const [, database = ""] =
+        /`DATABASE_URL=(postgres:\/\/\/[^`]+)`/.exec(page?.text ?? "") ?? [];
       await configure(port, database);
       await machine.type(`systemctl restart ${UNIT}`);
       const event = await say("into PostgreSQL");

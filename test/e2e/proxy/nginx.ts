@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { codeBlocks, pages } from "../../docs/markdown.ts";
+import { documentedBlock } from "../../docs/markdown.ts";
 import { NGINX_LISTENS, NGINX_PACKAGE, NGINX_VERSION, prepareNginx } from "../../support/nginx.ts";
 import type { ProxyKind } from "./proxy.ts";
 
@@ -25,11 +25,9 @@ export const nginx: ProxyKind = {
 
 /** The block of the page, in front of this bot instead of the one at the usual port. */
 function documentedLocation(bot: string): string {
-  const page = pages.find(({ path }) => path === "docs/deploying.md");
-  const blocks = page === undefined ? [] : codeBlocks(page);
-  const block = blocks.find(({ language }) => language === "nginx")?.code;
-  const here = block?.replace("http://127.0.0.1:3000", bot);
-  if (here === undefined || here === block) {
+  const block = documentedBlock("docs/deploying.md", "nginx");
+  const here = block.replace("http://127.0.0.1:3000", bot);
+  if (here === block) {
     throw new Error("docs/deploying.md shows no nginx in front of http://127.0.0.1:3000");
   }
   return here;
