@@ -3,8 +3,8 @@ import { sign } from "../../faces/signature.ts";
 import type { Attack, Judgement, Stage } from "../../faults/driver/fault.ts";
 import { Poster } from "../../faults/driver/poster.ts";
 import { type FloodTarget, openRequest, peakMemory, sendChunks } from "../../support/floods.ts";
-import type { Docker } from "../engine/docker.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
+import type { MemoryLimit } from "./memory-limit.ts";
 
 /** Connections of each kind in one attack. */
 const CHUNKED = 4;
@@ -25,7 +25,7 @@ const unfinished = Buffer.alloc(1_048_575, "x");
 export class Attacks implements Attack {
   readonly #stage: Stage;
   readonly #bots: FaultBots;
-  readonly #docker: Docker;
+  readonly #limit: MemoryLimit;
   readonly #roundBytes: number;
   readonly #sockets = new Set<Socket>();
   readonly #statuses = new Map<number, number>();
@@ -34,10 +34,10 @@ export class Attacks implements Attack {
   #peak = 0;
 
   /** @param roundBytes of the largest round that the bot takes */
-  constructor(stage: Stage, bots: FaultBots, docker: Docker, roundBytes: number) {
+  constructor(stage: Stage, bots: FaultBots, limit: MemoryLimit, roundBytes: number) {
     this.#stage = stage;
     this.#bots = bots;
-    this.#docker = docker;
+    this.#limit = limit;
     this.#roundBytes = roundBytes;
   }
 
@@ -48,8 +48,11 @@ export class Attacks implements Attack {
     const target = { url: bot.url, path: "/webhook" };
     const { webhookSecret } = world.platform;
     const seeming = `x-service-signature: ${sign("another body", webhookSecret, Date.now() / 1000)}`;
+    // The largest round follows from the memory that the bot sees.
+    const refused = await this.#deliverRound(target.url, this.#roundBytes + 1);
+    if (refused !== 413) world.violations.push(`a larger round got ${refused}, time ${time}`);
     // It may give way to newer connections, as any request that is not complete.
-    const round = this.#sendRound(target.url);
+    const round = this.#sendRound(target.url, this.#roundBytes);
     const floods = [[], [seeming]].flatMap((head) =>
       Array.from({ length: CHUNKED }, () => sendChunks(target, head)),
     );
@@ -60,12 +63,8 @@ export class Attacks implements Attack {
     for (const socket of this.#sockets) socket.destroy();
     this.#sockets.clear();
     await this.#look();
-    let status = await round;
-    const deadline = performance.now() + ANSWER_TIMEOUT_MS;
-    // The connections of the attack are closed one by one, and may still take the place of this one.
-    while (status !== 200 && status !== 413 && performance.now() < deadline) {
-      status = await this.#sendRound(target.url);
-    }
+    await round;
+    const status = await this.#deliverRound(target.url, this.#roundBytes);
     if (status !== 200) world.violations.push(`the largest round got ${status}, time ${time}`);
     if (!(await world.waitForMore(1, ANSWER_TIMEOUT_MS))) {
       world.violations.push(`nothing was said after the attack, time ${time}`);
@@ -95,19 +94,28 @@ export class Attacks implements Attack {
 
   /** The engine must not have ended the process, or a child of it, for its memory. */
   async #look(): Promise<void> {
-    const { world } = this.#stage;
-    const { name } = this.#bots.at();
-    const { OOMKilled, Pid, Running } = await this.#docker.inspect<OomState>(name, "json .State");
-    if (OOMKilled || !Running) world.violations.push(`${name} was ended for its memory`);
-    else this.#peak = Math.max(this.#peak, peakMemory(Pid));
+    const { pid, violations } = await this.#limit.checkContainer(this.#bots.at().name);
+    this.#stage.world.violations.push(...violations);
+    if (pid !== undefined) this.#peak = Math.max(this.#peak, peakMemory(pid));
   }
 
-  /** Delivers a round of the largest size, of events that the bot knows. Resolves to 0 if the connection ends. */
-  async #sendRound(url: string): Promise<number> {
+  /** Delivers a round until it is taken or too large. Resolves to the last answer. */
+  async #deliverRound(url: string, bytes: number): Promise<number> {
+    const deadline = performance.now() + ANSWER_TIMEOUT_MS;
+    // The connections of an attack are closed one by one, and may still take the place of this one.
+    for (;;) {
+      const status = await this.#sendRound(url, bytes);
+      if (status === 200 || status === 413 || performance.now() > deadline) return status;
+    }
+  }
+
+  /** Delivers a round of this size in bytes, of events that the bot knows. Resolves to 0 if the connection ends. */
+  async #sendRound(url: string, bytes: number): Promise<number> {
     const { platform } = this.#stage.world;
     const event = JSON.stringify(platform.control.events()[0]);
-    const count = Math.floor((this.#roundBytes - 100) / (event.length + 1));
-    const body = `{"events":[${Array.from({ length: count }, () => event).join(",")}]}`;
+    const count = Math.floor((bytes - 100) / (event.length + 1));
+    const round = `{"events":[${Array.from({ length: count }, () => event).join(",")}]}`;
+    const body = round.padEnd(bytes);
     const poster = new Poster(`${url}/webhook`, platform.webhookSecret, 1);
     return await poster
       .post(body)
@@ -140,10 +148,4 @@ export class Attacks implements Attack {
       if (headers.length > 0) socket.write(unfinished);
     }
   }
-}
-
-interface OomState {
-  readonly OOMKilled: boolean;
-  readonly Pid: number;
-  readonly Running: boolean;
 }

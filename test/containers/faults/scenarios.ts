@@ -21,6 +21,7 @@ import type { PostgresContainer } from "../support/postgres-container.ts";
 import { Attacks } from "./attacks.ts";
 import { Clocks, ContainerClock, FAKETIME_FOLDER } from "./clocks.ts";
 import { Cuts } from "./cuts.ts";
+import { MemoryLimit } from "./memory-limit.ts";
 
 /** A container takes longer to reach its database at first. */
 const shared: Partial<BotSettings> = { ...short, databaseTimeoutMs: 5_000 };
@@ -31,8 +32,8 @@ const patient: Partial<BotSettings> = { requestTimeoutMs: 10_000 };
 /** In MB. Of the disk in the place of the volume. */
 const DISK_SIZE = { small: 16, large: 64 } as const;
 
-/** In bytes. Memory of a bot under attack, without swap. */
-const SMALL_MEMORY = 128 * 1024 * 1024;
+/** Memory of a bot under attack. */
+const small = new MemoryLimit(docker, 128 * 1024 * 1024);
 
 type Loaded<S extends Store> = Omit<LoadedFault<S>, "name">;
 
@@ -121,11 +122,12 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       times: { small: 4, large: 20 },
       begin: async (stage) => {
         await stage.world.boot();
-        return new Attacks(stage, bots, docker, defaultBodyBytes(SMALL_MEMORY));
+        stage.world.violations.push(...(await small.checkEngine(image())));
+        return new Attacks(stage, bots, small, defaultBodyBytes(small.bytes));
       },
     }),
     {
-      flags: () => ["--memory", `${SMALL_MEMORY}b`, "--memory-swap", `${SMALL_MEMORY}b`],
+      flags: () => small.flags,
       settings: patient,
     },
   );

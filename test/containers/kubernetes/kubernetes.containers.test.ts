@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { API_KEY, PlatformProcess, SECRET } from "../../e2e/proxy/world.ts";
 import { Manifest } from "../../operations/kubernetes.ts";
@@ -17,6 +18,9 @@ const IMAGE = "service-bot-test/kubernetes";
 /** Names of what these tests create. */
 const NAME = "kubernetes-pod";
 const DATABASE = "kubernetes";
+
+/** In ms, from a pod's first 503. A cluster may go on sending deliveries for so long; it is less than DRAIN_MS. */
+const LATE_MS = 2_500;
 
 withEngine("a container as the manifests for Kubernetes describe it", () => {
   let folder: string;
@@ -43,10 +47,19 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
 
   /** A platform, and a bot in a pod that it delivers to. */
   async function start(manifest: Manifest) {
+    const platform = await startPlatform();
+    return { pod: await startPod(manifest, platform), platform };
+  }
+
+  async function startPlatform(): Promise<PlatformProcess> {
     const host = await hostAddress();
     const port = String(await reservePort());
     const address = ["--host", host, "--port", port];
-    const platform = await PlatformProcess.start(temporaryFolder(), undefined, address);
+    return await PlatformProcess.start(temporaryFolder(), undefined, address);
+  }
+
+  /** Starts a pod in the place of the one before. Resolves once it is ready, and the webhook leads to it. */
+  async function startPod(manifest: Manifest, platform: PlatformProcess): Promise<Pod> {
     project.configure({
       ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY },
       SERVICE_WEBHOOK_SECRET: SECRET,
@@ -60,7 +73,20 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     await pod.until("ready", () => pod.isReady);
     console.info(`the pod was ready after ${seconds(started)}`);
     await platform.control.saveWebhook({ url: `${pod.url}/webhook` });
-    return { pod, platform };
+    return pod;
+  }
+
+  /**
+   * Ends a pod, and lets ada write LATE_MS after its readiness probe has failed. Resolves to the answer to that probe, the
+   * message, the status of its delivery, and the end.
+   */
+  async function endWithMessage(pod: Pod, platform: PlatformProcess, text: string) {
+    const ending = pod.terminate();
+    const readiness = await pod.untilUnready();
+    await wait(LATE_MS);
+    const written = await platform.message(text);
+    const { status } = await platform.delivery(written.event);
+    return { ...written, readiness, status, ended: await ending };
   }
 
   test("on SQLite it is confined, is replaced when it hangs, and ends in its grace period", async () => {
@@ -123,17 +149,34 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     expect(pod.restarts).toBe(0);
     expect(await pod.ownRestarts()).toBe(restarts);
 
-    // It takes deliveries until the cluster sends them elsewhere.
-    const ending = pod.terminate();
-    const last = await platform.message("at the end");
-    expect(await platform.delivery(last.event)).toMatchObject({ status: 200 });
-    await platform.answer("Hi Ada! You wrote: at the end");
-    const ended = await ending;
+    // It takes deliveries until the cluster sends them elsewhere, and leaves their events to other pods.
+    const last = await endWithMessage(pod, platform, "at the end");
+    const { ended } = last;
+    expect(last).toMatchObject({ readiness: 503, status: 200 });
+    const before = ["Hi Ada! You wrote: into PostgreSQL"];
+    expect(await platform.answers(last.conversation)).toEqual(before);
     console.info(`the pod ended after ${seconds(performance.now() - ended.tookMs)}`);
     expect(ended).toMatchObject({ ExitCode: 0 });
     expect(ended.tookMs).toBeLessThan((manifest.pod.terminationGracePeriodSeconds ?? 0) * 1_000);
+
+    await pod.remove();
+    const next = await startPod(new Manifest("postgres.yaml", withoutDrain), platform);
+    await platform.answer("Hi Ada! You wrote: at the end");
+    const refused = await endWithMessage(next, platform, "too late");
+    expect(refused.status).not.toBe(200);
+    expect(await platform.answers(last.conversation)).toEqual([
+      ...before,
+      "Hi Ada! You wrote: at the end",
+    ]);
   }, 400_000);
 });
+
+/** The manifest of a pod that takes no deliveries once its handlers have ended. */
+function withoutDrain(text: string): string {
+  const changed = text.replace(/(name: DRAIN_MS\n +value:) "\d+"/, '$1 "0"');
+  expect(changed).not.toBe(text);
+  return changed;
+}
 
 function seconds(started: number): string {
   return `${((performance.now() - started) / 1000).toFixed(1)} s`;

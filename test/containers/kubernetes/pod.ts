@@ -83,6 +83,15 @@ export class Pod {
     return this.#docker.inspect<number>(this.name, "json .RestartCount");
   }
 
+  /** Asks for readiness until the answer is no longer 200. Resolves to its status; `undefined` without an answer. */
+  async untilUnready(): Promise<number | undefined> {
+    for (;;) {
+      const status = await this.#statusOf(this.#bot.readinessProbe);
+      if (status !== 200) return status;
+      await wait(LOOK_INTERVAL_MS);
+    }
+  }
+
   /** Deletes the pod as a kubelet does. Resolves to the last state of its container, and the duration. */
   async terminate(): Promise<State & { readonly tookMs: number }> {
     const started = performance.now();
@@ -150,14 +159,18 @@ export class Pod {
   }
 
   async #ask(probe: Probe | undefined): Promise<boolean> {
+    return (await this.#statusOf(probe)) === 200;
+  }
+
+  async #statusOf(probe: Probe | undefined): Promise<number | undefined> {
     const { timeoutSeconds } = { ...DEFAULTS, ...probe };
     const signal = AbortSignal.timeout(timeoutSeconds * 1_000);
     try {
       const response = await fetch(`${this.url}${probe?.httpGet?.path}`, { signal });
       await response.arrayBuffer();
-      return response.ok;
+      return response.status;
     } catch {
-      return false;
+      return undefined;
     }
   }
 

@@ -3,15 +3,37 @@ import { SqliteStore } from "../../faults/driver/store.ts";
 import { tabulate } from "../../faults/report.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../../support/scaffolded.ts";
 import { docker, withEngine } from "../support/given.ts";
-import { Deployment } from "./deployment.ts";
+import { type Delivery, Deployment } from "./deployment.ts";
+import { packageIn, packageOf, type Version } from "./versions.ts";
 
-/** In ms. Builds three images, and starts four bots. */
-const TIMEOUT_MS = 600_000;
+/** In ms. Builds images, starts five bots, and reads the event log again. */
+const TIMEOUT_MS = 900_000;
+
+/** In ms. A busy machine stops a bot in 20 s at most (`stop_grace_period`), and starts one in the rest. */
+const MAX_GAP_MS = 30_000;
+
+/** In ms. A restored bot reads the log and looks for what it has said before it says more. */
+const ANSWERS_TIMEOUT_MS = 180_000;
 
 /** Of the folder and of all containers: several runs share an engine. */
 const NAME = `upgrade-file-${process.pid}`;
 
 const UP = "docker compose up --build --detach";
+
+/** Runs a command in place of the bot. */
+const RUN = "docker compose run --rm --no-deps -T bot";
+
+/** Prints why the bot cannot start, as JSON. */
+const WHY_NOT = `
+import { Bot } from "service-bot";
+const ignore = () => ({});
+const why = await new Bot().start({ listen: false }).then(ignore, ({ code, message }) => ({ code, message }));
+console.log(JSON.stringify(why));
+process.exit();
+`;
+
+const BACKUP = "data/backup.db";
+const SERVICE_BOT = "node_modules/.bin/service-bot";
 
 withEngine("a bot with its inbox in a volume, replaced by compose under load", () => {
   let deployment: Deployment;
@@ -29,41 +51,78 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
     return new SqliteStore(await docker.run("volume", "inspect", "--format", template, volume));
   }
 
-  /** In ms. The longest time without a delivery that was taken. */
+  /** Replaces the bot by another version. Resolves to its container. */
+  async function replace(version: Version): Promise<string> {
+    const old = await deployment.project.container("bot");
+    deployment.use(version);
+    // Compose fails where the new bot does.
+    await deployment.project.type(UP).catch(() => undefined);
+    const bot = await deployment.project.container("bot");
+    expect(bot).not.toBe(old);
+    return bot;
+  }
+
+  async function untilMoreSaid(): Promise<void> {
+    const { ledger } = deployment;
+    expect(await ledger.waitSaid(ledger.said + 200, ANSWERS_TIMEOUT_MS)).toBe(true);
+  }
+
+  /** In ms. The longest time without a delivery that was taken, up to now. */
   function longestGap(began: number): number {
-    const taken = deployment.deliveries.filter(({ at, refusal }) => at >= began && !refusal);
-    const gaps = taken.map(({ at }, n) => at - (taken[n - 1]?.at ?? at));
-    return Math.max(...gaps);
+    const taken = deployment.deliveriesSince(began).filter(isTaken);
+    const times = [began, ...taken.map(({ at }) => at), performance.now()];
+    return Math.max(...times.slice(1).map((at, n) => at - (times[n] ?? at)));
+  }
+
+  /** The events of these deliveries that no later delivery has brought, or that have no answer. */
+  function unanswered(deliveries: readonly Delivery[]): string[] {
+    return deliveries.flatMap(({ at, eventIds }) => {
+      const later = deployment.deliveriesSince(at).filter(isTaken);
+      const brought = new Set(later.flatMap((each) => each.eventIds));
+      return eventIds.filter((id) => !brought.has(id) || !deployment.ledger.hasAnswer(id));
+    });
   }
 
   test(
-    "is away for seconds, loses nothing and says nothing twice; the version before is refused",
+    "is away for seconds, loses nothing and says nothing twice; the version before is refused, but for a backup",
     async () => {
       const { project, ledger, before, after } = deployment;
       project.explainFailure();
       const started = performance.now();
       await project.type(UP);
       const load = deployment.load();
-      await ledger.waitSaid(200, 60_000);
+      await untilMoreSaid();
+      await project.type(`docker compose exec -T bot ${SERVICE_BOT} inbox backup ${BACKUP}`);
 
-      deployment.use(after);
       const updated = performance.now();
-      await project.type(UP);
-      await ledger.waitSaid(ledger.said + 200, 60_000);
+      expect(await packageIn(await replace(after))).toBe(packageOf(after));
+      await untilMoreSaid();
       const gapMs = longestGap(updated);
-      const refused = deployment
-        .deliveriesSince(updated)
-        .filter(({ refusal }) => refusal !== undefined).length;
+      expect(gapMs).toBeLessThan(MAX_GAP_MS);
+      const refused = deployment.deliveriesSince(updated).filter((each) => !isTaken(each));
+      expect(refused).not.toEqual([]);
+      // Caddy's: it reaches no bot.
+      for (const { status } of refused) expect([502, 503]).toContain(status);
 
+      expect(await docker.run("wait", await replace(before))).toBe("1");
+      await project.type("docker compose stop bot");
+      const why = JSON.parse(await project.type(`${RUN} node --input-type=module -e '${WHY_NOT}'`));
+      expect(why).toEqual({
+        code: "INBOX_TOO_NEW",
+        message: expect.stringMatching(/Update service-bot/),
+      });
+
+      // The remedy of the message.
+      expect(await packageIn(await replace(after))).toBe(packageOf(after));
+      await untilMoreSaid();
+
+      // The way back to the version before.
+      await project.type("docker compose stop bot");
       deployment.use(before);
-      await project.type(UP).catch(() => undefined);
-      const bot = await project.container("bot");
-      expect(await docker.run("wait", bot)).toBe("1");
-      expect((await docker.logs(bot)).join("\n")).toContain("written by a newer version");
-
-      deployment.use(after);
-      await project.type(UP);
-      await ledger.waitSaid(ledger.said + 200, 60_000);
+      await project.type("docker compose build bot");
+      await project.type(`${RUN} ${SERVICE_BOT} inbox restore ${BACKUP} --move-old`);
+      expect(await packageIn(await replace(before))).toBe(packageOf(before));
+      await untilMoreSaid();
       await load.stop();
 
       const violations = await deployment.violations(await openStore());
@@ -71,13 +130,18 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
       const figures = {
         events: ledger.written.length,
         "without a bot (s)": gapMs / 1000,
-        "refused by the update": refused,
+        "refused by the update": refused.length,
       };
       console.info(
         tabulate([{ name: "update in a file", outcome: { figures, violations }, seconds }]),
       );
       expect(violations).toEqual([]);
+      expect(unanswered(refused)).toEqual([]);
     },
     TIMEOUT_MS,
   );
 });
+
+function isTaken({ refusal }: Delivery): boolean {
+  return refusal === undefined;
+}

@@ -1,0 +1,80 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Docker } from "../engine/docker.ts";
+import type { State } from "../support/container.ts";
+
+/** Prints the limit that Node sees, and takes memory until it is ended. */
+const GREEDY = `
+console.log(process.constrainedMemory());
+const taken = [];
+for (;;) taken.push(Buffer.alloc(1_048_576, 1));
+`;
+
+const CGROUPS = "/sys/fs/cgroup";
+
+interface RunningState extends State {
+  readonly Pid: number;
+}
+
+/** A limit of a container's memory, without swap. */
+export class MemoryLimit {
+  readonly bytes: number;
+  readonly #docker: Docker;
+
+  constructor(docker: Docker, bytes: number) {
+    this.#docker = docker;
+    this.bytes = bytes;
+  }
+
+  /** Flags of `docker run`. */
+  get flags(): readonly string[] {
+    return ["--memory", `${this.bytes}b`, "--memory-swap", `${this.bytes}b`];
+  }
+
+  /** Runs a container that takes more. Returns a sentence if the engine lets it, or if Node sees another limit. */
+  async checkEngine(image: string): Promise<string[]> {
+    const docker = this.#docker;
+    const name = `greedy-${process.pid}`;
+    await docker.succeeds("run", "--name", name, ...this.flags, image, "node", "-e", GREEDY);
+    try {
+      const { OOMKilled } = await docker.inspect<State>(name, "json .State");
+      const [seen] = await docker.logs(name);
+      return [
+        ...(OOMKilled ? [] : [`unexpected: the engine let ${name} take more than its memory`]),
+        ...(Number(seen) === this.bytes ? [] : [`unexpected: Node saw a limit of ${seen} bytes`]),
+      ];
+    } finally {
+      await docker.run("rm", "--force", name);
+    }
+  }
+
+  /** Looks at a container of which no process may have been ended for its memory. Returns its process, if it runs. */
+  async checkContainer(name: string): Promise<{ pid?: number; violations: string[] }> {
+    const docker = this.#docker;
+    const { OOMKilled, Pid, Running } = await docker.inspect<RunningState>(name, "json .State");
+    if (OOMKilled || !Running) return { violations: [`${name} was ended for its memory`] };
+    const { Memory } = await docker.inspect<{ Memory: number }>(name, "json .HostConfig");
+    const { limit, kills } = readController(Pid);
+    const violations: string[] = [];
+    if (kills > 0) violations.push(`${kills} processes of ${name} were ended for their memory`);
+    if (Memory !== this.bytes || limit !== this.bytes) {
+      violations.push(`unexpected: ${name} has a limit of ${Memory} bytes, and in fact ${limit}`);
+    }
+    return { pid: Pid, violations };
+  }
+}
+
+/** Reads what limits a process in bytes, and how many processes were ended for it: version 1 of cgroups, or 2. */
+function readController(pid: number): { limit: number; kills: number } {
+  const groups = readFileSync(`/proc/${pid}/cgroup`, "utf8");
+  const [, first] = /^\d+:memory:(.*)$/m.exec(groups) ?? [];
+  const [, second = ""] = /^0::(.*)$/m.exec(groups) ?? [];
+  const folder = first === undefined ? join(CGROUPS, second) : join(CGROUPS, "memory", first);
+  const read = (...names: readonly string[]) => {
+    const found = names.map((name) => join(folder, name)).find(existsSync);
+    if (found === undefined) throw new Error(`${folder} has no ${names.join(" and no ")}`);
+    return readFileSync(found, "utf8");
+  };
+  const [, kills] = /^oom_kill (\d+)$/m.exec(read("memory.oom_control", "memory.events")) ?? [];
+  return { limit: Number(read("memory.limit_in_bytes", "memory.max")), kills: Number(kills) };
+}
