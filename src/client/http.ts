@@ -15,6 +15,7 @@ import { Breaker, type Pass } from "./breaker.ts";
 import { ApiError, NetworkError, timedOut, unreachable } from "./errors.ts";
 import { type ApiRequest, buildRequest, type Method, type RequestOptions } from "./request.ts";
 import { type Permit, RequestLimiter } from "./request-limiter.ts";
+import { resetOnAbort } from "./reset.ts";
 import { check } from "./resources.ts";
 import { readAnswer } from "./response.ts";
 import { retryInMs } from "./retries.ts";
@@ -303,7 +304,9 @@ export class Http {
     let code: ErrorCode | undefined;
     try {
       const init: RequestInit = { method, headers, body, redirect: "manual", signal };
-      const response = await this.#fetch(url, init);
+      const send = () => this.#fetch(url, init);
+      // A write that is given up must not arrive later, because it may be sent again by then.
+      const response = await (method === "GET" ? send() : resetOnAbort(signal, send));
       status = response.status;
       if (work !== undefined) work.status = status;
       const date = this.#readDate(response);

@@ -1,6 +1,14 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
@@ -10,7 +18,11 @@ import { lockOf, openFile, SqliteInbox, takeLock } from "../faces/inbox-sqlite.t
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
+import { hasStranger, stranger } from "../support/stranger.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** Program that holds a file open. */
+const HOLDER = fileURLToPath(new URL("./holder.ts", import.meta.url));
 
 function open(file: string): SqliteInbox {
   const inbox = new SqliteInbox({ file });
@@ -139,6 +151,35 @@ describe("the file", () => {
   });
 });
 
+describe.skipIf(!hasStranger)("a user who may not write", () => {
+  /** The error of another process that opens the file. */
+  const errorOf = (file: string): string => {
+    const { stderr } = spawnSync(process.execPath, [HOLDER, file], {
+      encoding: "utf8",
+      timeout: 10_000,
+      ...stranger,
+    });
+    return stderr;
+  };
+
+  test.each([
+    ["the folder, such as a volume of root", "", 0o555],
+    ["the database", "bot.db", 0o444],
+  ])("%s learns who owns it", (_what, name, mode) => {
+    const folder = temporaryFolder();
+    const path = join(folder, name);
+    if (name !== "") {
+      chmodSync(folder, 0o777);
+      writeFileSync(path, "");
+    }
+    chmodSync(path, mode);
+    const error = errorOf(join(folder, "bot.db"));
+    expect(error).toContain("INBOX_UNUSABLE");
+    const { uid } = statSync(path);
+    expect(error).toContain(`${realpathSync(path)} (owner ${uid}, mode ${mode.toString(8)})`);
+  });
+});
+
 describe("one process per file", () => {
   test("a second inbox on the same file is refused with the way out", { timeout: 20_000 }, () => {
     const file = join(temporaryFolder(), "bot.db");
@@ -160,10 +201,7 @@ describe("one process per file", () => {
 
   test("a process that is killed frees the file and leaves what it had stored", async () => {
     const file = join(temporaryFolder(), "bot.db");
-    const holder = spawn(process.execPath, [
-      fileURLToPath(new URL("./holder.ts", import.meta.url)),
-      file,
-    ]);
+    const holder = spawn(process.execPath, [HOLDER, file]);
     onTestFinished(() => {
       holder.kill("SIGKILL");
     });

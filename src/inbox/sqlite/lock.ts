@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { makePrivateFile } from "../../core/database-files.ts";
@@ -42,7 +52,7 @@ export function takeLock(
     lock?.close();
     if (error instanceof ServiceBotError) throw error;
     if (hasCode(error, "SQLITE_BUSY")) throw inUse("Another process", file, remedy);
-    const message = `${path} cannot be opened: ${messageOf(error)}`;
+    const message = `${path} cannot be opened: ${messageOf(error)}${permissionRemedy(path)}`;
     throw new ServiceBotError("INBOX_UNUSABLE", message, { cause: error });
   }
 }
@@ -58,6 +68,21 @@ export function isLocked(lockFile: string): boolean {
     return hasCode(error, "SQLITE_BUSY");
   } finally {
     lock.close();
+  }
+}
+
+/** Returns the remedy for a file that this user may not write or make, such as one in a volume of root. Empty if it may. */
+export function permissionRemedy(file: string): string {
+  const path = resolve(file);
+  if (!existsSync(path) && path !== dirname(path)) return permissionRemedy(dirname(path));
+  try {
+    accessSync(path, constants.W_OK);
+    return "";
+  } catch (error) {
+    if (!hasCode(error, "EACCES")) return "";
+    const { uid, mode } = statSync(path);
+    const access = `owner ${uid}, mode ${(mode & 0o777).toString(8)}`;
+    return `. User ${process.getuid?.()} may not write to ${path} (${access}): change its owner or its mode, or run the bot as its owner.`;
   }
 }
 

@@ -4,7 +4,7 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { makePrivateFile, migrate, migrationsIn } from "../../core/database-files.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { refuseMarked } from "../sql/marks.ts";
-import { takeLock } from "./lock.ts";
+import { permissionRemedy, takeLock } from "./lock.ts";
 import { dialect, execute } from "./store.ts";
 
 /** SQLite's name for a database that lives in memory alone. */
@@ -137,7 +137,7 @@ function expectPragma(db: Database, name: string, expected: unknown): void {
 /** The error for a file that cannot be used; the project's own errors stay as they are. */
 export function asUnusable(file: string, error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
-  const message = `${file} cannot be used: ${messageOf(error)}`;
+  const message = `${file} cannot be used: ${messageOf(error)}${permissionRemedy(file)}`;
   return new ServiceBotError("INBOX_UNUSABLE", message, { cause: error });
 }
 

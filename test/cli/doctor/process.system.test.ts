@@ -1,11 +1,12 @@
 import { once } from "node:events";
-import { chmodSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import { createServer } from "node:https";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { makeCertificates } from "../../e2e/proxy/certificates.ts";
 import { openFile } from "../../faces/inbox-sqlite.ts";
 import { isInstalled } from "../../support/server-path.ts";
+import { hasStranger, stranger } from "../../support/stranger.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { type CliOptions, serviceBotEnds } from "../cli.ts";
 import { type Examination, examine, read, refusingPlatform, trouble } from "./examine.ts";
@@ -14,14 +15,6 @@ import { type Examination, examine, read, refusingPlatform, trouble } from "./ex
 
 async function examineAsProcess(flags: readonly string[], options: CliOptions) {
   return read(await serviceBotEnds(["doctor", "--json", ...flags], options));
-}
-
-/** A user to whom nothing here belongs. Root may write everything, and other users are kept off by the mode. */
-const stranger = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
-const hasStranger = stranger === undefined || isOpenToAll(import.meta.dirname);
-
-function isOpenToAll(folder: string): boolean {
-  return (statSync(folder).mode & 0o001) !== 0 && (folder === "/" || isOpenToAll(dirname(folder)));
 }
 
 test.skipIf(!hasStranger)("a file that is another user's is reported", async () => {

@@ -82,19 +82,27 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     begin: (stage) => new Stops(stage, STOP_GRACE_S * 1_000),
   }));
 
-  const cuts = alone(
-    "faults-cuts",
-    (bots) => ({
-      counted: "times disconnected",
-      times: { small: 5, large: 60 },
-      begin: async (stage) => {
-        await stage.world.boot();
-        const peer = new URL(stage.world.platform.url);
-        return new Cuts(stage, { bots, network: bots.network, peer, maxMs: 3_000 });
-      },
-    }),
-    { settings: patient },
-  );
+  /** @param settings with the deadline of requests. Cuts of 0.5 to 3 s are shorter or longer. */
+  const cuts = (
+    label: string,
+    settings: Partial<BotSettings>,
+    times: Loaded<SqliteStore>["times"],
+  ) =>
+    alone(
+      label,
+      (bots) => ({
+        counted: "times disconnected",
+        times,
+        begin: async (stage) => {
+          await stage.world.boot();
+          const peer = new URL(stage.world.platform.url);
+          return new Cuts(stage, { bots, network: bots.network, peer, maxMs: 3_000 });
+        },
+      }),
+      { settings },
+    );
+  const shortCuts = cuts("faults-cuts", patient, { small: 5, large: 60 });
+  const longCuts = cuts("faults-long-cuts", {}, { small: 20, large: 60 });
 
   const fullDisk: Run = async (run) => {
     const disk = SmallDisk.mount(DISK_SIZE[run.size]);
@@ -180,7 +188,11 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
   return [
     { name: "docker kill under load", run: kills },
     { name: "docker stop under load", run: stops },
-    { name: "docker network disconnect from the platform under load", run: cuts },
+    { name: "docker network disconnect from the platform under load", run: shortCuts },
+    {
+      name: "docker network disconnect from the platform for longer than a request may take, under load",
+      run: longCuts,
+    },
     { name: "a volume that is full, then freed, under load", run: fullDisk },
     { name: "128 MB of memory, under load and attack", run: attacks },
     {

@@ -82,7 +82,9 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
   test("a volume of root stops the bot with the reason, and serves a bot that is root", async () => {
     await run(ROOTS_VOLUME);
     expect(await docker.run("wait", NAME)).toBe("1");
-    expect((await docker.logs(NAME)).join("\n")).toContain(`${DATA}/bot.db-lock cannot be opened`);
+    const output = (await docker.logs(NAME)).join("\n");
+    expect(output).toContain(`${DATA}/bot.db-lock cannot be opened`);
+    expect(output).toContain(`User 1000 may not write to ${DATA} (owner 0`);
     const { bot } = await run([...ROOTS_VOLUME, "--user", "0"]);
     await bot.ready();
     expect(await warnings()).toEqual([]);

@@ -1,0 +1,76 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { subscribe } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+
+/**
+ * Resets the connection of a request that is given up. After an ordinary close, the system keeps what was sent and not
+ * acknowledged, and delivers it once a cut network is back.
+ */
+
+/** The connection of one call of `fetch`. `undefined` while nothing is sent. */
+interface Carrier {
+  socket: Socket | undefined;
+}
+
+const carriers = new AsyncLocalStorage<Carrier>();
+const carrierOf = new WeakMap<object, Carrier>();
+
+// `fetch` hides its connections. Node publishes them on these channels.
+subscribe("undici:request:create", (message) => {
+  const { request } = message as { readonly request: object };
+  const carrier = carriers.getStore();
+  if (carrier !== undefined) carrierOf.set(request, carrier);
+});
+subscribe("undici:client:sendHeaders", (message) => {
+  const { request, socket } = message as { readonly request: object; readonly socket: Socket };
+  const carrier = carrierOf.get(request);
+  if (carrier !== undefined) carrier.socket = socket;
+});
+
+/**
+ * Calls `fetch`, and resets the connection if the signal aborts before an answer comes. The system then discards what
+ * has not arrived. Has no effect on a request that does not go through the `fetch` of the process.
+ *
+ * @param send passes the signal to `fetch`
+ */
+export async function resetOnAbort<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T> {
+  const carrier: Carrier = { socket: undefined };
+  const abort = () => {
+    if (carrier.socket !== undefined) reset(carrier.socket);
+  };
+  // Precedes the listener of `fetch`, which closes the connection in the ordinary way.
+  signal.addEventListener("abort", abort);
+  try {
+    return await carriers.run(carrier, send);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+function reset(socket: Socket): void {
+  if (socket instanceof TLSSocket) {
+    closeByReset(socket);
+    socket.destroy();
+  } else if (socket.remoteFamily !== undefined) {
+    // A pipe has no family, and cannot be reset.
+    socket.resetAndDestroy();
+  }
+}
+
+/** The connection below TLS, for which Node has no public name. */
+interface TcpHandle {
+  reset?(done: () => void): number;
+  close(done: () => void): void;
+}
+
+/** Lets the close of a connection with TLS be a reset. */
+function closeByReset(socket: TLSSocket): void {
+  const { _handle: handle } = socket as { _handle?: { readonly _parent?: TcpHandle } | null };
+  const tcp = handle?._parent;
+  if (tcp?.reset === undefined) return;
+  const close = tcp.close.bind(tcp);
+  tcp.close = (done) => {
+    if (tcp.reset?.(done) !== 0) close(done);
+  };
+}

@@ -1,0 +1,152 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import {
+  createServer as createTlsServer,
+  getCACertificates,
+  setDefaultCACertificates,
+} from "node:tls";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { makeCertificates } from "../e2e/proxy/certificates.ts";
+import { Client } from "../faces/client.ts";
+import { isInstalled } from "../support/server-path.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { apiKey, rejection } from "./api.ts";
+
+/** In bytes. More than a peer takes without reading; less than the system takes from a process meanwhile. */
+const LENGTH = 250_000;
+
+/** In bytes. Longer than a handshake, and shorter than the request. */
+const BEGINNING = 16_384;
+
+/** Passes the beginning of a connection on to a server, stops reading then, and goes on when it is asked to. */
+class StallingRelay {
+  readonly url: string;
+  readonly #near = Promise.withResolvers<Socket>();
+  readonly #end = Promise.withResolvers<string>();
+  #bytes = 0;
+
+  private constructor(server: Server, scheme: string, target: number) {
+    this.url = `${scheme}://127.0.0.1:${portOf(server)}`;
+    server.on("connection", (near) => {
+      const far = connect(target, "127.0.0.1").on("error", () => undefined);
+      far.on("data", (bytes) => near.write(bytes));
+      near.on("data", (bytes) => this.#read(near, far, bytes));
+      near.on("end", () => this.#end.resolve("end"));
+      near.on("error", ({ code = "" }: NodeJS.ErrnoException) => this.#end.resolve(code));
+      near.on("close", () => far.destroy());
+    });
+  }
+
+  static async to(target: Server, scheme: string): Promise<StallingRelay> {
+    const relay = await listen(createServer());
+    return new StallingRelay(relay, scheme, portOf(await listen(target)));
+  }
+
+  /** Waits until it has stopped reading. */
+  async waitStalled(): Promise<void> {
+    await this.#near.promise;
+  }
+
+  /** Reads on, and returns how the connection ended and whether the request has arrived. */
+  async goOn(): Promise<{ end: string; hasArrived: boolean }> {
+    (await this.#near.promise).resume();
+    return { end: await this.#end.promise, hasArrived: this.#bytes >= LENGTH };
+  }
+
+  #read(near: Socket, far: Socket, bytes: Buffer): void {
+    const isStalled = this.#bytes > BEGINNING;
+    this.#bytes += bytes.length;
+    far.write(bytes);
+    if (isStalled || this.#bytes <= BEGINNING) return;
+    near.pause();
+    this.#near.resolve(near);
+  }
+}
+
+async function listen(server: Server): Promise<Server> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  return server;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+function tcpServer(): Server {
+  return createServer((socket) => socket.resume().on("error", () => undefined));
+}
+
+/** A server with a certificate that this process trusts until the test ends. */
+function tlsServer(): Server {
+  const { authority, localhost } = makeCertificates(temporaryFolder());
+  const trusted = getCACertificates("default");
+  setDefaultCACertificates([...trusted, readFileSync(authority.cert, "utf8")]);
+  onTestFinished(() => setDefaultCACertificates(trusted));
+  const [cert, key] = [readFileSync(localhost.cert), readFileSync(localhost.key)];
+  // TLS 1.3 sends tickets after the handshake. A close resets the connection by itself while they are unread.
+  return createTlsServer({ cert, key, maxVersion: "TLSv1.2" }, (socket) =>
+    socket.resume().on("error", () => undefined),
+  ).on("tlsClientError", () => undefined);
+}
+
+const text = "x".repeat(LENGTH);
+const hasOpenssl = isInstalled(["openssl", "version"]);
+
+describe.each([
+  ["http", tcpServer, true],
+  ["https", tlsServer, hasOpenssl],
+] as const)("over %s, a write that is given up while the platform does not read", (...given) => {
+  const [scheme, makeServer, isPossible] = given;
+
+  test.runIf(isPossible)("is discarded: its connection is reset", async () => {
+    const relay = await StallingRelay.to(makeServer(), scheme);
+    const client = new Client({ baseUrl: relay.url, apiKey });
+    const controller = new AbortController();
+    const sent = client.dms.send("c_1", { text }, { signal: controller.signal });
+    await Promise.race([relay.waitStalled(), sent]);
+    controller.abort();
+    await rejection(sent);
+    expect(await relay.goOn()).toEqual({ end: "ECONNRESET", hasArrived: false });
+  });
+
+  test.runIf(isPossible)("control: the system delivers what `fetch` alone gives up", async () => {
+    const relay = await StallingRelay.to(makeServer(), scheme);
+    const controller = new AbortController();
+    const sent = fetch(relay.url, { method: "POST", body: text, signal: controller.signal });
+    await Promise.race([relay.waitStalled(), sent]);
+    controller.abort();
+    await rejection(sent);
+    expect(await relay.goOn()).toEqual({ end: "end", hasArrived: true });
+  });
+});
+
+test("a connection that cannot be reset is closed", async () => {
+  const socketPath = join(temporaryFolder(), "platform.sock");
+  const server = createServer();
+  await once(server.listen(socketPath), "listening");
+  onTestFinished(() => void server.close());
+  await useDispatcher({ connect: { socketPath } });
+  const client = new Client({ baseUrl: "http://platform.test", apiKey });
+  const controller = new AbortController();
+  const joined = once(server, "connection");
+  const sent = client.dms.send("c_1", { text: "hi" }, { signal: controller.signal });
+  const socket: Socket = (await joined)[0];
+  await once(socket, "data");
+  const reason = new Error("enough");
+  controller.abort(reason);
+  expect(await rejection(sent)).toBe(reason);
+  await once(socket, "close");
+});
+
+/** Lets `fetch` use a dispatcher with these options until the test ends. */
+async function useDispatcher(options: object): Promise<void> {
+  // Node makes its dispatcher at the first use.
+  await fetch("data:,");
+  const name = Symbol.for("undici.globalDispatcher.1");
+  const usual = Object(Reflect.get(globalThis, name));
+  Reflect.set(globalThis, name, new usual.constructor(options));
+  onTestFinished(() => void Reflect.set(globalThis, name, usual));
+}
