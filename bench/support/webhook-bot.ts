@@ -12,7 +12,7 @@ export function webhookEnv(
   logLevel: string | undefined,
 ): Record<string, string | undefined> {
   return {
-    SERVICE_BASE_URL: "http://127.0.0.1:9",
+    SERVICE_BASE_URL: "https://platform.invalid",
     SERVICE_API_KEY: "sk_bench_0123456789",
     SERVICE_WEBHOOK_SECRET: SECRET,
     DELIVERY: "webhook",

@@ -60,7 +60,8 @@ export function harness(
     scrub: (text) => text,
     ...options,
   });
-  dispatcher.start();
+  // Once the test has wrapped methods of the inbox: the first claim comes with the start.
+  queueMicrotask(() => dispatcher.start());
   onTestFinished(async () => {
     await stop(dispatcher, clock);
     await inbox.close();

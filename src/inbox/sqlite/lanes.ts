@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 import type { Effects } from "../effects.ts";
 import type { Advance, Claim, ClaimRooms } from "../inbox.ts";
 import { type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS, toClaim } from "../sql/sql-inbox.ts";
+import type { Arrivals, Arrived } from "./arrivals.ts";
 import type { EffectWriter } from "./effects.ts";
 import type { History } from "./history.ts";
 
@@ -25,12 +26,16 @@ interface PlacedRow extends HeadRow {
   readonly ord: string;
 }
 
-/** A lane that a claim still holds, and the place of the claim's event in it. */
+/** A claim of this store, with the place of its event. */
+interface PlacedClaim extends Claim {
+  readonly seq: number;
+  readonly ord: string;
+}
+
+/** A lane that a claim still holds. */
 interface HeldRow {
   readonly ready_at: number;
   readonly done_ord: string | null;
-  readonly seq: number;
-  readonly ord: string;
 }
 
 /** Guards every write of a claim: nothing is written once another claim has the lane. */
@@ -66,7 +71,12 @@ const statementsOf = (db: Database) => ({
   ),
   extend: db.prepare<Values>(`UPDATE lane SET ready_at = ? WHERE ${HELD}`),
   putOff: db.prepare<Values>(`UPDATE lane SET owner = NULL, ready_at = ? WHERE ${HELD}`),
-  held: db.prepare<Values, { readonly fence: number }>(`SELECT fence FROM lane WHERE ${HELD}`),
+  held: db.prepare<Values, HeldRow>(`SELECT ready_at, done_ord FROM lane WHERE ${HELD}`),
+  add: db.prepare<Values>("INSERT INTO lane (key) VALUES (?) ON CONFLICT (key) DO NOTHING"),
+  leaseIdle: db.prepare<Values, Pick<LaneRow, "fence" | "done_ord">>(
+    `UPDATE lane SET pending = 1, owner = ?, fence = fence + 1, claimed = ?, ready_at = ?
+     WHERE key = +? AND ready_at IS NULL RETURNING fence, done_ord`,
+  ),
   nextReady: db.prepare<[], { readonly ready_at: number | null }>(
     "SELECT min(ready_at) AS ready_at FROM lane WHERE ready_at IS NOT NULL",
   ),
@@ -76,16 +86,17 @@ const statementsOf = (db: Database) => ({
      ON CONFLICT (key) DO UPDATE SET pending = excluded.pending, ready_at = excluded.ready_at
        WHERE lane.ready_at IS NULL`,
   ),
-  event: db.prepare<Values, HeldRow>(
-    `SELECT lane.ready_at, lane.done_ord, event.seq, event.ord
-     FROM lane CROSS JOIN event ON event.seq = lane.claimed WHERE ${HELD}`,
-  ),
   endDone: db.prepare<Values>(ended("state = 'done', error = NULL")),
   endDead: db.prepare<Values>(ended("state = 'dead', error = ?")),
   advance: db.prepare<Values>(
     `UPDATE lane SET pending = pending - 1, fence = fence + 1, claimed = ?, done_at = ?,
        done_ord = max(coalesce(done_ord, ''), ?)
      WHERE key = ?`,
+  ),
+  letGoLast: db.prepare<Values>(
+    `UPDATE lane SET pending = 0, owner = NULL, ready_at = NULL, done_at = ?,
+       done_ord = max(coalesce(done_ord, ''), ?)
+     WHERE ${HELD} AND pending = 1`,
   ),
   letGo: db.prepare<Values>(
     `UPDATE lane SET pending = pending - 1, owner = NULL, ready_at = CASE WHEN pending > 1 THEN ? END,
@@ -100,34 +111,57 @@ const statementsOf = (db: Database) => ({
 /** The outcome of ending an event. `conflict`: a state was written since it was read, and nothing is written. */
 export type Ending = "ended" | "lost" | "conflict";
 
+export interface LanesOptions {
+  /** Names this process in the lanes that it has leased. */
+  readonly owner: string;
+  readonly history: History;
+  readonly effects: EffectWriter;
+  readonly arrivals: Arrivals;
+}
+
 /** Leases lanes with their first events, and ends the leases with the outcomes of runs. Runs inside a transaction. */
 export class Lanes {
   readonly #owner: string;
   readonly #history: History;
   readonly #effects: EffectWriter;
+  readonly #arrivals: Arrivals;
   readonly #sql: ReturnType<typeof statementsOf>;
   /** The suspect that was let through last. */
   #runningSuspect: Claim | undefined;
 
-  constructor(db: Database, owner: string, history: History, effects: EffectWriter) {
+  constructor(db: Database, { owner, history, effects, arrivals }: LanesOptions) {
     this.#owner = owner;
     this.#history = history;
     this.#effects = effects;
+    this.#arrivals = arrivals;
     this.#sql = statementsOf(db);
   }
 
+  /** Lanes that wait come first. An event of this transaction that finds its lane idle is claimed as it came. */
   claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): Claim[] {
+    const until = now + leaseMs;
+    const left = rooms && new RoomsLeft(rooms);
+    this.#arrivals.writeEarlier();
     const lanes =
-      rooms === undefined ? this.#sql.ready.all(now, limit) : this.#findWithin(rooms, limit, now);
+      left === undefined ? this.#sql.ready.all(now, limit) : this.#findWithin(left, limit, now);
     // By their keys, whatever they waited for: the order decides which suspect runs first.
     lanes.sort((a, b) => (a.key < b.key ? -1 : 1));
-    const claims = lanes.flatMap((lane) => this.#lease(lane, now + leaseMs, now) ?? []);
+    const claims = lanes.flatMap((lane) => this.#lease(lane, until, now) ?? []);
     // All are leased by now: a suspect whose own lease ran out holds up no other one.
-    return claims.filter((claim) => {
+    const begun = claims.filter((claim) => {
       const waits = this.#mustWait(claim);
       if (waits) this.#putOff(claim, now + SUSPECT_WAIT_MS);
       return !waits;
     });
+    for (const arrived of this.#arrivals.alone) {
+      if (begun.length >= limit) break;
+      if (left?.has(arrived.event.type) === false) continue;
+      const claim = this.#leaseArrived(arrived, until, now);
+      if (claim === undefined) continue;
+      left?.take(claim.type);
+      begun.push(claim);
+    }
+    return begun;
   }
 
   extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
@@ -137,33 +171,40 @@ export class Lanes {
 
   /** Ends the event as done, or as a dead letter if there is an error. */
   end(claim: Claim, now: number, error?: string, effects?: Effects): Ending {
-    const held = this.#sql.event.get(...this.#key(claim));
-    if (held === undefined) return "lost";
+    const { seq, ord } = claim as PlacedClaim;
+    this.#arrivals.write(claim.lane);
+    if (this.#sql.held.get(...this.#key(claim)) === undefined) return "lost";
     if (effects !== undefined && !this.#effects.write(effects, claim, now)) return "conflict";
-    if (error === undefined) this.#sql.endDone.run(now, claim.fence, held.seq);
+    if (error === undefined) this.#sql.endDone.run(now, claim.fence, seq);
     else {
-      this.#sql.endDead.run(error, now, claim.fence, held.seq);
+      this.#sql.endDead.run(error, now, claim.fence, seq);
       this.#history.add(claim, "dead", error, now);
     }
-    this.#sql.letGo.run(now, now, held.ord, claim.lane);
+    this.#sql.letGo.run(now, now, ord, claim.lane);
     return "ended";
   }
 
   advance(claim: Claim, now: number, effects?: Effects): Advance | "conflict" {
-    const held = this.#sql.event.get(...this.#key(claim));
-    if (held === undefined) return { held: false };
-    if (effects !== undefined && !this.#effects.write(effects, claim, now)) return "conflict";
-    this.#sql.endDone.run(now, claim.fence, held.seq);
-    const head = this.#sql.head.get(claim.lane);
-    // A lease that has run out cannot go on. Whether a suspect may run is decided when its lane is claimed.
-    if (head === undefined || head.crashes >= SUSPECT_CRASHES || held.ready_at <= now) {
-      this.#sql.letGo.run(now, now, held.ord, claim.lane);
+    const { lane, fence } = claim;
+    const { seq, ord } = claim as PlacedClaim;
+    this.#arrivals.write(lane);
+    if (effects === undefined && this.#letGoLast(claim, ord, now)) {
+      this.#sql.endDone.run(now, fence, seq);
       return { held: true };
     }
-    this.#sql.advance.run(head.seq, now, held.ord, claim.lane);
-    const late = isLate(head.ord, held.done_ord) || isLate(head.ord, held.ord);
-    const at = { lane: claim.lane, fence: claim.fence + 1, late };
-    return { held: true, next: toClaim(at, head) };
+    const held = this.#sql.held.get(...this.#key(claim));
+    if (held === undefined) return { held: false };
+    if (effects !== undefined && !this.#effects.write(effects, claim, now)) return "conflict";
+    this.#sql.endDone.run(now, fence, seq);
+    const head = this.#sql.head.get(lane);
+    // A lease that has run out cannot go on. Whether a suspect may run is decided when its lane is claimed.
+    if (head === undefined || head.crashes >= SUSPECT_CRASHES || held.ready_at <= now) {
+      this.#sql.letGo.run(now, now, ord, lane);
+      return { held: true };
+    }
+    this.#sql.advance.run(head.seq, now, ord, lane);
+    const late = isLate(head.ord, held.done_ord) || isLate(head.ord, ord);
+    return { held: true, next: placed({ lane, fence: fence + 1, late }, head) };
   }
 
   retry(claim: Claim, now: number, delayMs: number, error: string): boolean {
@@ -190,20 +231,19 @@ export class Lanes {
   }
 
   /** Ready lanes, as many of each type as there is room for. */
-  #findWithin({ byType, others }: ClaimRooms, limit: number, now: number): LaneRow[] {
-    const full = [...byType].flatMap(([type, room]) => (room <= 0 ? [type] : []));
-    const left = new Map(byType);
-    return this.#sql.readyWithin.all(now, JSON.stringify(full), limit).filter(({ key }) => {
+  #findWithin(left: RoomsLeft, limit: number, now: number): LaneRow[] {
+    return this.#sql.readyWithin.all(now, JSON.stringify(left.full), limit).filter(({ key }) => {
       const type = this.#sql.head.get(key)?.type;
       // A lane without an event is taken, because that mends it.
       if (type === undefined) return true;
-      const room = left.get(type) ?? others;
-      left.set(type, room - 1);
-      return room > 0;
+      const fits = left.has(type);
+      left.take(type);
+      return fits;
     });
   }
 
   #lease(lane: LaneRow, until: number, now: number): Claim | undefined {
+    this.#arrivals.write(lane.key);
     const head = this.#sql.head.get(lane.key);
     if (head === undefined) {
       this.#sql.idle.run(lane.key);
@@ -212,8 +252,26 @@ export class Lanes {
     const crashed = this.#countLapsed(lane, head, now);
     this.#sql.lease.run(this.#owner, head.seq, until, lane.key);
     const at = { lane: lane.key, fence: lane.fence + 1, late: isLate(head.ord, lane.done_ord) };
-    if (crashed === 0) return toClaim(at, head);
-    return toClaim(at, { ...head, attempts: head.attempts + 1, crashes: head.crashes + 1 });
+    if (crashed === 0) return placed(at, head);
+    return placed(at, { ...head, attempts: head.attempts + 1, crashes: head.crashes + 1 });
+  }
+
+  /** Leases the lane of a new event, unless it is at work or waits. */
+  #leaseArrived({ seq, event, source, trace }: Arrived, until: number, now: number) {
+    const { id, lane, ord, type, body } = event;
+    const lease = () => this.#sql.leaseIdle.get(this.#owner, seq, until, lane);
+    let row = lease();
+    if (row === undefined && this.#sql.add.run(lane).changes > 0) row = lease();
+    if (row === undefined) return undefined;
+    this.#arrivals.take(lane);
+    const at = { lane, fence: row.fence, late: isLate(ord, row.done_ord) };
+    const head = { id, type, body, source, trace, attempts: 0, crashes: 0, received_at: now };
+    return placed(at, { ...head, seq, ord });
+  }
+
+  /** Ends the lease of a lane that has no other event; false if it has one, or if the lease was lost. */
+  #letGoLast(claim: Claim, ord: string, now: number): boolean {
+    return this.#sql.letGoLast.run(now, ord, ...this.#key(claim)).changes > 0;
   }
 
   /**
@@ -255,6 +313,38 @@ export class Lanes {
   #key({ lane, fence }: Claim): [lane: string, owner: string, fence: number] {
     return [lane, this.#owner, fence];
   }
+}
+
+/** The events of each type that a claim may still take. */
+class RoomsLeft {
+  readonly #byType: Map<string, number>;
+  readonly #others: number;
+
+  constructor({ byType, others }: ClaimRooms) {
+    this.#byType = new Map(byType);
+    this.#others = others;
+  }
+
+  /** Types without room. */
+  get full(): string[] {
+    return [...this.#byType].flatMap(([type, room]) => (room <= 0 ? [type] : []));
+  }
+
+  has(type: string): boolean {
+    return this.#of(type) > 0;
+  }
+
+  take(type: string): void {
+    this.#byType.set(type, this.#of(type) - 1);
+  }
+
+  #of(type: string): number {
+    return this.#byType.get(type) ?? this.#others;
+  }
+}
+
+function placed(at: Pick<Claim, "lane" | "fence" | "late">, head: PlacedRow): PlacedClaim {
+  return { ...toClaim(at, head), seq: head.seq, ord: head.ord };
 }
 
 /** True if a later event of the lane is done. Events without an order are never late. */

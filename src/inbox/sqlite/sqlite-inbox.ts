@@ -16,6 +16,7 @@ import type {
 } from "../inbox.ts";
 import { stateConflict } from "../sql/effects.ts";
 import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
+import { Arrivals } from "./arrivals.ts";
 import { EffectWriter, Timers } from "./effects.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
@@ -48,6 +49,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #maxBacklog: number;
   readonly #group: GroupCommit;
   readonly #intake: Intake;
+  readonly #arrivals: Arrivals;
   readonly #lanes: Lanes;
   readonly #effects: EffectWriter;
   readonly #timers: Timers;
@@ -63,8 +65,9 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const { db } = file;
     const [owner, history] = [randomUUID(), new History(db)];
     const clock = options.clock ?? systemClock;
-    const group = new GroupCommit(db, options.bot);
-    const intake = new Intake(db, group, clock);
+    const arrivals = new Arrivals(db);
+    const group = new GroupCommit(db, arrivals, options.bot);
+    const intake = new Intake(db, group, arrivals, clock);
     const store = new SqliteStore({
       db,
       now: () => clock.now(),
@@ -82,9 +85,10 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
     this.#group = group;
     this.#intake = intake;
+    this.#arrivals = arrivals;
     this.#effects = new EffectWriter(db);
     this.#timers = new Timers(db);
-    this.#lanes = new Lanes(db, owner, history, this.#effects);
+    this.#lanes = new Lanes(db, { owner, history, effects: this.#effects, arrivals });
     this.#disk = makeGuard(options, clock);
     this.capabilities = { guardsDisk: this.#disk !== undefined };
     db.transaction(() => history.recover(clock.now())).immediate();
@@ -104,13 +108,17 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const [pending, max] = [this.#pending, this.#maxBacklog];
     if (pending >= max) await this.refuseUnlessKnown(events, pending, max);
     this.#disk?.refuseWhenLow();
-    const result = await this.#intake.put({ events, source, cursors, trace });
+    const storing = this.#intake.put({ events, source, cursors, trace });
+    // Before the commit: a claim that begins now shares it.
+    if (events.length > 0) this.announce();
+    const result = await storing;
     this.#countStored(result);
     return result;
   }
 
   claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]> {
-    return this.#intake.writeWithLanes((now) => this.#lanes.claim(limit, leaseMs, now, rooms));
+    const work = (now: number) => this.#lanes.claim(limit, leaseMs, now, rooms);
+    return this.#intake.write(work, true);
   }
 
   /** No other process claims from a file. */
@@ -129,9 +137,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   async advance(claim: Claim, effects?: Effects): Promise<Advance> {
-    const advance = await this.#intake.writeWithLanes((now) =>
-      this.#lanes.advance(claim, now, effects),
-    );
+    const advance = await this.#intake.write((now) => this.#lanes.advance(claim, now, effects));
     if (advance === "conflict") throw stateConflict();
     if (advance.held) this.#countEnded(effects);
     return advance;
@@ -152,19 +158,20 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   async fireTimers(limit: number, toEvent: (timer: StoredTimer) => NewEvent): Promise<FiredTimers> {
     let fired = 0;
     if (this.#nextTimerIn() === 0) {
-      const result = await this.#intake.putOwn((now) => {
+      const storing = this.#intake.putOwn((now) => {
         const due = this.#timers.takeDue(now, limit);
         fired = due.length;
         return due.map(toEvent);
       });
-      this.#countStored(result);
+      this.announce();
+      this.#countStored(await storing);
     }
     return { fired, nextInMs: this.#nextTimerIn() };
   }
 
   async nextReadyIn(): Promise<number | undefined> {
     const next = () => this.#lanes.nextReadyAt();
-    const at = this.#intake.hasDirtyLanes
+    const at = this.#arrivals.hasSome
       ? await this.#intake.writeWithLanes(next)
       : readStore(next);
     return at === undefined ? undefined : Math.max(0, at - this.#clock.now());
@@ -194,18 +201,14 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   async #end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
-    const ending = await this.#intake.writeWithLanes((now) =>
-      this.#lanes.end(claim, now, error, effects),
-    );
+    const ending = await this.#intake.write((now) => this.#lanes.end(claim, now, error, effects));
     if (ending === "conflict") throw stateConflict();
     if (ending === "ended") this.#countEnded(effects);
     return ending === "ended";
   }
 
   #countStored({ stored, unusable }: PutResult): void {
-    const added = stored.length - unusable;
-    this.#pending += added;
-    if (added > 0) this.announce();
+    this.#pending += stored.length - unusable;
   }
 
   #countEnded(effects: Effects | undefined): void {

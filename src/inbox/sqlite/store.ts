@@ -147,9 +147,17 @@ function pack(value: unknown): unknown {
 }
 
 interface Write {
+  /** Runs after the others of its transaction, and sees what they have written. */
+  readonly isLast: boolean;
   run(): void;
   keep(): void;
   refuse(error: unknown): void;
+}
+
+/** Holds in memory what transactions change there. */
+export interface TransactionMemory {
+  committed(): void;
+  undone(): void;
 }
 
 /**
@@ -158,21 +166,26 @@ interface Write {
  */
 export class GroupCommit {
   readonly #db: Database;
+  readonly #memory: TransactionMemory | undefined;
   readonly #bot: object | undefined;
   #waiting: Write[] = [];
   #scheduled = false;
   #closed = false;
 
-  constructor(db: Database, bot?: object) {
+  constructor(db: Database, memory?: TransactionMemory, bot?: object) {
     this.#db = db;
+    this.#memory = memory;
     this.#bot = bot;
   }
 
   /**
    * Runs `work` inside the next transaction. Resolves with its value once that is committed.
-   * `work` must do nothing but read and write the database: it may be run a second time.
+   * `work` must do nothing but read and write the database, and what the transaction's memory undoes: it may be run a
+   * second time.
+   *
+   * @param isLast runs it after what else is asked for meanwhile
    */
-  write<T>(work: () => T): Promise<T> {
+  write<T>(work: () => T, isLast = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#closed) {
         reject(new ServiceBotError("STORE_UNAVAILABLE", "The inbox is closed."));
@@ -180,6 +193,7 @@ export class GroupCommit {
       }
       let value: T;
       this.#waiting.push({
+        isLast,
         run: () => {
           value = work();
         },
@@ -200,9 +214,10 @@ export class GroupCommit {
 
   #flush(): void {
     this.#scheduled = false;
-    const group = this.#waiting;
+    if (this.#waiting.length === 0) return;
+    const group = this.#waiting.filter(({ isLast }) => !isLast);
+    group.push(...this.#waiting.filter(({ isLast }) => isLast));
     this.#waiting = [];
-    if (group.length === 0) return;
     const error = this.#commit(group);
     if (error === undefined || group.length === 1 || isOfTheStore(error)) {
       this.#settle(group, error);
@@ -230,6 +245,7 @@ export class GroupCommit {
       this.#db.exec("BEGIN IMMEDIATE");
       for (const write of group) write.run();
       this.#db.exec("COMMIT");
+      this.#memory?.committed();
       return undefined;
     } catch (error) {
       this.#rollback();
@@ -244,6 +260,7 @@ export class GroupCommit {
   #rollback(): void {
     // After SQLITE_FULL and some I/O errors SQLite has rolled back by itself.
     if (this.#db.open && this.#db.inTransaction) this.#db.exec("ROLLBACK");
+    this.#memory?.undone();
   }
 }
 

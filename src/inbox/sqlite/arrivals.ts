@@ -1,0 +1,115 @@
+import type { Database, Statement } from "better-sqlite3";
+import type { NewEvent, Source } from "../inbox.ts";
+
+/** A new event, at its place in the file. */
+export interface Arrived {
+  readonly seq: number;
+  readonly event: NewEvent;
+  readonly source: Source;
+  readonly trace: string | null;
+}
+
+/** The events of a lane that its row does not count yet. */
+interface LaneArrivals {
+  readonly events: number;
+  /** When the first of them came, in ms since 1970. */
+  readonly at: number;
+}
+
+/** Lanes that may wait to be written. More would hold up a claim for over 30 ms. */
+const MAX_LANES = 5_000;
+
+/**
+ * Lanes that have events since their rows were last written. A claim writes each of them anyway, so they are written then,
+ * once for all their events: with each batch, that would touch a page of the file for each event. The events are on the
+ * disk, and a start looks which lanes have some.
+ *
+ * What a transaction changes here is undone with it.
+ */
+export class Arrivals {
+  readonly #lanes = new Map<string, LaneArrivals>();
+  /** The event of each lane that had none before this transaction. No other connection can have changed it. */
+  readonly #fresh = new Map<string, Arrived>();
+  /** What the lanes were before this transaction. */
+  readonly #before: [lane: string, arrivals: LaneArrivals | undefined][] = [];
+  readonly #wake: Statement<[lane: string, events: number, at: number]>;
+
+  constructor(db: Database) {
+    // A lane that is leased or waits for a retry keeps its time: its order is worth more than its speed.
+    this.#wake = db.prepare(
+      `INSERT INTO lane (key, pending, ready_at) VALUES (?, ?, ?)
+       ON CONFLICT (key) DO UPDATE
+         SET pending = pending + excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)`,
+    );
+  }
+
+  /** True if there are lanes whose rows are not written yet. */
+  get hasSome(): boolean {
+    return this.#lanes.size > 0;
+  }
+
+  /** @param now when it came, in ms since 1970 */
+  add(arrived: Arrived, now: number): void {
+    const { lane } = arrived.event;
+    const known = this.#lanes.get(lane);
+    // While all places are taken, no claim writes them, and what is put off would fill the memory.
+    if (known === undefined && this.#lanes.size >= MAX_LANES) {
+      this.#wake.run(lane, 1, now);
+      return;
+    }
+    if (known === undefined) this.#fresh.set(lane, arrived);
+    else this.#fresh.delete(lane);
+    this.#set(lane, { events: (known?.events ?? 0) + 1, at: known?.at ?? now });
+  }
+
+  /** Lists the events that came in this transaction, each alone for its lane. */
+  get alone(): IterableIterator<Arrived> {
+    return this.#fresh.values();
+  }
+
+  /** Leaves the row of a lane to the caller. */
+  take(lane: string): void {
+    this.#fresh.delete(lane);
+    this.#set(lane, undefined);
+  }
+
+  /** Writes the row of a lane. */
+  write(lane: string): void {
+    const arrivals = this.#lanes.get(lane);
+    if (arrivals === undefined) return;
+    this.take(lane);
+    this.#wake.run(lane, arrivals.events, arrivals.at);
+  }
+
+  /** Writes the rows of all lanes but those of {@link alone}. */
+  writeEarlier(): void {
+    for (const lane of [...this.#lanes.keys()]) if (!this.#fresh.has(lane)) this.write(lane);
+  }
+
+  writeAll(): void {
+    this.#fresh.clear();
+    this.writeEarlier();
+  }
+
+  /** Called once the transaction is on the disk. */
+  committed(): void {
+    this.#fresh.clear();
+    this.#before.length = 0;
+  }
+
+  /** Called once the transaction is undone. */
+  undone(): void {
+    for (const [lane, arrivals] of this.#before.reverse()) this.#put(lane, arrivals);
+    this.committed();
+  }
+
+  #set(lane: string, arrivals: LaneArrivals | undefined): void {
+    this.#before.push([lane, this.#lanes.get(lane)]);
+    this.#put(lane, arrivals);
+  }
+
+  #put(lane: string, arrivals: LaneArrivals | undefined): void {
+    if (arrivals === undefined) this.#lanes.delete(lane);
+    else this.#lanes.set(lane, arrivals);
+  }
+}
