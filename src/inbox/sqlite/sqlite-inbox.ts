@@ -171,9 +171,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   async nextReadyIn(): Promise<number | undefined> {
     const next = () => this.#lanes.nextReadyAt();
-    const at = this.#arrivals.hasSome
-      ? await this.#intake.writeWithLanes(next)
-      : readStore(next);
+    const at = this.#arrivals.hasSome ? await this.#intake.writeWithLanes(next) : readStore(next);
     return at === undefined ? undefined : Math.max(0, at - this.#clock.now());
   }
 

@@ -5,8 +5,8 @@ import { endings, eventOf } from "../../../support/effects.ts";
 import type { InboxModel } from "../inbox-model.ts";
 import type { ModelEffects } from "../kept-model.ts";
 import { type Command, command, onClaim, type World } from "../world.ts";
-import { checkFence } from "./claim.ts";
-import { back, withoutFence } from "./endings.ts";
+import { checkFence, expectedOf } from "./claim.ts";
+import { back } from "./endings.ts";
 
 export const STATE_KEYS: readonly string[] = ["mine", "yours"];
 
@@ -57,7 +57,7 @@ async function advance(
   if (real === undefined) throw new Error(`the store never gave claim ${n}`);
   const outcome = model.advance(n, undefined, expected);
   const { next, ...rest } = await world.store.inbox.advance(real, written);
-  assert.deepEqual({ ...rest, next: withoutFence(next) }, outcome, "the advance");
+  assert.deepEqual({ ...rest, next: expectedOf(next) }, outcome, "the advance");
   if (next !== undefined) checkFence(next, world);
 }
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import type { Advance, Claim, Inbox } from "../../../faces/inbox.ts";
-import type { ExpectedClaim, InboxModel } from "../inbox-model.ts";
+import type { InboxModel } from "../inbox-model.ts";
 import { type Command, command, onClaim } from "../world.ts";
-import { checkFence, LEASE } from "./claim.ts";
+import { checkFence, expectedOf, LEASE } from "./claim.ts";
 import { batch, putBeside, show } from "./put.ts";
 
 /** What can become of a claim, done to the model and to the real thing. */
@@ -52,7 +52,7 @@ export const advance: Arbitrary<Command> = back.map((back) =>
   onClaim(back, "advance", async ({ n, real }, model, world) => {
     const expected = model.advance(n);
     const { next, ...rest } = await world.store.inbox.advance(real);
-    assert.deepEqual({ ...rest, next: withoutFence(next) }, expected, "the advance");
+    assert.deepEqual({ ...rest, next: expectedOf(next) }, expected, "the advance");
     if (next !== undefined) checkFence(next, world);
   }),
 );
@@ -70,18 +70,12 @@ export const advanceBesidePut: Arbitrary<Command> = fc.tuple(back, batch).map(([
           next && pending.find(({ id }, nth) => id === next.id && (nth === 0 || before.has(id)))
         );
       });
-      assert.deepEqual({ ...rest, next: withoutFence(next) }, expected, "the advance");
+      assert.deepEqual({ ...rest, next: expectedOf(next) }, expected, "the advance");
       if (next !== undefined) checkFence(next, world);
     };
     await putBeside(batch, () => inbox.advance(real), compare, model, world);
   }),
 );
-
-export function withoutFence(claim: Claim | undefined): ExpectedClaim | undefined {
-  if (claim === undefined) return undefined;
-  const { fence: _, ...rest } = claim;
-  return rest;
-}
 
 export const extend: Arbitrary<Command> = fc.array(back, { maxLength: 3 }).map((backs) =>
   command(`extend claims -${[...new Set(backs)].join(" -")}`, async (model, world) => {
