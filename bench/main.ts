@@ -2,11 +2,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { installDependencies } from "../scripts/registry/install.ts";
 import { parseArguments, USAGE } from "./harness/arguments.ts";
-import { documentOf, insertDocument, requireWhole } from "./harness/document.ts";
+import { useLoadCore } from "./harness/cores.ts";
+import { insertReport, requireWhole } from "./harness/document.ts";
 import { environment, environmentLine } from "./harness/environment.ts";
 import { choose, findBenchmarks } from "./harness/find.ts";
 import { LATEST, type Report, readReport, writeReport } from "./harness/report.ts";
-import { runAll, secondsSince } from "./harness/run.ts";
+import { emptyReport, runAll, secondsSince } from "./harness/run.ts";
 import { table } from "./harness/table.ts";
 import { judge, verdictLines } from "./harness/targets.ts";
 
@@ -25,8 +26,9 @@ async function main(args: readonly string[]): Promise<void> {
     return;
   }
   // Before a run of half an hour, not after it.
-  if (wanted.document) insertDocument(readFileSync(PAGE, "utf8"), "");
+  if (wanted.document) insertReport(readFileSync(PAGE, "utf8"), emptyReport(wanted));
   installDependencies(new URL("./", import.meta.url));
+  useLoadCore();
   const began = performance.now();
   console.log(environmentLine(environment()));
   const report = await runAll(choose(all, wanted.words), wanted, (so) => writeReport(so));
@@ -47,7 +49,7 @@ function print({ sections, failures }: Report): void {
 
 function document(report: Report, names: readonly string[]): void {
   requireWhole(report, names);
-  writeFileSync(PAGE, insertDocument(readFileSync(PAGE, "utf8"), documentOf(report)));
+  writeFileSync(PAGE, insertReport(readFileSync(PAGE, "utf8"), report));
   console.log(`The figures are in ${fileURLToPath(PAGE)}`);
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Samples } from "./harness/benchmark.ts";
+import { useLoadCore } from "./harness/cores.ts";
 import { environment, environmentLine } from "./harness/environment.ts";
 import { median } from "./harness/results.ts";
 import { measureRounds } from "./harness/rounds.ts";
@@ -19,6 +20,7 @@ const PICTURE = new URL("../docs/images/growth.svg", import.meta.url);
 
 /** Measures every point in turn, so that what the machine does meanwhile meets all alike, and draws the medians. */
 async function main(): Promise<void> {
+  useLoadCore();
   console.log(environmentLine(environment()));
   const inboxes = new StoredInboxes();
   try {

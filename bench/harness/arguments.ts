@@ -14,15 +14,18 @@ export interface Wanted {
   readonly document: boolean;
   /** They are those of the last run, and nothing is measured. */
   readonly fromLast: boolean;
+  /** Our own processes are profiled, which takes time of what is measured. */
+  readonly profile: boolean;
 }
 
-export const USAGE = `npm run bench -- [--quick] [--only WORDS] [--rounds N] [--document [--from-last]]
+export const USAGE = `npm run bench -- [--quick] [--only WORDS] [--rounds N] [--document [--from-last]] [--profile]
 
-  --quick       smaller amounts and fewer rounds: about two minutes for all
+  --quick       smaller amounts and fewer rounds: about five minutes for all
   --only WORDS  the benchmarks whose name or title holds one of these words, separated by commas or spaces
-  --rounds N    rounds of each benchmark, from 1 up; default 7, with --quick 3, or fewer where no target is set
+  --rounds N    rounds of each benchmark, from 1 up; default 5, with --quick 3, or fewer where no target is set
   --document    runs everything and writes the figures into docs/performance.md
-  --from-last   with --document: writes those of the last run, bench/results/latest.json, and measures nothing`;
+  --from-last   with --document: writes those of the last run, bench/results/latest.json, and measures nothing
+  --profile     prints where the processor's time goes in what is measured; profiles are in bench/results/profiles`;
 
 /** @throws {Error} a flag or its value cannot be used */
 export function parseArguments(args: readonly string[]): Wanted {
@@ -35,22 +38,23 @@ export function parseArguments(args: readonly string[]): Wanted {
       rounds: { type: "string" },
       document: { type: "boolean", default: false },
       "from-last": { type: "boolean", default: false },
+      profile: { type: "boolean", default: false },
     },
   });
-  const { quick, help, only, document, "from-last": fromLast } = values;
+  const { quick, help, only, document, profile, "from-last": fromLast } = values;
   const rounds = values.rounds === undefined ? {} : { rounds: roundsOf(values.rounds) };
   const words = only
     .toLowerCase()
     .split(/[\s,]+/)
     .filter(Boolean);
-  const wanted = { quick, help, words, document, fromLast, ...rounds };
+  const wanted = { quick, help, words, document, fromLast, profile, ...rounds };
   refuseHalves(wanted);
   return wanted;
 }
 
 /** How many rounds are measured: of one benchmark, or of most of them. */
 export function roundsFor({ rounds, quick }: Wanted, benchmark?: Benchmark): number {
-  return rounds ?? (quick ? (benchmark?.quickRounds ?? 3) : 7);
+  return rounds ?? (quick ? (benchmark?.quickRounds ?? 3) : 5);
 }
 
 function roundsOf(words: string): number {
@@ -62,12 +66,13 @@ function roundsOf(words: string): number {
 }
 
 /** What is documented is one run of everything, of the amounts and rounds that the targets speak of. */
-function refuseHalves({ document, fromLast, quick, words, rounds }: Wanted): void {
+function refuseHalves({ document, fromLast, quick, words, rounds, profile }: Wanted): void {
   if (fromLast && !document) throw new Error("--from-last goes with --document");
   if (!document) return;
   if (quick) {
     throw new Error("--document: the amounts of --quick are too small for it; leave --quick out");
   }
+  if (profile) throw new Error("--document: a profile slows down what it measures; leave it out");
   if (words.length > 0) {
     throw new Error("--document: ratios of several runs do not stand together; leave --only out");
   }

@@ -1,6 +1,8 @@
 import { type ChildProcess, fork, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { onCore, type Side } from "./cores.ts";
+import { startProfile, stopProfile } from "./profiler.ts";
 
 /** What a process of a benchmark can be asked; arguments and results are plain data. */
 export type Handlers = {
@@ -16,8 +18,22 @@ interface Question {
 
 type Reply = { readonly id: number } & ({ readonly value: unknown } | { readonly error: string });
 
-/** Those that have not ended. */
+/** How a process is started. */
+export interface ChildOptions {
+  /** Core of the process. */
+  readonly side: Side;
+  readonly execArgv?: readonly string[];
+  /** Its standard output goes to the terminal, or to /dev/null. Default `inherit`. */
+  readonly output?: "inherit" | "ignore";
+  /** Variables besides those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Processes that have not ended. */
 const running = new Set<ChildProcess>();
+
+/** Own programs that are measured, which `--profile` looks into. */
+const profiled = new Set<Child<Handlers>>();
 
 /** Ends what a benchmark that failed has left behind. */
 export async function endChildren(): Promise<void> {
@@ -30,30 +46,39 @@ export async function endChildren(): Promise<void> {
   );
 }
 
-/** A process of its own, so that what is measured shares its core with nobody. */
+/** Profiles every process that runs a program of `bench/processes` and is measured. */
+export async function startProfiles(): Promise<void> {
+  await Promise.all([...profiled].map((child) => child.call("startProfile")));
+}
+
+/** Ends what {@link startProfiles} began. @param folder of the files `<program>-<pid>.cpuprofile` */
+export async function stopProfiles(folder: string): Promise<void> {
+  await Promise.all([...profiled].map((child) => child.call("stopProfile", folder)));
+}
+
+/** A process of its own on the core of its side. */
 export class Child<H extends Handlers> {
   readonly #process: ChildProcess;
   readonly #open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #asked = 0;
 
-  /**
-   * Runs a file by its path in `bench/`; it calls {@link answer}.
-   *
-   * @param output where its standard output goes: to the terminal, or into a pipe that is read and forgotten
-   */
-  constructor(
-    file: string,
-    execArgv: readonly string[] = [],
-    output: "inherit" | "pipe" = "inherit",
-  ) {
+  /** Runs a file by its path in `bench/`; it calls {@link answer}. */
+  constructor(file: string, { side, execArgv = [], output = "inherit", env = {} }: ChildOptions) {
     const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
     const stdio: StdioOptions = ["inherit", output, "inherit", "ipc"];
-    this.#process = fork(path, { execArgv: [...execArgv], stdio });
+    const [execPath, ...args] = onCore(side, [process.execPath, ...execArgv]);
+    this.#process = fork(path, {
+      execPath,
+      execArgv: args,
+      stdio,
+      env: { ...process.env, ...env },
+    });
+    if (side === "measured" && file.startsWith("processes/")) profiled.add(this);
     running.add(this.#process);
-    this.#process.stdout?.resume();
     this.#process.on("message", (reply: Reply) => this.#settle(reply));
     this.#process.once("exit", (code) => {
       running.delete(this.#process);
+      profiled.delete(this);
       const error = new Error(`the process ${file} has ended (exit code ${code})`);
       for (const { reject } of this.#open.values()) reject(error);
       this.#open.clear();
@@ -64,12 +89,12 @@ export class Child<H extends Handlers> {
     name: N,
     ...args: Parameters<H[N]>
   ): Promise<Awaited<ReturnType<H[N]>>> {
-    this.#asked += 1;
-    const question: Question = { id: this.#asked, name, args };
-    return new Promise((resolve, reject) => {
-      this.#open.set(question.id, { resolve: resolve as (value: unknown) => void, reject });
-      this.#process.send(question, (error) => error && reject(error));
-    });
+    return this.#ask(name, args) as Promise<Awaited<ReturnType<H[N]>>>;
+  }
+
+  /** Time of the processor that the process has used so far, in ms; other work on the machine hardly changes it. */
+  cpuMs(): Promise<number> {
+    return this.#ask("cpuMs", []) as Promise<number>;
   }
 
   async stop(): Promise<void> {
@@ -77,6 +102,15 @@ export class Child<H extends Handlers> {
     const exited = once(this.#process, "exit");
     this.#process.disconnect();
     await exited;
+  }
+
+  #ask(name: string, args: readonly unknown[]): Promise<unknown> {
+    this.#asked += 1;
+    const question: Question = { id: this.#asked, name, args };
+    return new Promise((resolve, reject) => {
+      this.#open.set(question.id, { resolve, reject });
+      this.#process.send(question, (error) => error && reject(error));
+    });
   }
 
   #settle(reply: Reply): void {
@@ -87,8 +121,19 @@ export class Child<H extends Handlers> {
   }
 }
 
-/** The side of the process: answers until the benchmark lets go of it, or dies. */
-export function answer(handlers: Handlers): void {
+/** Questions that every process answers. */
+const builtIn: Handlers = {
+  cpuMs: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+  startProfile,
+  stopProfile,
+};
+
+/** Answers in the process itself until the benchmark lets go of it, or dies. */
+export function answer(own: Handlers): void {
+  const handlers = { ...builtIn, ...own };
   process.on("message", async ({ id, name, args }: Question) => {
     let reply: Reply;
     try {

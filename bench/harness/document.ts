@@ -1,37 +1,29 @@
 import { environmentLine } from "./environment.ts";
 import type { Failure, Report } from "./report.ts";
 import type { Result } from "./results.ts";
-import { cells, HEAD, isNumeric, type Section } from "./table.ts";
-import { judge, shareOf, type Verdict, verdictOf } from "./targets.ts";
+import { cells, HEAD, isNumeric, readable, type Section } from "./table.ts";
+import { judge, type Verdict, verdictOf } from "./targets.ts";
 
-/** What stands around the figures in docs/performance.md: `<!-- bench:begin -->`, `<!-- bench:end -->`. */
-const MARK = "bench";
+/** Names of the two parts of docs/performance.md that a run writes, in `<!-- NAME:begin -->`, `<!-- NAME:end -->`. */
+type Part = "targets" | "figures";
 
 /** Targets are medians of at least so many rounds. */
 export const FEWEST_ROUNDS = 5;
 
-/** A report as Markdown: where it comes from, a table for each benchmark, and what became of the targets. */
-export function documentOf(report: Report): string {
-  const { at, environment, rounds, sections, failures } = report;
-  const options = { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" } as const;
-  const day = new Date(at).toLocaleDateString("en-GB", options);
-  return [
-    `${day}: ${environmentLine(environment)}; ${rounds} rounds.`,
-    ...sections.map(sectionOf),
-    ...(failures.length === 0 ? [] : [failures.map(failureOf).join("\n")]),
-    "### Targets met and missed",
-    verdictsOf(judge(sections)),
-  ].join("\n\n");
+/**
+ * Writes a report into a page: the targets where the page begins, and a table for each benchmark where it ends.
+ *
+ * @throws {Error} a part has no place
+ */
+export function insertReport(page: string, report: Report): string {
+  const { sections, failures } = report;
+  const failed = failures.length === 0 ? [] : [failures.map(failureOf).join("\n")];
+  const figures = [...failed, ...sections.map(sectionOf)].join("\n\n");
+  return insertPart(insertPart(page, "targets", targetsOf(report)), "figures", figures);
 }
 
-/**
- * Puts a document between the markers of a page, in the place of what stood there.
- *
- * @param mark the name in the markers
- * @throws {Error} a marker is missing, is there twice, or the second one comes first
- */
-export function insertDocument(page: string, document: string, mark: string = MARK): string {
-  const [begin, end] = [`<!-- ${mark}:begin -->`, `<!-- ${mark}:end -->`];
+function insertPart(page: string, part: Part, document: string): string {
+  const [begin, end] = [`<!-- ${part}:begin -->`, `<!-- ${part}:end -->`];
   const [before, rest, ...more] = page.split(begin);
   const [, after, ...others] = rest?.split(end) ?? [];
   const isOnce = more.length + others.length === 0 && !before?.includes(end);
@@ -41,6 +33,35 @@ export function insertDocument(page: string, document: string, mark: string = MA
     );
   }
   return `${before}${begin}\n\n${document}\n\n${end}${after}`;
+}
+
+function targetsOf({ at, environment, rounds, sections }: Report): string {
+  const options = { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" } as const;
+  const day = new Date(at).toLocaleDateString("en-GB", options);
+  const verdicts = judge(sections);
+  const met = verdicts.filter((verdict) => verdict.met).length;
+  return [
+    `${day}: ${environmentLine(environment)}; medians of ${rounds} rounds. ${met} of ${verdicts.length} targets met.`,
+    "",
+    "| | measured | median | beside | its median | ratio | target |",
+    "|---:|---|---:|---|---:|---:|---|",
+    ...verdicts.map((verdict) => targetRow(verdict, sections)),
+  ].join("\n");
+}
+
+function targetRow({ target, result }: Verdict, sections: readonly Section[]): string {
+  const { figure, median, unit, against = "", ratio } = result;
+  const section = sections.find(({ results }) => results.includes(result));
+  const peer = section?.results.find((other) => other.figure === against)?.median;
+  return row([
+    String(target.number ?? ""),
+    figure,
+    `${readable(median)} ${unit}`,
+    against,
+    peer === undefined ? "" : readable(peer),
+    ratio === undefined ? "" : ratio.toFixed(2),
+    targetOf(result),
+  ]);
 }
 
 /**
@@ -79,16 +100,6 @@ function targetOf(result: Result): string {
   if (verdict === undefined) return "";
   const { target, met } = verdict;
   return `${target.is} ${target.bound}: ${met ? "met" : "**missed**"}`;
-}
-
-function verdictsOf(verdicts: readonly Verdict[]): string {
-  const lines = verdicts.map(({ target, reached, met, margin, what }) => {
-    const number = target.number === undefined ? "" : `${target.number}. `;
-    const said = `${met ? "met" : "**missed**"} by ${shareOf(margin)}`;
-    return `- ${number}${what}: ${reached.toFixed(2)}, ${target.is} ${target.bound}, ${said}`;
-  });
-  const count = verdicts.filter(({ met }) => met).length;
-  return [...lines, "", `${count} of ${verdicts.length} targets met.`].join("\n");
 }
 
 function failureOf({ benchmark, message }: Failure): string {

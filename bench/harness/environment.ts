@@ -1,4 +1,5 @@
-import { availableParallelism, cpus, release, totalmem, type } from "node:os";
+import { cpus, release, totalmem, type } from "node:os";
+import { coresLine } from "./cores.ts";
 
 /** Where the figures come from. */
 export interface Environment {
@@ -8,18 +9,21 @@ export interface Environment {
   /** In GiB. */
   readonly memory: number;
   readonly system: string;
+  /** Cores of what is measured and of its load. */
+  readonly pinned: string;
 }
 
 export function environment(): Environment {
   return {
     node: process.version,
     cpu: cpus()[0]?.model.trim() ?? "unknown",
-    cores: availableParallelism(),
+    cores: cpus().length,
     memory: Math.round(totalmem() / 2 ** 30),
     system: `${type()} ${release()}`,
+    pinned: coresLine(),
   };
 }
 
-export function environmentLine({ node, cpu, cores, memory, system }: Environment): string {
-  return `Node ${node}, ${cpu}, ${cores} cores, ${memory} GiB, ${system}`;
+export function environmentLine({ node, cpu, cores, memory, system, pinned }: Environment): string {
+  return `Node ${node}, ${cpu}, ${cores} cores, ${memory} GiB, ${system}; ${pinned}`;
 }

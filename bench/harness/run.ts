@@ -1,7 +1,8 @@
 import { roundsFor, type Wanted } from "./arguments.ts";
-import { endChildren } from "./child.ts";
+import { endChildren, startProfiles, stopProfiles } from "./child.ts";
 import { environment } from "./environment.ts";
 import type { Named } from "./find.ts";
+import { profileFolder, profileTables } from "./profile.ts";
 import type { Report } from "./report.ts";
 import { resultsOf } from "./results.ts";
 import { type Measured, measureRounds } from "./rounds.ts";
@@ -26,7 +27,8 @@ export async function runAll(
   return report;
 }
 
-function emptyReport(wanted: Wanted): Report {
+/** A report of a run that has not begun. */
+export function emptyReport(wanted: Wanted): Report {
   const at = new Date().toISOString();
   const { quick } = wanted;
   const rounds = roundsFor(wanted);
@@ -53,14 +55,18 @@ async function measure({ name, benchmark }: Named, wanted: Wanted): Promise<Sect
   const { title, warmUp } = benchmark;
   const stage = await benchmark.prepare({ quick: wanted.quick });
   let measured: Measured;
+  const folder = wanted.profile ? profileFolder(name) : undefined;
   try {
-    measured = await measureRounds(stage.subjects, roundsFor(wanted, benchmark), warmUp);
+    const isWarm = () => (folder === undefined ? undefined : startProfiles());
+    measured = await measureRounds(stage.subjects, roundsFor(wanted, benchmark), warmUp, isWarm);
+    if (folder !== undefined) await stopProfiles(folder);
   } catch (error) {
     // What has failed may not close either; it is the first error that tells why.
     await stage.close().catch(() => undefined);
     throw error;
   }
   await stage.close();
+  if (folder !== undefined) console.log(`\n${profileTables(folder)}`);
   return { benchmark: name, title, results: resultsOf(stage.figures, measured) };
 }
 

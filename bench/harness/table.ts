@@ -51,7 +51,7 @@ function line(cells: readonly string[], widths: readonly number[]): string {
 }
 
 /** Three digits, or all of those before the point. */
-function readable(value: number): string {
+export function readable(value: number): string {
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
   return value.toLocaleString("en-US", {
     minimumFractionDigits: Math.min(digits, 3),

@@ -12,6 +12,7 @@ export interface Verdict {
   readonly margin: number;
   /** What was measured, in words. */
   readonly what: string;
+  readonly result: Result;
 }
 
 /** The targets of these results, by their numbers; those without a number at the end. */
@@ -35,7 +36,7 @@ export function verdictOf(result: Result): Verdict | undefined {
   const margin = (is === "at least" ? reached - bound : bound - reached) / bound;
   // Not a number, as of a round without samples, meets nothing.
   const what = `${figure}, ${ratio === undefined ? `in ${unit}` : `to ${against}`}`;
-  return { target, reached, met: margin >= 0, margin, what };
+  return { target, reached, met: margin >= 0, margin, what, result };
 }
 
 /** How far a bound is away, such as "25 %"; with a digit more where that would be nothing. */

@@ -1,29 +1,46 @@
-import type { Bot } from "../../src/bot.ts";
+import { Bot } from "../../src/bot.ts";
 import { answer } from "../harness/child.ts";
 import { monotonicNow } from "../support/clock.ts";
 import { makeFolder } from "../support/folder.ts";
-import { makeWebhookBot, startOnPort } from "../support/webhook-bot.ts";
+import { startOnPort, webhookEnv } from "../support/webhook-bot.ts";
 
 /** When the handler of an event began, by the number in the event's id. */
 export type Begun = readonly (readonly [number: number, at: number])[];
 
-/** A whole bot on a file, with a handler that notes when it begins and does nothing else. */
+/** Work of the handler: none, the time at which it begins, or an answer to the platform. */
+type Handler = "nothing" | "notes" | "replies";
+
+export interface BotSetting {
+  readonly handler: Handler;
+  /** Variables besides those of {@link webhookEnv}. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A whole bot on a file. */
 const folder = makeFolder();
 let bot: Bot;
 let begun = new Map<number, number>();
 let awaited: { readonly count: number; done(): void } | undefined;
 
 const handlers = {
-  /** Resolves to its origin. @param logLevel LOG_LEVEL; without, the default */
-  start: async (logLevel?: string): Promise<string> => {
-    bot = makeWebhookBot(folder.file("bot.db"), logLevel);
-    bot.on("dm.message", (ctx) => {
-      const at = monotonicNow();
-      begun.set(Number(ctx.event.id.slice("evt_".length)), at);
-      if (begun.size === awaited?.count) awaited.done();
-    });
+  /** Resolves to its origin. */
+  start: async ({ handler, env = {} }: BotSetting): Promise<string> => {
+    const database = `file:${folder.file("bot.db")}`;
+    bot = new Bot({ loopGuard: false, env: { ...webhookEnv(database, "warn"), ...env } });
+    if (handler === "nothing") bot.on("dm.message", () => Promise.resolve());
+    if (handler === "replies")
+      bot.on("dm.message", (ctx) => ctx.reply(`You said: ${ctx.payload.excerpt}`));
+    if (handler === "notes") {
+      bot.on("dm.message", (ctx) => {
+        const at = monotonicNow();
+        begun.set(Number(ctx.event.id.slice("evt_".length)), at);
+        if (begun.size === awaited?.count) awaited.done();
+      });
+    }
     return await startOnPort(bot);
   },
+  /** Resolves when nothing is left to handle, and every outcome is stored. */
+  idle: (): Promise<void> => bot.idle(),
   /** Waits until so many events have been handled, and nothing is left. Then it counts from 0 again. */
   handled: async (count: number): Promise<Begun> => {
     await new Promise<void>((resolve) => {

@@ -1,44 +1,47 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { answer } from "../harness/child.ts";
-import { drainInbox } from "../support/drain.ts";
+import { webhookEnv } from "../support/webhook-bot.ts";
+
+type ServiceBot = typeof import("../../src/index.ts");
+type Bot = InstanceType<ServiceBot["Bot"]>;
 
 const INTERVAL_MS = 50;
 
 /** After this nothing of what was done is under way any more. */
 const REST_MS = 500;
 
-let inbox: SqliteInbox;
-let concurrency = 0;
+let bot: Bot | undefined;
 
-/** What the process has in memory while it drains; in bytes. */
+/** Resident memory of a process with a whole bot of the packed package, in bytes. */
 const handlers = {
-  /** Resolves to what the process has before it has done anything. */
-  open: async (file: string, atOnce: number): Promise<number> => {
-    inbox = new SqliteInbox({ file });
-    concurrency = atOnce;
-    await sleep(REST_MS);
-    return process.memoryUsage.rss();
-  },
-  /** Handles so many events, and resolves to what the process has afterwards. */
-  warmUp: async (most: number): Promise<number> => {
-    await drainInbox(inbox, { concurrency, most });
-    await sleep(REST_MS);
-    return process.memoryUsage.rss();
-  },
-  /** Handles all that is left, and resolves to the most that the process had meanwhile. */
-  drain: async (): Promise<number> => {
+  /**
+   * Starts a bot on a file, and has it handle what waits there. A bot of an earlier call is stopped.
+   *
+   * @param entry file of the package's entry
+   */
+  run: async (
+    entry: string,
+    file: string,
+    concurrency: number,
+  ): Promise<{ readonly peak: number; readonly rest: number }> => {
+    await bot?.stop();
+    const { Bot }: ServiceBot = await import(entry);
+    const env = { ...webhookEnv(`file:${file}`, "warn"), CONCURRENCY: String(concurrency) };
+    bot = new Bot({ loopGuard: false, env });
+    bot.on("dm.message", () => Promise.resolve());
     let peak = 0;
     const look = () => {
       peak = Math.max(peak, process.memoryUsage.rss());
     };
     const looking = setInterval(look, INTERVAL_MS);
-    await drainInbox(inbox, { concurrency });
+    await bot.start({ standalone: false });
+    await bot.idle();
     clearInterval(looking);
     look();
-    return peak;
+    await sleep(REST_MS);
+    return { peak, rest: process.memoryUsage.rss() };
   },
-  close: (): Promise<void> => inbox.close(),
+  stop: (): Promise<void> | undefined => bot?.stop(),
 };
 
 export type MemoryProcess = typeof handlers;

@@ -1,4 +1,3 @@
-import { constants, setPriority } from "node:os";
 import { answer } from "../harness/child.ts";
 import { monotonicNow } from "../support/clock.ts";
 import { Connection } from "../support/connection.ts";
@@ -116,8 +115,5 @@ const handlers = {
 };
 
 export type OpenLoadProcess = typeof handlers;
-
-// It never rests: where cores are few, what is measured goes first.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 answer(handlers);

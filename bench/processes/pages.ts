@@ -18,11 +18,8 @@ const server = createServer((request, response) => {
   const isLog = pathname.endsWith("/events");
   const page = isLog ? (pages.get(searchParams.get("since")) ?? Buffer.alloc(0)) : PROFILE;
   const headers = { "content-type": "application/json", "content-length": page.byteLength };
-  const reply = () => response.writeHead(page.byteLength === 0 ? 404 : 200, headers).end(page);
-  if (delayMs === 0) reply();
-  else setTimeout(reply, delayMs);
+  response.writeHead(page.byteLength === 0 ? 404 : 200, headers).end(page);
 });
-let delayMs = 0;
 
 const handlers = {
   /** Makes a log of so many full pages, and the empty one behind them. Resolves to its origin. */
@@ -36,10 +33,6 @@ const handlers = {
     }
     pages.set(since, Buffer.from(JSON.stringify({ events: [], cursor: since })));
     return listenOnLoopback(server);
-  },
-  /** How long every answer takes from now on, in milliseconds: as if it came from elsewhere. Default 0. */
-  delay: (ms: number): void => {
-    delayMs = ms;
   },
 };
 

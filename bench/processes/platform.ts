@@ -1,43 +1,57 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { type Platform, type PlatformOptions, startPlatform } from "../../src/platform/index.ts";
+import { createServer } from "node:http";
 import { answer } from "../harness/child.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 
-/** Those that can be said to another process. */
-type PlainOptions = Pick<
-  PlatformOptions,
-  "stateFile" | "retryIntervalMs" | "disableAfter" | "deliveryTimeoutMs"
->;
-type Started = Pick<Platform, "url" | "apiKey" | "webhookSecret" | "controlToken">;
+/** Answer to every GET: a profile, and an event log without events. */
+const NOTHING = JSON.stringify({
+  username: "bot",
+  ...{ events: [], cursor: "evt_000000000001" },
+});
 
-let platform: Platform | undefined;
+const REPLY = /^\/api\/v1\/dm\/conversations\/([^/]+)\/messages$/;
+
+let messages = 0;
+let awaited: { readonly count: number; done(): void } | undefined;
+
+/**
+ * The cheapest platform that node:http makes: it takes messages of a conversation, counts them, and answers as
+ * platform-api-v1.md has it.
+ */
+const server = createServer((request, response) => {
+  request.resume();
+  request.on("end", () => {
+    const [, conversation] = REPLY.exec(request.url ?? "") ?? [];
+    const isMessage = request.method === "POST" && conversation !== undefined;
+    if (isMessage) messages += 1;
+    const createdAt = new Date().toISOString();
+    const body = isMessage
+      ? JSON.stringify({ id: `m_${messages}`, conversationId: conversation, createdAt })
+      : NOTHING;
+    response.writeHead(isMessage ? 201 : 200, {
+      "content-type": "application/json",
+      "content-length": body.length,
+    });
+    response.end(body);
+    if (awaited !== undefined && messages >= awaited.count) awaited.done();
+  });
+});
 
 const handlers = {
-  /** Starts the local platform, in memory without a file. */
-  start: async (options: PlainOptions = {}): Promise<Started> => {
-    platform = await startPlatform(options);
-    const { url, apiKey, webhookSecret, controlToken } = platform;
-    return { url, apiKey, webhookSecret, controlToken };
-  },
-  /** What is in use after everything that can be freed was freed, in bytes. */
-  memory: async (): Promise<{ heap: number; rss: number }> => {
-    if (globalThis.gc === undefined) throw new Error("start this process with --expose-gc");
-    for (let again = 0; again < 3; again += 1) {
-      globalThis.gc();
-      await pause(20);
-    }
-    const { heapUsed, external, rss } = process.memoryUsage();
-    return { heap: heapUsed + external, rss };
-  },
-  /** CPU time used so far by the whole process, in ms. */
-  cpu: (): number => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  },
-  stop: async (): Promise<void> => {
-    await platform?.stop();
+  /** Resolves to its origin. */
+  listen: (): Promise<string> => listenOnLoopback(server),
+  /** Resolves to the number of messages when there are so many, and counts from 0 again. */
+  received: async (count: number): Promise<number> => {
+    await new Promise<void>((resolve) => {
+      awaited = { count, done: resolve };
+      if (messages >= count) resolve();
+    });
+    const all = messages;
+    messages = 0;
+    awaited = undefined;
+    return all;
   },
 };
 
-export type LocalPlatform = typeof handlers;
+export type BarePlatform = typeof handlers;
 
 answer(handlers);

@@ -4,8 +4,8 @@ import type { LayerBotProcess } from "../processes/layer-bot.ts";
 import { makeFolder } from "../support/folder.ts";
 import { layerFigures, layerSubjects } from "../support/layer.ts";
 
-/** The default of `CONCURRENCY`, and as many lanes as a busy bot has whose handlers wait for the platform. */
-const CONCURRENCIES = [16, 1_000];
+/** The default of `CONCURRENCY`. */
+const CONCURRENCY = 16;
 
 /** The cost of state and of timers for an event that uses them, and for one that does not; in a file. */
 export const benchmark: Benchmark = {
@@ -14,19 +14,17 @@ export const benchmark: Benchmark = {
   async prepare({ quick }): Promise<Stage> {
     const folder = makeFolder();
     const count = quick ? 4_000 : 10_000;
-    const process = new Child<LayerBotProcess>("processes/layer-bot.ts");
-    const subjects = CONCURRENCIES.flatMap((concurrency) =>
-      layerSubjects({
-        ...{ process, count, concurrency },
-        database: (use) => {
-          const name = `${use.replace(" ", "-")}-${concurrency}.db`;
-          return { url: `file:${folder.file(name)}`, schema: "" };
-        },
+    const process = new Child<LayerBotProcess>("processes/layer-bot.ts", { side: "measured" });
+    const subjects = layerSubjects({
+      ...{ process, count, concurrency: CONCURRENCY },
+      database: (use) => ({
+        url: `file:${folder.file(`${use.replace(" ", "-")}.db`)}`,
+        schema: "",
       }),
-    );
+    });
     return {
       subjects,
-      figures: CONCURRENCIES.flatMap((concurrency) => layerFigures(concurrency, "statements")),
+      figures: layerFigures(CONCURRENCY, "statements"),
       close: async () => {
         await process.stop();
         folder.remove();

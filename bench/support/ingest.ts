@@ -1,7 +1,9 @@
-import type { Samples } from "../harness/benchmark.ts";
+import type { Samples, Subject } from "../harness/benchmark.ts";
 import { Child, type Handlers } from "../harness/child.ts";
-import type { Face, ReceiverProcess } from "../processes/receiver.ts";
+import type { BotProcess, BotSetting } from "../processes/bot.ts";
+import type { ReceiverProcess } from "../processes/receiver.ts";
 import type { Sender } from "../processes/sender.ts";
+import { withCpu } from "./cpu.ts";
 import type { FormatName } from "./formats.ts";
 import { perSecond } from "./rate.ts";
 
@@ -12,64 +14,82 @@ const CONNECTIONS = 64;
 export interface Taker {
   readonly url: string;
   readonly format: FormatName;
+  readonly process: Child<Handlers>;
   /** Does what was put off until later, within the time. */
-  finish(): Promise<unknown>;
-  /** Resolves when nothing of what it took is still at work. */
+  finish(count: number): Promise<unknown>;
+  /** Does what no bot would have to do, after it. */
   settle(): Promise<unknown>;
   close(): Promise<unknown>;
 }
 
+const nothing = () => Promise.resolve();
+
 /** Sends every request once and no event twice: nothing is signed or made while it is timed, and nothing repeated. */
 export class Ingest {
-  readonly #sender = new Child<Sender>("processes/sender.ts");
+  readonly #sender = new Child<Sender>("processes/sender.ts", { side: "load" });
   readonly #takers: Taker[] = [];
   #sent = 0;
 
   /** Our own receiver with an inbox on the disk. */
-  async ours(face: Face): Promise<Taker> {
-    const process = new Child<ReceiverProcess>("processes/receiver.ts");
-    const url = await process.call("listen", face);
+  async receiver(): Promise<Taker> {
+    const process = new Child<ReceiverProcess>("processes/receiver.ts", { side: "measured" });
     return this.#keep({
-      ...{ url, format: "service" },
-      finish: () => process.call("wake"),
+      ...{ url: await process.call("listen"), format: "service", process },
+      finish: () => process.call("finish"),
       settle: () => process.call("settle"),
-      close: async () => {
-        await process.call("close");
-        await process.stop();
-      },
+      close: () => process.call("stop"),
     });
   }
 
-  /** A peer, by its file in `bench/peers/ingest`. */
-  async peer(name: string, format: FormatName): Promise<Taker> {
-    const process = new Child<Handlers & { listen(): string }>(`peers/ingest/${name}.mjs`);
-    const url = await process.call("listen");
-    const nothing = () => Promise.resolve();
-    const close = () => process.stop();
-    return this.#keep({ url, format, finish: nothing, settle: nothing, close });
+  /** A whole bot, which is ready when it has handled everything and stored each outcome. */
+  async bot(setting: BotSetting): Promise<Taker> {
+    const process = new Child<BotProcess>("processes/bot.ts", {
+      side: "measured",
+      output: "ignore",
+    });
+    return this.#keep({
+      ...{ url: await process.call("start", setting), format: "service", process },
+      finish: () => process.call("idle"),
+      settle: nothing,
+      close: () => process.call("stop"),
+    });
   }
 
-  /** A subject: requests per second that are answered with 2xx; of `events` events each. */
-  subject(name: string, { url, format, finish, settle }: Taker, count: number, events = 1) {
+  /** A peer, by its file in `bench/peers`. */
+  async peer(file: string, format: FormatName, env: Record<string, string> = {}): Promise<Taker> {
+    type Peer = Handlers & { listen(): string };
+    const process = new Child<Peer>(`peers/${file}.mjs`, { side: "measured", env });
+    const url = await process.call("listen");
+    return this.#keep({ url, format, process, finish: nothing, settle: nothing, close: nothing });
+  }
+
+  /** Events per second of deliveries that are answered with 2xx, of `events` each; and the processor's time. */
+  subject(name: string, taker: Taker, count: number, events = 1): Subject {
+    const { url, format, process } = taker;
     return async (): Promise<Samples> => {
       await this.#sender.call("make", { url, format, count, events, from: this.#sent });
       this.#sent += count;
-      const sent = await this.#sender.call("send", CONNECTIONS);
-      const finishing = performance.now();
-      await finish();
-      const ms = sent + performance.now() - finishing;
-      await settle();
-      return { [name]: perSecond(count * events, ms) };
+      const samples = await withCpu(name, process, count * events, async () => {
+        const sent = await this.#sender.call("send", CONNECTIONS);
+        const finishing = performance.now();
+        await taker.finish(count * events);
+        return { [name]: perSecond(count * events, sent + performance.now() - finishing) };
+      });
+      await taker.settle();
+      return samples;
     };
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#takers.map((taker) => taker.close()));
+    await Promise.all(this.#takers.map(({ process }) => process.stop()));
     await this.#sender.stop();
   }
 
-  #keep(taker: Taker): Taker {
-    this.#takers.push(taker);
-    return taker;
+  #keep(taker: Omit<Taker, "process"> & { readonly process: unknown }): Taker {
+    // The names of its own calls are of no use from here on.
+    const kept = { ...taker, process: taker.process as Child<Handlers> };
+    this.#takers.push(kept);
+    return kept;
   }
 }

@@ -5,8 +5,8 @@ import { requireOneClock } from "./clock.ts";
 
 const CONNECTIONS = 64;
 
-/** Who is sent deliveries; `logging` is a bot with the default level, into a pipe that somebody reads. */
-export type Receiving = "bare" | "bot" | "logging";
+/** Receiver of the deliveries. */
+export type Receiving = "bare" | "bot";
 
 /** Times in milliseconds. */
 export interface Latencies extends OpenLoadResult {
@@ -16,12 +16,11 @@ export interface Latencies extends OpenLoadResult {
 
 /** A load and whom it is sent to, each in a process of its own. */
 export class LatencyLab {
-  readonly #load = new Child<OpenLoadProcess>("processes/open-load.ts");
-  readonly #bare = new Child<{ listen(): Promise<string> }>("peers/ingest/bare-hmac.mjs");
-  readonly #bots = {
-    bot: new Child<BotProcess>("processes/bot.ts"),
-    logging: new Child<BotProcess>("processes/bot.ts", [], "pipe"),
-  };
+  readonly #load = new Child<OpenLoadProcess>("processes/open-load.ts", { side: "load" });
+  readonly #bare = new Child<{ listen(): Promise<string> }>("peers/ingest/bare-hmac.mjs", {
+    side: "measured",
+  });
+  readonly #bot = new Child<BotProcess>("processes/bot.ts", { side: "measured" });
   readonly #urls: Promise<Readonly<Record<Receiving, string>>>;
   #next = 1;
 
@@ -33,8 +32,7 @@ export class LatencyLab {
   static async open(): Promise<LatencyLab> {
     const lab = new LatencyLab();
     await lab.#urls;
-    const { bot, logging } = lab.#bots;
-    await requireOneClock([lab.#load, bot, logging]);
+    await requireOneClock([lab.#load, lab.#bot]);
     return lab;
   }
 
@@ -50,25 +48,21 @@ export class LatencyLab {
     const load = { url, from, count, connections: CONNECTIONS };
     const result = await this.#load.call("run", rate === undefined ? load : { ...load, rate });
     if (to === "bare") return { ...result, begun: [] };
-    const handled = await this.#bots[to].call("handled", count);
+    const handled = await this.#bot.call("handled", count);
     const begun = handled.map(([number, at]) => at - (result.sent[number - from] ?? Number.NaN));
     return { ...result, begun };
   }
 
   async close(): Promise<void> {
-    const { bot, logging } = this.#bots;
-    await Promise.all([bot.call("stop"), logging.call("stop")]);
-    const all = [this.#load, this.#bare, bot, logging];
-    await Promise.all(all.map((process) => process.stop()));
+    await this.#bot.call("stop");
+    await Promise.all([this.#load, this.#bare, this.#bot].map((process) => process.stop()));
   }
 
   async #start(): Promise<Readonly<Record<Receiving, string>>> {
-    const { bot, logging } = this.#bots;
-    const [bare, own, ownLogging] = await Promise.all([
+    const [bare, bot] = await Promise.all([
       this.#bare.call("listen"),
-      bot.call("start", "warn"),
-      logging.call("start"),
+      this.#bot.call("start", { handler: "notes" }),
     ]);
-    return { bare, bot: own, logging: ownLogging };
+    return { bare, bot };
   }
 }

@@ -19,8 +19,8 @@ export class Queues {
     return new Queues(await PostgresServer.start("18", SETTINGS));
   }
 
-  async peer(name: "graphile-worker" | "pg-boss" | "pg-boss-each"): Promise<Child<QueueProcess>> {
-    const peer = new Child<QueueProcess>(`peers/${name}.mjs`);
+  async peer(name: "graphile-worker" | "pg-boss"): Promise<Child<QueueProcess>> {
+    const peer = new Child<QueueProcess>(`peers/${name}.mjs`, { side: "measured" });
     this.#processes.push(peer);
     await peer.call("open", {
       url: this.#server.url(),
@@ -30,7 +30,7 @@ export class Queues {
   }
 
   async ours(schema = "bench_ours"): Promise<Child<QueueProcess>> {
-    const ours = new Child<QueueProcess>("processes/queue.ts");
+    const ours = new Child<QueueProcess>("processes/queue.ts", { side: "measured" });
     this.#processes.push(ours);
     await ours.call("open", { url: this.#server.url(), schema });
     return ours;

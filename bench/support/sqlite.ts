@@ -7,7 +7,7 @@ export class QueueFiles {
   readonly #folder = makeFolder();
   readonly #processes: Child<QueueProcess>[] = [];
 
-  peer(name: "plainjob" | "boringnode-queue"): Promise<Child<QueueProcess>> {
+  peer(name: "plainjob"): Promise<Child<QueueProcess>> {
     return this.#open(`peers/${name}.mjs`, name);
   }
 
@@ -22,7 +22,7 @@ export class QueueFiles {
   }
 
   async #open(program: string, name: string): Promise<Child<QueueProcess>> {
-    const process = new Child<QueueProcess>(program);
+    const process = new Child<QueueProcess>(program, { side: "measured" });
     this.#processes.push(process);
     await process.call("open", { url: `file:${this.#folder.file(`${name}.db`)}`, schema: "" });
     return process;

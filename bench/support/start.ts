@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { onCore } from "../harness/cores.ts";
 
 /** A server that is started as its user starts it. */
 export interface Program {
@@ -31,7 +32,8 @@ export async function start({ cwd, file, env, path }: Program, port: number): Pr
   const inherited = { PATH: process.env.PATH, SystemRoot: process.env.SystemRoot };
   const options = { cwd, env: { ...inherited, ...env, PORT: String(port) } };
   const began = performance.now();
-  const child = spawn(process.execPath, [file], { ...options, stdio: "ignore" });
+  const [program, ...args] = onCore("measured", [process.execPath, file]);
+  const child = spawn(program, args, { ...options, stdio: "ignore" });
   const exited = once(child, "exit");
   while ((await ask(port, path)) !== 200) {
     if (child.exitCode !== null) throw new Error(`${file} ended with ${child.exitCode}`);

@@ -42,7 +42,7 @@ export class StoredInboxes {
   add(done: number): (count: number) => Promise<Rates> {
     const history: History = { done, pending: 0 };
     const step = Math.max(1, Math.floor(lanesOf(history) / CONVERSATIONS));
-    const process = new Child<QueueProcess>("processes/queue.ts");
+    const process = new Child<QueueProcess>("processes/queue.ts", { side: "measured" });
     this.#processes.push(process);
     const file = this.#folder.file(`${done}.db`);
     let grown = Number.POSITIVE_INFINITY;

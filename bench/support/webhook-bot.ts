@@ -1,17 +1,13 @@
-import { Bot } from "../../src/bot.ts";
+import type { Bot } from "../../src/bot.ts";
 import { SECRET } from "./formats.ts";
 
-/** A bot that takes deliveries into a file and never reaches its platform. It has no handlers yet, and does not run. */
-export function makeWebhookBot(file: string, logLevel: string | undefined): Bot {
-  return new Bot({ loopGuard: false, env: webhookEnv(`file:${file}`, logLevel) });
-}
-
-/** The environment of such a bot. */
+/** The environment of a bot that takes deliveries and never reaches its platform. */
 export function webhookEnv(
   databaseUrl: string,
   logLevel: string | undefined,
 ): Record<string, string | undefined> {
   return {
+    // Not on loopback, where a bot takes it for a local platform and reports its runs.
     SERVICE_BASE_URL: "https://platform.invalid",
     SERVICE_API_KEY: "sk_bench_0123456789",
     SERVICE_WEBHOOK_SECRET: SECRET,

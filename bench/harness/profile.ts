@@ -1,0 +1,105 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import type { Profiler } from "node:inspector";
+import { fileURLToPath } from "node:url";
+
+/** Profiles of the last run with `--profile`, as Chromium and speedscope open them. */
+export const PROFILES: string = fileURLToPath(new URL("../results/profiles/", import.meta.url));
+
+const ROOT = new URL("../../", import.meta.url).href;
+
+/** Rows of each table. */
+const GROUPS = 24;
+const FUNCTIONS = 40;
+
+/** Functions in which V8 counts time that is no work. */
+const IDLE = "(idle)";
+
+/** A function that took time by itself. */
+interface Place {
+  /** Folder of `src`, package, or part of Node. */
+  readonly group: string;
+  readonly name: string;
+}
+
+/** Makes the folder for the profiles of one benchmark. */
+export function profileFolder(benchmark: string): string {
+  const folder = `${PROFILES}${benchmark.replace("/", "-")}/`;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/** Self time by group and by function, a table for each profile of a folder. */
+export function profileTables(folder: string): string {
+  const files = readdirSync(folder).filter((file) => file.endsWith(".cpuprofile"));
+  return files.map((file) => tableOf(file, readProfile(`${folder}${file}`))).join("\n\n");
+}
+
+function readProfile(file: string): Profiler.Profile {
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+function tableOf(title: string, profile: Profiler.Profile): string {
+  const groups = new Map<string, number>();
+  const functions = new Map<string, number>();
+  let busy = 0;
+  for (const [{ group, name }, us] of selfTimes(profile)) {
+    if (name === IDLE) continue;
+    busy += us;
+    groups.set(group, (groups.get(group) ?? 0) + us);
+    const label = `${name} (${group})`;
+    functions.set(label, (functions.get(label) ?? 0) + us);
+  }
+  const all = `${title}: ${(busy / 1e6).toFixed(2)} s at work`;
+  return [all, rows("group", groups, busy, GROUPS), rows("function", functions, busy, FUNCTIONS)]
+    .join("\n\n")
+    .trimEnd();
+}
+
+function rows(of: string, times: ReadonlyMap<string, number>, all: number, most: number): string {
+  const sorted = [...times].sort(([, a], [, b]) => b - a).slice(0, most);
+  const lines = sorted.map(([label, us]) => {
+    return `| ${label.replaceAll("|", "\\|")} | ${((us / all) * 100).toFixed(1)} | ${(us / 1000).toFixed(0)} |`;
+  });
+  return [`| ${of} | self, % | ms |`, "|---|---:|---:|", ...lines].join("\n");
+}
+
+function selfTimes({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): [Place, number][] {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((c) => [c, id])));
+  const times = new Map<number, number>();
+  samples.forEach((id, nth) => {
+    // A delta is the time before its sample: what ran until the next one has the next delta.
+    times.set(id, (times.get(id) ?? 0) + Math.max(0, timeDeltas[nth + 1] ?? 0));
+  });
+  return [...times].map(([id, us]) => [placeOf(id, byId, parents), us]);
+}
+
+/**
+ * A native function, such as a statement of SQLite, belongs to the function of `src` or Node that called it, through
+ * whatever package.
+ */
+function placeOf(
+  id: number,
+  nodes: ReadonlyMap<number, Profiler.ProfileNode>,
+  parents: ReadonlyMap<number, number>,
+): Place {
+  const frame = nodes.get(id)?.callFrame;
+  const name = frame?.functionName || "(anonymous)";
+  if (frame === undefined || frame.url !== "") return { group: groupOf(frame?.url ?? ""), name };
+  if (name.startsWith("(") && name !== "(anonymous)") return { group: name, name };
+  const isBetween = (url = "") => url === "" || url.includes("/node_modules/");
+  let caller = parents.get(id);
+  while (caller !== undefined && isBetween(nodes.get(caller)?.callFrame.url)) {
+    caller = parents.get(caller);
+  }
+  const { functionName, url } = nodes.get(caller ?? id)?.callFrame ?? frame;
+  return { group: `native, for ${groupOf(url)}`, name: `${name}, for ${functionName}` };
+}
+
+function groupOf(url: string): string {
+  if (url.startsWith("node:")) return url.split("/").slice(0, 2).join("/");
+  const path = url.startsWith(ROOT) ? url.slice(ROOT.length) : url;
+  const [, dependency] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? [];
+  return dependency ?? path.split("/").slice(0, -1).join("/");
+}

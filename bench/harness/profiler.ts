@@ -1,0 +1,27 @@
+import { writeFileSync } from "node:fs";
+import type { Session } from "node:inspector/promises";
+import { basename, join } from "node:path";
+
+/** Time between two samples, in µs. */
+const INTERVAL = 200;
+
+let session: Session | undefined;
+
+/** Begins a CPU profile of this process. */
+export async function startProfile(): Promise<void> {
+  // Loaded on demand, because each process has this module and its memory may be measured.
+  const inspector = await import("node:inspector/promises");
+  session = new inspector.Session();
+  session.connect();
+  await session.post("Profiler.enable");
+  await session.post("Profiler.setSamplingInterval", { interval: INTERVAL });
+  await session.post("Profiler.start");
+}
+
+/** Ends the profile and writes it into a folder. */
+export async function stopProfile(folder: string): Promise<void> {
+  const { profile } = (await session?.post("Profiler.stop")) ?? {};
+  const program = basename(process.argv[1] ?? "process", ".ts");
+  writeFileSync(join(folder, `${program}-${process.pid}.cpuprofile`), JSON.stringify(profile));
+  session?.disconnect();
+}
