@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { Docker } from "../engine/docker.ts";
 import type { State } from "../support/container.ts";
 
-/** Prints the limit that Node sees, and takes memory until it is ended. */
+/** Prints the limit that Node sees, and takes as many bytes as its argument has. */
 const GREEDY = `
 console.log(process.constrainedMemory());
 const taken = [];
-for (;;) taken.push(Buffer.alloc(1_048_576, 1));
+for (let left = process.argv[1]; left > 0; left -= 1_048_576) taken.push(Buffer.alloc(1_048_576, 1));
 `;
 
 const CGROUPS = "/sys/fs/cgroup";
@@ -31,11 +31,12 @@ export class MemoryLimit {
     return ["--memory", `${this.bytes}b`, "--memory-swap", `${this.bytes}b`];
   }
 
-  /** Runs a container that takes more. Returns a sentence if the engine lets it, or if Node sees another limit. */
+  /** Runs a container that takes twice as much. Returns a sentence if the engine lets it, or if Node sees another limit. */
   async checkEngine(image: string): Promise<string[]> {
     const docker = this.#docker;
     const name = `greedy-${process.pid}`;
-    await docker.succeeds("run", "--name", name, ...this.flags, image, "node", "-e", GREEDY);
+    const greedy = ["node", "-e", GREEDY, String(2 * this.bytes)];
+    await docker.succeeds("run", "--name", name, ...this.flags, image, ...greedy);
     try {
       const { OOMKilled } = await docker.inspect<State>(name, "json .State");
       const [seen] = await docker.logs(name);
