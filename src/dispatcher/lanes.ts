@@ -30,8 +30,6 @@ export interface LanesOptions
   readonly maxAttempts: number;
   readonly backoff: BackoffOptions;
   readonly random: Random;
-  /** In ms. A claim holds this long without a sign of life. */
-  readonly leaseMs: number;
   /** Called whenever a lane has ended. */
   readonly onEnd: () => void;
 }
@@ -75,16 +73,16 @@ export class Lanes {
     for (const { abort } of this.#running) abort.abort(stopping);
   }
 
-  /** Resolves when the lanes of this moment have ended. */
+  /** Resolves when no lane is at work. */
   async finished(): Promise<void> {
-    await Promise.all([...this.#running].map(({ done }) => done));
+    while (this.#running.size > 0) await Promise.all([...this.#running].map(({ done }) => done));
   }
 
   /**
    * Starts the run of a claimed lane. A process that stood still for longer than a lease may claim a lane that it still
    * works on. The older run is aborted, and ends before the new one begins, because two must not speak at once.
    */
-  begin(claim: Claim, since: number): void {
+  begin(claim: Claim, since: number): Pick<LaneRun, "abort"> {
     const older = this.#lanes.get(claim.lane);
     older?.abort.abort(leaseLost(claim));
     const run: LaneRun = {
@@ -101,6 +99,7 @@ export class Lanes {
       if (this.#lanes.get(claim.lane) === run) this.#lanes.delete(claim.lane);
       this.#options.onEnd();
     });
+    return run;
   }
 
   /** Makes the abort of a claim: it has fired already if another inbox has the events, or if the bot has stopped. */
@@ -118,12 +117,18 @@ export class Lanes {
       for (;;) {
         const next = await this.#handle(run);
         if (next === undefined) return;
+        const { stopping: isStopping, clock } = this.#options;
+        if (next.lane !== run.claim.lane) {
+          const { abort } = this.begin(next, clock.now());
+          if (isStopping.aborted) abort.abort(stopping);
+          return;
+        }
         run.claim = next;
         run.abort = this.#abortFor(next);
         // An event of another type is handed back if that type has no place left.
         run.hasPlace = this.limits.enter(next.type);
         // Claimed before the stop began. Its handlers have not begun.
-        if (this.#options.stopping.aborted) run.abort.abort(stopping);
+        if (isStopping.aborted) run.abort.abort(stopping);
         // The lane was claimed anew meanwhile, by a run that waits for this one.
         if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));
       }
@@ -133,7 +138,7 @@ export class Lanes {
     }
   }
 
-  /** Runs the handlers and records the outcome. Resolves to the claim of the lane's next event if the lane goes on. */
+  /** Runs the handlers and records the outcome. Resolves to the claim with which the place goes on. */
   async #handle(run: LaneRun): Promise<Claim | undefined> {
     const { claim } = run;
     const message = () => {

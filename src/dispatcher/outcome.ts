@@ -131,6 +131,8 @@ export interface OutcomeOptions {
   readonly inbox: Inbox;
   readonly clock: Clock;
   readonly log: Logger;
+  /** In ms. A claim holds this long without a sign of life. */
+  readonly leaseMs: number;
   /** Takes secrets out of what is stored and logged about a failure. */
   readonly scrub: (text: string) => string;
   readonly conflicts: Conflicts;
@@ -165,7 +167,7 @@ const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
 export interface RecordedOutcome {
   readonly outcome: Outcome;
-  /** The claim of the lane's next event if the lane goes on. */
+  /** The claim with which the place goes on. */
   readonly next: Claim | undefined;
 }
 
@@ -208,7 +210,7 @@ interface Written extends Advance {
 async function write(
   { claim, outcome, mayContinue }: EndedRun,
   error: ShownError | undefined,
-  { inbox, clock, log, stopping, deadline }: OutcomeOptions,
+  { inbox, clock, log, leaseMs, stopping, deadline }: OutcomeOptions,
 ): Promise<Written> {
   if (outcome.kind === "lost") return { held: false };
   const text = "error" in outcome && error ? errorText(outcome.error, error) : "";
@@ -216,7 +218,7 @@ async function write(
     async () => {
       try {
         if (outcome.kind === "done" && mayContinue()) {
-          return await inbox.advance(claim, outcome.effects);
+          return await inbox.advance(claim, outcome.effects, leaseMs);
         }
         return { held: await end(inbox, claim, outcome, text) };
       } catch (conflict) {

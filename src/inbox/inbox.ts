@@ -86,7 +86,10 @@ export interface ClaimRooms {
 export interface Advance {
   /** False if the lease was lost: the result is dropped. */
   readonly held: boolean;
-  /** The next event of the lane, under the same lease with a fence of its own; `undefined` if the lane was let go. */
+  /**
+   * The next event of the lane, under the same lease with a fence of its own, or of another one; `undefined` if the lane was
+   * let go.
+   */
   readonly next?: Claim | undefined;
 }
 
@@ -186,9 +189,11 @@ export interface Inbox {
    * Like `complete`, and goes on with the next event of the lane if there is one that need not wait. The lease stays as
    * it is, unless it has run out. An attempt of the next event is counted as `claim` does.
    *
+   * @param leaseMs allows a lane of its own to come next instead: one that is ready, with an event of the same type, leased
+   *   as `claim` does. Inboxes that one process alone uses do that: the claim needs no transaction then.
    * @throws {ServiceBotError} STATE_CONFLICT as `complete` does
    */
-  advance(claim: Claim, effects?: Effects): Promise<Advance>;
+  advance(claim: Claim, effects?: Effects, leaseMs?: number): Promise<Advance>;
 
   /** Leaves the event pending, and its lane closed for `delayMs`. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;

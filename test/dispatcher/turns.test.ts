@@ -65,9 +65,9 @@ function interruptStore(inbox: SqliteInbox, isAway: () => boolean): readonly str
 function holdAdvance(inbox: SqliteInbox): ReturnType<typeof gate> {
   const held = gate();
   const advance = inbox.advance.bind(inbox);
-  inbox.advance = async (claim): Promise<Advance> => {
+  inbox.advance = async (...args): Promise<Advance> => {
     inbox.advance = advance;
-    const result = await advance(claim);
+    const result = await advance(...args);
     await held.pass();
     return result;
   };
@@ -247,6 +247,22 @@ describe("in the moment in which a lane goes on", () => {
     expect(made.log.records.filter(({ event }) => event === "2")).toMatchObject([
       { level: "info" },
     ]);
+    expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
+  });
+
+  test("the bot stops: so is the event of another lane", async () => {
+    const made = gated(2, { concurrency: 1 });
+    const { inbox, dispatcher, seen } = made;
+    const held = holdAdvance(inbox);
+    await inbox.put([message("1", "a"), message("2", "b")], "webhook");
+    await made.entered(1);
+    made.open(1);
+    await held.entered;
+    const drained = dispatcher.drain(5_000);
+    held.open();
+    await drained;
+    expect(dispatcher.running).toBe(0);
+    expect(seen).toEqual(["1"]);
     expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
   });
 

@@ -87,6 +87,39 @@ test("an event of a type without room waits, and one of another type is claimed"
   expect(idsOf(await inbox.claim(10, LEASE)).sort()).toEqual(["1", "3"]);
 });
 
+test("a place goes on with the lane that waits for longest", async () => {
+  const claim = first(await putAndClaim(message("1", "a")));
+  await inbox.put([message("2", "b")], "webhook");
+  await clock.advance(1);
+  await inbox.put([message("3", "c")], "webhook");
+  const before = transactions;
+  const { next } = await inbox.advance(claim, undefined, LEASE);
+  expect(next).toMatchObject({ id: "2", attempt: 1 });
+  expect(transactions - before).toBe(1);
+  expect(idsOf(await inbox.claim(10, LEASE))).toEqual(["3"]);
+  expect(next && (await inbox.complete(next))).toBe(true);
+});
+
+test("a place goes on with an event that comes meanwhile", async () => {
+  const claim = first(await putAndClaim(message("1", "a")));
+  const advancing = inbox.advance(claim, undefined, LEASE);
+  await inbox.put([message("2", "b")], "webhook");
+  expect(await advancing).toMatchObject({ held: true, next: { id: "2" } });
+});
+
+test("a place does not go on with an event of another type, whose places may be taken", async () => {
+  const claim = first(await putAndClaim(message("1", "a")));
+  await inbox.put([{ ...message("2", "b"), type: "like" }], "webhook");
+  expect(await inbox.advance(claim, undefined, LEASE)).toEqual({ held: true });
+  expect(idsOf(await inbox.claim(10, LEASE))).toEqual(["2"]);
+});
+
+test("a place without a lease for another lane does not go on with one", async () => {
+  const claim = first(await putAndClaim(message("1", "a")));
+  await inbox.put([message("2", "b")], "webhook");
+  expect(await inbox.advance(claim)).toEqual({ held: true });
+});
+
 test("a transaction that is undone leaves no claim of an event that was refused", async () => {
   const refused = inbox.put([message("1", "a"), REFUSED], "webhook");
   const putting = inbox.put([message("2", "b")], "webhook");
@@ -123,7 +156,7 @@ test("whatever is asked for at once, each event is claimed until it has ended, i
   const end = async (claim: Claim) => {
     ending.add(claim.lane);
     const kind = random.pick(["advance", "advance", "complete", "retry", "release"] as const);
-    const next = kind === "advance" ? await inbox.advance(claim) : undefined;
+    const next = kind === "advance" ? await inbox.advance(claim, undefined, LEASE) : undefined;
     if (kind === "complete") expect(await inbox.complete(claim)).toBe(true);
     if (kind === "retry") expect(await inbox.retry(claim, 0, "no")).toBe(true);
     if (kind === "release") expect(await inbox.release(claim, 0)).toBe(true);

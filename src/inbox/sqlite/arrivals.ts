@@ -7,6 +7,8 @@ export interface Arrived {
   readonly event: NewEvent;
   readonly source: Source;
   readonly trace: string | null;
+  /** When it came, in ms since 1970. */
+  readonly at: number;
 }
 
 /** The events of a lane that its row does not count yet. */
@@ -27,8 +29,9 @@ const MAX_LANES = 5_000;
  * What a transaction changes here is undone with it.
  */
 export class Arrivals {
+  /** Lanes with events of earlier transactions, or with several. */
   readonly #lanes = new Map<string, LaneArrivals>();
-  /** The event of each lane that had none before this transaction. No other connection can have changed it. */
+  /** Lanes with one event, which came in this transaction. No other connection can have changed it. */
   readonly #fresh = new Map<string, Arrived>();
   /** What the lanes were before this transaction. */
   readonly #before: [lane: string, arrivals: LaneArrivals | undefined][] = [];
@@ -45,62 +48,72 @@ export class Arrivals {
 
   /** True if there are lanes whose rows are not written yet. */
   get hasSome(): boolean {
-    return this.#lanes.size > 0;
+    return this.#lanes.size > 0 || this.#fresh.size > 0;
   }
 
-  /** @param now when it came, in ms since 1970 */
-  add(arrived: Arrived, now: number): void {
-    const { lane } = arrived.event;
+  add(arrived: Arrived): void {
+    const { at, event } = arrived;
+    const { lane } = event;
     const known = this.#lanes.get(lane);
-    // While all places are taken, no claim writes them, and what is put off would fill the memory.
-    if (known === undefined && this.#lanes.size >= MAX_LANES) {
-      this.#wake.run(lane, 1, now);
-      return;
-    }
-    if (known === undefined) this.#fresh.set(lane, arrived);
-    else this.#fresh.delete(lane);
-    this.#set(lane, { events: (known?.events ?? 0) + 1, at: known?.at ?? now });
+    const other = this.#fresh.get(lane);
+    if (known !== undefined) this.#set(lane, { ...known, events: known.events + 1 });
+    else if (other !== undefined) {
+      this.#fresh.delete(lane);
+      this.#set(lane, { events: 2, at: other.at });
+      // While all places are taken, no claim writes them, and what is put off would fill the memory.
+    } else if (this.#lanes.size + this.#fresh.size >= MAX_LANES) this.#wake.run(lane, 1, at);
+    else this.#fresh.set(lane, arrived);
   }
 
-  /** Lists the events that came in this transaction, each alone for its lane. */
-  get alone(): IterableIterator<Arrived> {
+  /** The events that came in this transaction, each alone for its lane. */
+  get alone(): Iterable<Arrived> {
     return this.#fresh.values();
   }
 
-  /** Leaves the row of a lane to the caller. */
+  /** Leaves the row of a lane of {@link alone} to the caller. */
   take(lane: string): void {
     this.#fresh.delete(lane);
-    this.#set(lane, undefined);
   }
 
   /** Writes the row of a lane. */
   write(lane: string): void {
+    const arrived = this.#fresh.get(lane);
+    if (arrived !== undefined) {
+      this.#fresh.delete(lane);
+      this.#wake.run(lane, 1, arrived.at);
+      return;
+    }
     const arrivals = this.#lanes.get(lane);
     if (arrivals === undefined) return;
-    this.take(lane);
+    this.#set(lane, undefined);
     this.#wake.run(lane, arrivals.events, arrivals.at);
   }
 
   /** Writes the rows of all lanes but those of {@link alone}. */
   writeEarlier(): void {
-    for (const lane of [...this.#lanes.keys()]) if (!this.#fresh.has(lane)) this.write(lane);
+    for (const lane of [...this.#lanes.keys()]) this.write(lane);
   }
 
   writeAll(): void {
-    this.#fresh.clear();
     this.writeEarlier();
+    for (const lane of [...this.#fresh.keys()]) this.write(lane);
   }
 
   /** Called once the transaction is on the disk. */
   committed(): void {
-    this.#fresh.clear();
-    this.#before.length = 0;
+    for (const [lane, { at }] of this.#fresh) this.#lanes.set(lane, { events: 1, at });
+    this.#forget();
   }
 
   /** Called once the transaction is undone. */
   undone(): void {
     for (const [lane, arrivals] of this.#before.reverse()) this.#put(lane, arrivals);
-    this.committed();
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#fresh.clear();
+    this.#before.length = 0;
   }
 
   #set(lane: string, arrivals: LaneArrivals | undefined): void {

@@ -98,7 +98,7 @@ export class Intake {
       if (seq === undefined) continue;
       stored.push(event.id);
       if (event.unusable !== undefined) unusable += 1;
-      else this.#arrivals.add({ seq, event, source, trace: trace ?? null }, now);
+      else this.#arrivals.add({ seq, event, source, trace: trace ?? null, at: now });
     }
     if (source === "webhook") this.#noteTypes(events);
     for (const { name, position } of cursors) this.#moveCursor.run(name, position);

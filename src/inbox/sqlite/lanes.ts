@@ -156,7 +156,7 @@ export class Lanes {
     for (const arrived of this.#arrivals.alone) {
       if (begun.length >= limit) break;
       if (left?.has(arrived.event.type) === false) continue;
-      const claim = this.#leaseArrived(arrived, until, now);
+      const claim = this.#leaseArrived(arrived, until);
       if (claim === undefined) continue;
       left?.take(claim.type);
       begun.push(claim);
@@ -184,13 +184,14 @@ export class Lanes {
     return "ended";
   }
 
-  advance(claim: Claim, now: number, effects?: Effects): Advance | "conflict" {
+  /** With `leaseMs` it goes on with another lane if this one has nothing more. */
+  advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Advance | "conflict" {
     const { lane, fence } = claim;
     const { seq, ord } = claim as PlacedClaim;
     this.#arrivals.write(lane);
     if (effects === undefined && this.#letGoLast(claim, ord, now)) {
       this.#sql.endDone.run(now, fence, seq);
-      return { held: true };
+      return { held: true, next: this.#another(claim.type, now, leaseMs) };
     }
     const held = this.#sql.held.get(...this.#key(claim));
     if (held === undefined) return { held: false };
@@ -200,7 +201,7 @@ export class Lanes {
     // A lease that has run out cannot go on. Whether a suspect may run is decided when its lane is claimed.
     if (head === undefined || head.crashes >= SUSPECT_CRASHES || held.ready_at <= now) {
       this.#sql.letGo.run(now, now, ord, lane);
-      return { held: true };
+      return { held: true, next: this.#another(claim.type, now, leaseMs) };
     }
     this.#sql.advance.run(head.seq, now, ord, lane);
     const late = isLate(head.ord, held.done_ord) || isLate(head.ord, ord);
@@ -242,7 +243,7 @@ export class Lanes {
     });
   }
 
-  #lease(lane: LaneRow, until: number, now: number): Claim | undefined {
+  #lease(lane: LaneRow, until: number, now: number): PlacedClaim | undefined {
     this.#arrivals.write(lane.key);
     const head = this.#sql.head.get(lane.key);
     if (head === undefined) {
@@ -256,17 +257,38 @@ export class Lanes {
     return placed(at, { ...head, attempts: head.attempts + 1, crashes: head.crashes + 1 });
   }
 
+  /**
+   * Leases the lane that is ready for longest, or else that of a new event, if its event has the type: the place of an event of
+   * this type is free. Whether a suspect may run is decided when lanes are claimed.
+   */
+  #another(type: string, now: number, leaseMs: number | undefined): PlacedClaim | undefined {
+    if (leaseMs === undefined) return undefined;
+    this.#arrivals.writeEarlier();
+    const ready = this.#sql.ready.get(now, 1);
+    if (ready !== undefined) {
+      const head = this.#sql.head.get(ready.key);
+      const isFit = head?.type === type && head.crashes + 1 < SUSPECT_CRASHES;
+      return isFit ? this.#lease(ready, now + leaseMs, now) : undefined;
+    }
+    for (const arrived of this.#arrivals.alone) {
+      if (arrived.event.type !== type) continue;
+      const claim = this.#leaseArrived(arrived, now + leaseMs);
+      if (claim !== undefined) return claim;
+    }
+    return undefined;
+  }
+
   /** Leases the lane of a new event, unless it is at work or waits. */
-  #leaseArrived({ seq, event, source, trace }: Arrived, until: number, now: number) {
+  #leaseArrived({ seq, event, source, trace, at }: Arrived, until: number) {
     const { id, lane, ord, type, body } = event;
     const lease = () => this.#sql.leaseIdle.get(this.#owner, seq, until, lane);
     let row = lease();
     if (row === undefined && this.#sql.add.run(lane).changes > 0) row = lease();
     if (row === undefined) return undefined;
     this.#arrivals.take(lane);
-    const at = { lane, fence: row.fence, late: isLate(ord, row.done_ord) };
-    const head = { id, type, body, source, trace, attempts: 0, crashes: 0, received_at: now };
-    return placed(at, { ...head, seq, ord });
+    const leased = { lane, fence: row.fence, late: isLate(ord, row.done_ord) };
+    const head = { id, type, body, source, trace, attempts: 0, crashes: 0, received_at: at };
+    return placed(leased, { ...head, seq, ord });
   }
 
   /** Ends the lease of a lane that has no other event; false if it has one, or if the lease was lost. */

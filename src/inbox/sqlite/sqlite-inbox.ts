@@ -136,8 +136,9 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     return this.#end(claim, error, effects);
   }
 
-  async advance(claim: Claim, effects?: Effects): Promise<Advance> {
-    const advance = await this.#intake.write((now) => this.#lanes.advance(claim, now, effects));
+  async advance(claim: Claim, effects?: Effects, leaseMs?: number): Promise<Advance> {
+    const work = (now: number) => this.#lanes.advance(claim, now, effects, leaseMs);
+    const advance = await this.#intake.write(work, true);
     if (advance === "conflict") throw stateConflict();
     if (advance.held) this.#countEnded(effects);
     return advance;
