@@ -84,6 +84,8 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       const { event, status } = await say("by https");
       expect(status).toBe(200);
       await following.line((line) => line.includes('"msg":"ready"'));
+      const doctor = documentedBlock("docs/platforms/vps.md", "doctor");
+      expect(await project.type(doctor)).toContain(DOMAIN);
 
       // The memory is in the volume: what is delivered once more is known.
       await project.type("docker compose restart bot");

@@ -6,7 +6,7 @@ import { root } from "./markdown.ts";
 
 /** Programs that are somebody else's, and whose arguments are theirs. */
 const OTHERS = new Set(
-  "cd caddy claude cp crontab curl date docker echo git journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql rsync sed sh sort sqlite3 sudo systemctl systemd-analyze tar uniq useradd install chown chmod".split(
+  "cd caddy claude cp crontab curl date docker echo fly gcloud git journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql railway rsync sed sh sort sqlite3 sudo systemctl systemd-analyze tar uniq useradd install chown chmod".split(
     " ",
   ),
 );

@@ -1,20 +1,57 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { API_KEY, PlatformProcess, SECRET } from "../../e2e/proxy/world.ts";
+import { defaults, variables } from "../../faces/bot.ts";
 import type { Finding } from "../../faces/cli.ts";
+import type { Stage } from "../../faults/driver/fault.ts";
+import type { PostgresStore } from "../../faults/driver/postgres-store.ts";
+import type { Store } from "../../faults/driver/store.ts";
+import { type Result, tabulate } from "../../faults/report.ts";
+import type { Scenario, ScenarioRun } from "../../faults/scenario.ts";
+import { Stops } from "../../faults/scenarios/stops.ts";
+import { testSmall } from "../../faults/test-small.ts";
+import { longestStopMs } from "../../operations/code.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../../support/scaffolded.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ComposeProject } from "../support/compose.ts";
-import { BotContainer } from "../support/container.ts";
+import { BotContainer, isOk } from "../support/container.ts";
+import { onPostgres, onVolume } from "../support/fault-world.ts";
+import { makeFaultsImage } from "../support/faults-image.ts";
 import { docker, hostAddress, withEngine } from "../support/given.ts";
+import { cloudRun, fly, type Hosting, railway, render } from "./configurations.ts";
 
 const IMAGE = "service-bot-test/platforms";
 const NAME = "platforms";
 
 /** The folder of the bot's memory in the image. */
 const DATA = "/bot/data";
+
+/** In seconds. The time of Fly where fly.toml has no `kill_timeout`. */
+const SHORTEST_STOP_S = 5;
+
+const hostings = await Promise.all([fly(), railway(), render(), cloudRun()]);
+
+/** What a platform does with a container. */
+function flagsOf({ memory, stopSignal, stopSeconds }: Hosting): string[] {
+  return [
+    ...["--memory", `${memory}m`, "--memory-swap", `${memory}m`],
+    ...["--stop-signal", stopSignal, "--stop-timeout", String(stopSeconds)],
+  ];
+}
+
+describe.each(hostings)("docs/platforms/$page", ({ stopSeconds, shutdownGraceMs, ...hosting }) => {
+  test("gives the bot its time to stop", () => {
+    const ownMs = defaults.shutdownGraceMs;
+    const longestMs = longestStopMs() - ownMs + (shutdownGraceMs ?? ownMs);
+    expect(longestMs).toBeLessThanOrEqual(stopSeconds * 1_000);
+  });
+
+  test("sets variables that there are", () => {
+    expect(hosting.variables.filter((name) => !variables.includes(name))).toEqual([]);
+  });
+});
 
 /** A volume that belongs to root, whatever the image has at its place. */
 const ROOTS_VOLUME = ["--mount", `type=volume,source=${NAME},target=${DATA},volume-nocopy`];
@@ -54,21 +91,26 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     return findings.filter(({ area, level }) => area === "database" && level === "warn");
   }
 
-  test("listens at the PORT that is given, and ends on SIGINT within the 5 s of Fly", async () => {
-    const { platform, bot } = await run(["--volume", DATA], { PORT: "8080" });
-    await bot.ready();
-    await platform.control.saveWebhook({ url: `${bot.url}/webhook` });
-    const { event } = await platform.message("at 8080");
-    expect(await platform.delivery(event)).toMatchObject({ status: 200 });
-    await platform.answer("Hi Ada! You wrote: at 8080");
-    expect(await warnings()).toEqual([]);
-    const started = performance.now();
-    await docker.run("kill", "--signal", "SIGINT", NAME);
-    expect(await docker.run("wait", NAME)).toBe("0");
-    const tookMs = performance.now() - started;
-    console.info(`SIGINT ended the bot in ${(tookMs / 1000).toFixed(1)} s`);
-    expect(tookMs).toBeLessThan(5_000);
-  });
+  test.each(hostings)(
+    "is ready, answers and ends as docs/platforms/$page has it, and the doctor is content",
+    async (hosting) => {
+      const { port, givesPort, healthPath, stopSeconds } = hosting;
+      // The memory in PostgreSQL is a matter of the stops below.
+      const volume = ["--volume", hosting.volume ?? DATA];
+      const env = givesPort ? { PORT: String(port) } : {};
+      const { platform, bot } = await run([...flagsOf(hosting), ...volume], env);
+      await bot.ready();
+      expect(await isOk(`${bot.url}${healthPath}`)).toBe(true);
+      await platform.control.saveWebhook({ url: `${bot.url}/webhook` });
+      const { event } = await platform.message(`at ${port}`);
+      expect(await platform.delivery(event)).toMatchObject({ status: 200 });
+      await platform.answer(`Hi Ada! You wrote: at ${port}`);
+      expect(await warnings()).toEqual([]);
+      const { ExitCode, tookMs } = await bot.stop();
+      expect(ExitCode).toBe(0);
+      expect(tookMs).toBeLessThan(stopSeconds * 1_000);
+    },
+  );
 
   test.each([
     { what: "in the container", flags: ["--read-only=false"], word: "container" },
@@ -89,4 +131,56 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     await bot.ready();
     expect(await warnings()).toEqual([]);
   });
+});
+
+/** One bot of the faults, stopped as the platform does it while people write. */
+function stopsOn(hosting: Hosting, image: () => string): Scenario {
+  const { port, shutdownGraceMs = defaults.shutdownGraceMs, stopSeconds, volume } = hosting;
+  const label = `platforms-${hosting.page.replace(".md", "")}`;
+  const settings = { shutdownGraceMs };
+  const options = { image, label, port, settings, flags: () => flagsOf(hosting) };
+  const fault = {
+    name: label,
+    counted: "stops",
+    times: { small: 4, large: 40 },
+    begin: (stage: Stage<Store>) => new Stops(stage, stopSeconds * 1_000),
+  };
+  const run = (scenario: ScenarioRun) =>
+    volume === undefined
+      ? onPostgres(scenario, { ...options, instances: 1 }, () => [{ ...fault, begin: alone }])
+      : onVolume(scenario, options, () => [fault]);
+  /** The world has begun with a bot. */
+  async function alone(stage: Stage<PostgresStore>): Promise<Stops> {
+    for (const bot of stage.world.bots) await stage.world.stop(bot);
+    return fault.begin(stage);
+  }
+  return { name: label, run };
+}
+
+withEngine("a bot that is stopped under load, as platforms stop it", () => {
+  let image: string;
+  const results: Result[] = [];
+
+  beforeAll(async () => {
+    image = await makeFaultsImage(docker);
+  }, SCAFFOLD_TIMEOUT_MS);
+
+  afterAll(() => console.info(tabulate(results)));
+
+  const [onFly] = hostings;
+  const hurried = { ...onFly, page: "fly-in-5-s.md", stopSeconds: SHORTEST_STOP_S };
+  for (const hosting of [...hostings, hurried]) {
+    const { stopSignal, stopSeconds, page } = hosting;
+    const { name, run } = stopsOn(hosting, () => image);
+    const timed: typeof run = async (options) => {
+      const started = performance.now();
+      const outcome = await run(options);
+      results.push({ name, outcome, seconds: (performance.now() - started) / 1000 });
+      return outcome;
+    };
+    testSmall(
+      { name, run: timed },
+      `${page}: ends with 0 in ${stopSeconds} s after ${stopSignal}, and loses nothing`,
+    );
+  }
 });

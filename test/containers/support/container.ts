@@ -1,8 +1,12 @@
 import { reservePort } from "../../support/reserve-port.ts";
 import type { Docker } from "../engine/docker.ts";
 
+/** In seconds, as in compose.yaml. */
+export const STOP_GRACE_S = 20;
+
 /** What compose.yaml sets for a bot, and a limit of processes besides. */
 export const CONFINED: readonly string[] = [
+  ...["--stop-timeout", String(STOP_GRACE_S)],
   ...["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL"],
   ...["--security-opt", "no-new-privileges:true", "--pids-limit", "64"],
 ];
@@ -76,9 +80,9 @@ export class BotContainer {
   }
 
   /** Stops it as `docker stop` does. Resolves to its state and the duration in ms. */
-  async stop(graceSeconds = 20): Promise<State & { readonly tookMs: number }> {
+  async stop(): Promise<State & { readonly tookMs: number }> {
     const started = performance.now();
-    await this.#docker.run("stop", "--time", String(graceSeconds), this.name);
+    await this.#docker.run("stop", this.name);
     const tookMs = performance.now() - started;
     return { ...(await this.state()), tookMs };
   }

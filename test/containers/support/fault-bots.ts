@@ -7,12 +7,6 @@ import { reservePort } from "../../support/reserve-port.ts";
 import type { Docker } from "../engine/docker.ts";
 import { CONFINED, type State } from "./container.ts";
 
-/** The port of each bot in its container. */
-const PORT = 3000;
-
-/** In seconds, as in compose.yaml. */
-export const STOP_GRACE_S = 20;
-
 /** In ms. For a container that is about to start. */
 const START_TIMEOUT_MS = 20_000;
 const LOOK_INTERVAL_MS = 20;
@@ -45,6 +39,8 @@ export interface FaultBotsOptions {
   readonly data?: string;
   /** A further network of each bot, such as the database's. */
   readonly network?: string;
+  /** Port of each bot in its container. Default 3000. */
+  readonly port?: number;
   /** Flags of `docker create` by place, after the usual ones. */
   readonly flags?: (place: number) => readonly string[];
 }
@@ -75,11 +71,12 @@ export class FaultBots {
   /** Starts a bot, for `WorldOptions.launch`. */
   readonly launch = ({ env, settings, place }: Life): FaultBot => {
     const { docker, image, name, data, network = "", flags = () => [] } = this.#options;
+    const inside = this.#options.port ?? 3000;
     const life = this.#lives.length + 1;
     const container = `${name}-${place}-${life}`;
     const variables = {
       ...env,
-      ...{ HOST: "0.0.0.0", PORT: String(PORT), NODE_COMPILE_CACHE: "" },
+      ...{ HOST: "0.0.0.0", PORT: String(inside), NODE_COMPILE_CACHE: "" },
       [SETTINGS_VARIABLE]: JSON.stringify({ ...settings, journalPid: life }),
     };
     // The world's cluster has ports of its own.
@@ -87,7 +84,7 @@ export class FaultBots {
     const shared = dirname(settings.runsFile ?? "");
     chmodSync(shared, 0o777);
     const args = [
-      ...["--network", this.network, "--publish", `127.0.0.1:${port}:${PORT}`],
+      ...["--network", this.network, "--publish", `127.0.0.1:${port}:${inside}`],
       ...[...CONFINED, "--memory", "512m", "--volume", `${shared}:${shared}`],
       ...(data === undefined ? [] : ["--volume", `${data}:/bot/data`]),
       ...Object.entries(variables).flatMap(([key, value]) => ["--env", `${key}=${value}`]),
@@ -190,7 +187,7 @@ export class FaultBot extends BotProcess {
   override async end(signal: NodeJS.Signals): Promise<Exit> {
     if (signal !== "SIGTERM") return await super.end(signal);
     this.#signalled = true;
-    await this.#docker.run("stop", "--time", String(STOP_GRACE_S), this.name);
+    await this.#docker.run("stop", this.name);
     return await this.exited;
   }
 

@@ -14,16 +14,17 @@ export interface ContainerOptions extends WorldOptions {
   /** Begins the names of containers, volumes and networks. */
   readonly label: string;
   readonly flags?: FaultBotsOptions["flags"];
+  readonly port?: number;
 }
 
 /** Inflicts faults on a bot in a container, with its inbox in a volume, or in a folder that takes its place. */
 export async function onVolume(
   run: ScenarioRun,
-  { image, label, flags, folder, ...options }: ContainerOptions,
+  { image, label, flags = () => [], port = 3000, folder, ...options }: ContainerOptions,
   choose: (bots: FaultBots) => readonly Fault<SqliteStore>[],
 ): Promise<Outcome> {
   const name = nameOf(label);
-  const given = { docker, image: image(), name, ...(flags === undefined ? {} : { flags }) };
+  const given = { docker, image: image(), name, flags, port };
   const volume = `${name}-data`;
   if (folder === undefined) await docker.run("volume", "create", volume);
   const mounted = "{{.Mountpoint}}";
@@ -49,13 +50,13 @@ export async function onVolume(
 /** Inflicts faults on several bots in containers, behind nginx, with their inbox in a PostgreSQL container. */
 export async function onPostgres(
   run: ScenarioRun,
-  { image, label, flags, instances = 3, ...options }: ContainerOptions,
+  { image, label, flags = () => [], port = 3000, instances = 3, ...options }: ContainerOptions,
   choose: (bots: FaultBots, database: PostgresContainer) => readonly Fault<PostgresStore>[],
 ): Promise<Outcome> {
   const name = nameOf(label);
   const database = await PostgresContainer.start(docker, name);
   const given = { docker, image: image(), name, instances, network: database.network };
-  const bots = await FaultBots.create({ ...given, ...(flags === undefined ? {} : { flags }) });
+  const bots = await FaultBots.create({ ...given, flags, port });
   try {
     const world: WorldOptions = {
       ...options,

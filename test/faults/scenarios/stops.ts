@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Observed } from "../driver/checker.ts";
 import { type Attack, type Judgement, onOneBot, type Stage } from "../driver/fault.ts";
+import type { Store } from "../driver/store.ts";
 import { median } from "../report.ts";
 import type { Scenario } from "../scenario.ts";
 
@@ -20,11 +21,11 @@ export const stops: Scenario = onOneBot({
 });
 
 export class Stops implements Attack {
-  readonly #stage: Stage;
+  readonly #stage: Stage<Store>;
   readonly #maxMs: number;
   readonly #tookMs: number[] = [];
 
-  constructor(stage: Stage, maxMs: number) {
+  constructor(stage: Stage<Store>, maxMs: number) {
     this.#stage = stage;
     this.#maxMs = maxMs;
   }
