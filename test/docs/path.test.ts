@@ -13,6 +13,15 @@ test("docs/README.md has every page of docs/ once", () => {
   expect(path.map(({ file }) => file).sort()).toEqual(files.sort());
 });
 
+test("the pages below docs/ are linked from the page that lists them", () => {
+  const listed = { guides: "guides.md", platforms: "deploying.md" };
+  for (const [folder, list] of Object.entries(listed)) {
+    const files = readdirSync(join(docs, folder));
+    expect(files.length).toBeGreaterThan(3);
+    for (const file of files) expect(read(list)).toContain(`](${folder}/${file})`);
+  }
+});
+
 test("it calls each by its title", () => {
   for (const { title, file } of path)
     expect(read(file), file).toMatch(`\n# ${title}\n`.trimStart());

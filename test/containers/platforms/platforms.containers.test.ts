@@ -135,7 +135,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
 
 /** One bot of the faults, stopped as the platform does it while people write. */
 function stopsOn(hosting: Hosting, image: () => string): Scenario {
-  const { port, shutdownGraceMs = defaults.shutdownGraceMs, stopSeconds, volume } = hosting;
+  const { port, shutdownGraceMs = defaults.shutdownGraceMs, volume } = hosting;
   const label = `platforms-${hosting.page.replace(".md", "")}`;
   const settings = { shutdownGraceMs };
   const options = { image, label, port, settings, flags: () => flagsOf(hosting) };
@@ -143,7 +143,8 @@ function stopsOn(hosting: Hosting, image: () => string): Scenario {
     name: label,
     counted: "stops",
     times: { small: 4, large: 40 },
-    begin: (stage: Stage<Store>) => new Stops(stage, stopSeconds * 1_000),
+    // The engine kills a bot that takes longer, which does not end with 0 then.
+    begin: (stage: Stage<Store>) => new Stops(stage, Number.POSITIVE_INFINITY),
   };
   const run = (scenario: ScenarioRun) =>
     volume === undefined
