@@ -85,7 +85,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       expect(status).toBe(200);
       await following.line((line) => line.includes('"msg":"ready"'));
       const doctor = documentedBlock("docs/platforms/vps.md", "doctor");
-      expect(await project.type(doctor)).toContain(DOMAIN);
+      expect(await project.type(doctor)).toContain(":3000/webhook");
 
       // The memory is in the volume: what is delivered once more is known.
       await project.type("docker compose restart bot");
