@@ -55,7 +55,7 @@ export class Cuts<S extends Store> implements Attack {
     for (const bot of cut) {
       if (await bots.reaches(bot, peer)) world.violations.push(`nothing was cut, time ${time}`);
     }
-    await wait(until - performance.now());
+    await wait(Math.max(0, until - performance.now()));
     await Promise.all(cut.map((bot) => bots.connect(bot, network)));
     const back = performance.now();
     if (await world.waitForMore(1, ANSWER_TIMEOUT_MS)) {

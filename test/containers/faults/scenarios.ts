@@ -30,6 +30,9 @@ const shared: Partial<BotSettings> = { ...short, databaseTimeoutMs: 5_000 };
 /** The deadline of requests that a bot has by default. */
 const patient: Partial<BotSettings> = { requestTimeoutMs: 10_000 };
 
+/** A deadline that the cuts outlast. */
+const hasty: Partial<BotSettings> = { requestTimeoutMs: 400 };
+
 /** In MB. Of the disk in the place of the volume. */
 const DISK_SIZE = { small: 16, large: 64 } as const;
 
@@ -103,7 +106,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       { settings },
     );
   const shortCuts = cuts("faults-cuts", patient, { small: 5, large: 60 });
-  const longCuts = cuts("faults-long-cuts", {}, { small: 20, large: 60 });
+  const longCuts = cuts("faults-long-cuts", hasty, { small: 20, large: 60 });
 
   const fullDisk: Run = async (run) => {
     const disk = SmallDisk.mount(DISK_SIZE[run.size]);
@@ -165,13 +168,13 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     "faults-cuts-platform",
     (bots) => ({
       counted: "times disconnected",
-      times: { small: 4, large: 40 },
+      times: { small: 10, large: 40 },
       begin: (stage) => {
         const peer = new URL(stage.world.platform.url);
         return new Cuts(stage, { bots, network: bots.network, peer, maxMs: 4_000 });
       },
     }),
-    { ...shared, ...patient },
+    { ...shared, ...hasty },
   );
   const databaseCuts = three(
     "faults-cuts-database",
@@ -213,7 +216,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       run: three("faults-pauses", () => pauses),
     },
     {
-      name: "three on PostgreSQL: docker network disconnect of one from the platform under load",
+      name: "three on PostgreSQL: docker network disconnect of one from the platform for longer than a request may take, under load",
       run: platformCuts,
     },
     {
