@@ -19,6 +19,7 @@ interface LaneRow {
   readonly owner: string | null;
   readonly claimed: number | null;
   readonly done_ord: string | null;
+  readonly pending: number;
 }
 
 interface PlacedRow extends HeadRow {
@@ -30,18 +31,19 @@ interface PlacedRow extends HeadRow {
 interface PlacedClaim extends Claim {
   readonly seq: number;
   readonly ord: string;
-}
-
-/** A lane that a claim still holds. */
-interface HeldRow {
-  readonly ready_at: number;
-  readonly done_ord: string | null;
+  /** Events of the lane when it was claimed. More may have come since. */
+  readonly pending: number;
 }
 
 /** Guards every write of a claim: nothing is written once another claim has the lane. */
 const HELD = "lane.key = +? AND lane.owner = +? AND lane.fence = +?";
 
-const LANE = "SELECT key, fence, owner, claimed, done_ord FROM lane";
+const LANE = "SELECT key, fence, owner, claimed, done_ord, pending FROM lane";
+
+const HEAD = `SELECT seq, id, type, body, ord, source, attempts, crashes, received_at, trace FROM event
+  WHERE lane = +? AND state = 'pending'`;
+
+const DONE = "done_at = ?, done_ord = max(coalesce(done_ord, ''), ?)";
 
 const ended = (change: string) =>
   `UPDATE event SET ${change}, done_at = ?, attempts = attempts + 1, fence = ? WHERE seq = ?`;
@@ -59,10 +61,8 @@ const statementsOf = (db: Database) => ({
   lease: db.prepare<Values>(
     "UPDATE lane SET owner = ?, fence = fence + 1, claimed = ?, ready_at = ? WHERE key = ?",
   ),
-  head: db.prepare<Values, PlacedRow>(
-    `SELECT seq, id, type, body, ord, source, attempts, crashes, received_at, trace FROM event
-     WHERE lane = +? AND state = 'pending' ORDER BY ord, seq LIMIT 1`,
-  ),
+  head: db.prepare<Values, PlacedRow>(`${HEAD} ORDER BY ord, seq LIMIT 1`),
+  headBeside: db.prepare<Values, PlacedRow>(`${HEAD} AND seq <> ? ORDER BY ord, seq LIMIT 1`),
   countAttempt: db.prepare<Values>(
     "UPDATE event SET attempts = attempts + 1, fence = ? WHERE seq = ? AND state = 'pending'",
   ),
@@ -71,7 +71,7 @@ const statementsOf = (db: Database) => ({
   ),
   extend: db.prepare<Values>(`UPDATE lane SET ready_at = ? WHERE ${HELD}`),
   putOff: db.prepare<Values>(`UPDATE lane SET owner = NULL, ready_at = ? WHERE ${HELD}`),
-  held: db.prepare<Values, HeldRow>(`SELECT ready_at, done_ord FROM lane WHERE ${HELD}`),
+  held: db.prepare<Values>(`SELECT 1 FROM lane WHERE ${HELD}`),
   add: db.prepare<Values>("INSERT INTO lane (key) VALUES (?) ON CONFLICT (key) DO NOTHING"),
   leaseIdle: db.prepare<Values, Pick<LaneRow, "fence" | "done_ord">>(
     `UPDATE lane SET pending = 1, owner = ?, fence = fence + 1, claimed = ?, ready_at = ?
@@ -88,20 +88,17 @@ const statementsOf = (db: Database) => ({
   ),
   endDone: db.prepare<Values>(ended("state = 'done', error = NULL")),
   endDead: db.prepare<Values>(ended("state = 'dead', error = ?")),
-  advance: db.prepare<Values>(
-    `UPDATE lane SET pending = pending - 1, fence = fence + 1, claimed = ?, done_at = ?,
-       done_ord = max(coalesce(done_ord, ''), ?)
-     WHERE key = ?`,
+  // A lease that has run out cannot go on.
+  advance: db.prepare<Values, Pick<LaneRow, "done_ord">>(
+    `UPDATE lane SET pending = pending - 1, fence = fence + 1, claimed = ?, ${DONE}
+     WHERE ${HELD} AND ready_at > ? RETURNING done_ord`,
   ),
   letGoLast: db.prepare<Values>(
-    `UPDATE lane SET pending = 0, owner = NULL, ready_at = NULL, done_at = ?,
-       done_ord = max(coalesce(done_ord, ''), ?)
-     WHERE ${HELD} AND pending = 1`,
+    `UPDATE lane SET pending = 0, owner = NULL, ready_at = NULL, ${DONE} WHERE ${HELD} AND pending = 1`,
   ),
   letGo: db.prepare<Values>(
     `UPDATE lane SET pending = pending - 1, owner = NULL, ready_at = CASE WHEN pending > 1 THEN ? END,
-       done_at = ?, done_ord = max(coalesce(done_ord, ''), ?)
-     WHERE key = ?`,
+       ${DONE} WHERE ${HELD}`,
   ),
   countRun: db.prepare<Values>(
     "UPDATE event SET attempts = attempts + ?, fence = ?, error = coalesce(?, error) WHERE id = ?",
@@ -171,41 +168,30 @@ export class Lanes {
 
   /** Ends the event as done, or as a dead letter if there is an error. */
   end(claim: Claim, now: number, error?: string, effects?: Effects): Ending {
-    const { seq, ord } = claim as PlacedClaim;
+    const { seq } = claim as PlacedClaim;
     this.#arrivals.write(claim.lane);
-    if (this.#sql.held.get(...this.#key(claim)) === undefined) return "lost";
-    if (effects !== undefined && !this.#effects.write(effects, claim, now)) return "conflict";
+    const refusal = this.#writeEffects(claim, effects, now);
+    if (refusal !== undefined) return refusal;
+    if (!this.#letGo(claim, now)) return "lost";
     if (error === undefined) this.#sql.endDone.run(now, claim.fence, seq);
     else {
       this.#sql.endDead.run(error, now, claim.fence, seq);
       this.#history.add(claim, "dead", error, now);
     }
-    this.#sql.letGo.run(now, now, ord, claim.lane);
     return "ended";
   }
 
   /** With `leaseMs` it goes on with another lane if this one has nothing more. */
   advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Advance | "conflict" {
-    const { lane, fence } = claim;
-    const { seq, ord } = claim as PlacedClaim;
-    this.#arrivals.write(lane);
-    if (effects === undefined && this.#letGoLast(claim, ord, now)) {
-      this.#sql.endDone.run(now, fence, seq);
-      return { held: true, next: this.#another(claim.type, now, leaseMs) };
-    }
-    const held = this.#sql.held.get(...this.#key(claim));
-    if (held === undefined) return { held: false };
-    if (effects !== undefined && !this.#effects.write(effects, claim, now)) return "conflict";
-    this.#sql.endDone.run(now, fence, seq);
-    const head = this.#sql.head.get(lane);
-    // A lease that has run out cannot go on. Whether a suspect may run is decided when its lane is claimed.
-    if (head === undefined || head.crashes >= SUSPECT_CRASHES || held.ready_at <= now) {
-      this.#sql.letGo.run(now, now, ord, lane);
-      return { held: true, next: this.#another(claim.type, now, leaseMs) };
-    }
-    this.#sql.advance.run(head.seq, now, ord, lane);
-    const late = isLate(head.ord, held.done_ord) || isLate(head.ord, ord);
-    return { held: true, next: placed({ lane, fence: fence + 1, late }, head) };
+    const { seq, pending } = claim as PlacedClaim;
+    this.#arrivals.write(claim.lane);
+    const refusal = this.#writeEffects(claim, effects, now);
+    if (refusal !== undefined) return refusal === "lost" ? { held: false } : refusal;
+    const isLast = pending === 1 && this.#letGoLast(claim, now);
+    const next = isLast ? undefined : this.#goOn(claim, now);
+    if (!isLast && next === undefined && !this.#letGo(claim, now)) return { held: false };
+    this.#sql.endDone.run(now, claim.fence, seq);
+    return { held: true, next: next ?? this.#another(claim.type, now, leaseMs) };
   }
 
   retry(claim: Claim, now: number, delayMs: number, error: string): boolean {
@@ -244,17 +230,31 @@ export class Lanes {
   }
 
   #lease(lane: LaneRow, until: number, now: number): PlacedClaim | undefined {
-    this.#arrivals.write(lane.key);
     const head = this.#sql.head.get(lane.key);
-    if (head === undefined) {
-      this.#sql.idle.run(lane.key);
-      return undefined;
-    }
+    if (head !== undefined) return this.#leaseHead(lane, head, until, now);
+    this.#sql.idle.run(lane.key);
+    return undefined;
+  }
+
+  #leaseHead(lane: LaneRow, head: PlacedRow, until: number, now: number): PlacedClaim {
     const crashed = this.#countLapsed(lane, head, now);
     this.#sql.lease.run(this.#owner, head.seq, until, lane.key);
-    const at = { lane: lane.key, fence: lane.fence + 1, late: isLate(head.ord, lane.done_ord) };
+    const { key, fence, done_ord, pending } = lane;
+    const at = { lane: key, fence: fence + 1, late: isLate(head.ord, done_ord), pending };
     if (crashed === 0) return placed(at, head);
     return placed(at, { ...head, attempts: head.attempts + 1, crashes: head.crashes + 1 });
+  }
+
+  /** Goes on with the next event of the lane, unless there is none, or the lease has run out. */
+  #goOn(claim: Claim, now: number): PlacedClaim | undefined {
+    const { lane, fence, seq, ord, pending } = claim as PlacedClaim;
+    const head = this.#sql.headBeside.get(lane, seq);
+    // Whether a suspect may run is decided when its lane is claimed.
+    if (head === undefined || head.crashes >= SUSPECT_CRASHES) return undefined;
+    const row = this.#sql.advance.get(head.seq, now, ord, ...this.#key(claim), now);
+    if (row === undefined) return undefined;
+    const late = isLate(head.ord, row.done_ord);
+    return placed({ lane, fence: fence + 1, late, pending: pending - 1 }, head);
   }
 
   /**
@@ -268,7 +268,7 @@ export class Lanes {
     if (ready !== undefined) {
       const head = this.#sql.head.get(ready.key);
       const isFit = head?.type === type && head.crashes + 1 < SUSPECT_CRASHES;
-      return isFit ? this.#lease(ready, now + leaseMs, now) : undefined;
+      return isFit ? this.#leaseHead(ready, head, now + leaseMs, now) : undefined;
     }
     for (const arrived of this.#arrivals.alone) {
       if (arrived.event.type !== type) continue;
@@ -286,14 +286,32 @@ export class Lanes {
     if (row === undefined && this.#sql.add.run(lane).changes > 0) row = lease();
     if (row === undefined) return undefined;
     this.#arrivals.take(lane);
-    const leased = { lane, fence: row.fence, late: isLate(ord, row.done_ord) };
+    const leased = { lane, fence: row.fence, late: isLate(ord, row.done_ord), pending: 1 };
     const head = { id, type, body, source, trace, attempts: 0, crashes: 0, received_at: at };
     return placed(leased, { ...head, seq, ord });
   }
 
   /** Ends the lease of a lane that has no other event; false if it has one, or if the lease was lost. */
-  #letGoLast(claim: Claim, ord: string, now: number): boolean {
+  #letGoLast(claim: Claim, now: number): boolean {
+    const { ord } = claim as PlacedClaim;
     return this.#sql.letGoLast.run(now, ord, ...this.#key(claim)).changes > 0;
+  }
+
+  /** Ends the lease, and makes the lane ready if it has more events; false if the lease was lost. */
+  #letGo(claim: Claim, now: number): boolean {
+    const { ord } = claim as PlacedClaim;
+    return this.#sql.letGo.run(now, now, ord, ...this.#key(claim)).changes > 0;
+  }
+
+  /** Returns why nothing may be written; `undefined` if the claim goes on to end. */
+  #writeEffects(
+    claim: Claim,
+    effects: Effects | undefined,
+    now: number,
+  ): "lost" | "conflict" | undefined {
+    if (effects === undefined) return undefined;
+    if (!this.#holds(claim)) return "lost";
+    return this.#effects.write(effects, claim, now) ? undefined : "conflict";
   }
 
   /**
@@ -365,8 +383,11 @@ class RoomsLeft {
   }
 }
 
-function placed(at: Pick<Claim, "lane" | "fence" | "late">, head: PlacedRow): PlacedClaim {
-  return { ...toClaim(at, head), seq: head.seq, ord: head.ord };
+function placed(
+  at: Pick<PlacedClaim, "lane" | "fence" | "late" | "pending">,
+  head: PlacedRow,
+): PlacedClaim {
+  return { ...toClaim(at, head), seq: head.seq, ord: head.ord, pending: at.pending };
 }
 
 /** True if a later event of the lane is done. Events without an order are never late. */
