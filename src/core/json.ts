@@ -11,13 +11,18 @@ const ID_FIELD = /^id$|(?:Id|ID|_id)$/;
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (!LONG_ID.test(text)) return value;
+  if (!hasLongId(text)) return value;
   try {
     return JSON.parse(text, keepDigits);
   } catch {
     // A reviver recurses, and a hostile depth exhausts its stack. Such an event is refused for its depth later.
     return value;
   }
+}
+
+/** Returns whether {@link parseJson} may keep digits that `JSON.parse` would lose. */
+export function hasLongId(text: string): boolean {
+  return LONG_ID.test(text);
 }
 
 /** @param context absent before Node 21 */

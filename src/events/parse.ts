@@ -200,9 +200,13 @@ function missing(field: string): string {
  */
 export const MAX_DEPTH = 100;
 
-/** Writes an event as the text that is stored; `undefined` for one with more than {@link MAX_DEPTH} levels. */
-export function textOf(raw: unknown): string | undefined {
-  return isObject(raw) && isDeeper(raw, MAX_DEPTH) ? undefined : JSON.stringify(raw);
+/**
+ * Writes an event as the text that is stored; `undefined` for one with more than {@link MAX_DEPTH} levels.
+ *
+ * @param text its JSON as the sender wrote it
+ */
+export function textOf(raw: unknown, text?: string): string | undefined {
+  return isObject(raw) && isDeeper(raw, MAX_DEPTH) ? undefined : (text ?? JSON.stringify(raw));
 }
 
 /** Looks no deeper than `levels`. Runs for every event, so it makes no lists of keys or values. */

@@ -21,10 +21,16 @@ const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 /**
  * Reads the elements of `events`, as they came over the wire, into events of the inbox, sorted by id. An event that
  * cannot be handled becomes a dead letter with the reason: to refuse it would have the sender repeat its batch for ever.
+ *
+ * @param texts the JSON of each element, as the sender wrote it
  */
-export function readBatch(raw: readonly unknown[], laneOf: LaneOf): NewEvent[] {
+export function readBatch(
+  raw: readonly unknown[],
+  laneOf: LaneOf,
+  texts: readonly string[] = [],
+): NewEvent[] {
   return raw
-    .map((element) => readEvent(element, laneOf))
+    .map((element, n) => readEvent(element, laneOf, texts[n]))
     .sort((a, b) => (a.ord < b.ord ? -1 : a.ord > b.ord ? 1 : 0));
 }
 
@@ -39,26 +45,28 @@ export function batchMessage(
   return { bot, source, events, stored, duplicates, unusable, trace: traceIdOf(trace) };
 }
 
-function readEvent(raw: unknown, laneOf: LaneOf): NewEvent {
+function readEvent(raw: unknown, laneOf: LaneOf, text: string | undefined): NewEvent {
   const parsed = parseEvent(raw);
-  const body = textOf(raw);
-  if (!parsed.ok) return unusable(parsed, body ?? "", parsed.reason);
+  if (!parsed.ok) return unusable(parsed, raw, parsed.reason);
   const { id, type } = parsed.event;
-  if (body === undefined) return unusable({ id, type }, "", TOO_DEEP);
+  const body = textOf(raw, text);
+  if (body === undefined) return unusable({ id, type }, raw, TOO_DEEP);
   const own = isOwn(id) ? "id" : isOwn(type) ? "type" : undefined;
-  if (own !== undefined) return unusable({ id, type }, body, `${own}: ${OWN_NAME}`);
+  if (own !== undefined) return unusable({ id, type }, raw, `${own}: ${OWN_NAME}`);
   const long = isLong(id) ? "id" : isLong(type) ? "type" : undefined;
   if (long !== undefined) {
-    return unusable({ id, type }, body, `${long}: longer than ${MAX_KEY_BYTES} bytes`);
+    return unusable({ id, type }, raw, `${long}: longer than ${MAX_KEY_BYTES} bytes`);
   }
   return { id, type, lane: shorten(laneOf(parsed.event)), ord: orderKey(id), body };
 }
 
 function unusable(
   known: { readonly id: string | undefined; readonly type: string | undefined },
-  body: string,
+  raw: unknown,
   reason: string,
 ): NewEvent {
+  // Written anew, because a delivery and the event log may write the same event in two ways, which would be two ids.
+  const body = textOf(raw) ?? "";
   // Without an id of its own the event gets one from its content, so that repeats are still dropped.
   // The same goes for the id of an event of the bot's own, which would be passed over as a repeat.
   const isKept = known.id !== undefined && !isLong(known.id) && !isOwn(known.id);

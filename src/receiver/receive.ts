@@ -1,10 +1,10 @@
 import { type BodyBounds, BodyError } from "../core/body.ts";
 import type { Clock } from "../core/clock.ts";
-import { parseJson } from "../core/json.ts";
 import type { Logger } from "../core/logger.ts";
 import { newTrace, readTraceparent, TRACEPARENT_HEADER, traceIdOf } from "../core/trace.ts";
 import { hasCode, ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
+import { readEvents, type WireEvents } from "../events/wire.ts";
 import type { Inbox, NewEvent } from "../inbox/inbox.ts";
 import { batchMessage, readBatch } from "../inbox/read-batch.ts";
 import {
@@ -145,8 +145,9 @@ export class Receiver {
     { started, trace, work }: Arrival,
   ): Promise<Answer> {
     const { bot, inbox, laneOf, clock, steady = clock, log } = this.#options;
-    const events = readEvents(body);
-    if (events === undefined) return this.#refuse(noEvents);
+    const wire = readBody(body);
+    if (wire === undefined) return this.#refuse(noEvents);
+    const { events } = wire;
     const announced = readCount(count);
     if (announced !== undefined && announced !== events.length) {
       // The header is not signed, and nothing depends on it.
@@ -156,7 +157,7 @@ export class Receiver {
       );
     }
     try {
-      const batch = readBatch(events, laneOf);
+      const batch = readBatch(events, laneOf, wire.texts);
       this.#requireOpen();
       const result = await inbox.put(batch, "webhook", [], trace);
       this.#requireOpen();
@@ -284,11 +285,10 @@ const storeUnavailable = failure(
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads the elements of `events`; `undefined` unless the body is `{"events":[…]}`. */
-function readEvents(body: Uint8Array): readonly unknown[] | undefined {
+/** Reads a body; `undefined` unless it is `{"events":[…]}`. */
+function readBody(body: Uint8Array): WireEvents | undefined {
   try {
-    const { events }: { readonly events?: unknown } = Object(parseJson(utf8.decode(body)));
-    return Array.isArray(events) ? events : undefined;
+    return readEvents(utf8.decode(body));
   } catch {
     return undefined;
   }

@@ -28,3 +28,4 @@ export type {
   PayloadByType,
   UnknownEvent,
 } from "../../src/events/types.ts";
+export { readEvents, type WireEvents } from "../../src/events/wire.ts";

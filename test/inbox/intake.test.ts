@@ -119,6 +119,17 @@ describe("a batch", () => {
     );
   });
 
+  test("keeps the text that the sender wrote, but gives an event without an id the same one in any text", () => {
+    const raw = [follow("1"), { type: "follow" }];
+    const written = raw.map((one) => JSON.stringify(one, null, 1));
+    const [first, invalid] = readBatch(raw, defaultLane, written);
+    expect(first?.body).toBe(written[0]);
+    expect(invalid).toEqual(read(raw[1]));
+    expect(read({ ...follow("1"), deep: nested(100) }).body).toBe("");
+    const [deep] = readBatch([{ ...follow("1"), deep: nested(100) }], defaultLane, ["text"]);
+    expect(deep).toMatchObject({ body: "", unusable: expect.any(String) });
+  });
+
   test("without events is empty", () => {
     expect(readBatch([], defaultLane)).toEqual([]);
   });
