@@ -46,8 +46,8 @@ const PAGE_LIMIT = 50;
 /** Events that share a transaction. Beyond this many, a row costs as much as before, and the event loop waits longer. */
 const MAX_GROUP_EVENTS = 500;
 
-/** In ms. A page that has arrived waits this long for the next one, to share its transaction. */
-const GROUP_WAIT_MS = 10;
+/** In ms. Pages that arrive within this time after a transaction share the next one. Their events are late already. */
+const GROUP_WAIT_MS = 100;
 
 /** Empty pages in a row that are followed, because pages may be filtered by scope. */
 const MAX_EMPTY_PAGES = 100;
@@ -129,7 +129,7 @@ export class LogReader {
     // A read from the head skips the unsettled part, so it cannot move the cursor.
     let settled = from === "cursor" || since === undefined;
     const seenAt = new Map<string, number>();
-    let group = new PageGroup(this.#cursor);
+    let group = this.#newGroup();
     for (let isFirst = true; ; isFirst = false) {
       const page = await fetching;
       // An empty cursor would mean "the present" when it is sent back, so it is never followed.
@@ -146,9 +146,9 @@ export class LogReader {
       group.add(dated, settled ? next : undefined);
       since = next;
       // The first page is not held up, because most reads bring no more than that.
-      if (isFirst || isLast || group.isFull || !(await this.#arrivesSoon(fetching))) {
+      if (isFirst || isLast || group.isFull || !(await this.#arrivesBefore(fetching, group.until))) {
         found.push(...(await this.#store(group)));
-        group = new PageGroup(this.#cursor);
+        group = this.#newGroup();
       }
       if (isLast) break;
     }
@@ -191,11 +191,16 @@ export class LogReader {
     return client.events({ since, limit: PAGE_LIMIT }, { signal, purpose: this.#purpose() });
   }
 
-  /** Returns whether the page comes before those that wait for it have waited long enough. False if it fails. */
-  #arrivesSoon(page: Promise<EventPage>): Promise<boolean> {
+  #newGroup(): PageGroup {
+    const { clock = systemClock } = this.#options;
+    return new PageGroup(this.#cursor, clock.now() + GROUP_WAIT_MS);
+  }
+
+  /** Returns whether a page arrives before that time. False if it fails. */
+  #arrivesBefore(page: Promise<EventPage>, until: number): Promise<boolean> {
     const { clock = systemClock } = this.#options;
     return new Promise((resolve) => {
-      const cancel = clock.timer(GROUP_WAIT_MS, () => resolve(false));
+      const cancel = clock.timer(until - clock.now(), () => resolve(false));
       const settle = (arrived: boolean) => {
         cancel();
         resolve(arrived);
@@ -287,13 +292,16 @@ interface DatedPage {
 /** Pages that follow each other and are stored in one transaction. */
 class PageGroup {
   readonly events: unknown[] = [];
+  /** Time until which the pages wait for more of them, in ms since 1970. */
+  readonly until: number;
   readonly #dates = new Map<string, number>();
   #reached: string | undefined;
   #now = 0;
 
   /** @param reached the position up to which everything is settled and stored */
-  constructor(reached: string | undefined) {
+  constructor(reached: string | undefined, until: number) {
     this.#reached = reached;
+    this.until = until;
   }
 
   /** The position up to which everything will be settled and stored with these pages. */
