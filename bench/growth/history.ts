@@ -18,17 +18,17 @@ export const benchmark: Benchmark = {
     return Promise.resolve({
       subjects: [subject("empty", inboxes.add(0)), subject("full", inboxes.add(done))],
       figures: [
-        { name: "stored, empty file", sample: "empty ingest", unit: "events/s" },
+        { name: "stored in an empty file", sample: "empty ingest", unit: "events/s" },
         {
-          name: "stored, with a history",
+          name: "stored in a file with 5,000,000 events",
           sample: "full ingest",
           unit: "events/s",
           against: "empty ingest",
           target,
         },
-        { name: "dispatched, empty file", sample: "empty dispatch", unit: "events/s" },
+        { name: "dispatched from an empty file", sample: "empty dispatch", unit: "events/s" },
         {
-          name: "dispatched, with a history",
+          name: "dispatched from a file with 5,000,000 events",
           sample: "full dispatch",
           unit: "events/s",
           against: "empty dispatch",

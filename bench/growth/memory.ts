@@ -25,7 +25,9 @@ export const benchmark: Benchmark = {
     // The process itself is TypeScript: with a cache nothing is loaded that makes JavaScript of it, as in a bot.
     const env = { NODE_COMPILE_CACHE: join(folder, "cache") };
     const measure = async (backlog: number): Promise<Samples> => {
-      const process = new Child<MemoryProcess>("processes/memory.ts", { side: "measured", env });
+      const process = new Child<MemoryProcess>("processes/memory.ts", {
+        ...{ side: "measured", output: "ignore", env },
+      });
       const run = (pending: number) => {
         const file = join(folder, `${pending}.db`);
         copyHistory({ done: 0, pending }, file);

@@ -20,7 +20,10 @@ export class LatencyLab {
   readonly #bare = new Child<{ listen(): Promise<string> }>("peers/ingest/bare-hmac.mjs", {
     side: "measured",
   });
-  readonly #bot = new Child<BotProcess>("processes/bot.ts", { side: "measured" });
+  readonly #bot = new Child<BotProcess>("processes/bot.ts", {
+    side: "measured",
+    output: "ignore",
+  });
   readonly #urls: Promise<Readonly<Record<Receiving, string>>>;
   #next = 1;
 
