@@ -40,11 +40,10 @@ export interface Figure {
   /** Such as `events/s`. */
   readonly unit: string;
   /**
-   * What it is compared with: a physical limit or a peer, sampled in the same rounds; of several peers the one
-   * that has the most in a round; or its own first round, for what should stay as it is. Absent for what others
-   * are compared with.
+   * Physical limit or peer of the comparison, sampled in the same rounds; of several peers the one that has the most
+   * in a round. Absent for what others are compared with.
    */
-  readonly against?: string | readonly string[] | typeof FIRST_ROUND;
+  readonly against?: string | readonly string[];
   /** What is asked of the ratio, or of the median where nothing is compared. */
   readonly target?: Target;
 }
@@ -57,6 +56,3 @@ export interface Target {
   readonly bound: number;
   readonly is: "at least" | "at most";
 }
-
-/** Compares the last round with the first one. */
-export const FIRST_ROUND: unique symbol = Symbol("first round");

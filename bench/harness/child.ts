@@ -22,7 +22,6 @@ type Reply = { readonly id: number } & ({ readonly value: unknown } | { readonly
 export interface ChildOptions {
   /** Core of the process. */
   readonly side: Side;
-  readonly execArgv?: readonly string[];
   /** Its standard output goes to the terminal, or to /dev/null. Default `inherit`. */
   readonly output?: "inherit" | "ignore";
   /** Variables besides those of this process. */
@@ -63,13 +62,13 @@ export class Child<H extends Handlers> {
   #asked = 0;
 
   /** Runs a file by its path in `bench/`; it calls {@link answer}. */
-  constructor(file: string, { side, execArgv = [], output = "inherit", env = {} }: ChildOptions) {
+  constructor(file: string, { side, output = "inherit", env = {} }: ChildOptions) {
     const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
     const stdio: StdioOptions = ["inherit", output, "inherit", "ipc"];
-    const [execPath, ...args] = onCore(side, [process.execPath, ...execArgv]);
+    const [execPath, ...execArgv] = onCore(side, [process.execPath]);
     this.#process = fork(path, {
       execPath,
-      execArgv: args,
+      execArgv,
       stdio,
       env: { ...process.env, ...env },
     });

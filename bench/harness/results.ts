@@ -1,4 +1,4 @@
-import { FIRST_ROUND, type Figure, type Target } from "./benchmark.ts";
+import type { Figure, Target } from "./benchmark.ts";
 import type { Measured } from "./rounds.ts";
 
 /** A figure as it was measured. */
@@ -10,7 +10,7 @@ export interface Result {
   readonly max: number;
   /** What the ratio is to; absent where there is none. */
   readonly against?: string;
-  /** The median of the rounds' own ratios; against the first round, that of the last one. */
+  /** The median of the rounds' own ratios. */
   readonly ratio?: number;
   readonly target?: Target;
   /** One value for each round. */
@@ -50,9 +50,6 @@ function comparison(
 ): Pick<Result, "against" | "ratio"> {
   if (against === undefined) return {};
   const own = samplesOf(sample, measured);
-  if (against === FIRST_ROUND) {
-    return { against: "its first round", ratio: (own.at(-1) ?? 0) / (own[0] ?? 0) };
-  }
   const peers = typeof against === "string" ? [against] : against;
   const others = peers.map((peer) => samplesOf(peer, measured));
   // Round by round: what slowed the machine down for a while slowed both down.

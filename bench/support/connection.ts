@@ -40,12 +40,6 @@ export class Connection {
     this.#socket.write(bytes);
   }
 
-  exchange(bytes: Buffer): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.send(bytes, (error) => (error === undefined ? resolve() : reject(error)));
-    });
-  }
-
   close(): void {
     this.#settle = undefined;
     this.#socket.destroy();
