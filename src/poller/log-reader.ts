@@ -146,7 +146,12 @@ export class LogReader {
       group.add(dated, settled ? next : undefined);
       since = next;
       // The first page is not held up, because most reads bring no more than that.
-      if (isFirst || isLast || group.isFull || !(await this.#arrivesBefore(fetching, group.until))) {
+      if (
+        isFirst ||
+        isLast ||
+        group.isFull ||
+        !(await this.#arrivesBefore(fetching, group.until))
+      ) {
         found.push(...(await this.#store(group)));
         group = this.#newGroup();
       }
