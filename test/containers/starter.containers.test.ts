@@ -14,11 +14,16 @@ import { docker, hostAddress, withEngine } from "./support/given.ts";
 const UP_TIMEOUT_MS = 600_000;
 
 /** The lines of the page, with a name for which Caddy signs the certificate itself. */
-const [NAME_LINE = "", UP = "", FOLLOW = ""] = documentedBlock("docs/deploying.md", "docker")
+const [NAME_LINE = "", UP = "", FOLLOW = "", ...MORE] = documentedBlock(
+  "docs/deploying.md",
+  "docker",
+)
   .replace("bot.example.org", DOMAIN)
+  .trimEnd()
   .split("\n");
 
-test("docs/start.md has the lines of docs/deploying.md", () => {
+test("docs/start.md has the lines of docs/deploying.md, and these tests type each", () => {
+  expect(MORE).toEqual([]);
   const lines = documentedBlock("docs/start.md", "docker");
   expect(lines).toBe(documentedBlock("docs/deploying.md", "docker"));
 });

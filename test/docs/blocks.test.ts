@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { commandsOf, problemOf } from "./command-lines.ts";
-import { codeBlocks, pages, root, testOf } from "./markdown.ts";
+import { codeBlocks, documentedBlock, pages, root, testOf } from "./markdown.ts";
 
 /** Pages that go into a bot; what stands between double braces is filled in. */
 const templates = [
@@ -86,6 +86,13 @@ test("each block of docs/deploying.md and docs/platforms names the test that run
   expect(untested.map(({ page, code }) => `${page}: ${code}`)).toEqual([]);
 });
 
+test("the starter's README has the lines of docs/deploying.md for Docker", () => {
+  const readme = blocks.filter(({ page }) => page === "templates/starter/README.md");
+  const codes = readme.map(({ code }) => code);
+  expect(codes).toContain(documentedBlock("docs/deploying.md", "docker"));
+  expect(codes).toContain(documentedBlock("docs/deploying.md", "polling"));
+});
+
 test("each test that a block names is there, and fetches the block", () => {
   const named = blocks.flatMap(({ note }) => note.match(/\btest\/\S+\.test\.ts/g) ?? []);
   expect(named.length).toBeGreaterThan(30);
@@ -97,6 +104,9 @@ test("each test that a block names is there, and fetches the block", () => {
   expect(tested.length).toBeGreaterThan(10);
   expect(tested.filter(({ page, name, file }) => !fetches(file, page, name))).toEqual([]);
   expect(fetches("test/e2e/proxy.system.test.ts", "docs/deploying.md", "docker")).toBe(false);
+  const call = 'documentedBlock("docs/deploying.md", "docker")';
+  const comments = `\n  // ${call}\ntype(""); // ${call}\n/** As\n * ${call} */\n`;
+  expect(withoutComments(comments)).toBe('\n\ntype("");\n\n');
 });
 
 test("YAML can be parsed", () => {
@@ -133,7 +143,7 @@ function fetches(file: string, page: string, name: string): boolean {
   const call = `documentedBlock("${page}","${name}")`;
   const files = new Set([join(root, file)]);
   for (const path of files) {
-    const text = readFileSync(path, "utf8");
+    const text = withoutComments(readFileSync(path, "utf8"));
     if (text.replaceAll(/\s|,(?=\s*\))/g, "").includes(call)) return true;
     for (const [, imported = ""] of text.matchAll(/ from "(\.[^"]+)"/g)) {
       const target = resolve(dirname(path), imported);
@@ -141,6 +151,10 @@ function fetches(file: string, page: string, name: string): boolean {
     }
   }
   return false;
+}
+
+function withoutComments(code: string): string {
+  return code.replaceAll(/^ *\/\*[\s\S]*?\*\/|(?:^| +)\/\/ .*$/gm, "");
 }
 
 function problemsIn(commands: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-import type { Outcome } from "./scenario.ts";
+import type { Outcome, Scenario } from "./scenario.ts";
 
 /** A scenario that has been run. */
 export interface Result {
@@ -9,6 +9,18 @@ export interface Result {
 
 /** More violations show nothing new. */
 const MAX_SHOWN = 20;
+
+/** Adds the result of each run to `results`. */
+export function recorded(scenario: Scenario, results: Result[]): Scenario {
+  const run: Scenario["run"] = async (options) => {
+    const started = performance.now();
+    const outcome = await scenario.run(options);
+    const seconds = (performance.now() - started) / 1000;
+    results.push({ name: scenario.name, outcome, seconds });
+    return outcome;
+  };
+  return { ...scenario, run };
+}
 
 /** Describes one result for people who wait. */
 export function summarize({ outcome, seconds }: Result, seed: number): string {

@@ -21,6 +21,8 @@ export interface CutOptions {
   readonly maxMs: number;
   /** True if all bots lose the network this time. Default never. */
   readonly isForAll?: (time: number) => boolean;
+  /** False if every cut is shorter than the deadline of a request. Default true. */
+  readonly mayRunAgain?: boolean;
 }
 
 /** `docker network disconnect` of bots under load, and `connect` some time later. */
@@ -64,12 +66,15 @@ export class Cuts<S extends Store> implements Attack {
   }
 
   judge({ stored }: Observed): Judgement {
+    const { mayRunAgain = true } = this.#options;
+    const again = stored.filter(({ attempts }) => attempts > 1);
     const figures = {
       "deliveries that failed": this.#failed,
-      "events that ran again": stored.filter(({ attempts }) => attempts > 1).length,
+      "events that ran again": again.length,
       "until the next answer, median (ms)": Math.round(median(this.#recoveryMs)),
       "until the next answer, worst (ms)": Math.round(Math.max(...this.#recoveryMs)),
     };
-    return { figures };
+    const violations = again.map(({ id, attempts }) => `${id} was handled in ${attempts} attempts`);
+    return { figures, violations: mayRunAgain ? [] : violations };
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { type Result, tabulate } from "../../faults/report.ts";
+import { type Result, recorded, tabulate } from "../../faults/report.ts";
 import { testSmall } from "../../faults/test-small.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../../support/scaffolded.ts";
 import { makeFaultsImage } from "../support/faults-image.ts";
@@ -16,13 +16,7 @@ withEngine("bots in containers: no promise is broken", () => {
 
   afterAll(() => console.info(tabulate(results)));
 
-  for (const { name, run } of scenariosOf(() => image)) {
-    const timed: typeof run = async (options) => {
-      const started = performance.now();
-      const outcome = await run(options);
-      results.push({ name, outcome, seconds: (performance.now() - started) / 1000 });
-      return outcome;
-    };
-    testSmall({ name, run: timed }, name);
+  for (const scenario of scenariosOf(() => image)) {
+    testSmall(recorded(scenario, results), scenario.name);
   }
 });

@@ -3,7 +3,7 @@ import type { BotSettings } from "../../faults/bot/protocol.ts";
 import { SmallDisk } from "../../faults/driver/disk.ts";
 import type { PostgresStore } from "../../faults/driver/postgres-store.ts";
 import type { SqliteStore, Store } from "../../faults/driver/store.ts";
-import type { Outcome, Scenario, ScenarioRun } from "../../faults/scenario.ts";
+import type { Scenario } from "../../faults/scenario.ts";
 import {
   killInstances,
   type LoadedFault,
@@ -16,12 +16,17 @@ import { freezes } from "../../faults/scenarios/postgres.ts";
 import { Stops } from "../../faults/scenarios/stops.ts";
 import { STOP_GRACE_S } from "../support/container.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
-import { type ContainerOptions, onPostgres, onVolume } from "../support/fault-world.ts";
+import {
+  type ContainerOptions,
+  onPostgres,
+  onVolume,
+  type Unnamed,
+} from "../support/fault-world.ts";
 import { docker } from "../support/given.ts";
 import type { PostgresContainer } from "../support/postgres-container.ts";
 import { Attacks } from "./attacks.ts";
 import { Clocks, ContainerClock, FAKETIME_FOLDER } from "./clocks.ts";
-import { Cuts } from "./cuts.ts";
+import { type CutOptions, Cuts } from "./cuts.ts";
 import { MemoryLimit } from "./memory-limit.ts";
 
 /** A container takes longer to reach its database at first. */
@@ -41,33 +46,27 @@ const small = new MemoryLimit(docker, 128 * 1024 * 1024);
 
 type Loaded<S extends Store> = Omit<LoadedFault<S>, "name">;
 
-type Run = (run: ScenarioRun) => Promise<Outcome>;
-
 /** Every fault of containers. `image` is asked for once a scenario runs. */
 export function scenariosOf(image: () => string): readonly Scenario[] {
   /** One bot, with its inbox in a volume. */
-  const alone =
-    (
-      label: string,
-      choose: (bots: FaultBots) => Loaded<SqliteStore>,
-      options: Partial<ContainerOptions> = {},
-    ): Run =>
-    (run) =>
-      onVolume(run, { image, label, ...options }, (bots) => [
-        underLoad({ name: label, ...choose(bots) }, undefined),
-      ]);
+  const alone = (
+    label: string,
+    choose: (bots: FaultBots) => Loaded<SqliteStore>,
+    options: Partial<ContainerOptions> = {},
+  ): Unnamed =>
+    onVolume({ image, label, ...options }, (bots) => [
+      underLoad({ name: label, ...choose(bots) }, undefined),
+    ]);
 
   /** Three bots on one database, under load. */
-  const three =
-    (
-      label: string,
-      choose: (bots: FaultBots, database: PostgresContainer) => Loaded<PostgresStore>,
-      settings: Partial<BotSettings> = shared,
-    ): Run =>
-    (run) =>
-      onPostgres(run, { image, label, settings }, (bots, database) => [
-        underLoad({ name: label, ...choose(bots, database) }, undefined),
-      ]);
+  const three = (
+    label: string,
+    choose: (bots: FaultBots, database: PostgresContainer) => Loaded<PostgresStore>,
+    settings: Partial<BotSettings> = shared,
+  ): Unnamed =>
+    onPostgres({ image, label, settings }, (bots, database) => [
+      underLoad({ name: label, ...choose(bots, database) }, undefined),
+    ]);
 
   const kills = alone("faults-kills", () => ({
     counted: "kills",
@@ -91,6 +90,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     label: string,
     settings: Partial<BotSettings>,
     times: Loaded<SqliteStore>["times"],
+    more: Pick<CutOptions, "mayRunAgain"> = {},
   ) =>
     alone(
       label,
@@ -100,15 +100,16 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
         begin: async (stage) => {
           await stage.world.boot();
           const peer = new URL(stage.world.platform.url);
-          return new Cuts(stage, { bots, network: bots.network, peer, maxMs: 3_000 });
+          return new Cuts(stage, { bots, network: bots.network, peer, maxMs: 3_000, ...more });
         },
       }),
       { settings },
     );
-  const shortCuts = cuts("faults-cuts", patient, { small: 5, large: 60 });
+  const few = { small: 5, large: 60 };
+  const shortCuts = cuts("faults-cuts", patient, few, { mayRunAgain: false });
   const longCuts = cuts("faults-long-cuts", hasty, { small: 20, large: 60 });
 
-  const fullDisk: Run = async (run) => {
+  const fullDisk: Scenario["run"] = async (run) => {
     const disk = SmallDisk.mount(DISK_SIZE[run.size]);
     if (disk === undefined) throw new Error("root may mount a file system");
     const fault: Loaded<SqliteStore> = {
@@ -121,7 +122,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       },
     };
     try {
-      return await alone("faults-disk", () => fault, { folder: disk.folder })(run);
+      return await alone("faults-disk", () => fault, { folder: disk.folder }).run(run);
     } finally {
       disk.unmount();
     }
@@ -144,7 +145,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     },
   );
 
-  const clocks: Run = async (run) => {
+  const clocks: Scenario["run"] = async (run) => {
     const clock = new ContainerClock();
     const fault = (bots: FaultBots): Loaded<SqliteStore> => ({
       counted: "clock jumps",
@@ -155,7 +156,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       },
     });
     const settings = { silenceMs: 2_000 };
-    return await alone("faults-clock", fault, { flags: () => clock.flags, settings })(run);
+    return await alone("faults-clock", fault, { flags: () => clock.flags, settings }).run(run);
   };
 
   const instanceKills = killInstances({
@@ -190,15 +191,15 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     { ...shared, ...patient },
   );
   return [
-    { name: "docker kill under load", run: kills },
-    { name: "docker stop under load", run: stops },
-    { name: "docker network disconnect from the platform under load", run: shortCuts },
+    { name: "docker kill under load", ...kills },
+    { name: "docker stop under load", ...stops },
+    { name: "docker network disconnect from the platform under load", ...shortCuts },
     {
       name: "docker network disconnect from the platform for longer than a request may take, under load",
-      run: longCuts,
+      ...longCuts,
     },
     { name: "a volume that is full, then freed, under load", run: fullDisk },
-    { name: "128 MB of memory, under load and attack", run: attacks },
+    { name: "128 MB of memory, under load and attack", ...attacks },
     {
       name: "a clock that is off by ±10 min, from the start or at once, under load",
       whyNot: () =>
@@ -209,19 +210,19 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     },
     {
       name: "three on PostgreSQL: docker kill of one under load",
-      run: three("faults-instances", () => instanceKills),
+      ...three("faults-instances", () => instanceKills),
     },
     {
       name: "three on PostgreSQL: docker pause of one or two under load, for 1 to 3 leases",
-      run: three("faults-pauses", () => pauses),
+      ...three("faults-pauses", () => pauses),
     },
     {
       name: "three on PostgreSQL: docker network disconnect of one from the platform for longer than a request may take, under load",
-      run: platformCuts,
+      ...platformCuts,
     },
     {
       name: "three on PostgreSQL: docker network disconnect of one or all from the database under load",
-      run: databaseCuts,
+      ...databaseCuts,
     },
   ];
 }

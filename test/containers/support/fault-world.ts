@@ -1,11 +1,15 @@
+import { whyNoBalancer } from "../../faults/driver/balancer.ts";
 import { type Fault, inflict } from "../../faults/driver/fault.ts";
 import type { PostgresStore } from "../../faults/driver/postgres-store.ts";
 import type { SqliteStore } from "../../faults/driver/store.ts";
 import { World, type WorldOptions } from "../../faults/driver/world.ts";
-import type { Outcome, ScenarioRun } from "../../faults/scenario.ts";
+import type { Outcome, Scenario, ScenarioRun } from "../../faults/scenario.ts";
 import { FaultBots, type FaultBotsOptions } from "./fault-bots.ts";
 import { docker, hostAddress } from "./given.ts";
 import { PostgresContainer } from "./postgres-container.ts";
+
+/** A scenario that has no name yet. */
+export type Unnamed = Omit<Scenario, "name">;
 
 /** What a scenario in containers needs besides a world. */
 export interface ContainerOptions extends WorldOptions {
@@ -17,8 +21,23 @@ export interface ContainerOptions extends WorldOptions {
   readonly port?: number;
 }
 
-/** Inflicts faults on a bot in a container, with its inbox in a volume, or in a folder that takes its place. */
-export async function onVolume(
+/** Faults of a bot in a container, with its inbox in a volume, or in a folder that takes its place. */
+export function onVolume(
+  options: ContainerOptions,
+  choose: (bots: FaultBots) => readonly Fault<SqliteStore>[],
+): Unnamed {
+  return { run: (run) => runOnVolume(run, options, choose) };
+}
+
+/** Faults of several bots in containers, behind nginx, with their inbox in a PostgreSQL container. */
+export function onPostgres(
+  options: ContainerOptions,
+  choose: (bots: FaultBots, database: PostgresContainer) => readonly Fault<PostgresStore>[],
+): Unnamed {
+  return { whyNot: whyNoBalancer, run: (run) => runOnPostgres(run, options, choose) };
+}
+
+async function runOnVolume(
   run: ScenarioRun,
   { image, label, flags = () => [], port = 3000, folder, ...options }: ContainerOptions,
   choose: (bots: FaultBots) => readonly Fault<SqliteStore>[],
@@ -47,8 +66,7 @@ export async function onVolume(
   }
 }
 
-/** Inflicts faults on several bots in containers, behind nginx, with their inbox in a PostgreSQL container. */
-export async function onPostgres(
+async function runOnPostgres(
   run: ScenarioRun,
   { image, label, flags = () => [], port = 3000, instances = 3, ...options }: ContainerOptions,
   choose: (bots: FaultBots, database: PostgresContainer) => readonly Fault<PostgresStore>[],

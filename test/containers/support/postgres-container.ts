@@ -48,6 +48,11 @@ export class PostgresContainer {
 
   /** Waits until the database takes connections. */
   async store(folder: string): Promise<PostgresStore> {
+    return new PostgresStore({ own: await this.ready(), bots: this.#url(this.name) }, folder);
+  }
+
+  /** Waits until the database takes connections. Resolves to its address in the usual network. */
+  async ready(): Promise<string> {
     const template = "json .NetworkSettings.Networks.bridge.IPAddress";
     const address = await this.#docker.inspect<string>(this.name, template);
     const own = this.#url(address);
@@ -58,8 +63,7 @@ export class PostgresContainer {
         () => client.end(),
         (error: unknown) => error,
       );
-      if (problem === undefined)
-        return new PostgresStore({ own, bots: this.#url(this.name) }, folder);
+      if (problem === undefined) return own;
       if (performance.now() > deadline) throw problem;
       await wait(100);
     }

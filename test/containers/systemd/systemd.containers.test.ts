@@ -88,10 +88,9 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       platform = await PlatformProcess.start(temporaryFolder());
       await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
       await machine.type(documentedBlock("docs/deploying.md", "install"));
-      const [copied = "", reloaded = "", enabled = "", follow = ""] = documentedBlock(
-        "docs/deploying.md",
-        "start",
-      ).split("\n");
+      const start = documentedBlock("docs/deploying.md", "start").trimEnd().split("\n");
+      const [copied = "", reloaded = "", enabled = "", follow = "", ...more] = start;
+      expect(more).toEqual([]);
       await machine.type(`${copied}\n${reloaded}`, HOME);
 
       // .env.example has no token: exit code 2, after which systemd does not try again.

@@ -100,7 +100,6 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
       const gapMs = longestGap(updated);
       expect(gapMs).toBeLessThan(MAX_GAP_MS);
       const refused = deployment.deliveriesSince(updated).filter((each) => !isTaken(each));
-      expect(refused).not.toEqual([]);
       // Caddy's: it reaches no bot.
       for (const { status } of refused) expect([502, 503]).toContain(status);
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { codeBlocks, pages } from "../../docs/markdown.ts";
+import { documentedBlock } from "../../docs/markdown.ts";
 import { PostgresStore } from "../../faults/driver/postgres-store.ts";
 import { operations } from "../../operations/code.ts";
 import { isOk } from "../support/container.ts";
@@ -21,16 +21,11 @@ const LOOK_INTERVAL_MS = 100;
 /** Schema of the inbox, as the faults' store reads it. */
 const SCHEMA = "faults";
 
-/** The blocks of docs/scaling.md that name the test. */
-const blocks = pages
-  .filter(({ path }) => path === "docs/scaling.md")
-  .flatMap(codeBlocks)
-  .filter(({ note }) => note.includes("upgrade/replicas.containers.test.ts"))
-  .map(({ code }) => code.replace("node_modules/service-bot/operations", operations));
-
-/** What people type to set up the bots, and to update them. */
-const SET_UP = blocks[0] ?? "";
-export const UPDATE: string = blocks[1] ?? "";
+const SET_UP = documentedBlock("docs/scaling.md", "replicas").replace(
+  "node_modules/service-bot/operations",
+  operations,
+);
+export const UPDATE: string = documentedBlock("docs/scaling.md", "update");
 
 /** Starts three bots behind Caddy. Resolves once they take deliveries. */
 export async function startReplicas(name: string): Promise<Deployment> {
