@@ -16,7 +16,7 @@ export const defaults: Config = loadConfig({
 export function longestStopMs(drainMs: number = defaults.drainMs): number {
   const [, seconds, more] = find(
     join(root, "docs/deploying.md"),
-    /`shutdownGraceMs` \((\d+) s\) and\s+(\d+) s more/,
+    /`shutdownGraceMs`\s+\((\d+)\s+s\)\s+and\s+(\d+)\s+s\s+more/,
   );
   const graceMs = optionDefaults.shutdownGraceMs;
   if (graceMs !== Number(seconds) * 1000)
