@@ -53,8 +53,8 @@ export interface RunReporterOptions {
 
 /**
  * Reports the runs of this bot to a local platform, which shows them to the developer. The first request has no runs
- * in it, and is repeated every 10 seconds, because a platform may start again. Another platform gets nothing else: it answers 404, or
- * 200 with another body. A report that fails is dropped.
+ * in it, and is repeated every 10 seconds, because a platform may start again. Another platform gets nothing else: it
+ * answers 404, or 200 with another body. A report that fails is dropped.
  */
 export class RunReporter {
   readonly #options: RunReporterOptions;
@@ -120,12 +120,6 @@ export class RunReporter {
     this.end();
   }
 
-  /** Ends the subscription, and drops what is not sent. */
-  end(): void {
-    this.#closing.abort();
-    this.#turnOff();
-  }
-
   #errorOf(eventId: string, { type, code, message, stack }: ShownError): ReportedError {
     const origin = `${type}: ${message} ${FIRST_FRAME.exec(stack ?? "")}`;
     const isNew = stack !== undefined && this.#origins.get(eventId) !== origin;
@@ -167,12 +161,14 @@ export class RunReporter {
   async #send(runs: readonly RunReport[]): Promise<boolean> {
     const { status, body } = await this.#post(runs);
     const isAccepted = status === 200 && isAcceptance(body);
-    if (status === 404 || (status === 200 && !isAccepted)) this.#turnOff();
+    if (status === 404 || (status === 200 && !isAccepted)) this.end();
     return isAccepted;
   }
 
-  #turnOff(): void {
+  /** Ends the reports, and drops what is not sent. */
+  end(): void {
     this.#isOff = true;
+    this.#closing.abort();
     this.#unsubscribe();
     this.#queue.length = 0;
     this.#origins.clear();

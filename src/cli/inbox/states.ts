@@ -118,7 +118,7 @@ export const timers: Action = (args) => {
     return () => withInbox(({ admin }) => fireTimers(admin, chosen, flags.json === true));
   }
   if (key !== undefined) throw new UsageError("--key goes with --fire.");
-  const options: TimerListOptions = { lane: flags.lane, name: flags.name, ...pageIn(flags) };
+  const options: TimerListOptions = { lane, name, ...pageIn(flags) };
   return () =>
     withInbox(async ({ admin }) => {
       const { timers, next } = await admin.timers(options);
