@@ -169,44 +169,144 @@ export function createContext(
   tasks: PendingTasks = new PendingTasks(),
   options: ContextOptions = {},
 ): Context {
-  const { event, claim } = job;
-  const { reply, comment, post, upload, step } = new Writes(job, client, tasks, options);
-  let log: Logger | undefined;
-  let peer: ReturnType<Context["peer"]> | undefined;
-  let message: ReturnType<Context["message"]> | undefined;
-  const readOnce = () => {
-    message ??= readMessage(client, event, job.signal);
-    return message;
+  return new RunContext(job, client, tasks, options);
+}
+
+/** Makes its methods on first use: a handler uses a few of them, and they work without their context. */
+class RunContext implements Context {
+  readonly event: AnyEvent;
+  readonly payload: AnyEvent["payload"];
+  readonly attempt: number;
+  readonly source: Context["source"];
+  readonly late: boolean;
+  readonly trace: string | undefined;
+  readonly client: Client;
+  readonly #job: Job;
+  readonly #tasks: PendingTasks;
+  readonly #options: ContextOptions;
+  #madeWrites: Writes | undefined;
+  #madeEffects: EffectsContext | undefined;
+  #madeReads: Reads | undefined;
+
+  constructor(job: Job, client: Client, tasks: PendingTasks, options: ContextOptions) {
+    const { event, claim } = job;
+    this.event = event;
+    this.payload = event.payload;
+    this.attempt = claim.attempt;
+    this.source = claim.source;
+    this.late = claim.late;
+    this.trace = traceIdOf(claim.trace);
+    this.client = client;
+    this.#job = job;
+    this.#tasks = tasks;
+    this.#options = options;
+  }
+
+  get log(): Logger {
+    return this.#job.log;
+  }
+
+  get signal(): AbortSignal {
+    return this.#job.signal;
+  }
+
+  get reply(): Context["reply"] {
+    return this.#writes.reply;
+  }
+
+  get comment(): Context["comment"] {
+    return this.#writes.comment;
+  }
+
+  get post(): Context["post"] {
+    return this.#writes.post;
+  }
+
+  get upload(): Context["upload"] {
+    return this.#writes.upload;
+  }
+
+  get step(): Context["step"] {
+    return this.#writes.step;
+  }
+
+  get state(): Context["state"] {
+    return this.#effects.state;
+  }
+
+  get clearState(): Context["clearState"] {
+    return this.#effects.clearState;
+  }
+
+  get later(): Context["later"] {
+    return this.#effects.later;
+  }
+
+  get cancel(): Context["cancel"] {
+    return this.#effects.cancel;
+  }
+
+  get messages(): Context["messages"] {
+    return this.#reads.messages;
+  }
+
+  get text(): Context["text"] {
+    return this.#reads.text;
+  }
+
+  get message(): Context["message"] {
+    return this.#reads.message;
+  }
+
+  get peer(): Context["peer"] {
+    return this.#reads.peer;
+  }
+
+  get #writes(): Writes {
+    this.#madeWrites ??= new Writes(this.#job, this.client, this.#tasks, this.#options);
+    return this.#madeWrites;
+  }
+
+  get #effects(): EffectsContext {
+    const { effects = NO_EFFECTS } = this.#options;
+    this.#madeEffects ??= createEffects(this.#job, this.#tasks, effects);
+    return this.#madeEffects;
+  }
+
+  get #reads(): Reads {
+    this.#madeReads ??= new Reads(this.#job, this.client);
+    return this.#madeReads;
+  }
+}
+
+/** What one run reads of the platform about its event. */
+class Reads {
+  readonly #job: Job;
+  readonly #client: Client;
+  #peer: ReturnType<Context["peer"]> | undefined;
+  #message: ReturnType<Context["message"]> | undefined;
+
+  constructor(job: Job, client: Client) {
+    this.#job = job;
+    this.#client = client;
+  }
+
+  readonly messages: Context["messages"] = async ({ limit = 50 } = {}) => {
+    const { event, signal } = this.#job;
+    const conversationId = conversationOf(event) ?? refuseMessages(event);
+    return (await this.#client.dms.messages(conversationId, { limit, signal })).items;
   };
-  return {
-    event,
-    payload: event.payload,
-    attempt: claim.attempt,
-    source: claim.source,
-    late: claim.late,
-    trace: traceIdOf(claim.trace),
-    // Made on first use, because most runs need neither, and both are dear.
-    get log() {
-      log ??= job.log;
-      return log;
-    },
-    get signal() {
-      return job.signal;
-    },
-    client,
-    ...{ reply, comment, post, upload, step },
-    ...createEffects(job, tasks, options.effects ?? NO_EFFECTS),
-    messages: async ({ limit = 50 } = {}) => {
-      const conversationId = conversationOf(event) ?? refuseMessages(event);
-      const options = { limit, signal: job.signal };
-      return (await client.dms.messages(conversationId, options)).items;
-    },
-    text: async () => (await readOnce())?.text ?? "",
-    message: readOnce,
-    peer: () => {
-      peer ??= findPeer(client, event, job.signal);
-      return peer;
-    },
+
+  readonly text: Context["text"] = async () => (await this.message())?.text ?? "";
+
+  readonly message: Context["message"] = () => {
+    this.#message ??= readMessage(this.#client, this.#job.event, this.#job.signal);
+    return this.#message;
+  };
+
+  readonly peer: Context["peer"] = () => {
+    this.#peer ??= findPeer(this.#client, this.#job.event, this.#job.signal);
+    return this.#peer;
   };
 }
 
