@@ -48,7 +48,11 @@ export class Dispatcher {
   }
 
   start(): void {
-    this.#unsubscribe = this.#options.inbox.onReady(() => this.#wake.call());
+    const { inbox, concurrency } = this.#options;
+    // Without a free place there is nothing to claim for; the end of a lane wakes the loop as well.
+    this.#unsubscribe = inbox.onReady(() => {
+      if (this.#lanes.size < concurrency) this.#wake.call();
+    });
     this.#loop = this.#claimLoop();
     const { signal } = this.#ended;
     this.#background = Promise.all([
