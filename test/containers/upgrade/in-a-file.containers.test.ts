@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { documentedBlock } from "../../docs/markdown.ts";
 import { SqliteStore } from "../../faults/driver/store.ts";
 import { tabulate } from "../../faults/report.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../../support/scaffolded.ts";
@@ -32,8 +33,11 @@ console.log(JSON.stringify(why));
 process.exit();
 `;
 
-const BACKUP = "data/backup.db";
-const SERVICE_BOT = "node_modules/.bin/service-bot";
+/** Lines of the page. */
+const BACKUP = documentedBlock("docs/deploying.md", "backup");
+const PREVIOUS = documentedBlock("docs/deploying.md", "previous");
+const NEWER = documentedBlock("docs/deploying.md", "newer");
+const BACK = documentedBlock("docs/deploying.md", "back");
 
 withEngine("a bot with its inbox in a volume, replaced by compose under load", () => {
   let deployment: Deployment;
@@ -51,12 +55,18 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
     return new SqliteStore(await docker.run("volume", "inspect", "--format", template, volume));
   }
 
-  /** Replaces the bot by another version. Resolves to its container. */
-  async function replace(version: Version): Promise<string> {
-    const old = await deployment.project.container("bot");
+  /** Commits the project with this version of service-bot. */
+  async function commit(version: Version): Promise<void> {
     deployment.use(version);
+    const author = "-c user.name=ada -c user.email=ada@example.org";
+    await deployment.project.type(`git init -q && git add -A && git ${author} commit -qm version`);
+  }
+
+  /** Types lines that replace the bot. Resolves to its new container. */
+  async function replace(lines: string): Promise<string> {
+    const old = await deployment.project.container("bot");
     // Compose fails where the new bot does.
-    await deployment.project.type(UP).catch(() => undefined);
+    await deployment.project.type(lines).catch(() => undefined);
     const bot = await deployment.project.container("bot");
     expect(bot).not.toBe(old);
     return bot;
@@ -89,13 +99,15 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
       const { project, ledger, before, after } = deployment;
       project.explainFailure();
       const started = performance.now();
+      await commit(before);
       await project.type(UP);
       const load = deployment.load();
       await untilMoreSaid();
-      await project.type(`docker compose exec -T bot ${SERVICE_BOT} inbox backup ${BACKUP}`);
+      await project.type(BACKUP);
 
       const updated = performance.now();
-      expect(await packageIn(await replace(after))).toBe(packageOf(after));
+      await commit(after);
+      expect(await packageIn(await replace(UP))).toBe(packageOf(after));
       await untilMoreSaid();
       const gapMs = longestGap(updated);
       expect(gapMs).toBeLessThan(MAX_GAP_MS);
@@ -103,7 +115,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
       // Caddy's: it reaches no bot.
       for (const { status } of refused) expect([502, 503]).toContain(status);
 
-      expect(await docker.run("wait", await replace(before))).toBe("1");
+      expect(await docker.run("wait", await replace(PREVIOUS))).toBe("1");
       await project.type("docker compose stop bot");
       const why = JSON.parse(await project.type(`${RUN} node --input-type=module -e '${WHY_NOT}'`));
       expect(why).toEqual({
@@ -112,15 +124,11 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
       });
 
       // The remedy of the message.
-      expect(await packageIn(await replace(after))).toBe(packageOf(after));
+      expect(await packageIn(await replace(NEWER))).toBe(packageOf(after));
       await untilMoreSaid();
 
       // The way back to the version before.
-      await project.type("docker compose stop bot");
-      deployment.use(before);
-      await project.type("docker compose build bot");
-      await project.type(`${RUN} ${SERVICE_BOT} inbox restore ${BACKUP} --move-old`);
-      expect(await packageIn(await replace(before))).toBe(packageOf(before));
+      expect(await packageIn(await replace(BACK))).toBe(packageOf(before));
       await untilMoreSaid();
       await load.stop();
 
