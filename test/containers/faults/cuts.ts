@@ -21,8 +21,8 @@ export interface CutOptions {
   readonly maxMs: number;
   /** True if all bots lose the network this time. Default never. */
   readonly isForAll?: (time: number) => boolean;
-  /** False if every cut is shorter than the deadline of a request. Default true. */
-  readonly mayRunAgain?: boolean;
+  /** True if an event may count a further attempt, because another bot takes it over. Default false. */
+  readonly mayCount?: boolean;
 }
 
 /** `docker network disconnect` of bots under load, and `connect` some time later. */
@@ -66,15 +66,21 @@ export class Cuts<S extends Store> implements Attack {
   }
 
   judge({ stored }: Observed): Judgement {
-    const { mayRunAgain = true } = this.#options;
-    const again = stored.filter(({ attempts }) => attempts > 1);
+    const { world } = this.#stage;
+    const counted = stored.filter(({ attempts }) => attempts > 1);
+    const runs = world.runs();
+    const ids = new Set(runs.map(({ id }) => id));
     const figures = {
       "deliveries that failed": this.#failed,
-      "events that ran again": again.length,
+      "runs of an event again": runs.length - ids.size,
+      "events with a further attempt": counted.length,
       "until the next answer, median (ms)": Math.round(median(this.#recoveryMs)),
       "until the next answer, worst (ms)": Math.round(Math.max(...this.#recoveryMs)),
     };
-    const violations = again.map(({ id, attempts }) => `${id} was handled in ${attempts} attempts`);
-    return { figures, violations: mayRunAgain ? [] : violations };
+    if (this.#options.mayCount) return { figures };
+    const violations = counted.map(
+      ({ id, attempts }) => `${id}: an outage counts, ${attempts} attempts`,
+    );
+    return { figures, violations };
   }
 }

@@ -26,7 +26,7 @@ import { docker } from "../support/given.ts";
 import type { PostgresContainer } from "../support/postgres-container.ts";
 import { Attacks } from "./attacks.ts";
 import { Clocks, ContainerClock, FAKETIME_FOLDER } from "./clocks.ts";
-import { type CutOptions, Cuts } from "./cuts.ts";
+import { Cuts } from "./cuts.ts";
 import { MemoryLimit } from "./memory-limit.ts";
 
 /** A container takes longer to reach its database at first. */
@@ -90,7 +90,6 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     label: string,
     settings: Partial<BotSettings>,
     times: Loaded<SqliteStore>["times"],
-    more: Pick<CutOptions, "mayRunAgain"> = {},
   ) =>
     alone(
       label,
@@ -100,13 +99,12 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
         begin: async (stage) => {
           await stage.world.boot();
           const peer = new URL(stage.world.platform.url);
-          return new Cuts(stage, { bots, network: bots.network, peer, maxMs: 3_000, ...more });
+          return new Cuts(stage, { bots, network: bots.network, peer, maxMs: 3_000 });
         },
       }),
       { settings },
     );
-  const few = { small: 5, large: 60 };
-  const shortCuts = cuts("faults-cuts", patient, few, { mayRunAgain: false });
+  const shortCuts = cuts("faults-cuts", patient, { small: 5, large: 60 });
   const longCuts = cuts("faults-long-cuts", hasty, { small: 20, large: 60 });
 
   const fullDisk: Scenario["run"] = async (run) => {
@@ -172,7 +170,8 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       times: { small: 10, large: 40 },
       begin: (stage) => {
         const peer = new URL(stage.world.platform.url);
-        return new Cuts(stage, { bots, network: bots.network, peer, maxMs: 4_000 });
+        const network = bots.network;
+        return new Cuts(stage, { bots, network, peer, maxMs: 4_000, mayCount: true });
       },
     }),
     { ...shared, ...hasty },
@@ -185,7 +184,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       begin: (stage) => {
         const peer = new URL(`tcp://${name}:5432`);
         const isForAll = (time: number) => time % 5 === 0;
-        return new Cuts(stage, { bots, network, peer, maxMs: 4_000, isForAll });
+        return new Cuts(stage, { bots, network, peer, maxMs: 4_000, isForAll, mayCount: true });
       },
     }),
     { ...shared, ...patient },
