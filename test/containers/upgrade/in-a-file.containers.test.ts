@@ -35,6 +35,7 @@ process.exit();
 
 /** Lines of the page. */
 const BACKUP = documentedBlock("docs/deploying.md", "backup");
+const COPY = documentedBlock("docs/deploying.md", "copy");
 const PREVIOUS = documentedBlock("docs/deploying.md", "previous");
 const NEWER = documentedBlock("docs/deploying.md", "newer");
 const BACK = documentedBlock("docs/deploying.md", "back");
@@ -128,6 +129,8 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
       await untilMoreSaid();
 
       // The way back to the version before.
+      await project.type("docker compose exec -T bot rm data/2026-03-01.db");
+      await project.type(COPY);
       expect(await packageIn(await replace(BACK))).toBe(packageOf(before));
       await untilMoreSaid();
       await load.stop();
