@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { makePrivateFile, migrate, migrationsIn } from "../../core/database-files.ts";
+import { usableMemoryBytes } from "../../core/memory.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { refuseMarked } from "../sql/marks.ts";
 import { permissionRemedy, takeLock } from "./lock.ts";
@@ -17,6 +18,10 @@ const TABLES = ["attempt", "event", "lane", "step"];
 
 /** In ms. The whole process waits while a statement waits for another connection, such as a `sqlite3` shell. */
 const BUSY_TIMEOUT_MS = 1_000;
+
+/** Share of the memory for the pages of a file that a connection keeps, up to SQLite's 16 MB. A small container has less. */
+const CACHE_SHARE = 1 / 32;
+const MAX_CACHE_BYTES = 16_000 * 1024;
 
 /** In bytes. The WAL is cut back to this size after a checkpoint. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -121,6 +126,9 @@ export function prepareConnection(db: Database): void {
   db.pragma("trusted_schema = OFF");
   db.pragma("foreign_keys = ON");
   db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  const cacheBytes = Math.min(MAX_CACHE_BYTES, usableMemoryBytes() * CACHE_SHARE);
+  // A negative size is one in KiB.
+  db.pragma(`cache_size = -${Math.floor(cacheBytes / 1024)}`);
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
   // In WAL mode the default is NORMAL, which may lose the last commits in a power loss: an acknowledged event would be
   // gone. FULL syncs before every commit returns.
