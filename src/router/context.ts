@@ -279,7 +279,7 @@ class RunContext implements Context {
   }
 }
 
-/** What one run reads of the platform about its event. */
+/** Reads the platform about the event of one run. */
 class Reads {
   readonly #job: Job;
   readonly #client: Client;

@@ -8,6 +8,7 @@ import { chooseSeed, Random } from "../faults/random.ts";
 import { listenTo } from "../support/channels.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
+import { watchRuns } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const LEASE = 30_000;
@@ -195,4 +196,20 @@ test("whatever is asked for at once, each event is claimed until it has ended, i
   const left = "SELECT * FROM lane WHERE pending <> 0 OR ready_at IS NOT NULL OR owner IS NOT NULL";
   expect(db.prepare(left).all()).toEqual([]);
   db.close();
+});
+
+test("an event of a lane at work is tried once, however many places go on meanwhile", async () => {
+  const lanes = Array.from({ length: 20 }, (_, n) => `lane-${n}`);
+  await inbox.put(
+    lanes.map((lane, n) => message(String(100 + n), lane)),
+    "webhook",
+  );
+  const claims = await inbox.claim(20, LEASE);
+  const statements = watchRuns();
+  const busy = lanes.slice(10).map((lane, n) => message(String(200 + n), lane));
+  const putting = inbox.put(busy, "webhook");
+  const free = claims.filter(({ id }) => Number(id) < 110);
+  await Promise.all([putting, ...free.map((claim) => inbox.advance(claim, undefined, LEASE))]);
+  const tries = statements().filter((text) => text.includes("RETURNING fence, done_ord"));
+  expect(tries.length).toBe(10);
 });

@@ -26,14 +26,14 @@ const MAX_LANES = 5_000;
  * once for all their events: with each batch, that would touch a page of the file for each event. The events are on the
  * disk, and a start looks which lanes have some.
  *
- * What a transaction changes here is undone with it.
+ * Each change is undone with its transaction.
  */
 export class Arrivals {
   /** Lanes with events of earlier transactions, or with several. */
   readonly #lanes = new Map<string, LaneArrivals>();
   /** Lanes with one event, which came in this transaction. No other connection can have changed it. */
   readonly #fresh = new Map<string, Arrived>();
-  /** What the lanes were before this transaction. */
+  /** The entries that this transaction has changed, as they were before. */
   readonly #before: [lane: string, arrivals: LaneArrivals | undefined][] = [];
   readonly #wake: Statement<[lane: string, events: number, at: number]>;
 

@@ -258,8 +258,8 @@ export class Lanes {
   }
 
   /**
-   * Leases the lane that is ready for longest, or else that of a new event, if its event has the type: the place of an event of
-   * this type is free. Whether a suspect may run is decided when lanes are claimed.
+   * Leases the lane that is ready for longest, or else that of a new event, if its event has the type: the place of an
+   * event of this type is free. Whether a suspect may run is decided when lanes are claimed.
    */
   #another(type: string, now: number, leaseMs: number | undefined): PlacedClaim | undefined {
     if (leaseMs === undefined) return undefined;
@@ -278,13 +278,16 @@ export class Lanes {
     return undefined;
   }
 
-  /** Leases the lane of a new event, unless it is at work or waits. */
+  /** Leases the lane of a new event, unless it is at work or waits: then its row is written, so that it is tried once. */
   #leaseArrived({ seq, event, source, trace, at }: Arrived, until: number) {
     const { id, lane, ord, type, body } = event;
     const lease = () => this.#sql.leaseIdle.get(this.#owner, seq, until, lane);
     let row = lease();
     if (row === undefined && this.#sql.add.run(lane).changes > 0) row = lease();
-    if (row === undefined) return undefined;
+    if (row === undefined) {
+      this.#arrivals.write(lane);
+      return undefined;
+    }
     this.#arrivals.take(lane);
     const leased = { lane, fence: row.fence, late: isLate(ord, row.done_ord), pending: 1 };
     const head = { id, type, body, source, trace, attempts: 0, crashes: 0, received_at: at };
