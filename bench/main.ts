@@ -11,7 +11,7 @@ import { emptyReport, runAll, secondsSince } from "./harness/run.ts";
 import { table } from "./harness/table.ts";
 import { judge, verdictLines } from "./harness/targets.ts";
 
-const PAGE = new URL("../docs/performance.md", import.meta.url);
+const PAGE = new URL("../docs/internals/performance.md", import.meta.url);
 
 async function main(args: readonly string[]): Promise<void> {
   const wanted = parseArguments(args);

@@ -145,7 +145,7 @@ const MIN_DEFAULT_BODY_BYTES = 1024 * 1024;
 const BODIES_IN_MEMORY = 32;
 
 /**
- * The table of all settings. The environment, the checks of options, the messages about problems and docs/configuration.md
+ * The table of all settings. The environment, the checks of options, the messages about problems and docs/reference/configuration.md
  * come from it, and the sentences from {@link ConfigOverrides}.
  */
 export const settings: {

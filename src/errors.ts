@@ -1,6 +1,6 @@
 /**
  * Every code that this package puts on an error or into the body of an HTTP answer.
- * docs/errors.md lists them all with their remedies; a test holds the two lists together.
+ * docs/reference/errors.md lists them all with their remedies; a test holds the two lists together.
  * The codes of the platform itself are among them ({@link PlatformCode}).
  */
 export type ErrorCode =

@@ -12,7 +12,7 @@ import {
 import { ERRORS_SOURCE, RECEIVER_SOURCES, SIGNATURE_SOURCES } from "./faces/files.ts";
 
 const source = readFileSync(ERRORS_SOURCE, "utf8");
-const catalogue = readFileSync(new URL("../docs/errors.md", import.meta.url), "utf8");
+const catalogue = readFileSync(new URL("../docs/reference/errors.md", import.meta.url), "utf8");
 
 /** The members of the unions of codes, ours and the platform's; some are in both. */
 function codesOf(text: string): string[] {
@@ -37,7 +37,7 @@ function rowsOf(text: string): { code: string; cells: string[] }[] {
   }));
 }
 
-describe("the catalogue in docs/errors.md", () => {
+describe("the catalogue in docs/reference/errors.md", () => {
   const codes = codesOf(source);
   const rows = rowsOf(catalogue);
 

@@ -77,7 +77,7 @@ describe("an option that does not exist is refused", () => {
     (name) => {
       const hook = spread({ [name]: () => undefined });
       const options = { baseUrl: "https://platform.example", apiKey: "key", ...hook };
-      expect(() => new Client(options)).toThrow(refusal("docs/channels.md"));
+      expect(() => new Client(options)).toThrow(refusal("docs/operate/channels.md"));
     },
   );
 

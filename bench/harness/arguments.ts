@@ -10,7 +10,7 @@ export interface Wanted {
   readonly words: readonly string[];
   /** Where it was said how many. */
   readonly rounds?: number;
-  /** The figures go into docs/performance.md. */
+  /** The figures go into docs/internals/performance.md. */
   readonly document: boolean;
   /** They are those of the last run, and nothing is measured. */
   readonly fromLast: boolean;
@@ -23,7 +23,7 @@ export const USAGE = `npm run bench -- [--quick] [--only WORDS] [--rounds N] [--
   --quick       smaller amounts and fewer rounds: about five minutes for all
   --only WORDS  the benchmarks whose name or title holds one of these words, separated by commas or spaces
   --rounds N    rounds of each benchmark, from 1 up; default 5, with --quick 3, or fewer where no target is set
-  --document    runs everything and writes the figures into docs/performance.md
+  --document    runs everything and writes the figures into docs/internals/performance.md
   --from-last   with --document: writes those of the last run, bench/results/latest.json, and measures nothing
   --profile     prints where the processor's time goes in what is measured; profiles are in bench/results/profiles`;
 

@@ -50,7 +50,7 @@ export interface Figure {
 
 /** A bound that the project has set itself. */
 export interface Target {
-  /** Its number in docs/performance.md; without one it stands in another document. */
+  /** Its number in docs/internals/performance.md; without one it stands in another document. */
   readonly number?: number;
   /** The bound itself still meets it. */
   readonly bound: number;

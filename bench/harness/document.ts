@@ -4,7 +4,7 @@ import type { Result } from "./results.ts";
 import { cells, HEAD, isNumeric, readable, type Section } from "./table.ts";
 import { judge, type Verdict, verdictOf } from "./targets.ts";
 
-/** Names of the two parts of docs/performance.md that a run writes, in `<!-- NAME:begin -->`, `<!-- NAME:end -->`. */
+/** Names of the two parts of docs/internals/performance.md that a run writes, in `<!-- NAME:begin -->`, `<!-- NAME:end -->`. */
 type Part = "targets" | "figures";
 
 /** Targets are medians of at least so many rounds. */

@@ -3,7 +3,7 @@ import { PostgresServer } from "../../test/support/postgres/server.ts";
 import { Child } from "../harness/child.ts";
 import type { QueueProcess } from "./queue.ts";
 
-/** As docs/scaling.md has it. Tests look for dead rows every second, which no server does. */
+/** As docs/operate/scaling.md has it. Tests look for dead rows every second, which no server does. */
 const SETTINGS = ["autovacuum_naptime=10"];
 
 /** A server, and the processes that have a queue in it, each in a schema of its own. */

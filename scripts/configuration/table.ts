@@ -4,7 +4,7 @@ import { root } from "../compile.ts";
 import { nameIn } from "../reference/describe.ts";
 import { entryPoints } from "../reference/reference.ts";
 
-export const PAGE: string = join(root, "docs/configuration.md");
+export const PAGE: string = join(root, "docs/reference/configuration.md");
 
 const HEAD = "| variable | option | default | meaning |\n|---|---|---|---|\n";
 
@@ -12,7 +12,8 @@ const HEAD = "| variable | option | default | meaning |\n|---|---|---|---|\n";
 export function withTable(page: string): string {
   const start = page.indexOf(HEAD);
   const end = page.indexOf("\n\n", start);
-  if (start < 0 || end < 0) throw new Error("docs/configuration.md has no table of variables");
+  if (start < 0 || end < 0)
+    throw new Error("docs/reference/configuration.md has no table of variables");
   return `${page.slice(0, start)}${HEAD}${rows().join("\n")}${page.slice(end)}`;
 }
 

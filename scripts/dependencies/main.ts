@@ -5,7 +5,7 @@ import { complaints, limits, totalBytes } from "./budget.ts";
 import { dependenciesPage } from "./page.ts";
 import { productionTree } from "./tree.ts";
 
-/** Lists the packages that come with a bot and complains above the budget; writes docs/dependencies.md. */
+/** Lists the packages that come with a bot and complains above the budget; writes docs/internals/dependencies.md. */
 const tree = productionTree(root);
 const largest = tree.toSorted((one, other) => other.bytes - one.bytes).slice(0, 10);
 for (const { name, version, license, bytes } of largest) {
@@ -16,7 +16,7 @@ console.log(`and ${tree.length - largest.length} smaller ones`);
 console.log(
   `${tree.length} packages of ${limits.packages}, ${totalBytes(tree)} bytes of ${limits.bytes}`,
 );
-writeFileSync(join(root, "docs/dependencies.md"), dependenciesPage(tree));
+writeFileSync(join(root, "docs/internals/dependencies.md"), dependenciesPage(tree));
 for (const complaint of complaints(tree)) {
   console.error(complaint);
   process.exitCode = 1;

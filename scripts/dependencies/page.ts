@@ -1,8 +1,7 @@
-import { withNextLine } from "../reference/path.ts";
 import { allowedLicences, limits, totalBytes } from "./budget.ts";
 import type { Dependency } from "./tree.ts";
 
-/** docs/dependencies.md: what is installed with a bot, by name, and under which licences. */
+/** docs/internals/dependencies.md: what is installed with a bot, by name, and under which licences. */
 export function dependenciesPage(tree: readonly Dependency[]): string {
   const rows = tree.map(
     ({ name, version, license, bytes }) =>
@@ -22,7 +21,7 @@ sharp and pino-pretty come with a bot that asks for them, and are not counted.
 |---|---|---|---:|
 ${rows.join("\n")}
 `;
-  return withNextLine(text, "dependencies.md");
+  return text;
 }
 
 function kilobytes(bytes: number): string {

@@ -52,10 +52,10 @@ export function entryPoints(): EntryPoint[] {
 
 /** The pages of the reference: their text by their path below docs/. */
 export function reference(points: readonly EntryPoint[] = entryPoints()): Map<string, string> {
-  const pages = new Map([["reference.md", index(points)]]);
+  const pages = new Map([["reference/api/README.md", index(points)]]);
   for (const point of points) {
     const file = PAGES[point.name];
-    if (file !== undefined) pages.set(`reference/${file}`, page(point, points));
+    if (file !== undefined) pages.set(`reference/api/${file}`, page(point, points));
   }
   return pages;
 }
@@ -144,10 +144,10 @@ function index(points: readonly EntryPoint[]): string {
   const at = addresses(toldBy(points));
   const sections = points.map(({ name, about, entries }) => {
     const links = alphabetical(entries).map(
-      (entry) => `[${entry.name}](reference/${at.get(idOf(entry.declared))})`,
+      (entry) => `[${entry.name}](${at.get(idOf(entry.declared))})`,
     );
     const file = PAGES[name];
-    const title = file === undefined ? name : `[${name}](reference/${file})`;
+    const title = file === undefined ? name : `[${name}](${file})`;
     return [`## ${title}`, about, ...(links.length === 0 ? [] : [`${wrapped(links)}.`])].join(
       "\n\n",
     );
@@ -158,5 +158,5 @@ function index(points: readonly EntryPoint[]): string {
 const INTRODUCTION = `
 What can be imported, by entry point, as the docstrings in the sources have it. Durations are milliseconds and times
 milliseconds since 1970 unless something else is said; nothing of what is handed out may be assigned to. Codes of errors are
-explained in [errors.md](errors.md), variables and options with their defaults in [configuration.md](configuration.md).
+explained in [errors.md](../errors.md), variables and options with their defaults in [configuration.md](../configuration.md).
 `.trim();

@@ -1,6 +1,6 @@
 /**
  * Makes a bot, starts it with `npm run dev`, does in a browser what a newcomer would, and takes the pictures of
- * README.md and docs/tour.md.
+ * README.md and docs/start/tour.md.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

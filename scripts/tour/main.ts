@@ -1,5 +1,5 @@
 /**
- * Plays the first five minutes at a terminal, and writes docs/tour.md if they look different now.
+ * Plays the first five minutes at a terminal, and writes docs/start/tour.md if they look different now.
  * With `--check` it writes nothing, and exits with 1 if they do.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { scenes } from "./scenes.ts";
 import { Shell } from "./shell.ts";
 
 const root = join(import.meta.dirname, "../..");
-const file = join(root, "docs/tour.md");
+const file = join(root, "docs/start/tour.md");
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 
 const folder = await mkdtemp(join(tmpdir(), "service-bot-tour-"));
@@ -50,14 +50,14 @@ async function play(): Promise<Recorded[]> {
 function finish(page: string): void {
   const different = differences(readPage(), page);
   if (different.length === 0) {
-    console.log("docs/tour.md is as it was");
+    console.log("docs/start/tour.md is as it was");
   } else if (values.check) {
-    console.error(`docs/tour.md is not what is seen now; npm run docs -- tour mends it:`);
+    console.error(`docs/start/tour.md is not what is seen now; npm run docs -- tour mends it:`);
     console.error(different.join("\n"));
     process.exitCode = 1;
   } else {
     writeFileSync(file, page);
-    console.log("docs/tour.md is written");
+    console.log("docs/start/tour.md is written");
   }
 }
 

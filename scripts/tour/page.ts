@@ -1,5 +1,3 @@
-import { nextLine } from "../reference/path.ts";
-
 /** The output of a scene. */
 export interface Recorded {
   readonly title: string;
@@ -47,7 +45,7 @@ export function pageOf(scenes: readonly Recorded[]): string {
   const parts = scenes.map(
     ({ title, words, shown }) => `\n## ${title}\n\n${words}\n\n\`\`\`console\n${shown}\`\`\`\n`,
   );
-  return HEAD + parts.join("") + TAIL + nextLine("tour.md");
+  return HEAD + parts.join("") + TAIL;
 }
 
 /**

@@ -298,7 +298,7 @@ export interface OutgoingMessage {
   /** May be empty with images. */
   readonly text?: string | undefined;
   /**
-   * Images: bytes, a path, an https address, or the key of an upload (docs/images.md). With `imageKeys` at most 4. They are
+   * Images: bytes, a path, an https address, or the key of an upload (docs/reference/images.md). With `imageKeys` at most 4. They are
    * uploaded side by side.
    */
   readonly images?: readonly ImageInput[] | undefined;

@@ -87,7 +87,7 @@ export function optionProblems(
   ];
 }
 
-const USE_CHANNELS = "subscribe to a channel instead, see docs/channels.md";
+const USE_CHANNELS = "subscribe to a channel instead, see docs/operate/channels.md";
 
 /** Options that only earlier versions took, with the remedy. */
 const removed: Readonly<Record<string, string>> = {

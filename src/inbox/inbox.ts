@@ -1,6 +1,6 @@
 /**
  * The contract of the durable inbox: webhook and polling put events in, and the dispatcher takes them out. The design
- * behind it is in docs/guarantees.md.
+ * behind it is in docs/internals/guarantees.md.
  *
  * A *lane* is the unit of claiming. A *claim* is the first pending event of a lane, leased for a while. The *fence* counts
  * the claims of a lane: a claim with an earlier fence than its lane has lost its lease, and its writes are refused.

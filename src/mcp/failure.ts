@@ -9,7 +9,7 @@ const ERROR_META = "service-bot/error";
 
 /** A failed call, for programs. */
 export interface Failure {
-  /** The platform's code (section 7), or one of ours (docs/errors.md). */
+  /** The platform's code (section 7), or one of ours (docs/reference/errors.md). */
   readonly code: string;
   readonly message: string;
   /** Status of the platform's answer. Absent without one. */

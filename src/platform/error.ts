@@ -1,6 +1,6 @@
 /**
  * The codes that the local platform puts into the body of an answer. Those of section 7 of the
- * platform document come first; the others are ours, where it shows none (docs/platform.md).
+ * platform document come first; the others are ours, where it shows none (docs/reference/local-platform.md).
  */
 export type PlatformErrorCode =
   | "BLOCKED_HOST"

@@ -4,7 +4,7 @@ import type { Mode, ModeState } from "./mode.ts";
 
 /** Why the log could not be read. Codes alone, because messages of a platform may quote anything. */
 export interface PollFailure {
-  /** One of docs/errors.md; INTERNAL for an error without a code. */
+  /** One of docs/reference/errors.md; INTERNAL for an error without a code. */
   readonly code: ErrorCode;
   /** The platform's HTTP status if it refused the request. */
   readonly status: number | undefined;

@@ -29,7 +29,10 @@ test("the contract has every code that the client knows", () => {
 });
 
 test("the catalogue of errors gives each code its status", () => {
-  const catalogue = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
+  const catalogue = readFileSync(
+    new URL("../../docs/reference/errors.md", import.meta.url),
+    "utf8",
+  );
   for (const [code, { status }] of Object.entries(section7)) {
     expect(catalogue, code).toMatch(new RegExp(`^\\| \`${code}\` \\| ${status}\\. `, "m"));
   }

@@ -15,17 +15,17 @@ const UP_TIMEOUT_MS = 600_000;
 
 /** The lines of the page, with a name for which Caddy signs the certificate itself. */
 const [NAME_LINE = "", UP = "", FOLLOW = "", ...MORE] = documentedBlock(
-  "docs/deploying.md",
+  "docs/deploy/overview.md",
   "docker",
 )
   .replace("bot.example.org", DOMAIN)
   .trimEnd()
   .split("\n");
 
-test("docs/start.md has the lines of docs/deploying.md, and these tests type each", () => {
+test("docs/start/first-bot.md has the lines of docs/deploy/overview.md, and these tests type each", () => {
   expect(MORE).toEqual([]);
-  const lines = documentedBlock("docs/start.md", "docker");
-  expect(lines).toBe(documentedBlock("docs/deploying.md", "docker"));
+  const lines = documentedBlock("docs/start/first-bot.md", "docker");
+  expect(lines).toBe(documentedBlock("docs/deploy/overview.md", "docker"));
 });
 
 withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml", (store) => {
@@ -89,7 +89,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       const { event, status } = await say("by https");
       expect(status).toBe(200);
       await following.line((line) => line.includes('"msg":"ready"'));
-      const doctor = documentedBlock("docs/platforms/vps.md", "doctor");
+      const doctor = documentedBlock("docs/deploy/vps.md", "doctor");
       expect(await project.type(doctor)).toContain(":3000/webhook");
 
       // The memory is in the volume: what is delivered once more is known.
@@ -125,7 +125,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       platform = await PlatformProcess.start(temporaryFolder(), undefined, ["--host", host]);
       const unset = { SERVICE_WEBHOOK_SECRET: "", BOT_DOMAIN: "" };
       project.configure({ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY, ...unset });
-      await project.type(documentedBlock("docs/deploying.md", "polling"));
+      await project.type(documentedBlock("docs/deploy/overview.md", "polling"));
       // A new bot begins with what comes after its first look.
       await platform.entry("api", ({ path, status }) => path === "/events" && status === 200);
       const message = await platform.message("by polling");

@@ -181,9 +181,9 @@ describe("questions about the command itself", () => {
     }
   });
 
-  test("docs/command-line.md and --help name the same flags", async () => {
+  test("docs/reference/command-line.md and --help name the same flags", async () => {
     const { out } = await scaffold(["--help"], { cwd: "/" });
-    const text = await readFile(join(root, "docs/command-line.md"), "utf8");
+    const text = await readFile(join(root, "docs/reference/command-line.md"), "utf8");
     const [chapter = ""] = /## create-bot\.js\n.*?(?=\n## )/s.exec(text) ?? [];
     const flags = (of: string) => new Set(of.match(/--[a-z][a-z-]+/g));
     expect([...flags(chapter)].sort()).toEqual([...flags(out)].sort());

@@ -32,7 +32,7 @@ async function make(argv: readonly string[], env: Record<string, string>, cwd: s
 test.each(templates)("backups, dumps and exports are not taken by git: %s", async (template) => {
   const cwd = await temporaryDirectory();
   await make(["--template", template], gitEnv(cwd, "ada@example.org"), cwd);
-  // The names of docs/backup.md, docs/operating.md and docs/command-line.md.
+  // The names of docs/operate/backup.md, docs/operate/overview.md and docs/reference/command-line.md.
   const names = [
     ...["2026-03-01.db", "2026-03-01.db.part-1", "bot.db.before-20260301T093000", "bot.db-wal"],
     ...["bot.dump", "inbox.jsonl", "letters.jsonl"],

@@ -20,8 +20,10 @@ test("it has what package.json asks for, and nothing of development", () => {
   for (const name of ["vitest", "typescript", "pg", "sharp"]) expect(names).not.toContain(name);
 });
 
-test("docs/dependencies.md lists it (npm run docs -- dependencies)", () => {
-  expect(readFileSync(join(root, "docs/dependencies.md"), "utf8")).toBe(dependenciesPage(tree));
+test("docs/internals/dependencies.md lists it (npm run docs -- dependencies)", () => {
+  expect(readFileSync(join(root, "docs/internals/dependencies.md"), "utf8")).toBe(
+    dependenciesPage(tree),
+  );
 });
 
 const one = { name: "one", version: "1.0.0", license: "MIT", bytes: 1, hasInstallScript: false };

@@ -15,8 +15,8 @@ function codesIn(page: string, heading: string): string[] {
   );
 }
 
-test("docs/handlers.md lists the permanent codes, and no other", () => {
-  const listed = codesIn("docs/handlers.md", "### What is not tried again");
+test("docs/reference/handlers.md lists the permanent codes, and no other", () => {
+  const listed = codesIn("docs/reference/handlers.md", "### What is not tried again");
   expect(listed.sort()).toEqual([...permanentCodes].sort());
 });
 

@@ -79,18 +79,18 @@ test.each(inLanguage("json"))("the JSON of $page can be parsed: $code", ({ code 
   }
 });
 
-test("each block of docs/deploying.md and docs/platforms names the test that runs it, or why none does", () => {
+test("each block of docs/deploy names the test that runs it, or why none does", () => {
   const untested = blocks
-    .filter(({ page }) => page === "docs/deploying.md" || dirname(page) === "docs/platforms")
+    .filter(({ page }) => dirname(page) === "docs/deploy")
     .filter((block) => testOf(block) === undefined && !/^not run: ./.test(block.note));
   expect(untested.map(({ page, code }) => `${page}: ${code}`)).toEqual([]);
 });
 
-test("the starter's README has the lines of docs/deploying.md for Docker", () => {
+test("the starter's README has the lines of docs/deploy/overview.md for Docker", () => {
   const readme = blocks.filter(({ page }) => page === "templates/starter/README.md");
   const codes = readme.map(({ code }) => code);
-  expect(codes).toContain(documentedBlock("docs/deploying.md", "docker"));
-  expect(codes).toContain(documentedBlock("docs/deploying.md", "polling"));
+  expect(codes).toContain(documentedBlock("docs/deploy/overview.md", "docker"));
+  expect(codes).toContain(documentedBlock("docs/deploy/overview.md", "polling"));
 });
 
 test("each test that a block names is there, and fetches the block", () => {
@@ -103,8 +103,8 @@ test("each test that a block names is there, and fetches the block", () => {
   });
   expect(tested.length).toBeGreaterThan(10);
   expect(tested.filter(({ page, name, file }) => !fetches(file, page, name))).toEqual([]);
-  expect(fetches("test/e2e/proxy.system.test.ts", "docs/deploying.md", "docker")).toBe(false);
-  const call = 'documentedBlock("docs/deploying.md", "docker")';
+  expect(fetches("test/e2e/proxy.system.test.ts", "docs/deploy/overview.md", "docker")).toBe(false);
+  const call = 'documentedBlock("docs/deploy/overview.md", "docker")';
   const comments = `\n  // ${call}\ntype(""); // ${call}\n/** As\n * ${call} */\n`;
   expect(withoutComments(comments)).toBe('\n\ntype("");\n\n');
 });

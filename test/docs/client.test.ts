@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { Client } from "../faces/client.ts";
 import { root } from "./markdown.ts";
 
-const text = readFileSync(join(root, "docs/client.md"), "utf8");
+const text = readFileSync(join(root, "docs/reference/client.md"), "utf8");
 
 /** The operations of section 4 of the platform document. */
 const operations = [
@@ -23,7 +23,7 @@ const operations = [
   "POST /uploads",
 ];
 
-test("docs/client.md has every operation, with a method that the client has", () => {
+test("docs/reference/client.md has every operation, with a method that the client has", () => {
   const rows = [...text.matchAll(/^\| `([\w.]+)\([^`]*\)` \| `(\w+ \/[^`]*)` \|/gm)];
   expect(rows.map(([, , operation]) => operation).sort()).toEqual(operations);
   const client = new Client({ baseUrl: "http://platform.test", apiKey: "key" });

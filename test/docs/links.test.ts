@@ -104,6 +104,9 @@ test("a heading becomes an anchor as on GitHub", () => {
     "again-1",
     "a_b-c1",
   ]);
-  const page = { path: "docs/errors.md", text: "[a](#nowhere), [b](operating.md#dead-letters)" };
+  const page = {
+    path: "docs/reference/errors.md",
+    text: "[a](#nowhere), [b](operating.md#dead-letters)",
+  };
   expect(lostAnchors(page)).toEqual(["#nowhere"]);
 });

@@ -35,8 +35,10 @@ function firstCells(text: string, pattern = /`([^`]+)`/g): string[] {
   );
 }
 
-describe("the flags of service-bot are those that it takes, in docs/command-line.md and in --help:", () => {
-  const table = rows(section("docs/command-line.md", "## service-bot")).map(([cell = ""]) => cell);
+describe("the flags of service-bot are those that it takes, in docs/reference/command-line.md and in --help:", () => {
+  const table = rows(section("docs/reference/command-line.md", "## service-bot")).map(
+    ([cell = ""]) => cell,
+  );
   const rowOf = (name: string) =>
     table.find((cell) => cell.startsWith(`\`service-bot ${name}`)) ?? "";
 
@@ -81,7 +83,7 @@ describe("the flags of service-bot are those that it takes, in docs/command-line
     });
 
     test("each action has an example", () => {
-      const examples = section("docs/command-line.md", "## service-bot inbox");
+      const examples = section("docs/reference/command-line.md", "## service-bot inbox");
       for (const action of actions.filter((name) => name !== "stats")) {
         expect(examples).toContain(`service-bot inbox ${action}`);
       }
@@ -91,7 +93,8 @@ describe("the flags of service-bot are those that it takes, in docs/command-line
 
 test("the flags of the scaffolder are those that it takes, on the page and in --help", () => {
   const taken = unique(Object.keys(scaffolderFlags).map((name) => `--${name}`));
-  const table = section("docs/command-line.md", "## create-bot.js").split("| exit code |")[0] ?? "";
+  const table =
+    section("docs/reference/command-line.md", "## create-bot.js").split("| exit code |")[0] ?? "";
   expect(unique(firstCells(table, /`(--[a-z-]+)/g))).toEqual(taken);
   expect(flagsIn(help)).toEqual(taken);
 });
@@ -106,8 +109,8 @@ test("the scripts of package.json are in CONTRIBUTING.md, and no other but a bot
   expect(unique(named)).toEqual(unique(own));
 });
 
-describe("docs/configuration.md", () => {
-  const text = read("docs/configuration.md");
+describe("docs/reference/configuration.md", () => {
+  const text = read("docs/reference/configuration.md");
   const main = entryPoints().find(({ name }) => name === "service-bot");
   const membersOf = (name: string) =>
     main?.entries.find((entry) => entry.name === name)?.members.map(nameIn) ?? [];
@@ -123,7 +126,7 @@ describe("docs/configuration.md", () => {
   });
 
   test("has every other variable that is read, and no other", () => {
-    const others = firstCells(section("docs/configuration.md", "## Other variables"));
+    const others = firstCells(section("docs/reference/configuration.md", "## Other variables"));
     expect(unique(others)).toEqual(unique([...variablesRead(), ...BY_OTHERS]));
   });
 
@@ -177,9 +180,9 @@ function statusFields(): string[] {
   });
 }
 
-describe("docs/operating.md", () => {
+describe("docs/operate/overview.md", () => {
   test("has every field of the status, and no other", () => {
-    const [table = ""] = section("docs/operating.md", "## How the bot is doing").split(
+    const [table = ""] = section("docs/operate/overview.md", "## How the bot is doing").split(
       "\n\n`log` is",
     );
     const documented = rows(table).flatMap(([cell = ""]) =>
@@ -190,18 +193,18 @@ describe("docs/operating.md", () => {
   });
 });
 
-describe("docs/deploying.md", () => {
+describe("docs/deploy/overview.md", () => {
   test("has every path that the bot answers, and no other", () => {
     const routes = readFileSync(HEALTH_SOURCE, "utf8");
     const answered = unique(routes.match(/(?<=path (?:===|!==) ")\/\w+(?=")/g) ?? []);
     expect(answered.length).toBeGreaterThan(1);
-    const table = section("docs/deploying.md", "## What the bot answers");
+    const table = section("docs/deploy/overview.md", "## What the bot answers");
     const documented = firstCells(table, /`(?:GET |POST )?(\/\w+)(?:\?\w+)?`/g);
     expect(unique(documented)).toEqual(answered);
   });
 
   test("has every field of /readyz?verbose in its example, and no other", () => {
-    const example: object = JSON.parse(documentedBlock("docs/deploying.md", "status"));
+    const example: object = JSON.parse(documentedBlock("docs/deploy/overview.md", "status"));
     const documented = Object.entries(example).flatMap(([name, value]) =>
       value !== null && typeof value === "object"
         ? Object.keys(value).map((inner) => `${name}.${inner}`)
@@ -219,7 +222,7 @@ describe("docs/deploying.md", () => {
 describe("exit codes", () => {
   test("of the scaffolder are those of its help and of its code", () => {
     const table =
-      section("docs/command-line.md", "## create-bot.js").split("| exit code |")[1] ?? "";
+      section("docs/reference/command-line.md", "## create-bot.js").split("| exit code |")[1] ?? "";
     const documented = unique(
       rows(table).flatMap(([cell = ""]) => (/^\d+$/.test(cell) ? [cell] : [])),
     );
@@ -231,7 +234,7 @@ describe("exit codes", () => {
   });
 
   test("of service-bot and of a bot are 0, 1 and 2, as its page says", () => {
-    expect(read("docs/command-line.md")).toContain(
+    expect(read("docs/reference/command-line.md")).toContain(
       "Exit code 0 done, 2 wrong usage or configuration, 1 anything else.",
     );
     const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter(

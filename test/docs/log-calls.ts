@@ -146,7 +146,7 @@ class Source {
 
   #unreadable(what: string, node: Node | undefined): Error {
     return new Error(
-      `${this.#file}: the ${what} of a line is not a constant (${node?.type ?? "missing"}), so that nothing can hold it to docs/logs.md`,
+      `${this.#file}: the ${what} of a line is not a constant (${node?.type ?? "missing"}), so that nothing can hold it to docs/operate/logs.md`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./markdown.ts";
 
-/** A line as docs/logs.md describes it. */
+/** A line as docs/operate/logs.md describes it. */
 export interface DocumentedLine {
   readonly levels: readonly string[];
   readonly message: string;
@@ -11,7 +11,7 @@ export interface DocumentedLine {
   readonly ofRun: boolean;
 }
 
-const text = readFileSync(join(root, "docs/logs.md"), "utf8");
+const text = readFileSync(join(root, "docs/operate/logs.md"), "utf8");
 
 /** Those that a line of a run has besides its own. */
 export const fieldsOfRun: readonly string[] = ["event", "type", "lane", "attempt", "trace"];

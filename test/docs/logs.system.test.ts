@@ -5,9 +5,12 @@ import { expect, test } from "vitest";
 import { isInstalled } from "../support/server-path.ts";
 import { codeBlocks, root } from "./markdown.ts";
 
-const page = { path: "docs/logs.md", text: readFileSync(join(root, "docs/logs.md"), "utf8") };
+const page = {
+  path: "docs/operate/logs.md",
+  text: readFileSync(join(root, "docs/operate/logs.md"), "utf8"),
+};
 test.runIf(isInstalled(["jq", "--version"]))(
-  "the queries of docs/logs.md run, and find something in its own examples",
+  "the queries of docs/operate/logs.md run, and find something in its own examples",
   () => {
     const examples = codeBlocks(page).filter(({ language }) => language === "json");
     const dead = { level: "error", event: "evt_00042", err: { message: "no" }, msg: "dead letter" };

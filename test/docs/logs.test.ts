@@ -5,7 +5,10 @@ import { childFields, logCalls } from "./log-calls.ts";
 import { documentedFields, documentedLines } from "./logged.ts";
 import { codeBlocks, root } from "./markdown.ts";
 
-const page = { path: "docs/logs.md", text: readFileSync(join(root, "docs/logs.md"), "utf8") };
+const page = {
+  path: "docs/operate/logs.md",
+  text: readFileSync(join(root, "docs/operate/logs.md"), "utf8"),
+};
 const calls = logCalls();
 
 /** In every line. */
@@ -21,12 +24,12 @@ function shapesOf(
   return [...new Map(shapes).values()].sort();
 }
 
-test("docs/logs.md has the level and the fields of every logged line, and no others", () => {
+test("docs/operate/logs.md has the level and the fields of every logged line, and no others", () => {
   expect(calls.length).toBeGreaterThan(50);
   expect(shapesOf(documentedLines)).toEqual(shapesOf(calls));
 });
 
-test("docs/logs.md has every field, once, and no other", () => {
+test("docs/operate/logs.md has every field, once, and no other", () => {
   const logged = new Set([...general, ...childFields(), ...calls.flatMap(({ fields }) => fields)]);
   expect([...documentedFields].sort()).toEqual([...logged].sort());
 });
@@ -47,7 +50,7 @@ test("durations have their unit in their names, and errors are called err", () =
   }
 });
 
-test("the queries of docs/logs.md name fields and messages that there are", () => {
+test("the queries of docs/operate/logs.md name fields and messages that there are", () => {
   const queries = codeBlocks(page).filter(({ language }) => language === "sh");
   const text = queries.map(({ code }) => code).join("\n");
   const names = [...text.matchAll(/(?<![\w)\]])\.([a-z]\w*)/gi)].map(([, name]) => name ?? "");

@@ -9,7 +9,7 @@ const rowsOf = (page: string) =>
     .filter((line) => line.startsWith("| ") && line.includes("| `test/"));
 
 const threats = rowsOf("SECURITY.md");
-const mechanisms = rowsOf("docs/reliability.md");
+const mechanisms = rowsOf("docs/internals/faults.md");
 
 test("there are tables of threats and of mechanisms", () => {
   expect(threats.length).toBeGreaterThan(20);

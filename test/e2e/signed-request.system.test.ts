@@ -20,7 +20,7 @@ test("the documented request, signed by openssl and sent by curl, gets 200, and 
     b.on("follow", (ctx) => handled.resolve(ctx.event.id));
   });
   const url = bot.url ?? "";
-  const script = documentedBlock("docs/deploying.md", "signed-request");
+  const script = documentedBlock("docs/deploy/overview.md", "signed-request");
   expect(await status(script, url, platform.webhookSecret)).toContain("200");
   expect(await handled.promise).toBe("evt_by_hand");
   const changed = script.replace(

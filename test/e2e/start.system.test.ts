@@ -10,18 +10,20 @@ import { hasPty } from "../support/at-terminal.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
 
-/** What docs/start.md has a newcomer do, block by block. */
-const blocks = pages.filter(({ path }) => path === join("docs", "start.md")).flatMap(codeBlocks);
+/** What docs/start/first-bot.md has a newcomer do, block by block. */
+const blocks = pages
+  .filter(({ path }) => path === join("docs/start/first-bot.md"))
+  .flatMap(codeBlocks);
 const played = blocks.filter(({ note }) => note.includes("test/e2e/start.system.test.ts"));
 
-test("every block of docs/start.md is played, but for those that need a server", () => {
+test("every block of docs/start/first-bot.md is played, but for those that need a server", () => {
   expect(played.length).toBeGreaterThan(8);
   const others = blocks.filter((block) => !played.includes(block));
   for (const { code } of others) expect(code).toContain("docker compose");
 });
 
 test.skipIf(!hasPty)(
-  "docs/start.md leads from nothing to a bot with a handler and a test of one's own",
+  "docs/start/first-bot.md leads from nothing to a bot with a handler and a test of one's own",
   { timeout: SCAFFOLD_TIMEOUT_MS },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "service-bot-start-"));

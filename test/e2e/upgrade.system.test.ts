@@ -19,7 +19,7 @@ const conversation = "c_9";
 
 const bots = readdirSync(fixtures).filter((name) => name.startsWith("bot-"));
 
-/** Bots as earlier versions have made them, with the inbox that they left; docs/upgrading.md. */
+/** Bots as earlier versions have made them, with the inbox that they left; docs/operate/upgrading.md. */
 describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, (name) => {
   let folder: string;
   let bot: string;
@@ -29,7 +29,7 @@ describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, 
     bot = join(folder, name);
     cpSync(join(fixtures, name), bot, { recursive: true });
     const tarball = await new PackCache().packServiceBot(folder);
-    // The update, as docs/upgrading.md has it.
+    // The update, as docs/operate/upgrading.md has it.
     await npm("install", tarball, "--no-audit", "--no-fund");
   }, SCAFFOLD_TIMEOUT_MS);
 

@@ -28,9 +28,9 @@ export const guideFiles: readonly GuideFile[] = pages
     }),
   );
 
-/** The examples of docs/testing.md, each of which runs by itself. */
+/** The examples of docs/reference/testing.md, each of which runs by itself. */
 export const testingFiles: readonly GuideFile[] = pages
-  .filter(({ path }) => path === join("docs", "testing.md"))
+  .filter(({ path }) => path === join("docs/reference/testing.md"))
   .flatMap(codeBlocks)
   .filter(({ language }) => language === "ts")
   .map(({ code }, index) => ({ guide: "testing", path: `test/example-${index}.test.ts`, code }));

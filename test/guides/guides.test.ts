@@ -21,7 +21,7 @@ test.each(guides)("docs/guides/%s.md has a bot and its test", (guide) => {
   expect(paths.some((path) => path.startsWith("test/"))).toBe(true);
 });
 
-test("the tests of the guides pass, as do those of docs/testing.md and of the template assistant", {
+test("the tests of the guides pass, as do those of docs/reference/testing.md and of the template assistant", {
   timeout: 60_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "service-bot-guides-"));

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { mcp } from "../faces/cli.ts";
 import { allTools } from "../faces/mcp.ts";
 
-const page = readFileSync(new URL("../../docs/mcp.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/reference/mcp.md", import.meta.url), "utf8");
 
 /** The blocks of one language. */
 function blocks(language: string): string[] {

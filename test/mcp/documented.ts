@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
-/** The programs that docs/mcp.md names below "Checked against", as `name version`. */
+/** The programs that docs/reference/mcp.md names below "Checked against", as `name version`. */
 export function documentedPeers(): readonly string[] {
-  const page = readFileSync(new URL("../../docs/mcp.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../docs/reference/mcp.md", import.meta.url), "utf8");
   const [, section = ""] = page.split("## Checked against");
   return [...section.matchAll(/`(@modelcontextprotocol\/\S+ [^`]+)`/g)].map(
     ([, title = ""]) => title,

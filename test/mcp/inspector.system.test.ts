@@ -36,7 +36,7 @@ const overHttp: Target = async ({ url, apiKey }) => {
   return [...where, "--header", `Authorization: Bearer ${apiKey}`];
 };
 
-test("docs/mcp.md names the inspector that is run here", () => {
+test("docs/reference/mcp.md names the inspector that is run here", () => {
   expect(documentedPeers()).toContain(inspector.title);
 });
 

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Family, labelsOf } from "./scrape.ts";
 import { dm, scrape, World } from "./world.ts";
 
-/** A row of the tables of docs/metrics.md. */
+/** A row of the tables of docs/operate/metrics.md. */
 interface Row {
   readonly name: string;
   readonly type: string;
@@ -34,7 +34,7 @@ function rowOf(family: Family): Row {
 const isOwn = ({ name }: { readonly name: string }) => name.startsWith("service_bot_");
 const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name).sort();
 
-const text = readFileSync(join(root, "docs/metrics.md"), "utf8");
+const text = readFileSync(join(root, "docs/operate/metrics.md"), "utf8");
 
 /** A bot that has all there is, and to which all has happened that metrics with labels of their own begin with. */
 async function busyBot(): Promise<Bot> {
@@ -46,7 +46,7 @@ async function busyBot(): Promise<Bot> {
   return bot;
 }
 
-test("docs/metrics.md has every metric of a bot with type, labels, unit and meaning, and no other", async () => {
+test("docs/operate/metrics.md has every metric of a bot with type, labels, unit and meaning, and no other", async () => {
   const told = [...(await scrape(await busyBot())).values()].filter(isOwn).map(rowOf);
   const rows = documented(text).filter(isOwn);
   expect(told.length).toBeGreaterThan(30);

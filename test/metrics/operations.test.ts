@@ -67,7 +67,7 @@ describe("the dashboard", () => {
 });
 
 describe("the alerts", () => {
-  const page = readFileSync(join(root, "docs/alerts.md"), "utf8");
+  const page = readFileSync(join(root, "docs/operate/alerts.md"), "utf8");
   const sections = [...page.matchAll(/^## (\w+)\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)].map(
     ([, name = "", text = ""]) => ({ name, text }),
   );
@@ -78,7 +78,7 @@ describe("the alerts", () => {
       const { summary = "", description = "", runbook } = rule.annotations;
       expect(summary).toMatch(/\.$/);
       expect(description).toMatch(/\.$/);
-      expect(runbook).toBe(`docs/alerts.md#${rule.alert.toLowerCase()}`);
+      expect(runbook).toBe(`docs/operate/alerts.md#${rule.alert.toLowerCase()}`);
       expect(["critical", "warning"]).toContain(rule.labels.severity);
     },
   );

@@ -9,9 +9,9 @@ import { dm, World } from "../metrics/world.ts";
 import { runMessage } from "../support/channels.ts";
 import { logSink } from "../support/log.ts";
 
-const page = readFileSync(join(root, "docs/channels.md"), "utf8");
+const page = readFileSync(join(root, "docs/operate/channels.md"), "utf8");
 
-/** The fields of each channel in the table below a heading of docs/channels.md. */
+/** The fields of each channel in the table below a heading of docs/operate/channels.md. */
 function documented(heading: string): ReadonlyMap<string, readonly string[]> {
   const [, text = ""] = page.split(`\n## ${heading}\n`);
   const [table = ""] = text.split("\n## ");
@@ -65,7 +65,7 @@ async function busyBot(): Promise<Bot> {
   return bot;
 }
 
-describe("docs/channels.md", () => {
+describe("docs/operate/channels.md", () => {
   test("has every channel, and no other", () => {
     expect([...documented("Facts").keys()]).toEqual(Object.keys(channels));
     expect([...documented("Work").keys()]).toEqual(Object.keys(works));

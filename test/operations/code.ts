@@ -12,15 +12,15 @@ export const defaults: Config = loadConfig({
   DELIVERY: "polling",
 });
 
-/** Milliseconds that a bot may take to stop, as docs/deploying.md has it: for its handlers or its drain, and then for its store. */
+/** Milliseconds that a bot may take to stop, as docs/deploy/overview.md has it: for its handlers or its drain, and then for its store. */
 export function longestStopMs(drainMs: number = defaults.drainMs): number {
   const [, seconds, more] = find(
-    join(root, "docs/deploying.md"),
+    join(root, "docs/deploy/overview.md"),
     /`shutdownGraceMs`\s+\((\d+)\s+s\)\s+and\s+(\d+)\s+s\s+more/,
   );
   const graceMs = optionDefaults.shutdownGraceMs;
   if (graceMs !== Number(seconds) * 1000)
-    throw new Error("docs/deploying.md has another grace period");
+    throw new Error("docs/deploy/overview.md has another grace period");
   return Math.max(graceMs, drainMs) + Number(more) * 1000;
 }
 

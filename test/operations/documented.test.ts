@@ -5,16 +5,16 @@ import { longestStopMs, operations, root } from "./code.ts";
 import { Manifest } from "./kubernetes.ts";
 import { Unit } from "./unit.ts";
 
-const page = readFileSync(join(root, "docs/deploying.md"), "utf8");
+const page = readFileSync(join(root, "docs/deploy/overview.md"), "utf8");
 
-test("docs/deploying.md names files that there are", () => {
+test("docs/deploy/overview.md names files that there are", () => {
   const named = [...page.matchAll(/operations\/([\w@.-]+\.\w+)/g)].map(([, name = ""]) => name);
   expect(named.length).toBeGreaterThan(0);
   expect(named.filter((name) => !existsSync(join(operations, name)))).toEqual([]);
   for (const name of ["sqlite.yaml", "postgres.yaml"]) expect(page).toContain(`\`${name}\``);
 });
 
-test("docs/deploying.md has the times that the unit and the manifests give", () => {
+test("docs/deploy/overview.md has the times that the unit and the manifests give", () => {
   const [seconds] = new Unit(join(operations, "service-bot@.service")).all("TimeoutStopSec");
   const unit = Number.parseInt(seconds ?? "", 10);
   const grace = unit - (longestStopMs() - 10_000) / 1000;

@@ -5,7 +5,10 @@ import { act, ids, request, routesOf, runPlatform } from "./support/platform.ts"
 import { runReceiver } from "./support/receiver.ts";
 
 /** The page that describes what is tested here. */
-const page = readFileSync(new URL("../../docs/platform.md", import.meta.url), "utf8");
+const page = readFileSync(
+  new URL("../../docs/reference/local-platform.md", import.meta.url),
+  "utf8",
+);
 
 const examples = [...page.matchAll(/^control (\S+) '?([^\s']+)'?(?: '(.*)')?$/gm)];
 const endpoints = [...page.matchAll(/`(GET|PUT|POST|DELETE) (\/control\/v1\/[^`?]*)/g)];

@@ -7,11 +7,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { codeBlocks, pages, root } from "../docs/markdown.ts";
 
 const example = pages
-  .filter(({ path }) => path === join("docs", "platform.md"))
+  .filter(({ path }) => path === join("docs/reference/local-platform.md"))
   .flatMap(codeBlocks)
   .filter(({ language, code }) => language === "ts" && code.includes("startPlatform"));
 
-test("the example of docs/platform.md runs, and passes", async () => {
+test("the example of docs/reference/local-platform.md runs, and passes", async () => {
   expect(example).toHaveLength(1);
   // Inside the checkout, so that its dependencies are found; there Node takes no TypeScript, but the example has no
   // types.

@@ -28,10 +28,10 @@ test("the newest secret is nothing to tell of", async () => {
   expect(told()).toEqual([]);
 });
 
-test("the line of docs/deploying.md is the one that is logged", async () => {
+test("the line of docs/deploy/overview.md is the one that is logged", async () => {
   const { deliver, told } = makeRotation();
   await deliver(older);
-  const documented = JSON.parse(documentedBlock("docs/deploying.md", "old-secret"));
+  const documented = JSON.parse(documentedBlock("docs/deploy/overview.md", "old-secret"));
   const expected = { ...documented, configured: secrets.length, time: expect.anything() };
   expect(told()).toEqual([expected]);
 });

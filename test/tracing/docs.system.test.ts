@@ -12,7 +12,7 @@ import { typeErrors } from "../support/type-errors.ts";
 import { World } from "./bot.ts";
 import { type SeenSpan, Spans } from "./spans.ts";
 
-const page = readFileSync(join(root, "docs/tracing.md"), "utf8");
+const page = readFileSync(join(root, "docs/operate/tracing.md"), "utf8");
 
 /** What the page says of each span: its kind, and its attributes. */
 function documented(): Record<string, readonly string[]> {
@@ -90,7 +90,7 @@ async function happen(): Promise<void> {
   await bot.idle();
 }
 
-test("docs/tracing.md has every span with its kind and its attributes, and no other", async () => {
+test("docs/operate/tracing.md has every span with its kind and its attributes, and no other", async () => {
   await happen();
   const seen = new Map<string, Set<string>>();
   for (const span of spans.all) {

@@ -19,7 +19,7 @@ const LASTING_MS = 2 * 60_000;
 /** In ms. A read may take so long beside the interval between reads. */
 const READ_MS = 60_000;
 
-/** The part of `/readyz?verbose` that is judged; see docs/operating.md. */
+/** The part of `/readyz?verbose` that is judged; see docs/operate/overview.md. */
 export interface RunningBot {
   readonly ready: boolean;
   readonly mode: string;
@@ -155,7 +155,7 @@ function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] 
   return [
     note(
       `the inbox was restored from a backup${when}, and the event log since then is not read yet`,
-      "Handlers begin when it is read. Pending events may be in doubt also after that, and become dead letters then: docs/backup.md.",
+      "Handlers begin when it is read. Pending events may be in doubt also after that, and become dead letters then: docs/operate/backup.md.",
     ),
   ];
 }

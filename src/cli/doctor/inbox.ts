@@ -91,7 +91,7 @@ export function aboutDisk(place: string, disk: EphemeralDisk | undefined): Findi
   return [
     database.warn(
       `${place} ${loss[disk]}. The bot then forgets what it has answered`,
-      "Mount a volume at its folder, or use PostgreSQL: docs/deploying.md.",
+      "Mount a volume at its folder, or use PostgreSQL: docs/deploy/overview.md.",
     ),
   ];
 }
@@ -144,7 +144,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
     found.push(
       fail(
         `${place} is damaged: ${printable(damage.join("; "))}`,
-        "Stop the bot, keep a copy of the file, and restore the last backup: docs/backup.md.",
+        "Stop the bot, keep a copy of the file, and restore the last backup: docs/operate/backup.md.",
       ),
     );
   }
@@ -152,7 +152,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
     found.push(
       fail(
         `${place} is on a network file system (${network}), where its locks and its WAL are not safe`,
-        "Move it to a disk of this machine, or use PostgreSQL: docs/scaling.md.",
+        "Move it to a disk of this machine, or use PostgreSQL: docs/operate/scaling.md.",
       ),
     );
   }
@@ -238,7 +238,7 @@ export function aboutInstances(instances: readonly Pick<InstanceReport, "version
   return [
     inbox.note(
       `${running}, of the versions ${versions.join(" and ")}`,
-      "Fine while they are rolled out; else update the rest: docs/upgrading.md.",
+      "Fine while they are rolled out; else update the rest: docs/operate/upgrading.md.",
     ),
   ];
 }

@@ -60,7 +60,7 @@ async function checkPublic(url: URL): Promise<Finding> {
   if (finding.level !== "ok" || url.protocol === "https:") return finding;
   return note(
     `${url.href} is not https; the platform delivers to nothing else`,
-    "Put a proxy in front that ends TLS: docs/deploying.md.",
+    "Put a proxy in front that ends TLS: docs/deploy/overview.md.",
   );
 }
 

@@ -32,7 +32,7 @@ function fileInEnvironment(): string {
   if (database.kind === "sqlite") return database.file;
   throw new CommandError(
     `The inbox is in PostgreSQL (${showDatabase(database)}), which has backups of its own: pg_dump, or the provider's with ` +
-      "point-in-time recovery. After a restore run: service-bot inbox restore --in-place (docs/backup.md).",
+      "point-in-time recovery. After a restore run: service-bot inbox restore --in-place (docs/operate/backup.md).",
   );
 }
 
@@ -110,7 +110,7 @@ async function restoreFrom(
   if (file !== undefined) {
     throw new CommandError(
       "DATABASE_URL is a PostgreSQL database, which is restored by its own tools (pg_restore, psql, the provider's). Then " +
-        "run: service-bot inbox restore --in-place (docs/backup.md).",
+        "run: service-bot inbox restore --in-place (docs/operate/backup.md).",
     );
   }
   const { markDatabase } = await import("../../inbox/postgres/maintenance.ts");

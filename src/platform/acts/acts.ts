@@ -175,7 +175,7 @@ function namedConversation({ store, from, to, input: { conversationId = "" } }: 
 }
 
 // `entityType` and `entityId` name what the act was done to: it makes nothing of its own. The document shows
-// neither, see docs/platform.md.
+// neither, see docs/reference/local-platform.md.
 
 /** Follows a bot. */
 function followBot(act: Act): Outcome {

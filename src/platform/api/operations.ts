@@ -85,7 +85,7 @@ const MESSAGES = "/dm/conversations/:id/messages";
 const COMMENTS = "/posts/:id/comments";
 const anyWrite: readonly Scope[] = ["posts:write", "comments:write", "dm"];
 
-/** Every operation of the API. docs/platform.md has the parameters and payloads that the document does not show. */
+/** Every operation of the API. docs/reference/local-platform.md has the parameters and payloads that the document does not show. */
 export const operations: Routes<Operation> = new Routes<Operation>([
   { method: "GET", path: "/me", scopes: ["read"], handle: readMe },
   { method: "GET", path: "/users/:username", scopes: ["read"], handle: readUser },

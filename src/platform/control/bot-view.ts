@@ -12,7 +12,7 @@ const MAX_BYTES = 1024 * 1024;
 export interface BotView {
   /** Address of its local channel; null if it has neither reported an address nor a webhook. */
   readonly url: string | null;
-  /** Answer to `GET /readyz?verbose` (docs/operating.md). Null without one. */
+  /** Answer to `GET /readyz?verbose` (docs/operate/overview.md). Null without one. */
   readonly status: Readonly<Record<string, unknown>> | null;
   /** Why `status` is null, and what to do about it. */
   readonly error?: string;

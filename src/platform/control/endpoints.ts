@@ -53,7 +53,7 @@ const editedLimit: BodyLimit = {
     new PlatformError(413, "TOO_LARGE", "The body of a delivery holds at most 1048576 bytes."),
 };
 
-/** Every operation of the control API (docs/platform.md). */
+/** Every operation of the control API (docs/reference/local-platform.md). */
 export function endpointsOf(control: Control, timeline: Timeline): readonly Endpoint[] {
   return [
     ...worldEndpoints(control),

@@ -97,7 +97,7 @@ function claimsOf({ people, posts }: Store, content: PostOrComment): Claim[] {
 
 type PostOrComment = Exclude<Content, { readonly message: Message }>;
 
-/** `entityType` and `entityId` name what was written. The document shows neither, see docs/platform.md. */
+/** `entityType` and `entityId` name what was written. The document shows neither, see docs/reference/local-platform.md. */
 function payloadOf(content: PostOrComment, type: Claim["type"]) {
   const { authorUsername: username, authorName: name, text } = writtenIn(content);
   return {

@@ -81,7 +81,7 @@ test("a restore is reported until the event log is read", () => {
     {
       level: "note",
       what: expect.stringMatching(/restored from a backup 30 min ago/),
-      remedy: expect.stringContaining("docs/backup.md"),
+      remedy: expect.stringContaining("docs/operate/backup.md"),
     },
   ]);
   expect(findingsOf({ restored: { at, readAt: "2026-11-20T15:31:00.000Z" } })).toHaveLength(1);

@@ -60,7 +60,7 @@ describe("a file", () => {
     [{ walBytes: 300 * MB }, /^note its WAL has 300 MB/],
   ])("%j is reported, with a remedy", (health, reported) => {
     const found = aboutFile("bot.db", { ...healthy, ...health });
-    if (health.damage !== undefined) expect(found[0]?.remedy).toContain("docs/backup.md");
+    if (health.damage !== undefined) expect(found[0]?.remedy).toContain("docs/operate/backup.md");
     expect(found.map(({ level, what }) => `${level} ${what}`)).toEqual([
       expect.stringMatching(reported),
     ]);

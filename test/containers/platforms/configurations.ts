@@ -7,7 +7,7 @@ import { installPeer } from "../../peers/install.ts";
 
 /** What a platform gives a bot, as the configuration on the platform's page asks for it. */
 export interface Hosting {
-  /** The page below docs/platforms. */
+  /** The page below docs/deploy. */
   readonly page: string;
   /** The port to listen on. The variable PORT has it, unless the Dockerfile's port is used. */
   readonly port: number;
@@ -142,7 +142,7 @@ const cloudRunFile = z.strictObject({
 export async function fly(): Promise<Hosting> {
   const modules = await installPeer("toml");
   const { parse } = await import(pathToFileURL(join(modules, "smol-toml/dist/index.js")).href);
-  const file = flyFile.parse(parse(documentedBlock("docs/platforms/fly.md", "config")));
+  const file = flyFile.parse(parse(documentedBlock("docs/deploy/fly.md", "config")));
   return {
     page: "fly.md",
     port: file.http_service.internal_port,
@@ -157,7 +157,7 @@ export async function fly(): Promise<Hosting> {
 }
 
 export async function railway(): Promise<Hosting> {
-  const block = documentedBlock("docs/platforms/railway.md", "config");
+  const block = documentedBlock("docs/deploy/railway.md", "config");
   const { deploy } = railwayFile.parse(JSON.parse(block));
   return {
     page: "railway.md",
@@ -172,7 +172,7 @@ export async function railway(): Promise<Hosting> {
 }
 
 export async function render(): Promise<Hosting> {
-  const block = documentedBlock("docs/platforms/render.md", "config");
+  const block = documentedBlock("docs/deploy/render.md", "config");
   const { services, databases } = renderFile.parse(parseYaml(block));
   const [service] = services;
   const named = service.envVars.flatMap((one) =>
@@ -192,9 +192,9 @@ export async function render(): Promise<Hosting> {
 }
 
 export async function cloudRun(): Promise<Hosting> {
-  const block = documentedBlock("docs/platforms/cloud-run.md", "config");
+  const block = documentedBlock("docs/deploy/cloud-run.md", "config");
   const [container] = cloudRunFile.parse(parseYaml(block)).spec.template.spec.containers;
-  const page = pages.find(({ path }) => path === "docs/platforms/cloud-run.md");
+  const page = pages.find(({ path }) => path === "docs/deploy/cloud-run.md");
   const [, grace = ""] =
     /`createBot\(\{ shutdownGraceMs: ([\d_]+) \}\)/.exec(page?.text ?? "") ?? [];
   return {

@@ -50,7 +50,7 @@ function flagsOf({ memory, stopSignal, stopSeconds }: Hosting): string[] {
   ];
 }
 
-describe.each(hostings)("docs/platforms/$page", ({ stopSeconds, shutdownGraceMs, ...hosting }) => {
+describe.each(hostings)("docs/deploy/$page", ({ stopSeconds, shutdownGraceMs, ...hosting }) => {
   test("gives the bot its time to stop", () => {
     const ownMs = defaults.shutdownGraceMs;
     const longestMs = longestStopMs() - ownMs + (shutdownGraceMs ?? ownMs);
@@ -126,7 +126,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
   }
 
   test.each(hostings)(
-    "is ready, answers and ends as docs/platforms/$page has it, and the doctor is content",
+    "is ready, answers and ends as docs/deploy/$page has it, and the doctor is content",
     async (hosting) => {
       const { port, givesPort, healthPath, stopSeconds } = hosting;
       const { store, flags, shown, ...memory } = await memoryOf(hosting);

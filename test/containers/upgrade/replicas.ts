@@ -21,11 +21,11 @@ const LOOK_INTERVAL_MS = 100;
 /** Schema of the inbox, as the faults' store reads it. */
 const SCHEMA = "faults";
 
-const SET_UP = documentedBlock("docs/scaling.md", "replicas").replace(
+const SET_UP = documentedBlock("docs/operate/scaling.md", "replicas").replace(
   "node_modules/service-bot/operations",
   operations,
 );
-export const UPDATE: string = documentedBlock("docs/scaling.md", "update");
+export const UPDATE: string = documentedBlock("docs/operate/scaling.md", "update");
 
 /** Starts three bots behind Caddy. Resolves once they take deliveries. */
 export async function startReplicas(name: string): Promise<Deployment> {

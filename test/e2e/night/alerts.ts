@@ -12,7 +12,7 @@ import { CALM_MINUTES, FAULT_MINUTES, MENDED_MINUTES, type Night, seriesOf } fro
 const run = promisify(execFile);
 
 const RULES = fileURLToPath(new URL("../../../templates/operations/alerts.yml", import.meta.url));
-const PAGE = fileURLToPath(new URL("../../../docs/alerts.md", import.meta.url));
+const PAGE = fileURLToPath(new URL("../../../docs/operate/alerts.md", import.meta.url));
 
 export const hasPromtool: boolean = isInstalled(["promtool", "--version"]);
 
@@ -61,7 +61,7 @@ async function firing(series: readonly object[], minute: number): Promise<readon
   return [...got.matchAll(/alertname="(\w+)"/g)].map(([, name = ""]) => name).sort();
 }
 
-/** Expects that these alerts fire during the fault alone, and that the table in docs/alerts.md has them. */
+/** Expects that these alerts fire during the fault alone, and that the table in docs/operate/alerts.md has them. */
 export function expectAlerts(fired: Fired, fault: string, alerts: readonly string[]): void {
   expect(fired).toEqual({ calm: [], fault: alerts, mended: [] });
   expect(documented(fault)).toEqual(alerts);
@@ -73,18 +73,18 @@ export function expectRunbook(alert: string, words: readonly string[]): void {
   for (const word of words) expect(page).toContain(word);
 }
 
-/** Returns the section of docs/alerts.md to which the runbook of an alert leads. */
+/** Returns the section of docs/operate/alerts.md to which the runbook of an alert leads. */
 function runbook(alert: string): string {
   const [, ...sections] = readFileSync(PAGE, "utf8").split(/^## /m);
   const section = sections.find((text) => text.split("\n", 1)[0] === alert);
-  if (section === undefined) throw new Error(`docs/alerts.md has no section ${alert}`);
+  if (section === undefined) throw new Error(`docs/operate/alerts.md has no section ${alert}`);
   return section;
 }
 
-/** The alerts that the table in docs/alerts.md gives for a fault, by the first words of its row. */
+/** The alerts that the table in docs/operate/alerts.md gives for a fault, by the first words of its row. */
 function documented(fault: string): readonly string[] {
   const rows = readFileSync(PAGE, "utf8").split("\n");
   const row = rows.find((line) => line.startsWith(`| ${fault} |`));
-  if (row === undefined) throw new Error(`docs/alerts.md has no row "${fault}"`);
+  if (row === undefined) throw new Error(`docs/operate/alerts.md has no row "${fault}"`);
   return [...row.matchAll(/\[(ServiceBot\w+)\]/g)].map(([, name = ""]) => name).sort();
 }

@@ -3,7 +3,7 @@ import { documentedBlock } from "../../docs/markdown.ts";
 import { NGINX_LISTENS, NGINX_PACKAGE, NGINX_VERSION, prepareNginx } from "../../support/nginx.ts";
 import type { ProxyKind } from "./proxy.ts";
 
-/** nginx as a process of its own, with the location block of docs/deploying.md. */
+/** nginx as a process of its own, with the location block of docs/deploy/overview.md. */
 export const nginx: ProxyKind = {
   name: "nginx",
   debianPackage: NGINX_PACKAGE,
@@ -25,10 +25,10 @@ export const nginx: ProxyKind = {
 
 /** The block of the page, in front of this bot instead of the one at the usual port. */
 function documentedLocation(bot: string): string {
-  const block = documentedBlock("docs/deploying.md", "nginx");
+  const block = documentedBlock("docs/deploy/overview.md", "nginx");
   const here = block.replace("http://127.0.0.1:3000", bot);
   if (here === block) {
-    throw new Error("docs/deploying.md shows no nginx in front of http://127.0.0.1:3000");
+    throw new Error("docs/deploy/overview.md shows no nginx in front of http://127.0.0.1:3000");
   }
   return here;
 }

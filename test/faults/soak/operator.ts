@@ -8,7 +8,7 @@ interface DeadLetter {
   readonly error?: string | null;
 }
 
-/** A person who decides about dead letters with `service-bot inbox`, as docs/operating.md describes. */
+/** A person who decides about dead letters with `service-bot inbox`, as docs/operate/overview.md describes. */
 export class Operator {
   readonly #world: World;
   readonly decided = { discarded: 0, retried: 0, "retried with --assume": 0 };

@@ -1,5 +1,5 @@
 /**
- * Measures what an event costs in PostgreSQL, for docs/scaling.md: npx node test/inbox/postgres/sizing.ts [EVENTS]
+ * Measures what an event costs in PostgreSQL, for docs/operate/scaling.md: npx node test/inbox/postgres/sizing.ts [EVENTS]
  * One process, no handler. The server keeps its data in memory where the system has /dev/shm.
  */
 import type { Claim } from "../../faces/inbox.ts";

@@ -9,7 +9,7 @@ import { fitting, notFitting, notFittingChecks, revisions } from "./scenarios.ts
 import { runSuite, scenariosOf } from "./suite.ts";
 import { withToken } from "./with-token.ts";
 
-const PAGE = new URL("../../../docs/mcp.md", import.meta.url);
+const PAGE = new URL("../../../docs/reference/mcp.md", import.meta.url);
 
 const TIMEOUT_MS = 60_000;
 
@@ -46,7 +46,7 @@ function listScenarios(): ReturnType<typeof scenariosOf> {
   return listing;
 }
 
-test("docs/mcp.md names the suite that is run here, and the scenarios that fit", () => {
+test("docs/reference/mcp.md names the suite that is run here, and the scenarios that fit", () => {
   expect(documentedPeers()).toContain(suite.title);
   const [, section = ""] = readFileSync(PAGE, "utf8").split("## Checked against");
   const total = fitting.length + notFitting.length;

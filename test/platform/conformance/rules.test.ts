@@ -44,6 +44,6 @@ test("no rule is left out by a test that is skipped, marked to do, or made to fa
 test("the documentation says how many rules there are", () => {
   const page = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), "utf8");
   const count = Object.keys(rules).length;
-  expect(page("docs/platform.md")).toContain(`${count} rules`);
+  expect(page("docs/reference/local-platform.md")).toContain(`${count} rules`);
   expect(page("CHANGELOG.md")).toContain(`each of the ${count}`);
 });

@@ -50,7 +50,7 @@ export type Delivery = { readonly eventIds: readonly string[] } | { readonly bod
 const ofBot = (of = bot.peek()) => ({ bot: of || undefined });
 const part = encodeURIComponent;
 
-/** The control API (docs/platform.md), one function for each request. Each throws a ControlError. */
+/** The control API (docs/reference/local-platform.md), one function for each request. Each throws a ControlError. */
 export const control = {
   state: () => request<PlatformState>("GET", "/state", { query: ofBot() }),
   people: () => request<Items<Profile>>("GET", "/people"),

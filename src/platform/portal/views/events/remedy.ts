@@ -7,7 +7,7 @@ export interface Remedy {
   readonly view?: View;
 }
 
-/** Remedies by the `error.code` of the bot's answer (docs/errors.md, "Receiving"). */
+/** Remedies by the `error.code` of the bot's answer (docs/reference/errors.md, "Receiving"). */
 const byCode: Readonly<Record<string, Remedy>> = {
   SIGNATURE_MISSING: { text: "A proxy drops X-Service-Signature: let it through." },
   SIGNATURE_MALFORMED: { text: "A proxy rewrites X-Service-Signature: let it through unchanged." },

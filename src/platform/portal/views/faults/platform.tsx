@@ -13,7 +13,7 @@ export interface Situation {
 /** Trouble that the owner of the app or of the platform causes. */
 export interface PlatformScenario {
   readonly title: string;
-  /** Reaction of the bot (docs/guarantees.md). */
+  /** Reaction of the bot (docs/internals/guarantees.md). */
   readonly bot: string;
   readonly isActive: (now: Situation) => boolean;
   /** Why it cannot start now. */

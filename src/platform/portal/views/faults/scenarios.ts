@@ -11,7 +11,7 @@ export const targets: readonly Target[] = ["webhook", "api", "events"];
 /** A fault in words. */
 export interface Scenario {
   readonly title: string;
-  /** Reaction of the bot (docs/guarantees.md). */
+  /** Reaction of the bot (docs/internals/guarantees.md). */
   readonly bot: string;
   /** Key in the Faults view. */
   readonly key?: string;

@@ -31,7 +31,7 @@ function Crons({ crons }: { readonly crons: ReturnType<typeof useCrons> }) {
     <Section
       title="Cron"
       list={crons}
-      empty="No cron. bot.cron runs a handler at each moment of a pattern (docs/timers.md)."
+      empty="No cron. bot.cron runs a handler at each moment of a pattern (docs/reference/timers.md)."
     >
       {crons.data?.map(({ name, pattern, timeZone, nextAt, last }) => (
         <li key={name}>
@@ -67,7 +67,7 @@ function Timers() {
     <Section
       title="Timers"
       list={timers}
-      empty="No timers. ctx.later sets a timer, bot.onTimer handles it (docs/timers.md)."
+      empty="No timers. ctx.later sets a timer, bot.onTimer handles it (docs/reference/timers.md)."
     >
       <TimerItems timers={timers.data ?? []} />
     </Section>
@@ -94,7 +94,7 @@ function States() {
       empty={
         isSearch
           ? "No key begins with this text."
-          : "No states. ctx.state() keeps values of a conversation (docs/state.md)."
+          : "No states. ctx.state() keeps values of a conversation (docs/reference/state.md)."
       }
       head={(isSearch || states.data?.length !== 0) && search}
     >

@@ -10,7 +10,7 @@ export interface StatusRow {
 }
 
 /**
- * Reads the answer to `GET /readyz?verbose` of a bot (docs/operating.md). The bot may be of another version than the page, so
+ * Reads the answer to `GET /readyz?verbose` of a bot (docs/operate/overview.md). The bot may be of another version than the page, so
  * a part that is not there is left out. `undefined` for an answer that is no status.
  */
 export function readBotStatus(raw: unknown): readonly StatusRow[] | undefined {

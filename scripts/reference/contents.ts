@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../compile.ts";
+
+/** A section of the documentation, as a heading of docs/README.md names it. */
+export interface Section {
+  readonly title: string;
+  readonly pages: readonly ListedPage[];
+}
+
+export interface ListedPage {
+  readonly title: string;
+  /** Path below docs/. */
+  readonly file: string;
+}
+
+/** Reads the sections and their pages, in reading order, from docs/README.md. */
+export function readContents(): Section[] {
+  const text = readFileSync(join(root, "docs", "README.md"), "utf8");
+  return text
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => ({
+      title: section.split("\n", 1)[0] ?? "",
+      pages: [...section.matchAll(/^- \[([^\]]+)\]\(([\w/-]+\.md)\)/gm)].map(
+        ([, title = "", file = ""]) => ({ title, file }),
+      ),
+    }));
+}
