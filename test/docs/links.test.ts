@@ -106,7 +106,7 @@ test("a heading becomes an anchor as on GitHub", () => {
   ]);
   const page = {
     path: "docs/reference/errors.md",
-    text: "[a](#nowhere), [b](operating.md#dead-letters)",
+    text: "[a](#nowhere), [b](../operate/overview.md#dead-letters)",
   };
   expect(lostAnchors(page)).toEqual(["#nowhere"]);
 });
