@@ -1,0 +1,46 @@
+/**
+ * Checks the words of comments, messages and pages.
+ *
+ *     node scripts/voice/main.ts [PATH...]         words that readers stumble over; exit code 1 if there is one
+ *     node scripts/voice/main.ts --count           their frequency, and the length of sentences
+ *     node scripts/voice/main.ts --sample 40 [--seed N]
+ *     node scripts/voice/main.ts --same-code REF   exit code 1 if more than comments changed since a commit
+ */
+import { parseArgs } from "node:util";
+import { countTable } from "./count.ts";
+import { findIn } from "./rules.ts";
+import { changedCode } from "./same-code.ts";
+import { drawSample } from "./sample.ts";
+import { readTexts } from "./texts.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    count: { type: "boolean" },
+    sample: { type: "string" },
+    seed: { type: "string" },
+    "same-code": { type: "string" },
+  },
+});
+
+if (values["same-code"] !== undefined) {
+  const changed = changedCode(values["same-code"]);
+  for (const file of changed) console.log(`${file}: its code changed`);
+  if (changed.length > 0) process.exitCode = 1;
+  else console.log(`Without comments, the code is the same as in ${values["same-code"]}`);
+} else if (values.count) {
+  console.log(countTable(readTexts()));
+} else if (values.sample !== undefined) {
+  console.log(drawSample(readTexts(), Number(values.sample), Number(values.seed ?? Date.now())));
+} else {
+  const texts = readTexts().filter(
+    ({ file }) => positionals.length === 0 || positionals.some((path) => file.startsWith(path)),
+  );
+  const findings = findIn(texts);
+  for (const { file, line, kind, found, rule } of findings)
+    console.log(`${file}:${line} ${kind}: "${found}". Write: ${rule.instead}`);
+  if (findings.length > 0) {
+    console.log(`${findings.length} found`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,135 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseSync } from "rolldown/utils";
+import { root } from "../compile.ts";
+
+export type Kind = "comment" | "message" | "prose";
+
+/** A comment, a sentence of a program, or a paragraph of a page. */
+export interface Text {
+  readonly kind: Kind;
+  /** Path from the root. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** Without code, markers and line breaks. */
+  readonly words: string;
+}
+
+/** Source text that the parser reads. CSS, YAML and shell have few comments, and are read by people alone. */
+const CODE = /\.(?:ts|tsx|mts|mjs|js)$/;
+/** Folders whose strings are messages of a program. Strings of tests are data. */
+const PROGRAMS = /^(?:src|scripts|templates)\/|^create-bot\.js$/;
+/** Pages that a program writes, from texts that are checked where they stand. */
+const GENERATED = /^<!-- Written by/;
+
+/** Reads every text of the repository. */
+export function readTexts(): Text[] {
+  return listFiles().flatMap((file) => {
+    const source = readFileSync(join(root, file), "utf8");
+    if (CODE.test(file)) return codeTexts(file, source);
+    return GENERATED.test(source) ? [] : proseOf(file, source);
+  });
+}
+
+/** Lists the files with comments, messages or prose. `LICENSE` and texts of others are none of ours. */
+function listFiles(): string[] {
+  const { stdout, status } = spawnSync("git", ["ls-files", "-co", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error("git ls-files failed: run this in a clone");
+  return stdout
+    .split("\n")
+    .filter((file) => CODE.test(file) || file.endsWith(".md"))
+    .filter((file) => existsSync(join(root, file)));
+}
+
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly [key: string]: unknown;
+}
+
+/** Returns the comments of a source file, and the messages if its strings are those of a program. */
+export function codeTexts(file: string, source: string): Text[] {
+  const { program, comments, errors } = parseSync(file, source);
+  if (errors.length > 0) throw new Error(`${file} cannot be parsed`);
+  const lineAt = (offset: number) => source.slice(0, offset).split("\n").length;
+  const texts: Text[] = [];
+  let last = { end: -1, line: false };
+  for (const { type, value, start, end } of comments) {
+    const line = type === "Line";
+    const words = withoutCode(value.replaceAll(/^[ \t]*\*+/gm, ""));
+    const gap = source.slice(last.end, start);
+    const before = texts.at(-1);
+    // Line comments below each other are one comment.
+    if (line && last.line && /^\n[ \t]*$/.test(gap) && before !== undefined)
+      texts[texts.length - 1] = { ...before, words: `${before.words} ${words}` };
+    else texts.push({ kind: "comment", file, line: lineAt(start), words });
+    last = { end, line };
+  }
+  if (PROGRAMS.test(file)) {
+    for (const { start, text } of strings(program as unknown as Node)) {
+      const words = withoutCode(text);
+      if (isMessage(words)) texts.push({ kind: "message", file, line: lineAt(start), words });
+    }
+  }
+  return texts;
+}
+
+/** Holds for a sentence: not for a key, a path, SQL, a selector or the path of an icon. */
+function isMessage(words: string): boolean {
+  return (
+    (words.match(/(?<![\w-])\p{L}[\p{Ll}']+(?![\w-])/gu)?.length ?? 0) > 3 &&
+    !/\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|WHERE|FROM|AND|NOT NULL|SET)\b/.test(words)
+  );
+}
+
+/** Yields the string literals below a node; of a template, its text with `…` for each value. */
+function* strings(node: Node): Generator<{ start: number; text: string }> {
+  if (node.type === "Literal" && typeof node["value"] === "string")
+    yield { start: node.start, text: node["value"] };
+  if (node.type === "TemplateLiteral") {
+    const quasis = node["quasis"] as { value: { cooked: string | null } }[];
+    yield { start: node.start, text: quasis.map(({ value }) => value.cooked ?? "").join("…") };
+  }
+  for (const child of Object.values(node).flat()) {
+    if (typeof child === "object" && child !== null && "type" in child)
+      yield* strings(child as Node);
+  }
+}
+
+/** Returns the paragraphs, list items and table rows of a page, without its code blocks. */
+export function proseOf(file: string, source: string): Text[] {
+  const blank = (block: string) => block.replaceAll(/[^\n]+/g, "");
+  const text = source
+    .replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank)
+    .replaceAll(/<!--[\s\S]*?-->/g, blank);
+  const texts: Text[] = [];
+  let open = false;
+  for (const [index, line] of text.split("\n").entries()) {
+    const starts = /^\s*(?:[-*] |\d+\. |\||#)/.test(line);
+    if (line.trim() === "") open = false;
+    else if (open && !starts) {
+      const before = texts.pop();
+      if (before !== undefined) texts.push({ ...before, words: `${before.words} ${line.trim()}` });
+    } else {
+      texts.push({ kind: "prose", file, line: index + 1, words: line.trim() });
+      open = !/^\s*(?:\||#)/.test(line);
+    }
+  }
+  return texts.map((one) => ({ ...one, words: withoutCode(one.words) }));
+}
+
+/** Replaces code by `…` and links by their text, and joins the lines. */
+function withoutCode(text: string): string {
+  return text
+    .replaceAll(/\n\s*\n {4,}[^\n]*(?:\n {4,}[^\n]*)*/g, " … ")
+    .replaceAll(/`[^`]*`/g, "…")
+    .replaceAll(/\]\([^)]*\)/g, "]")
+    .replaceAll(/\{@link ([^}]*)\}/g, "$1")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
