@@ -11,16 +11,16 @@ export interface Profile {
   readonly name: string;
 }
 
-/** The profile of an account, without the rest of it. */
+/** Drops every field that is not public. */
 export function profileOf({ username, name }: Profile): Profile {
   return { username, name };
 }
 
-/** An account to make: a person, or the bot of a new app. */
+/** A new account: a person, or the bot of a new app. */
 export interface AccountInput {
   /** 1 to 30 letters, digits, dots, dashes, underscores. */
   readonly username: string;
-  /** 1 to 100 characters. Default: the username with a capital. */
+  /** 1 to 100 characters. Default: the capitalized username. */
   readonly name?: string | undefined;
 }
 
@@ -41,10 +41,10 @@ export function newAccount(store: Store, given: AccountInput, kind: "person" | "
 }
 
 /**
- * The bot of this username, or the first one when none is named; `undefined` for an unknown username.
+ * Returns the bot of this username, or the first bot if none is named. `undefined` for an unknown username.
  *
- * @param field what the username was given in, for the error
- * @throws {PlatformError} 400 VALIDATION, for a person too
+ * @param field the input that contains the username, for the error
+ * @throws {PlatformError} 400 VALIDATION, also for a person
  */
 export function findApp(
   { people }: Store,
@@ -59,7 +59,7 @@ export function findApp(
 }
 
 /**
- * The same, of a bot that has to be there.
+ * Like {@link findApp}, but throws if the bot does not exist.
  *
  * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
  */
@@ -70,9 +70,9 @@ export function appNamed(store: Store, name: string | undefined, field = "bot"):
   throw notFound(`bot: ${username}; POST /control/v1/apps makes one`);
 }
 
-/** A group conversation to make. */
+/** A new group conversation. */
 export interface GroupInput {
-  /** 2 to 50 usernames of people and bots; people are made on first use, the first one writes. */
+  /** 2 to 50 usernames of people and bots. Unknown people are created. The first member writes the first message. */
   readonly members: readonly string[];
   /** Text of the first member. Default "Hello!". */
   readonly text?: string | undefined;
@@ -84,11 +84,11 @@ export interface GroupResult {
   readonly messageId: string;
 }
 
-/** A block to set or to lift. */
+/** A block to set or lift. */
 export interface BlockInput {
-  /** Username of who blocks; a person is made on first use. */
+  /** Username of the blocking account. An unknown person is created. */
   readonly by: string;
-  /** Username of who is blocked. Default: the first bot. */
+  /** Username of the blocked account. Default: the first bot. */
   readonly whom?: string | undefined;
   /** Default true. */
   readonly blocked?: boolean | undefined;
@@ -97,7 +97,7 @@ export interface BlockInput {
 const MAX_MEMBERS = 50;
 
 /**
- * Makes a group with a first message in it. That is no event: bots have no part in groups (section 1).
+ * Creates a group with a first message. No event is written because bots take no part in groups (section 1).
  *
  * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
  */
@@ -131,9 +131,9 @@ export function setBlock(store: Store, { by, whom, blocked = true }: BlockInput)
 }
 
 /**
- * Makes a person.
+ * Creates a person.
  *
- * @throws {PlatformError} 400 VALIDATION, also if the name is taken
+ * @throws {PlatformError} 400 VALIDATION, also if the username is taken
  */
 export function createPerson(store: Store, { username, name }: AccountInput): Profile {
   return profileOf(newAccount(store, { username, name }, "person"));

@@ -17,17 +17,17 @@ import type { Timeline } from "./timeline/timeline.ts";
 import type { WebhookView } from "./webhooks/webhook.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 
-/** An app: a bot with all that belongs to it. */
+/** An app: a bot with its tokens, webhook and kill switch. */
 export interface AppView {
   readonly bot: Profile;
-  /** True while its kill switch is thrown. */
+  /** True while the kill switch is on. */
   readonly disabled: boolean;
   readonly webhook: WebhookView;
-  /** How many there are. */
+  /** Number of tokens. */
   readonly tokens: number;
 }
 
-/** A new app with its secrets, which are shown this once. */
+/** A new app with its secrets, which are shown only once. */
 export interface NewApp {
   readonly bot: Profile;
   /** A token with every scope. */
@@ -35,28 +35,28 @@ export interface NewApp {
   readonly webhookSecret: string;
 }
 
-/** Change of an app. */
+/** Change to an app. */
 export interface AppChange {
-  /** True takes its tokens and its webhook out of use; false gives them back. */
+  /** True disables the app's tokens and webhook; false enables them again. */
   readonly disabled: boolean;
 }
 
-/** A token, the one time that it is shown whole. */
+/** A new token. The full token is shown only once. */
 export interface IssuedToken {
   readonly apiKey: string;
   readonly scopes: readonly Scope[];
 }
 
-/** A token without what makes it one. */
+/** A token without its secret part. */
 export interface TokenView {
   readonly id: string;
   readonly lastFour: string;
   readonly scopes: readonly Scope[];
-  /** True for the one that the platform began with, and has printed: the first bot's. */
+  /** True for the first bot's original token, which the platform prints at the start. */
   readonly standard: boolean;
 }
 
-/** A message of the platform to the owner of an app (section 3). */
+/** A notification for the owner of an app (section 3). */
 export interface NotificationView {
   readonly id: string;
   /** ISO 8601, UTC. */
@@ -71,7 +71,7 @@ export interface AppsOptions {
   readonly timeline: Timeline;
 }
 
-/** The apps: each is a bot with its tokens, its webhook, its limits and its kill switch. */
+/** Manages the apps: each is a bot with its tokens, webhook, limits and kill switch. */
 export class Apps {
   readonly #options: AppsOptions;
 
@@ -79,17 +79,17 @@ export class Apps {
     this.#options = options;
   }
 
-  /** All apps, the first one first. */
+  /** Lists all apps, the first one first. */
   list(): readonly AppView[] {
     const { people, apps } = this.#options.store;
     return apps.bots().map((bot) => this.#view(people.get(bot)));
   }
 
   /**
-   * Makes a bot with an app of its own.
+   * Creates a bot with its own app.
    *
-   * @returns its secrets, which are shown this once
-   * @throws {PlatformError} 400 VALIDATION, also if the name is taken
+   * @returns its secrets, which are shown only once
+   * @throws {PlatformError} 400 VALIDATION, also if the username is taken
    */
   create({ username, name }: AccountInput): NewApp {
     const { store } = this.#options;
@@ -104,8 +104,8 @@ export class Apps {
   }
 
   /**
-   * Throws the kill switch of an app, or puts it back. While the app is disabled its calls are answered with 403
-   * APP_DISABLED and its webhook sends nothing; what was pending is in the log alone.
+   * Sets the kill switch of an app. While an app is disabled, its calls get 403 APP_DISABLED and its webhook sends
+   * nothing. Pending deliveries are dropped, but their events stay in the log.
    *
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */
@@ -124,7 +124,7 @@ export class Apps {
   }
 
   /**
-   * The tokens of a bot, without what makes them tokens.
+   * Lists the tokens of a bot without their secret parts.
    *
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */
@@ -136,9 +136,9 @@ export class Apps {
   }
 
   /**
-   * Makes a bearer token with these scopes.
+   * Creates a bearer token with these scopes.
    *
-   * @param username of the bot whose app it is for; made on first use. Default: the first one
+   * @param username bot of the app; an unknown bot is created. Default: the first bot
    * @throws {PlatformError} 400 VALIDATION
    */
   createToken(scopes: readonly Scope[], username?: string): IssuedToken {
@@ -156,7 +156,7 @@ export class Apps {
   }
 
   /**
-   * Makes a token invalid.
+   * Revokes a token.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */

@@ -4,26 +4,24 @@ import { invalid } from "./error.ts";
 import type { SavedSettings } from "./store/store.ts";
 import type { Timeline } from "./timeline/timeline.ts";
 
-/** How the platform's clock stands. */
+/** Setting of the platform's clock. */
 export interface ClockSetting {
-  /** How far it is ahead of the machine's, in milliseconds; negative when it is behind. */
+  /** In ms. Difference to the machine's clock; negative if behind. */
   readonly offsetMs: number;
-  /** Time at which the clock is frozen, in milliseconds since 1970. Null while it runs. */
+  /** Frozen time in ms since 1970. `null` while the clock runs. */
   readonly frozenAt: number | null;
 }
 
-/** The clock of the machine. */
 const MACHINE_TIME: ClockSetting = { offsetMs: 0, frozenAt: null };
 
-/** 9999-12-31T23:59:59.999Z, in milliseconds since 1970: a later year has no four digits. */
+/** 9999-12-31T23:59:59.999Z in ms since 1970. Later years have more than four digits. */
 const LAST_TIME = 253_402_300_799_999;
 
-/** Returns the platform's time when the machine's is `real`. */
 function timeAt(real: number, { offsetMs, frozenAt }: ClockSetting): number {
   return frozenAt ?? real + offsetMs;
 }
 
-// An unreadable value counts as never set, because a state file may come from anywhere.
+// An unreadable value counts as unset because a state file may come from anywhere.
 const saved: z.ZodType<ClockSetting> = z
   .object({
     offsetMs: z.number().min(-LAST_TIME).max(LAST_TIME),
@@ -36,13 +34,13 @@ interface Timer {
   due: number;
   readonly fn: () => void;
   readonly options: TimerOptions;
-  /** Ends the wait on the machine's clock. */
+  /** Cancels the timer of the machine's clock. */
   disarm: () => void;
 }
 
-/** The platform's time: the machine's, unless it is moved or stopped. Its timers follow. */
+/** The platform's clock: the machine's time, unless moved or frozen. Its timers follow. */
 export class PlatformClock implements Clock {
-  /** For what does not follow: time limits of connections, and how long something took. */
+  /** The machine's clock, for connection timeouts and measured durations. */
   readonly real: Clock;
   readonly #timers = new Set<Timer>();
   #setting: ClockSetting = MACHINE_TIME;
@@ -52,7 +50,7 @@ export class PlatformClock implements Clock {
     this.real = real;
   }
 
-  /** Sets the clock as a state has it, and keeps what is set from now on in that state. */
+  /** Restores the setting from a state, and saves later settings there. */
   load(settings: SavedSettings): void {
     this.#settings = settings;
     this.set(saved.parse(settings.get("clock")));
@@ -66,7 +64,7 @@ export class PlatformClock implements Clock {
     return timeAt(this.real.now(), this.#setting);
   }
 
-  /** While the clock stands still, a timer waits until it is moved. */
+  /** Starts a timer. While the clock is frozen, the timer waits until the clock is moved. */
   timer(ms: number, fn: () => void, options: TimerOptions = {}): () => void {
     const timer = { due: this.now() + Math.max(ms, 0), fn, options, disarm: () => {} };
     this.#timers.add(timer);
@@ -77,13 +75,13 @@ export class PlatformClock implements Clock {
     };
   }
 
-  /** Moves, stops or starts the clock. Timers that are due by then fire before this returns, in order. */
+  /** Moves, freezes or resumes the clock. Timers that become due fire in order before `set` returns. */
   set(setting: ClockSetting): void {
     const before = this.now();
     this.#setting = setting;
     this.#settings?.put("clock", setting);
     const now = this.now();
-    // Going back in time makes no wait longer than it was.
+    // Moving back in time must not lengthen a wait.
     const back = Math.max(before - now, 0);
     const timers = [...this.#timers];
     for (const timer of timers) {
@@ -103,33 +101,33 @@ export class PlatformClock implements Clock {
     timer.disarm = this.real.timer(Math.min(ms, MAX_TIMER_MS), fn, timer.options);
   }
 
-  /** Does nothing for a timer that was cancelled, even if the timer before it did that. */
+  /** Skips a timer that an earlier timer has cancelled. */
   #fire(timer: Timer): void {
     if (this.#timers.delete(timer)) timer.fn();
   }
 }
 
-/** The platform's clock as it stands. */
+/** State of the platform's clock. */
 export interface ClockView {
   /** ISO 8601, UTC. */
   readonly now: string;
-  /** How far it is ahead of the machine's clock, in milliseconds; negative when it is behind. */
+  /** In ms. Difference to the machine's clock; negative if behind. */
   readonly offsetMs: number;
-  /** True while it stands still. */
+  /** True while the clock is frozen. */
   readonly frozen: boolean;
 }
 
-/** How to move the clock. What is absent stays as it is. */
+/** Change to the clock. Absent fields stay unchanged. */
 export interface ClockChange {
-  /** The time to set: ISO 8601 with its zone, 1970 to 9999. Not together with `advanceMs`. */
+  /** Time to set: ISO 8601 with a time zone, 1970 to 9999. Excludes `advanceMs`. */
   readonly now?: string | undefined;
-  /** How far to move on, in whole milliseconds from 0 up. */
+  /** Time to advance, in whole ms from 0 up. */
   readonly advanceMs?: number | undefined;
-  /** True stops the clock, false lets it go on from where it stands. */
+  /** True freezes the clock; false resumes it from its current time. */
   readonly frozen?: boolean | undefined;
 }
 
-/** Knows how long a month is, which `Date` does not. */
+/** `Date` accepts February 30; this schema does not. */
 const isoTime: z.ZodType<string> = z.iso.datetime({ offset: true });
 
 export interface ClockControlOptions {
@@ -137,7 +135,7 @@ export interface ClockControlOptions {
   readonly timeline: Timeline;
 }
 
-/** Moves the platform's clock. What it shows holds for events, signatures, lifetimes, quotas and retries. */
+/** Moves the platform's clock, which determines event times, signatures, lifetimes, quotas and retries. */
 export class ClockControl {
   readonly #options: ClockControlOptions;
 
@@ -145,10 +143,10 @@ export class ClockControl {
     this.#options = options;
   }
 
-  /** Returns the time, and whether it is frozen. */
+  /** Returns the time and whether the clock is frozen. */
   get view(): ClockView {
     const { clock } = this.#options;
-    // Read once: between two readings the machine's clock goes on.
+    // Read once because the machine's clock advances between two reads.
     const real = clock.real.now();
     const now = timeAt(real, clock.setting);
     return {
@@ -159,7 +157,7 @@ export class ClockControl {
   }
 
   /**
-   * Moves, stops or starts the clock. Waits that are over by then end at once.
+   * Moves, freezes or resumes the clock. Timers that become due fire at once.
    *
    * @throws {PlatformError} 400 VALIDATION
    */

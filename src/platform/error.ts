@@ -1,6 +1,6 @@
 /**
- * The codes that the local platform puts into the body of an answer. Those of section 7 of the
- * platform document come first; the others are ours, where it shows none (docs/reference/local-platform.md).
+ * Error codes in the answers of the local platform. The codes of section 7 come first. The local platform adds the
+ * others because the document leaves those cases open (docs/reference/local-platform.md).
  */
 export type PlatformErrorCode =
   | "BLOCKED_HOST"
@@ -17,7 +17,7 @@ export type PlatformErrorCode =
   | "NOT_FOUND"
   | "QUOTA_EXCEEDED"
   | "NOT_CONFIGURED"
-  // ours
+  // Not in the platform's document.
   | "UNAUTHORIZED"
   | "FORBIDDEN"
   | "APP_DISABLED"
@@ -34,10 +34,10 @@ export type PlatformErrorCode =
   | "BUSY"
   | "INTERNAL";
 
-/** A request that is refused: becomes the answer `{"error":{"code","message"}}` with this status. */
+/** A refused request. Becomes the answer `{"error":{"code","message"}}` with this status. */
 export class PlatformError extends Error {
   override readonly name = "PlatformError";
-  /** The HTTP status. */
+  /** HTTP status. */
   readonly status: number;
   readonly code: PlatformErrorCode;
   /** Headers of the answer. */
@@ -57,17 +57,19 @@ export class PlatformError extends Error {
 }
 
 /**
- * The headers of a 503 that was not executed and may be sent again at once. With one of our codes a client needs
- * `Retry-After` to distinguish such an answer from a gateway's.
+ * Headers of a 503 for a request that was not executed and may be retried at once. Without `Retry-After`, a client
+ * could not distinguish this 503 from a gateway's.
  */
 export const RETRY_AT_ONCE: Readonly<Record<string, string>> = { "Retry-After": "0" };
 
-/** 400 VALIDATION: the request has the wrong shape. */
+/** Returns 400 VALIDATION: the request has the wrong shape. */
 export function invalid(message: string): PlatformError {
   return new PlatformError(400, "VALIDATION", message);
 }
 
-/** 404 NOT_FOUND. The same words for what does not exist and for what the bot may not see (section 4). */
+/**
+ * Returns 404 NOT_FOUND. The message never reveals whether the object exists but is hidden from the bot (section 4).
+ */
 export function notFound(what: string): PlatformError {
   return new PlatformError(404, "NOT_FOUND", `There is no such ${what}.`);
 }

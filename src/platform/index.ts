@@ -1,4 +1,4 @@
-/** The public names of `service-bot/platform`: the local platform, for tests and tools. */
+/** Public names of `service-bot/platform`: the local platform, for tests and tools. */
 
 export type { ActInput } from "./acts/input.ts";
 export { PlatformError, type PlatformErrorCode } from "./error.ts";

@@ -1,41 +1,40 @@
 import { invalid, PlatformError } from "./error.ts";
 
-/** The longest text of a post, comment or message, in characters (code points). Not documented. */
+/** Longest text of a post, comment or message, in code points. The platform's document leaves it open. */
 export const MAX_TEXT_LENGTH = 4000;
 
 /** Images per content (section 8). */
 export const MAX_IMAGES = 4;
 
 /**
- * Images alone are enough (section 4).
+ * Validates a text. It may be empty if there are images (section 4).
  *
  * @throws {PlatformError} 400 EMPTY, TOO_LONG
  */
 export function checkText(text: string, { images = 0 }: { readonly images?: number } = {}): void {
   if (text.trim() === "" && images === 0)
     throw new PlatformError(400, "EMPTY", "There is nothing to send.");
-  // The cheap test first: counting code points copies the text.
+  // Checks the length first because counting code points copies the text.
   if (text.length > MAX_TEXT_LENGTH && [...text].length > MAX_TEXT_LENGTH) {
     throw new PlatformError(400, "TOO_LONG", `A text has at most ${MAX_TEXT_LENGTH} characters.`);
   }
 }
 
 /**
- * The beginning of a text, by code point: half a surrogate pair is not a character. It is a copy, which does not
- * keep the whole in memory.
+ * Returns the first characters of a text, counted in code points so that no surrogate pair is split. The result is a
+ * copy and does not keep the whole text in memory.
  */
 export function beginningOf(text: string, characters: number): string {
   return [...text.slice(0, 2 * characters)].slice(0, characters).join("");
 }
 
-/** A username as it is kept: in lower case, without the `@` that people put before it. */
+/** Returns a username as stored: in lower case, without a leading `@`. */
 export function plainUsername(given: string): string {
   return given.replace(/^@/, "").toLowerCase();
 }
 
 /**
- * The plain username in a field. A dot or a dash at its end would be read as punctuation, and no text could
- * mention it.
+ * Returns the username in a field. A trailing dot or dash is invalid because a mention would exclude it as punctuation.
  *
  * @throws {PlatformError} 400 VALIDATION
  */

@@ -5,10 +5,10 @@ import type { Answer } from "./http/answer.ts";
 import type { Incoming } from "./http/routes.ts";
 import type { ImageFile, Images } from "./store/images.ts";
 
-/** The one picture that every account with an avatar has. */
+/** The picture of every account that has an avatar. */
 export const AVATAR_FILE: string = "avatar.webp";
 
-/** Answers with an image of `/media`. No token is needed, because what is posted is public. */
+/** Serves an image of `/media`. Needs no token because posted images are public. */
 export function answerMedia(images: Images, { method, path }: Incoming, now: number): Answer {
   const [, file = ""] = /^\/([^/]+)$/.exec(path) ?? [];
   const isRead = method === "GET" || method === "HEAD";
@@ -17,9 +17,9 @@ export function answerMedia(images: Images, { method, path }: Incoming, now: num
   if (found === undefined || !isRead) throw notFound("image");
   const headers = {
     "content-type": mediaTypeOf(found.kind),
-    // A browser runs nothing of the bytes.
+    // Prevents a browser from executing the bytes.
     "content-security-policy": "default-src 'none'; sandbox",
-    // An address never gets another image, but an image that stays unattached goes.
+    // A URL never gets a different image, but an unattached upload expires after an hour.
     "cache-control": "public, max-age=3600, immutable",
   };
   return { status: 200, headers, body: found.data };

@@ -6,40 +6,40 @@ import { type LimitSettings, limitProblems } from "./api/limits.ts";
 import { API_KEY, CONTROL_TOKEN, WEBHOOK_SECRET } from "./secrets.ts";
 import { MEMORY } from "./store/database.ts";
 
-/** How a local platform is created. */
+/** Options of a local platform. */
 export interface PlatformOptions {
-  /** Its origin, for the addresses of images. Default `http://platform.test`; one that listens takes its own. */
+  /** Origin of the platform, for the URLs of images. Default: `http://platform.test`, or the origin of its server. */
   readonly url?: string | undefined;
-  /** SQLite file that keeps everything. Default ":memory:", which forgets it at the end. */
+  /** SQLite file for the state. Default ":memory:", which keeps nothing after the end. */
   readonly stateFile?: string | undefined;
-  /** The standard token, with every scope. Default: the one in the state file, otherwise a new `sbk_…`. */
+  /** Standard token with every scope. Default: the token in the state file, otherwise a new `sbk_…`. */
   readonly apiKey?: string | undefined;
-  /** `whsec_…`. Default: the one in the state file, otherwise a new one. */
+  /** `whsec_…`. Default: the secret in the state file, otherwise a new one. */
   readonly webhookSecret?: string | undefined;
-  /** The token of the control API: 16 or more letters, digits, `-` and `_`. Default: a new one with each start. */
+  /** Token of the control API: at least 16 letters, digits, `-` or `_`. Default: a new one at each start. */
   readonly controlToken?: string | undefined;
-  /** Sends webhook deliveries, such as `(request) => bot.handle(request)`. Default: the network. */
+  /** Sends webhook deliveries, for example `(request) => bot.handle(request)`. Default: the global `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** From a failed delivery to the next round, in ms, from 1 up. Default 30,000 (section 8: about 30 s). */
+  /** Time between a failed delivery and its retry, in ms, from 1 up. Default 30,000 (section 8: about 30 s). */
   readonly retryIntervalMs?: number | undefined;
-  /** Consecutive failures after which the webhook goes off, from 1 up. Default 20; not documented. */
+  /** Consecutive failures that disable the webhook, from 1 up. Default 20; the platform's document leaves it open. */
   readonly disableAfter?: number | undefined;
-  /** How long a delivery may take, in ms, from 1 up. Default 10,000; not documented. */
+  /** Timeout of a delivery in ms, from 1 up. Default 10,000; the platform's document leaves it open. */
   readonly deliveryTimeoutMs?: number | undefined;
   /**
-   * The rate limit and the daily quotas of an app: 0 to 1,000,000, or null for none. Default: those of the state
-   * file, otherwise none.
+   * Rate limit and daily quotas of an app: 0 to 1,000,000, or `null` for unlimited. Default: the limits in the state
+   * file, otherwise unlimited.
    */
   readonly limits?: Partial<LimitSettings> | undefined;
-  /** Source of the platform's own clock, which the control API moves. Default: the machine's time. */
+  /** Base of the platform's clock, which the control API can move. Default: the machine's time. */
   readonly clock?: Clock | undefined;
-  /** Chooses the requests that faults with a rate touch. Default `Math.random`. */
+  /** Chooses the requests that a fault with `rate` affects. Default `Math.random`. */
   readonly random?: Random | undefined;
   /** Default: silent. */
   readonly logger?: Logger | undefined;
 }
 
-/** {@link PlatformOptions} with every default filled in. The secrets have theirs in the state file. */
+/** {@link PlatformOptions} with defaults filled in. `undefined` secrets come from the state file. */
 export interface Settings {
   readonly url: string;
   readonly stateFile: string;
@@ -56,7 +56,7 @@ export interface Settings {
   readonly logger: Logger;
 }
 
-/** @throws {ConfigError} naming every option that cannot be used */
+/** @throws {ConfigError} names every invalid option */
 export function settings(options: PlatformOptions): Settings {
   const chosen = withDefaults(options);
   const problems = findProblems(chosen);

@@ -5,7 +5,7 @@ import { notFound } from "./error.ts";
 import type { Answer } from "./http/answer.ts";
 import type { Incoming } from "./http/routes.ts";
 
-/** The folder into which `npm run build` puts the portal. */
+/** Output folder of `npm run build` for the portal. */
 export const PORTAL_FILES: URL = new URL("./portal/static/", import.meta.url);
 
 const INDEX = "index.html";
@@ -22,7 +22,7 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Only the portal's own files run, no page frames it, and no other page holds a handle to it. */
+/** Only the portal's own scripts run, and no other page can frame it or keep a reference to its window. */
 const guards = {
   "content-security-policy": [
     "default-src 'none'",
@@ -47,10 +47,10 @@ and reload. Everything else works without it.
 
 `;
 
-/** The portal: a page at `/`, and its files under `/portal/`. */
+/** Serves the portal: a page at `/` and its files under `/portal/`. */
 export class Page {
   readonly #folder: string;
-  /** All files by their path, so that no path of a request leads to the disk. */
+  /** All files by path, so that the path of a request never reaches the file system. */
   #files: ReadonlyMap<string, Buffer> | undefined;
 
   constructor(folder: URL) {
@@ -65,11 +65,11 @@ export class Page {
     throw notFound("page");
   }
 
-  /** The page comes without the control token, because a proxy may pass the page on to other machines. */
+  /** The page does not contain the control token because a proxy may serve it to other machines. */
   #index({ headers }: Request, { origin }: URL): Answer {
     const given = { ...guards, "cache-control": "no-store", vary: "Accept" };
     const plain = { ...given, "content-type": "text/plain; charset=utf-8" };
-    // Programs that take anything, such as curl, get the text.
+    // Programs that accept any type, such as curl, get plain text.
     const wantsPage = /\btext\/html\b/i.test(headers.get("accept") ?? "");
     if (!wantsPage) return { status: 200, headers: plain, body: welcome(origin) };
     this.#files = readAll(this.#folder);
@@ -85,7 +85,7 @@ export class Page {
     this.#files ??= readAll(this.#folder);
     const bytes = path === INDEX ? undefined : this.#files.get(path);
     if (bytes === undefined) throw notFound("file");
-    // A name with a hash of the bytes never gets other bytes.
+    // A name with a content hash never gets different bytes.
     const hashed = /-[\da-f]{8,}\.\w+$/.test(path);
     const headers = {
       ...guards,
@@ -113,7 +113,7 @@ function filesIn(folder: string): string[] {
   }
 }
 
-/** Introduces the platform to a program, and to a browser while there is no page. */
+/** Describes the platform for programs, and for browsers while the portal is not built. */
 function welcome(origin: string): string {
   return `The local platform of service-bot.
 

@@ -36,13 +36,13 @@ import { DeliveryRecords } from "./webhooks/records.ts";
 import { State } from "./world.ts";
 
 /**
- * Parts that only tests of the platform itself replace. They are no options, because a download that may reach private
- * addresses must not be a setting away.
+ * Parts that only tests of the platform itself replace. Not public options, because a user must not be able to enable
+ * downloads from private addresses.
  */
 export interface Replaced {
   readonly download?: Download;
   readonly makeThumbnail?: MakeThumbnail;
-  /** The folder of the built portal. */
+  /** Folder of the built portal. */
   readonly portalFiles?: URL;
 }
 
@@ -72,12 +72,12 @@ export function createPlatform(options: PlatformOptions = {}, replaced: Replaced
   requireNode();
   const chosen = settings(options);
   const parts = assemble(chosen, replaced);
-  // Resumes an earlier run: its late events, owed deliveries and expired uploads.
+  // Resumes an earlier run: its late events, pending deliveries and expired uploads.
   parts.state.world.begin();
   return new Platform(parts);
 }
 
-/** Puts together what outlives a state, and the state. */
+/** Creates the state and the parts that outlive it. */
 function assemble(chosen: Settings, replaced: Replaced): Parts {
   const { url, logger, fetch, controlToken = newControlToken() } = chosen;
   const clock = new PlatformClock(chosen.clock);
@@ -117,15 +117,17 @@ const MEDIA = "/media";
 const CONTROL = "/control/v1";
 const MOUNTS = [API, CONTROL, MEDIA, RUNS_PATH];
 
-/** A local platform; {@link createPlatform} makes one without a port, {@link startPlatform} one with. */
+/** A local platform. {@link createPlatform} creates one without a port, {@link startPlatform} one with a port. */
 export class Platform {
-  /** Origin, without `/api/v1`: a bot's SERVICE_BASE_URL. */
+  /** Origin, without `/api/v1`. A bot's SERVICE_BASE_URL. */
   readonly url: string;
-  /** The address of the portal, with the control token of this run. A browser sends that part to no server. */
+  /**
+   * URL of the portal, with the control token of this run in its fragment. A browser sends the fragment to no server.
+   */
   readonly portalUrl: string;
-  /** The operations of `/control/v1`, in process: acts of people, the webhook's configuration, faults. */
+  /** Operations of `/control/v1`, in process: actions of people, webhook configuration, faults. */
   readonly control: Control;
-  /** Token that every request to `/control/v1` sends as `X-Control-Token`. New with each start unless it was set. */
+  /** Token for requests to `/control/v1`, sent as `X-Control-Token`. New at each start unless set. */
   readonly controlToken: string;
   readonly #parts: Parts;
   readonly #closers: (() => Promise<void>)[] = [];
@@ -141,23 +143,23 @@ export class Platform {
   }
 
   /**
-   * The standard bearer token of the first bot, with every scope; the newest other one once that is revoked. Empty if
-   * the bot has none. Readable while the platform runs.
+   * Standard token of the first bot, with every scope. If revoked, the newest other token. Empty if the bot has none.
+   * Readable until the platform stops.
    */
   get apiKey(): string {
     const { tokens, people } = this.#store;
     return tokens.standard() ?? tokens.keysOf(people.bot().seq).at(-1)?.apiKey ?? "";
   }
 
-  /** The secret that signs deliveries to the first bot now. Readable while the platform runs. */
+  /** Current webhook secret of the first bot. Readable until the platform stops. */
   get webhookSecret(): string {
     const { webhook, people } = this.#store;
     return webhook.get(people.bot().seq).secret;
   }
 
   /**
-   * Answers a request in process, as `fetch` does over the network. Give it to a client or a bot as its `fetch`. A fault
-   * that loses the answer rejects it, as does a stop.
+   * Answers a request in process, like a `fetch` over the network. Pass it to a client or bot as its `fetch`. Rejects
+   * if a fault loses the answer or the platform stops.
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
@@ -172,10 +174,10 @@ export class Platform {
   };
 
   /**
-   * Answers a request of an adapter.
+   * Answers a request from an adapter.
    *
-   * @param gone aborts when the client goes away
-   * @throws {ConnectionLost} there is no answer: the connection is to be cut
+   * @param gone aborts when the client disconnects
+   * @throws {ConnectionLost} if the adapter must cut the connection without an answer
    */
   async respond(request: Request, gone: AbortSignal): Promise<Answer> {
     const { timeline, clock, logger, answer } = this.#parts;
@@ -195,14 +197,14 @@ export class Platform {
     return completeAnswer(answered, method, clock.now());
   }
 
-  /** Calls `listener` with everything that happens from now on, in order. Returns a function that ends the calls. */
+  /** Calls `listener` with each new timeline entry, in order. Returns a function that unsubscribes. */
   onTimeline(listener: TimelineListener): () => void {
     return this.#parts.timeline.listen(listener);
   }
 
   /**
-   * Resolves to the first timeline entry of this kind that fits, even if it is there already. Rejects when none comes in
-   * time, or when the platform stops.
+   * Resolves with the first timeline entry of this kind that fits, even if it already exists. Rejects after the
+   * timeout, or when the platform stops.
    */
   waitFor<K extends TimelineRecord["kind"]>(
     kind: K,
@@ -212,12 +214,12 @@ export class Platform {
     return awaitEntry(this.#parts.timeline, kind, fits, options);
   }
 
-  /** Closes something else, such as a server, when the platform stops. */
+  /** Registers a resource, such as a server, to close when the platform stops. */
   closeWith(close: () => Promise<void>): void {
     this.#closers.push(close);
   }
 
-  /** Ends everything: deliveries, waiting requests, connections, the database. Can be called twice. */
+  /** Stops deliveries, waiting requests, connections and the database. Later calls return the same promise. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;

@@ -1,12 +1,15 @@
 import { randomBytes } from "node:crypto";
 
-/** Pattern of a webhook secret. The prefix is documented (section 2), and bots separate several with commas. */
+/**
+ * The platform's document defines the prefix (section 2). Commas are excluded because bots separate several secrets
+ * with them.
+ */
 export const WEBHOOK_SECRET: RegExp = /^whsec_[\x21-\x2b\x2d-\x7e]+$/;
 
 /** Pattern of a bearer token in an Authorization header. */
 export const API_KEY: RegExp = /^[\x21-\x7e]+$/;
 
-/** Form of a control token. Its characters need no escape in a URL or a header. */
+/** Pattern of a control token. Its characters need no escaping in a URL or a header. */
 export const CONTROL_TOKEN: RegExp = /^[\w-]{16,}$/;
 
 export function newApiKey(): string {

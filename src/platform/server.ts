@@ -18,41 +18,41 @@ import {
 import { type PlatformOptions, settings } from "./options.ts";
 import { createPlatform, type Platform, type Replaced } from "./platform.ts";
 
-/** Interval of the look for slow senders, in ms. Node's own 30 s would let a slow head stay four times too long. */
+/** In ms. Interval of the check for slow senders. With Node's 30 s, a slow request could take four times too long. */
 const CHECKING_INTERVAL_MS = 1_000;
 
-/** Something that a platform serves beside its own paths, such as an MCP server. */
+/** A handler that the platform serves besides its own paths, such as an MCP server. */
 export interface Extension {
-  /** Its path, such as `/mcp`; what is below it stays unknown. */
+  /** Exact path, such as `/mcp`. Paths below it stay unknown. */
   readonly path: string;
-  /** Called with the platform's origin when the first request comes, and again with the next one if it fails. */
+  /** Called with the platform's origin at the first request. If it fails, the next request calls it again. */
   readonly open: (url: string) => Promise<OpenExtension>;
 }
 
-/** An extension that is in use. */
+/** An extension in use. */
 export interface OpenExtension {
   /** Answers a request to its path. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Ends it, when the platform stops. */
+  /** Called when the platform stops. */
   close(): Promise<void>;
 }
 
-/** How a local platform is started on a port. */
+/** Options of a local platform on a port. */
 export interface ListenOptions extends Omit<PlatformOptions, "url"> {
   /**
-   * Listening address. Default 127.0.0.1. Requests are answered whose `Host` is a loopback name, the address that they
-   * came to, or one of `allowHosts`. The control API needs the control token besides, wherever a request comes from.
+   * Listening address. Default 127.0.0.1. The `Host` of a request must be a loopback name, the address that the request
+   * arrived at, or in `allowHosts`. The control API always requires the control token as well.
    */
   readonly host?: string | undefined;
-  /** Names that it answers to besides its own, without scheme and port, such as `platform.test`. Default none. */
+  /** Additional accepted host names, without scheme and port, such as `platform.test`. Default none. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** 0 to 65535; 0 takes a free port. Default 0. */
+  /** 0 to 65535. Default 0, which chooses a free port. */
   readonly port?: number | undefined;
-  /** Extensions under the same address. Default: none. */
+  /** Extensions on the same address. Default: none. */
   readonly extensions?: readonly Extension[] | undefined;
 }
 
-/** {@link ListenOptions} with every default filled in. */
+/** {@link ListenOptions} with defaults filled in. */
 export interface ListenSettings {
   readonly host: string;
   readonly allowHosts: readonly string[];
@@ -96,10 +96,10 @@ export async function startPlatform(
   }
 }
 
-/** @throws {ConfigError} naming every option that cannot be used, except for those of the platform itself */
+/** @throws {ConfigError} names every invalid option, except those of the platform itself */
 function listenSettings(options: ListenOptions): ListenSettings {
   const chosen: ListenSettings = {
-    // An address may stand in brackets, as in a URL.
+    // An IPv6 address may be in brackets, as in a URL.
     host: (options.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1"),
     allowHosts: options.allowHosts ?? [],
     port: options.port ?? 0,
@@ -133,7 +133,7 @@ interface AppOptions {
   readonly now: () => number;
 }
 
-/** The Express app around a platform: hosts, extensions, and requests as the platform takes them. */
+/** Returns the Express app of a platform. It checks the host, then serves extensions and the platform. */
 export function appOf({ platform, opened, allowHosts, logger, now }: AppOptions): Express {
   const isOurs = hostCheck(allowHosts);
   const serve = async (request: ExpressRequest, response: ServerResponse): Promise<void> => {
@@ -182,19 +182,19 @@ async function servePlatform(
   try {
     await sendAnswer(response, await platform.respond(request, gone.signal));
   } finally {
-    // An unread body is cancelled, so that its sender gets to see the answer.
+    // Cancels an unread body, so that the sender can receive the answer.
     if (request.body?.locked === false) await request.body.cancel();
   }
 }
 
-/** Sends an answer that is whole with one write. */
+/** Sends a complete answer with a single write. */
 async function sendAnswer(response: ServerResponse, answer: Answer): Promise<void> {
   const { status, headers, body } = answer;
   if (body instanceof ReadableStream) return await sendWebResponse(response, toResponse(answer));
   if (!response.destroyed) response.writeHead(status, headers).end(body ?? undefined);
 }
 
-/** The extensions of a platform, each opened by its first request. */
+/** Extensions of a platform, each opened by its first request. */
 export class Extensions {
   readonly #extensions: readonly Extension[];
   readonly #url: string;
@@ -205,20 +205,20 @@ export class Extensions {
     this.#url = url;
   }
 
-  /** Returns what opens the extension of a path, `undefined` for any other path. */
+  /** Returns a function that opens the extension of a path. `undefined` if the path has no extension. */
   find(path: string): (() => Promise<OpenExtension>) | undefined {
     const extension = this.#extensions.find((one) => path === one.path || path === `${one.path}/`);
     return extension && (() => this.#opened(extension));
   }
 
-  /** Closes what is open, or just being opened; what could not be opened needs no closing. */
+  /** Closes every extension that is open or opening. An extension that failed to open needs no close. */
   async close(): Promise<void> {
     const openings = await Promise.allSettled(this.#open.values());
     const open = openings.filter((opening) => opening.status === "fulfilled");
     await Promise.all(open.map(({ value }) => value.close()));
   }
 
-  /** @throws what `open` throws; the next request tries again */
+  /** @throws the error of `open`; the next request tries again */
   async #opened(extension: Extension): Promise<OpenExtension> {
     const { path } = extension;
     const opening = this.#open.get(path) ?? extension.open(this.#url);
@@ -226,14 +226,14 @@ export class Extensions {
     try {
       return await opening;
     } catch (error) {
-      // Another request that waited for this one may already have begun anew.
+      // Another request may already have started a new attempt.
       if (this.#open.get(path) === opening) this.#open.delete(path);
       throw error;
     }
   }
 }
 
-/** Returns the origin of a server, with a loopback name if it listens there too. */
+/** Returns the origin of a server, as a loopback address if the server listens on it. */
 function origin(host: string, { address, port, family }: AddressInfo): string {
   if (host === "localhost") return `http://localhost:${port}`;
   if (address === "0.0.0.0" || address === "127.0.0.1") return `http://127.0.0.1:${port}`;

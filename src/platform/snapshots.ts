@@ -3,12 +3,12 @@ import { invalid, notFound, PlatformError } from "./error.ts";
 import type { Timeline } from "./timeline/timeline.ts";
 import type { State } from "./world.ts";
 
-/** A snapshot without what it holds. */
+/** A snapshot without its content. */
 export interface SnapshotView {
-  /** `snap_` and a number that is never given twice. */
+  /** `snap_` and a number that is never reused. */
   readonly id: string;
   readonly name: string;
-  /** When it was taken or uploaded, by the platform's clock: ISO 8601, UTC. */
+  /** Time of the snapshot or its upload, on the platform's clock: ISO 8601, UTC. */
   readonly at: string;
   /** Size of its file. */
   readonly bytes: number;
@@ -18,13 +18,13 @@ interface Snapshot extends SnapshotView {
   readonly file: Uint8Array;
 }
 
-/** How many snapshots are kept at a time. */
+/** Number of snapshots kept at a time. */
 const MAX_SNAPSHOTS = 20;
 
-/** Bytes of all snapshots together. */
+/** Total bytes of all snapshots. */
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 
-/** The longest name, in characters. */
+/** Longest name, in characters. */
 const MAX_NAME_LENGTH = 100;
 
 export interface SnapshotsOptions {
@@ -33,7 +33,7 @@ export interface SnapshotsOptions {
   readonly timeline: Timeline;
 }
 
-/** Copies of the whole state to come back to. They live in memory, and end with the process. */
+/** Copies of the whole state that can be restored. They are in memory and end with the process. */
 export class Snapshots {
   readonly #options: SnapshotsOptions;
   readonly #snapshots = new Map<string, Snapshot>();
@@ -43,13 +43,13 @@ export class Snapshots {
     this.#options = options;
   }
 
-  /** Oldest first. */
+  /** Lists the snapshots, oldest first. */
   list(): readonly SnapshotView[] {
     return [...this.#snapshots.values()].map(view);
   }
 
   /**
-   * Takes a snapshot of everything that is in the state: content, events, tokens, secrets, settings.
+   * Takes a snapshot of the whole state: content, events, tokens, secrets and settings.
    *
    * @param name 1 to 100 characters. Default: its id
    * @throws {PlatformError} 400 VALIDATION; 409 SNAPSHOTS_FULL
@@ -59,17 +59,18 @@ export class Snapshots {
     return this.#keep(this.#options.state.copy(), name, "taken");
   }
 
-  /** The file of a snapshot: a state file for another platform (`stateFile`), or for `upload`. */
+  /** Returns the file of a snapshot: a state file for another platform (`stateFile`) or for `upload`. */
   file(id: string): Uint8Array {
     return Uint8Array.from(this.#find(id).file);
   }
 
   /**
-   * Takes a snapshot from a file: that of another snapshot, or the state file of a platform that was stopped.
-   * The standard token and the webhook's secret of this platform take the place of those in it.
+   * Adds a snapshot from a file: the file of another snapshot, or the state file of a stopped platform. This platform's
+   * standard token and webhook secret replace those in the file.
    *
    * @param name 1 to 100 characters. Default: its id
-   * @throws {PlatformError} 400 VALIDATION: not a snapshot, damaged, of a newer version; 409 SNAPSHOTS_FULL
+   * @throws {PlatformError} 400 VALIDATION for a file that is not a snapshot, is damaged or is of a newer version; 409
+   * SNAPSHOTS_FULL
    */
   upload(file: Uint8Array, name?: string): SnapshotView {
     checkName(name);
@@ -77,8 +78,8 @@ export class Snapshots {
   }
 
   /**
-   * Puts everything back to how it was. Faults end, API requests and deliveries that are under way have no
-   * effect, and events go on with numbers that were never used.
+   * Restores a snapshot. Faults end, API requests and deliveries in progress have no effect, and new events get numbers
+   * that were never used.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */
@@ -89,7 +90,7 @@ export class Snapshots {
   }
 
   /**
-   * Drops a snapshot; the state stays as it is.
+   * Removes a snapshot. The current state does not change.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */

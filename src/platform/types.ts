@@ -1,4 +1,4 @@
-/** The shapes of the control API and of the timeline, for the command line, the portal and tests. */
+/** Types of the control API and the timeline, for the command line, the portal and tests. */
 
 export type {
   ReportedError,

@@ -26,7 +26,7 @@ import type { DeliveryRecords } from "./webhooks/records.ts";
 import { Sender } from "./webhooks/sender.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 
-/** Parts that outlive a state that is replaced. */
+/** Parts that outlive a state. */
 export interface Lasting {
   readonly url: string;
   readonly clock: PlatformClock;
@@ -44,8 +44,8 @@ export interface Lasting {
 }
 
 /**
- * A state with everything that works on it: the only place where these parts meet. When the state is replaced, the world
- * ends as a whole and another one begins, so that what is under way can change nothing in the state that follows.
+ * A state with every part that works on it. When the state is replaced, the whole world ends and another begins, so
+ * that work in progress cannot change the new state.
  */
 export class World {
   readonly store: Store;
@@ -64,7 +64,7 @@ export class World {
   readonly #sender: Sender;
   readonly #cleaner: Cleaner;
 
-  /** @param given limits that come before those of the state */
+  /** @param given limits that override those of the state */
   constructor(store: Store, lasting: Lasting, given: Partial<LimitSettings>) {
     const { url, clock, timeline, records, calls, random, logger } = lasting;
     this.store = store;
@@ -105,14 +105,14 @@ export class World {
     };
   }
 
-  /** Begins what the state owes: what was to come late, deliveries, and what is to be removed. */
+  /** Resumes pending work of the state: late events, deliveries and the removal of expired uploads. */
   begin(): void {
     this.eventFaults.wake();
     this.#cleaner.wake();
     this.webhooks.wakeAll();
   }
 
-  /** Ends everything for another world. Requests that are under way find the store closed. */
+  /** Ends the world so that another can replace it. Requests in progress find the store closed. */
   end(): void {
     for (const fault of [this.webhookFaults, this.apiFaults, this.eventFaults]) fault.end();
     this.#sender.cut("the state was replaced");
@@ -122,13 +122,13 @@ export class World {
     this.store.close();
   }
 
-  /** Ends everything with the platform. Resolves when nothing runs. */
+  /** Stops with the platform. Resolves once no delivery is running. */
   async stop(): Promise<void> {
     this.#sender.close();
     await this.webhooks.stop();
   }
 
-  /** Closes the state, after {@link stop}. */
+  /** Closes the state after {@link stop}. */
   close(): void {
     this.#stopTimers();
     this.store.close();
@@ -146,16 +146,16 @@ export interface StateOptions {
   readonly stateFile: string;
   readonly apiKey: string | undefined;
   readonly webhookSecret: string | undefined;
-  /** The limits of the start, also after a reset. */
+  /** Initial limits, restored by a reset. */
   readonly limits: Partial<LimitSettings>;
 }
 
-/** The state that is in use, and how another one takes its place. A copy of it is a SQLite file. */
+/** Holds the current state and replaces it. A copy of a state is a SQLite file. */
 export class State {
   readonly #options: StateOptions;
   #world: World;
 
-  /** @throws {ConfigError} the file cannot be used */
+  /** @throws {ConfigError} if the file cannot be used */
   constructor(options: StateOptions) {
     this.#options = options;
     const { lasting, stateFile, apiKey, webhookSecret, limits } = options;
@@ -169,19 +169,19 @@ export class State {
     }
   }
 
-  /** The world of the state that is in use now. */
+  /** The world of the current state. */
   get world(): World {
     return this.#world;
   }
 
-  /** Returns a copy of everything, as a SQLite file. */
+  /** Returns a copy of the whole state as a SQLite file. */
   copy(): Uint8Array {
     return this.#world.store.copy();
   }
 
   /**
-   * Makes a file that comes from outside fit for this platform: of this version, and with the standard token and the
-   * webhook's secret of this one, so that the bot beside it goes on working.
+   * Converts a file from outside to this version, with this platform's standard token and webhook secret, so that the
+   * bot continues to work.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -196,16 +196,16 @@ export class State {
   }
 
   /**
-   * Replaces everything by what a copy holds.
+   * Replaces the whole state by a copy.
    *
-   * @param copy of `copy` or `adopt`
-   * @param name for the timeline
+   * @param copy result of `copy` or `adopt`
+   * @param name description for the timeline
    */
   restore(copy: Uint8Array, name: string): void {
     this.#replace(new Store(openBytes(copy)), {}, { change: "restored", detail: name });
   }
 
-  /** Begins anew, as a new state file does; the first app keeps its tokens and its secret. */
+  /** Replaces the state by a new one. The first app keeps its tokens and its secret. */
   reset(): void {
     const { lasting, limits } = this.#options;
     const { tokens, people } = this.#world.store;
@@ -218,7 +218,7 @@ export class State {
     this.#replace(next, limits, { change: "reset", detail: "a new state" });
   }
 
-  /** Events go on with numbers that neither state has used, because a bot would take a second one for a repeat. */
+  /** New events get numbers that neither state has used, because a bot would ignore a reused number as a duplicate. */
   #replace(
     next: Store,
     limits: Partial<LimitSettings>,
@@ -235,7 +235,7 @@ export class State {
     this.#world.begin();
   }
 
-  /** Prepares a state to take the place of this one. Nothing has changed until the returned function is called. */
+  /** Prepares the replacement of this state. Nothing changes until the returned function is called. */
   #place(next: Store): () => Store {
     const { stateFile } = this.#options;
     if (stateFile === MEMORY) return () => next;

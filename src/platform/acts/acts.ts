@@ -31,7 +31,7 @@ export interface ActsOptions {
   readonly clock: Clock;
 }
 
-/** Acts of people, and acts of bots that the API does not offer. */
+/** Actions of people, and actions of bots that the API does not offer. */
 export class Acts {
   readonly #options: ActsOptions;
 
@@ -40,7 +40,7 @@ export class Acts {
   }
 
   /**
-   * Performs an act of a person or a bot, once or `count` times, in one transaction.
+   * Performs an action once or `count` times, in one transaction.
    *
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG, INVALID_IMAGE_KEY; 403 BLOCKED; 404 NOT_FOUND
    */
@@ -68,12 +68,12 @@ function once(act: Act): Created {
   return concerns;
 }
 
-/** Writes a post. It concerns the bots that it mentions. */
+/** Writes a post. Every bot that the post mentions gets an event. */
 function writePost(act: Act): Outcome {
   return posted(act, { text: act.input.text ?? "Good morning" });
 }
 
-/** Mentions a bot: in a comment on the post, or, without one, in a new post. */
+/** Mentions a bot in a comment on the given post, or in a new post. */
 function mentionBot(act: Act): Outcome {
   const { store, input } = act;
   const post = input.postId === undefined ? undefined : postNamed(store, input.postId);
@@ -83,12 +83,11 @@ function mentionBot(act: Act): Outcome {
   return commented(act, { post: post.seq, text, meant: bot });
 }
 
-/** Comments on a post. */
 function commentOnPost(act: Act): Outcome {
   return commented(act, { post: postOf(act).seq, text: act.input.text ?? "Nice!" });
 }
 
-/** Replies to a comment. A bot without a comment writes one first. */
+/** Replies to a comment. If the bot has no comment yet, the bot writes one first. */
 function replyToComment(act: Act): Outcome {
   const { input } = act;
   const target =
@@ -96,7 +95,6 @@ function replyToComment(act: Act): Outcome {
   return commented(act, { post: target.post, text: input.text ?? "Really?", replyTo: target.seq });
 }
 
-/** Quotes a post in a new post. */
 function quotePost(act: Act): Outcome {
   const { store, write, from, input, at } = act;
   const quoted = postOf(act);
@@ -138,7 +136,6 @@ function withMention(text: string, { username }: User): string {
   return mentionsIn(text).has(username) ? text : `@${username} ${text}`.trimEnd();
 }
 
-/** Sends a bot a direct message. */
 function sendMessage(act: Act): Outcome {
   const { store, write, from, input, at } = act;
   const text = input.text ?? "Hello!";
@@ -148,7 +145,7 @@ function sendMessage(act: Act): Outcome {
   return { concerns: messageIds(message), made: { message: message.seq } };
 }
 
-/** The one conversation of the sender with the bot; a `conversationId` must name that one. */
+/** Returns the conversation of the sender and the bot. A given `conversationId` must be the same conversation. */
 function conversationOf(act: Act): number {
   const { store, from, input } = act;
   const { people, blocks, conversations } = store;
@@ -174,10 +171,9 @@ function namedConversation({ store, from, to, input: { conversationId = "" } }: 
   throw invalid(`${conversationId} is with ${other}, not with ${to.username}`);
 }
 
-// `entityType` and `entityId` name what the act was done to: it makes nothing of its own. The document shows
-// neither, see docs/reference/local-platform.md.
+// A follow, like or repost creates no content, so `entityType` and `entityId` name the target. The platform's document
+// leaves both open (docs/reference/local-platform.md).
 
-/** Follows a bot. */
 function followBot(act: Act): Outcome {
   const recipient = recipientOf(act);
   const entity = { entityType: "user", entityId: idOf("u", recipient.seq) };
@@ -188,7 +184,6 @@ function followBot(act: Act): Outcome {
   return { concerns: {} };
 }
 
-/** Likes a post or a comment. */
 function likeContent(act: Act): Outcome {
   const { commentId } = act.input;
   if (commentId === undefined) return reactToPost("like", act);
@@ -198,12 +193,11 @@ function likeContent(act: Act): Outcome {
   return { concerns };
 }
 
-/** Reposts a post. */
 function repostPost(act: Act): Outcome {
   return reactToPost("repost", act);
 }
 
-/** Writes an event of an invented type with the given payload. */
+/** Writes an event of a custom type with the given payload. */
 function inventedEvent(act: Act): Outcome {
   const { type, payload = {} } = act.input;
   act.write.notice({ recipient: recipientOf(act), event: { type, payload } }, act);
@@ -224,7 +218,7 @@ interface Place {
   readonly postId: string;
 }
 
-/** Writes an event for the author of content, unless that is a person. */
+/** Writes an event for the author of the content if the author is a bot. */
 function notifyOwner(
   type: "like" | "repost",
   act: Act,
@@ -239,30 +233,25 @@ function notifyOwner(
   );
 }
 
-/** One act with everything it needs. */
 interface Act {
   readonly store: Store;
   readonly write: EventWriter;
-  /** The acting account: a person, or a bot. */
+  /** The person or bot that acts. */
   readonly from: User;
-  /** The bot that it is said to concern; undefined where nothing is said. */
+  /** The target bot of the input. `undefined` if the input has no `to`. */
   readonly to: User | undefined;
   readonly input: ActInput;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** Result of an act, besides its events. */
 interface Outcome {
   readonly concerns: Created;
-  /** The written content, if any. */
+  /** The created content, if any. */
   readonly made?: Target;
 }
 
-/**
- * The bot that an act concerns: the one that was named, else the owner of the content that was named, else
- * the first bot.
- */
+/** Returns the target bot: the named one, otherwise the owner of the named content, otherwise the first bot. */
 function recipientOf({ store, from, to }: Act, owner?: number): User {
   const ownerBot = owner === undefined || owner === from.seq ? undefined : store.people.get(owner);
   const recipient = to ?? (ownerBot?.isBot === true ? ownerBot : store.people.bot());
@@ -271,7 +260,7 @@ function recipientOf({ store, from, to }: Act, owner?: number): User {
   throw invalid(`${what}; name another bot in to, or another account in from`);
 }
 
-/** The post that was named, anybody's, or the newest of the bot concerned. */
+/** Returns the named post, of any author, or the newest post of the target bot. */
 function postOf(act: Act): Post {
   const { store, input } = act;
   if (input.postId === undefined) {
@@ -284,7 +273,7 @@ function postOf(act: Act): Post {
   return ownedAsSaid(act, postNamed(store, input.postId), input.postId);
 }
 
-/** The comment that was named, anybody's. */
+/** Returns the named comment, of any author. */
 function commentNamed(act: Act, commentId: string): Comment {
   const seq = seqOf("cm", commentId);
   const comment = seq === undefined ? undefined : act.store.posts.comment(seq);
@@ -299,13 +288,13 @@ function postNamed({ posts }: Store, postId: string): Post {
   return post;
 }
 
-/** Returns the content. Refuses the act if it names another account than the author. */
+/** Returns the content. Rejects `to` if it is not the author. */
 function ownedAsSaid<T extends Post | Comment>({ to }: Act, content: T, id: string): T {
   if (to === undefined || content.author === to.seq) return content;
   throw invalid(`${id} is of ${content.authorUsername}, not of ${to.username}`);
 }
 
-/** A drawing of 640 × 480 pixels and its preview: what is attached when an act asks for images. */
+/** A drawing of 640 × 480 pixels and its preview, attached if the input asks for images. */
 interface Sample {
   readonly data: Buffer;
   readonly thumbnail: Buffer;
@@ -313,7 +302,7 @@ interface Sample {
 
 let sample: Sample | undefined;
 
-/** Adds the images of the act to what it made: those that were uploaded, then as many samples as it asks for. */
+/** Attaches the uploaded images first, then the requested number of sample images. */
 function attachImages({ store, from, input, at }: Act, target: Target): void {
   const { images = 0, imageKeys = [] } = input;
   attachUploads(store.images, imageKeys, { ...target, owner: from.seq, now: at });

@@ -3,50 +3,49 @@ import { invalid } from "../error.ts";
 import { checkText, MAX_IMAGES } from "../input-rules.ts";
 import type { Created } from "../timeline/entries.ts";
 
-/** Types of acts: each makes an event of its name (section 6), or a post. */
+/** Type of an action. Each writes an event of its name (section 6), except `post`. */
 export type ActType = EventType | "post";
 
-/** Something that a person or a bot does. */
+/** An action of a person or a bot. */
 export interface ActInput {
   /**
-   * Type of the act. Any other name, of small letters, digits, dots, dashes and underscores, writes an event of
-   * that type: one that the platform may have some day (section 9).
+   * Any other name of lowercase letters, digits, dots, dashes and underscores writes an event of that custom type. The
+   * platform may add types (section 9).
    */
   readonly type: ActType | (string & Record<never, never>);
-  /** Username, with or without `@`: a person, who is made on first use, or a bot other than `to`. */
+  /** Username of the actor, with or without `@`. An unknown person is created. A bot must differ from `to`. */
   readonly from: string;
   /**
-   * The bot concerned, by username. Default: the owner of the post, comment or conversation that is named,
-   * else the first bot.
+   * Username of the target bot. Default: the owner of the named post, comment or conversation, otherwise the first bot.
    */
   readonly to?: string | undefined;
-  /**
-   * The written text, up to 4000 characters; a text of the platform's own when absent. It may be empty
-   * where there are images.
-   */
+  /** Up to 4,000 characters. Default: a sample text. May be empty if there are images. */
   readonly text?: string | undefined;
-  /** How many images are attached, 0 to 4. Default 0. */
+  /** Number of sample images to attach, 0 to 4. Default 0. */
   readonly images?: number | undefined;
-  /** Keys of uploads of the same person (`POST /control/v1/images`), each good once; with `images` up to 4. */
+  /**
+   * Keys of the same person's uploads (`POST /control/v1/images`). Each is single-use. At most 4 together with
+   * `images`.
+   */
   readonly imageKeys?: readonly string[] | undefined;
   readonly conversationId?: string | undefined;
   readonly postId?: string | undefined;
   readonly commentId?: string | undefined;
-  /** The payload of an event whose type is not of the document, as it is. Default `{}`. */
+  /** Payload of an event with a custom type, sent unchanged. Default `{}`. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
-  /** How often, 1 to 1000. Default 1. */
+  /** Number of repetitions, 1 to 1000. Default 1. */
   readonly count?: number | undefined;
 }
 
-/** Result: the events of all bots, and the ids of the content that the last act concerns. */
+/** Result of an action: the events of all bots, and the ids of the content of the last repetition. */
 export interface ActResult extends Created {
   readonly events: readonly AnyEvent[];
 }
 
-/** How often an act can be done at once. */
+/** All repetitions run in one transaction, which blocks the platform. */
 export const MAX_COUNT = 1000;
 
-/** The types of which there is no name yet (section 9: new ones may come). */
+/** Names that a future event type may have (section 9). */
 export const OWN_TYPE: RegExp = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 const allDetails = [
@@ -61,7 +60,7 @@ const allDetails = [
 ] as const;
 type Detail = (typeof allDetails)[number];
 
-/** Fields of an act of each type, besides its account and its number. */
+/** Permitted fields by type, besides `type`, `from` and `count`. */
 const details: { readonly [T in ActType]: readonly Detail[] } = {
   post: ["text", "images", "imageKeys"],
   "dm.message": ["to", "text", "images", "imageKeys", "conversationId"],
@@ -74,14 +73,13 @@ const details: { readonly [T in ActType]: readonly Detail[] } = {
   quote: ["to", "text", "images", "imageKeys", "postId"],
 };
 
-/** False for a type that only an event can have which is invented. */
+/** Returns whether the type is built in. A custom type is not. */
 export function isActType(type: string): type is ActType {
   return Object.hasOwn(details, type);
 }
 
 /**
- * Refuses what cannot be done, and details that an act of this type does not have: passed over, they
- * would look obeyed.
+ * Rejects impossible input and fields that the type does not have. An ignored field would look like an accepted one.
  *
  * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
  */

@@ -13,7 +13,6 @@ import type { ApiEntry } from "../timeline/entries.ts";
 import { type ApiParts, type Operation, operations } from "./operations.ts";
 import { authenticate, findGrant, requireEnabled, requireScope } from "./token.ts";
 
-/** Dependencies of the API. */
 export interface ApiContext extends ApiParts {
   readonly clock: PlatformClock;
   readonly calls: CallRecords;
@@ -21,7 +20,7 @@ export interface ApiContext extends ApiParts {
   readonly logger: Logger;
 }
 
-/** Facts about a request so far, for its line in the timeline and its record. */
+/** Facts collected during a request, for its timeline entry and its record. */
 interface Trace {
   readonly entry: { -readonly [K in keyof Details]: Details[K] };
   body: Buffer | undefined;
@@ -32,9 +31,9 @@ type Details = Omit<ApiEntry, "kind" | "id" | "method" | "path" | "status" | "ms
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * Answers a request to the API: body, fault, token, kill switch, rate limit, scope, operation, record.
+ * Answers a request to the API. The order: body, fault, token, kill switch, rate limit, scope, operation, record.
  *
- * @throws {ConnectionLost} a fault lost the answer, or the client went away
+ * @throws {ConnectionLost} if a fault drops the answer or the client disconnects
  */
 export async function answerApi(context: ApiContext, incoming: Incoming): Promise<TextAnswer> {
   const { clock, calls, faults, logger } = context;
@@ -68,13 +67,13 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
     answer = errorAnswer(error, logger);
   }
   if (fault?.mode === "gateway") answer = gatewayPage(fault);
-  // Recorded before the answer leaves, so that its reader finds the line in the timeline.
+  // Recorded before the answer leaves, so that the client can already read the timeline entry.
   record(gone.aborted || fault?.mode === "lose-answer" ? null : answer.status, answer);
   if (fault?.mode === "lose-answer") throw new ConnectionLost();
   return answer;
 }
 
-/** Unknown paths and wrong methods are operations that fail, so that faults and the timeline cover them too. */
+/** Unknown paths and wrong methods become failing operations, so that faults and the timeline include them. */
 function operationOf(method: string, path: string): Match<Operation> {
   try {
     return operations.find(method, path) ?? failing(notFound("endpoint"));
@@ -90,7 +89,7 @@ function failing(error: unknown): Match<Operation> {
   return { route: { method: "GET", path: "*", scopes: allScopes, handle }, id: "" };
 }
 
-/** Without a valid token the body is dropped, so that strangers cannot make the platform read it. */
+/** Drops the body unless the token is valid. Otherwise a stranger could make the platform read large bodies. */
 async function readBody(
   { store }: ApiContext,
   { read }: Operation,
@@ -116,7 +115,7 @@ interface Given {
   readonly trace: Trace;
 }
 
-/** Everything is looked at anew, because token, app and state may have changed while the request waited. */
+/** Checks everything again because the token, the app and the state may have changed while the request waited. */
 async function perform(
   context: ApiContext,
   { route, id }: Match<Operation>,
@@ -138,7 +137,7 @@ async function perform(
   return jsonAnswer(route.status ?? 200, json);
 }
 
-/** Returns the bot of a request with its event: as the bot says, or as can be guessed. */
+/** Returns the bot of a request and its event. Without the bot's header, the event is a guess. */
 function senderOf(
   { store, shown }: ApiContext,
   { request, path }: Incoming,
@@ -152,7 +151,7 @@ function senderOf(
   return eventId === undefined ? { bot } : { bot, eventId, guessed: true };
 }
 
-/** The timeline keeps thousands of texts, so one that is too long is cut. */
+/** Truncates long texts because the timeline keeps thousands of them. */
 function textOf(body: unknown): string | undefined {
   const text = typeof body === "object" && body !== null && "text" in body ? body.text : undefined;
   if (typeof text !== "string") return undefined;

@@ -3,27 +3,27 @@ import * as z from "../../core/zod.ts";
 import { PlatformError } from "../error.ts";
 import type { Store } from "../store/store.ts";
 
-/** Limits of an app. Null: no limit. */
+/** Limits of an app. `null` means unlimited. */
 export interface LimitSettings {
-  /** Requests in a minute of the clock, polling included (section 8). */
+  /** Requests per minute of the clock, including polling (section 8). */
   readonly requestsPerMinute: number | null;
-  /** Uploads in a day, UTC. */
+  /** Uploads per day, UTC. */
   readonly uploadsPerDay: number | null;
-  /** Posts in a day, UTC. */
+  /** Posts per day, UTC. */
   readonly postsPerDay: number | null;
-  /** Comments in a day, UTC. */
+  /** Comments per day, UTC. */
   readonly commentsPerDay: number | null;
-  /** Direct messages in a day, UTC. */
+  /** Direct messages per day, UTC. */
   readonly dmsPerDay: number | null;
 }
 
 /** The rate limit, or one of the daily quotas. */
 export type LimitName = keyof LimitSettings;
 
-/** A limit for a day. */
+/** A daily quota. */
 export type Quota = Exclude<LimitName, "requestsPerMinute">;
 
-/** The same for each limit. */
+/** Returns a record with the same value for each limit. */
 export function eachLimit<T>(value: T): { readonly [K in LimitName]: T } {
   return {
     requestsPerMinute: value,
@@ -36,12 +36,12 @@ export function eachLimit<T>(value: T): { readonly [K in LimitName]: T } {
 
 export const NO_LIMITS: LimitSettings = eachLimit(null);
 
-/** The largest number of a limit. */
+/** Highest value of a limit. */
 export const MAX_LIMIT = 1_000_000;
 
 export const DAY_MS = 86_400_000;
 
-/** Returns the problems of limits that were set from code, in sentences with their names. */
+/** Returns the problems of limits set from code, each as a sentence with the name of the limit. */
 export function limitProblems(limits: Partial<LimitSettings>): string[] {
   return Object.entries(limits)
     .filter(([, value]) => value !== null && !isLimit(value))
@@ -52,32 +52,32 @@ function isLimit(value: number): boolean {
   return Number.isInteger(value) && value >= 0 && value <= MAX_LIMIT;
 }
 
-/** One limit and what the app has used of it. */
+/** A limit and its use by the app. */
 export interface LimitView {
-  /** Null: none. */
+  /** `null` if unlimited. */
   readonly limit: number | null;
-  /** Requests of this minute, or successful writes of this day. */
+  /** Requests in this minute, or successful writes on this day. */
   readonly used: number;
-  /** When `used` is 0 again; ISO 8601, UTC. */
+  /** Time of the next reset of `used`. ISO 8601, UTC. */
   readonly resetsAt: string;
 }
 
-/** Every limit, and how much of it is used. */
+/** Every limit with its use. */
 export type LimitsView = Readonly<Record<LimitName, LimitView>>;
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().catch(null);
 
-// An unreadable value counts as never set, because a state file may come from anywhere.
+// An unreadable value counts as unset because a state file may come from anywhere.
 const saved: z.ZodType<LimitSettings> = z.object(eachLimit(limit)).catch(NO_LIMITS);
 
 export interface LimitsOptions {
   readonly store: Pick<Store, "usage" | "settings">;
   readonly clock: Clock;
-  /** Limits that come before those of the state. */
+  /** Override the limits of the state. */
   readonly given: Partial<LimitSettings>;
 }
 
-/** The rate limit and the daily quotas, for each app by itself (section 8). The document shows no values. */
+/** Rate limit and daily quotas, counted per app (section 8). The platform's document leaves the values open. */
 export class Limits {
   readonly #store: LimitsOptions["store"];
   readonly #clock: Clock;
@@ -92,14 +92,14 @@ export class Limits {
     this.set({});
   }
 
-  /** Changes the limits that are named. What is used already stays used. */
+  /** Changes the named limits. Usage so far still counts. */
   set(change: Partial<LimitSettings>): void {
     this.#settings = { ...this.#settings, ...change };
     this.#store.settings.put("limits", this.#settings);
   }
 
   /**
-   * Counts a request, refused ones too.
+   * Counts a request, even if it is then refused.
    *
    * @throws {PlatformError} 429 RATE_LIMITED with Retry-After in seconds
    */
@@ -107,7 +107,7 @@ export class Limits {
     this.#rate.count(bot, this.#settings.requestsPerMinute);
   }
 
-  /** @throws {PlatformError} 429 QUOTA_EXCEEDED with Retry-After in seconds, when the day's are used up */
+  /** @throws {PlatformError} 429 QUOTA_EXCEEDED with Retry-After in seconds, if the quota is used up */
   check(bot: number, quota: Quota): void {
     const limit = this.#settings[quota];
     if (limit === null || this.#used(bot, quota) < limit) return;
@@ -117,7 +117,7 @@ export class Limits {
   }
 
   /**
-   * Uses up one. Call it in the transaction that makes what is counted: what fails is not counted.
+   * Counts one write. Must run in the transaction of the write, so that a failed write does not count.
    *
    * @throws {PlatformError} 429 QUOTA_EXCEEDED
    */
@@ -160,7 +160,7 @@ export class Limits {
 
 const MINUTE_MS = 60_000;
 
-/** Counts the requests of each app in the current minute. It lives in memory: a minute is soon over. */
+/** Counts the requests of each app in the current minute. A restart may forget them because a minute is short. */
 class RequestRate {
   readonly #clock: Clock;
   readonly #used = new Map<number, number>();
@@ -170,7 +170,7 @@ class RequestRate {
     this.#clock = clock;
   }
 
-  /** @throws {PlatformError} 429 RATE_LIMITED when these are more than `limit` in this minute */
+  /** @throws {PlatformError} 429 RATE_LIMITED after `limit` requests in this minute */
   count(bot: number, limit: number | null): void {
     const { used, resetsAt } = this.state(bot);
     this.#used.set(bot, used + 1);
@@ -180,7 +180,7 @@ class RequestRate {
     throw new PlatformError(429, "RATE_LIMITED", message, { "Retry-After": String(seconds) });
   }
 
-  /** `resetsAt`: milliseconds since 1970. */
+  /** `resetsAt` is in ms since 1970. */
   state(bot: number): { readonly used: number; readonly resetsAt: number } {
     const minute = Math.floor(this.#clock.now() / MINUTE_MS);
     if (minute !== this.#minute) this.#used.clear();

@@ -28,7 +28,7 @@ import type { Uploads } from "../uploads/uploads.ts";
 import type { Limits, Quota } from "./limits.ts";
 import { isoTime, type PostView, type Views } from "./views.ts";
 
-/** The parts of the platform that operations work with. */
+/** Parts of the platform that the operations use. */
 export interface ApiParts {
   readonly store: Store;
   readonly publisher: Publisher;
@@ -38,45 +38,43 @@ export interface ApiParts {
   readonly shown: ShownEvents;
 }
 
-/** A request that has passed the token, the kill switch, the rate limit and the scope. */
+/** A request that has passed the token, kill switch, rate limit and scope checks. */
 export interface Call extends ApiParts {
-  /** The bot whose app calls. */
+  /** The bot of the calling app. */
   readonly bot: User;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** The parameter of the path; empty if the path has none. */
+  /** Path parameter. Empty if the path has none. */
   readonly id: string;
   readonly query: URLSearchParams;
   readonly body: unknown;
-  /** The scopes of the token. */
   readonly scopes: ReadonlySet<Scope>;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly gone: AbortSignal;
 }
 
 /**
- * One operation of section 4. Synchronous, so that a call happens as a whole or not at all. An upload waits for its
- * download, and is then stored in one step.
+ * An operation of section 4. Operations are synchronous, so that a call takes effect completely or not at all. An
+ * upload awaits its download, then stores the image in one step.
  */
 export interface Operation extends Route {
   readonly method: "GET" | "POST";
-  /** The token needs one of these. */
+  /** The token needs at least one of these. */
   readonly scopes: readonly Scope[];
-  /** Status of a success. Default 200. */
+  /** Status of a successful answer. Default 200. */
   readonly status?: number;
-  /** Reads the body. Default: JSON of up to 1 MB. */
+  /** Default: JSON of up to 1 MB. */
   readonly read?: (request: Request) => Promise<unknown>;
   /** @throws {PlatformError} */
   readonly handle: (call: Call) => Result | Promise<Result>;
 }
 
-/** Result of an operation. */
 export interface Result {
-  /** The body of the answer, as JSON. */
+  /** Body of the answer, as JSON. */
   readonly json: string;
-  /** Ids of what the call made, for the timeline. */
+  /** Ids of created content, for the timeline. */
   readonly created?: Created;
-  /** Events that the answer shows, for the timeline. */
+  /** Events in the answer, for the timeline. */
   readonly eventIds?: readonly string[];
 }
 
@@ -85,7 +83,10 @@ const MESSAGES = "/dm/conversations/:id/messages";
 const COMMENTS = "/posts/:id/comments";
 const anyWrite: readonly Scope[] = ["posts:write", "comments:write", "dm"];
 
-/** Every operation of the API. docs/reference/local-platform.md has the parameters and payloads that the document does not show. */
+/**
+ * Every operation of the API. The platform's document leaves some parameters and payloads open;
+ * docs/reference/local-platform.md lists them.
+ */
 export const operations: Routes<Operation> = new Routes<Operation>([
   { method: "GET", path: "/me", scopes: ["read"], handle: readMe },
   { method: "GET", path: "/users/:username", scopes: ["read"], handle: readUser },
@@ -123,8 +124,8 @@ function readUser({ store, views, id }: Call): Result {
 }
 
 /**
- * `recent`: all posts in the order of time. That is no recommendation, so what bots write is in it.
- * `trending`: what people react to most, where the posts of bots have no place (section 1).
+ * `recent` lists all posts by time. It is no recommendation, so it includes posts of bots. `trending` sorts by
+ * reactions and excludes them (section 1).
  */
 function readFeed(call: Call): Result {
   const sort = text(call.query, "sort") ?? "recent";
@@ -148,7 +149,7 @@ function trending({ store, views, query }: Call): Page<PostView> {
   });
 }
 
-/** The cursor is a position in the order, because its post may have moved on. */
+/** The cursor is a position in the order because its post may have moved. */
 function trendingWindow(query: URLSearchParams): TrendingWindow {
   const cursor = text(query, "cursor");
   const max = Number.MAX_SAFE_INTEGER;
@@ -159,12 +160,12 @@ function trendingWindow(query: URLSearchParams): TrendingWindow {
   return { reactions: Number(reactions), before, limit: limit(query) };
 }
 
-/** The longest `q`, in UTF-16 units. */
+/** Longest `q`, in UTF-16 units. */
 const MAX_QUERY = 200;
 
 type Hit = { readonly user: User } | { readonly post: Post };
 
-/** Accounts first, then posts, each newest first. */
+/** Returns accounts first, then posts, each newest first. */
 function search({ store, views, query }: Call): Result {
   const wanted = text(query, "q")?.trim() ?? "";
   if (wanted === "" || wanted.length > MAX_QUERY) {
@@ -234,7 +235,7 @@ async function upload({ uploads, body, bot, gone }: Call): Promise<Result> {
 }
 
 function listConversations({ store, query, views, bot }: Call): Result {
-  // The position is the latest message: a conversation that gains one moves to the front.
+  // The cursor is the latest message because a new message moves the conversation to the front.
   const conversations = page(
     window(query, (cursor) => seqOf("m", cursor)),
     (rows) => store.conversations.summaries(bot.seq, rows),
@@ -272,7 +273,7 @@ function sendMessage(call: Call): Result {
   return { ...json({ id, conversationId, createdAt: isoTime(now) }), created };
 }
 
-/** Conversations of others are answered like conversations that do not exist. */
+/** Answers for conversations of other accounts as if they did not exist (section 5, rule 5). */
 function botsConversation({ store, bot, id }: Call): number {
   const seq = seqOf("c", id);
   if (seq === undefined || !store.conversations.hasMember(seq, bot.seq)) {
@@ -302,7 +303,7 @@ function readEvents({ store, shown, query, scopes, bot }: Call): Result {
   const events = store.events.page(bot.seq, after, visible, size);
   shown.note(bot.seq, events);
   const eventIds = events.map(({ id }) => id);
-  // The last event shown, so that nothing is skipped; with none to show, where the client was.
+  // The last event in the answer. Without events, the client's own cursor, so that none is skipped.
   const cursor = eventIds.at(-1) ?? since ?? BEFORE_FIRST_EVENT;
   const texts = events.map((event) => event.json).join(",");
   return { json: `{"events":[${texts}],"cursor":${JSON.stringify(cursor)}}`, eventIds };
@@ -313,15 +314,15 @@ interface DraftBody {
   readonly imageKeys?: readonly string[] | null | undefined;
 }
 
-// Other fields pass, because the document does not show which ones posts and comments take.
+// Unknown fields pass because the platform's document leaves the fields of posts and comments open.
 const draftBody: z.ZodType<DraftBody> = z.object({
   text: z.string().nullish(),
   imageKeys: z.array(z.string()).nullish(),
 });
 
 /**
- * Makes a post, comment or message of a body (section 4, "Attaching images"): counts it, attaches its images, and
- * publishes its events. All of that happens, or nothing.
+ * Creates a post, comment or message from a body (section 4, "Attaching images"). In one transaction, the content is
+ * counted and stored, its images are attached and its events are published.
  *
  * @param make stores the content with this text, which is empty only if there are images
  * @throws {PlatformError} 400 VALIDATION, TOO_MANY_IMAGES, EMPTY, TOO_LONG; 429 QUOTA_EXCEEDED; 400 INVALID_IMAGE_KEY,

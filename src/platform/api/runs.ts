@@ -16,10 +16,10 @@ import type { Store } from "../store/store.ts";
 import type { EntryOf, Timeline } from "../timeline/timeline.ts";
 import { authenticate, bearerIn } from "./token.ts";
 
-/** Longest text of a report, in characters. */
+/** Longest text in a report, in characters. */
 const MAX_LENGTH = 10_000;
 
-/** In characters. That of a cron's event has its name, of up to 100. */
+/** In characters. The event of a cron contains its name of up to 100 characters. */
 const MAX_ID_LENGTH = 1_000;
 
 const text = z.string().max(MAX_LENGTH);
@@ -50,15 +50,15 @@ const runsBody: z.ZodType<{ runs: RunReport[]; url?: string | undefined }> = z.o
 
 const routes: Routes<Route> = new Routes([{ method: "POST", path: "/" }]);
 
-/** The address of a bot that serves its inbox. */
+/** Address of a bot that serves its inbox. */
 export interface BotAddress {
   readonly url: string;
-  /** The only token that is sent there: the bot has it already. */
+  /** The only token sent to this address, because the bot has already shown that it knows the token. */
   readonly apiKey: string;
 }
 
 export interface RunReportsOptions {
-  /** Returns the world of the state that is in use. */
+  /** Returns the world of the current state. */
   readonly world: () => { readonly store: Store; readonly shown: ShownEvents };
   readonly timeline: Timeline;
 }
@@ -70,7 +70,7 @@ function originHere(url: string): string | undefined {
   return isHere ? target.origin : undefined;
 }
 
-/** Runs as the bots report them. They are kept as entries of the timeline. */
+/** Keeps the runs that bots report as timeline entries. */
 export class RunReports {
   readonly #options: RunReportsOptions;
   readonly #bots = new Map<string, BotAddress | undefined>();
@@ -79,7 +79,7 @@ export class RunReports {
     this.#options = options;
   }
 
-  /** Usernames of the bots that have reported to this platform since its start. */
+  /** Usernames of the bots that have reported since the platform started. */
   get bots(): readonly string[] {
     return [...this.#bots.keys()];
   }
@@ -89,7 +89,7 @@ export class RunReports {
     return this.#bots.get(username);
   }
 
-  /** Takes a report, which a bot sends with its API key. */
+  /** Accepts a report, which a bot sends with its API key. */
   async answer({ request, method, path }: Incoming): Promise<Answer> {
     if (routes.find(method, path) === undefined) throw notFound("page");
     const { tokens, people } = this.#options.world().store;
@@ -104,15 +104,15 @@ export class RunReports {
     return jsonAnswer(200, JSON.stringify({ accepted }));
   }
 
-  /** Returns the runs of one event of a bot, oldest first, if the timeline still has them. */
+  /** Returns the runs of an event, oldest first, as far as the timeline still has them. */
   of(eventId: string, bot: string): EntryOf<"run">[] {
     const runs = this.#options.timeline.after(0).filter((entry) => entry.kind === "run");
     return runs.filter((run) => run.eventId === eventId && run.bot === bot);
   }
 
   /**
-   * Records the runs of a bot, and returns how many. A run of a platform's event that is not in the bot's log is ignored,
-   * because the state may have been replaced meanwhile.
+   * Records the runs of a bot and returns their number. Ignores a run whose event is not in the bot's log, because the
+   * state may have been replaced.
    */
   #accept(bot: { readonly seq: number; readonly username: string }, runs: RunReport[]): number {
     const { world, timeline } = this.#options;

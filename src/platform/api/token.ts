@@ -2,7 +2,7 @@ import type { Scope } from "../../core/platform-contract.ts";
 import { PlatformError } from "../error.ts";
 import type { AppStore, Grant, Tokens } from "../store/apps.ts";
 
-/** Returns the grant of the bearer token. `undefined` for a missing or unknown token. */
+/** Returns the grant of the bearer token. `undefined` if the token is missing or unknown. */
 export function findGrant(tokens: Tokens, { headers }: Request): Grant | undefined {
   const apiKey = bearerIn(headers);
   return apiKey === undefined ? undefined : tokens.find(apiKey);
@@ -23,12 +23,12 @@ export function authenticate(tokens: Tokens, request: Request): Grant {
   throw new PlatformError(401, "UNAUTHORIZED", message, { "WWW-Authenticate": "Bearer" });
 }
 
-/** Returns the bearer token of a request; `undefined` if it has none. */
+/** `undefined` if the request has no bearer token. */
 export function bearerIn(headers: Headers): string | undefined {
   return /^Bearer +([\x21-\x7e]+)$/i.exec(headers.get("authorization") ?? "")?.[1];
 }
 
-/** @throws {PlatformError} 403 APP_DISABLED while the app's kill switch is thrown */
+/** @throws {PlatformError} 403 APP_DISABLED while the kill switch of the app is on */
 export function requireEnabled(apps: AppStore, bot: number): void {
   if (!apps.disabled(bot)) return;
   throw new PlatformError(403, "APP_DISABLED", "This app is disabled; its owner can enable it.");

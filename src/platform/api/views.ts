@@ -5,23 +5,23 @@ import type { Image, Images, Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
 
-/** The label of bot content (section 1) is `isBot`. */
+/** Author of a post or comment. `isBot` is the label of bot content (section 1). */
 export interface AuthorView {
   readonly username: string;
   readonly name: string;
   readonly isBot: boolean;
 }
 
-/** An account: `GET /me` and `GET /users/:username`. The fields are ours; the document shows none. */
+/** An account, as in `GET /me` and `GET /users/:username`. The platform's document leaves the fields open. */
 export interface ProfileView extends AuthorView {
   readonly id: string;
   readonly avatarUrl: string | null;
 }
 
-/** The image of a post or a comment. */
+/** Image of a post or comment. */
 export interface ImageView {
   readonly url: string;
-  /** Null where there is no preview (section 2). */
+  /** `null` if there is no preview (section 2). */
   readonly thumbUrl: string | null;
   /** Pixels. */
   readonly width: number;
@@ -29,7 +29,7 @@ export interface ImageView {
   readonly height: number;
 }
 
-/** `author` and `createdAt` are ours; the document shows the first four fields only. */
+/** A post. The platform's document has only the first four fields. */
 export interface PostView {
   readonly id: string;
   readonly type: "post";
@@ -62,22 +62,22 @@ export interface ConversationView {
   readonly lastMessage: { readonly text: string; readonly fromBot: boolean };
 }
 
-/** The answer of `POST /uploads`. */
+/** Answer of `POST /uploads`. */
 export interface UploadView extends ImageView {
-  /** The image itself where there is no preview: here null is not foreseen (section 2). */
+  /** Address of the image itself if there is no preview, because this field cannot be `null` (section 2). */
   readonly thumbUrl: string;
-  /** Single-use, for `imageKeys`. */
+  /** Single-use key for `imageKeys`. */
   readonly key: string;
-  /** The size of the file. */
+  /** Size of the file. */
   readonly bytes: number;
 }
 
-/** Turns what is stored into what goes over the wire. */
+/** Converts rows into the JSON objects of the API. */
 export class Views {
   readonly #images: Images;
   readonly #origin: string;
 
-  /** @param origin where the platform is reached */
+  /** @param origin public origin of the platform */
   constructor(images: Images, origin: string) {
     this.#images = images;
     this.#origin = origin;
@@ -99,7 +99,7 @@ export class Views {
     return { id: idOf("cm", comment.seq), type: "comment", ...content, postId };
   }
 
-  /** `fromBot`: the message belongs to this bot (section 2). */
+  /** `fromBot` is true for messages of this bot (section 2). */
   message(message: Message, bot: Pick<User, "seq">): MessageView {
     return {
       id: idOf("m", message.seq),
@@ -133,12 +133,11 @@ export class Views {
     return { id: idOf("u", seq), username, name, isBot, avatarUrl: this.#avatarUrl(seq) };
   }
 
-  /** Every second account has an avatar, so that bots meet both. */
+  /** Gives every second account an avatar, so that bots meet both cases. */
   #avatarUrl(user: number): string | null {
     return user % 2 === 0 ? this.#url(AVATAR_FILE) : null;
   }
 
-  /** The public address of an image. */
   #url(file: string): string {
     return `${this.#origin}/media/${file}`;
   }
@@ -157,7 +156,7 @@ export class Views {
   }
 }
 
-/** ISO 8601, UTC, with milliseconds. */
+/** Returns ISO 8601 in UTC with milliseconds. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }

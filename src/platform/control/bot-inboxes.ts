@@ -9,11 +9,11 @@ import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { ANSWER_TIMEOUT_MS, type BotQuestion, MAX_TOKENS, parse, textOf, why } from "./bot-view.ts";
 
-/** An event as the bot's inbox has it, with the steps of its handler. */
+/** An event in the bot's inbox, with the steps of its handler. */
 export interface InboxView {
   readonly id: string;
   readonly state: "pending" | "done" | "dead" | "discarded";
-  /** Runs that count towards the limit. */
+  /** Runs that count towards the limit of attempts. */
   readonly attempts: number;
   readonly steps: readonly {
     readonly name: string;
@@ -25,17 +25,17 @@ export interface InboxView {
 /** A state of a bot. */
 export interface StateView {
   readonly key: string;
-  /** Size of its JSON. */
+  /** Size of the state as JSON. */
   readonly bytes: number;
-  /** JSON, its first 4,000 characters. */
+  /** The state as JSON, truncated to 4,000 characters. */
   readonly value: string;
   /** ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
-/** A timer of a bot that is not due yet. */
+/** A pending timer of a bot. */
 export interface TimerView {
-  /** Lane in which it was set: `dm:<conversation>`, `post:<post>`. */
+  /** Lane of the handler that set the timer: `dm:<conversation>` or `post:<post>`. */
   readonly lane: string;
   readonly name: string;
   readonly key: string;
@@ -43,39 +43,39 @@ export interface TimerView {
   readonly dueAt: string;
 }
 
-/** A cron pattern of a bot. Times are ISO 8601, UTC. */
+/** A cron schedule of a bot. Times are ISO 8601, UTC. */
 export interface CronView {
   readonly name: string;
   readonly pattern: string;
   readonly timeZone: string;
-  /** Which of the moments that pass while the bot is down is made up for. */
+  /** Which of the times missed during downtime run later. */
   readonly missed: "last" | "none";
-  /** Null if it is never due again. */
+  /** `null` if the cron will never run again. */
   readonly nextAt: string | null;
-  /** The event of its last moment; null if the inbox does not know it. */
+  /** Event of the last run. `null` if the inbox does not have it. */
   readonly last: (Pick<InboxView, "id" | "state"> & { readonly at: string }) | null;
 }
 
-/** A decision about an event of a bot's inbox. */
+/** Decision about an event in a bot's inbox. */
 export type InboxDecision = "retry" | "discard";
 
-/** A part of a list of states. */
+/** Filter for a list of states. */
 export interface StatesInput {
-  /** The beginning of their keys. */
+  /** Prefix of their keys. */
   readonly prefix?: string | undefined;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
-/** A part of a list of timers. */
+/** Filter for a list of timers. */
 export interface TimersInput {
-  /** Lane in which they were set, exactly. */
+  /** Exact lane of the handlers that set them. */
   readonly lane?: string | undefined;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
-/** Names a timer, or all timers of a lane and name. */
+/** Selects one timer, or all timers of a lane and name. */
 export interface TimersToFire {
   readonly lane: string;
   readonly name: string;
@@ -83,16 +83,14 @@ export interface TimersToFire {
 }
 
 export interface BotInboxesOptions {
-  /** Returns the store of the state that is in use. */
+  /** Returns the store of the current state. */
   readonly store: () => Store;
   readonly timeline: Timeline;
-  /** Returns how to reach a bot. */
+  /** Returns the address and tokens of a bot. */
   readonly questionTo: (bot: User) => BotQuestion;
 }
 
-/**
- * The inboxes of the bots. A call about one bot takes its username. Default: the first bot.
- */
+/** Access to the inboxes of the bots. Each method takes the username of a bot. Default: the first bot. */
 export class BotInboxes {
   readonly #options: BotInboxesOptions;
 
@@ -101,21 +99,21 @@ export class BotInboxes {
   }
 
   /**
-   * Reads an event in the inbox of its bot: state, attempts, steps.
+   * Reads an event in the inbox of its bot: state, attempts and steps.
    *
-   * @param bot username of the bot whose timer or cron it is, because crons of several bots may have one id
+   * @param bot username; required for timer and cron events, because those of several bots may share an id
    * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED; 400 VALIDATION if several bots have the
-   * event, and none is named
+   * event and none is named
    */
   async event(id: string, bot?: string): Promise<InboxView> {
     return await this.#ask(this.#recipientOf(id, bot), { path: ["inbox", id] });
   }
 
   /**
-   * Lets the bot run a dead letter again, or discard an event for good, as `service-bot inbox` does.
+   * Makes the bot run a dead letter again or discard an event permanently, like `service-bot inbox`.
    *
-   * @param bot as of {@link event}
-   * @throws {PlatformError} as {@link event}
+   * @param bot see {@link event}
+   * @throws {PlatformError} see {@link event}
    */
   async decide(id: string, decision: InboxDecision, bot?: string): Promise<InboxView> {
     const user = this.#recipientOf(id, bot);
@@ -127,29 +125,29 @@ export class BotInboxes {
   }
 
   /**
-   * Lists the states of a bot by their keys, 50 a page.
+   * Lists the states of a bot by key, 50 a page.
    *
-   * @param input `prefix`: the beginning of their keys
-   * @throws {PlatformError} as {@link event}; 400 VALIDATION for a cursor that is none
+   * @param input `prefix`: prefix of their keys
+   * @throws {PlatformError} see {@link event}; 400 VALIDATION for an invalid cursor
    */
   async states(input: StatesInput = {}, bot?: string): Promise<Page<StateView>> {
     return await this.#ask(this.#botOf(bot), { path: ["states"], query: { ...input } });
   }
 
   /**
-   * Lists the timers of a bot, the one that is due first at the top, 50 a page.
+   * Lists the timers of a bot, the next one first, 50 a page.
    *
-   * @param input `lane`: where they were set, exactly
-   * @throws {PlatformError} as {@link event}; 400 VALIDATION for a cursor that is none
+   * @param input `lane`: exact lane of the handlers that set them
+   * @throws {PlatformError} see {@link event}; 400 VALIDATION for an invalid cursor
    */
   async timers(input: TimersInput = {}, bot?: string): Promise<Page<TimerView>> {
     return await this.#ask(this.#botOf(bot), { path: ["timers"], query: { ...input } });
   }
 
   /**
-   * Makes timers due now: one, or all of a lane and name. They are events of the bot's inbox then.
+   * Makes timers due now: one timer, or all of a lane and name. The bot's inbox then has them as events.
    *
-   * @throws {PlatformError} as {@link event}
+   * @throws {PlatformError} see {@link event}
    */
   async fireTimers(input: TimersToFire, bot?: string): Promise<{ readonly fired: number }> {
     const path = ["timers", "fire"];
@@ -157,18 +155,18 @@ export class BotInboxes {
   }
 
   /**
-   * Lists the cron patterns of a bot.
+   * Lists the cron schedules of a bot.
    *
-   * @throws {PlatformError} as {@link event}
+   * @throws {PlatformError} see {@link event}
    */
   async crons(bot?: string): Promise<{ readonly items: readonly CronView[] }> {
     return await this.#ask(this.#botOf(bot), { path: ["crons"] });
   }
 
   /**
-   * Runs a cron now. Its next moment stays.
+   * Runs a cron now. Its next scheduled run stays.
    *
-   * @throws {PlatformError} as {@link event}
+   * @throws {PlatformError} see {@link event}
    */
   async fireCron(name: string, bot?: string): Promise<{ readonly eventId: string }> {
     return await this.#ask(this.#botOf(bot), { method: "POST", path: ["crons", name, "fire"] });
@@ -194,18 +192,18 @@ export class BotInboxes {
   }
 }
 
-/** An operation of a bot that serves its inbox. */
+/** A request to a bot that serves its inbox. */
 interface LocalOperation {
   /** Default: GET. */
   readonly method?: "POST";
-  /** Parts of the path, not encoded. */
+  /** Segments of the path, not encoded. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Asks a bot for a part of its inbox, or carries out a decision. A bot on this library serves both to a platform on its
- * own machine, and to its token alone.
+ * Sends a request to the inbox of a bot. A bot on this library serves its inbox only to a platform on its own machine,
+ * and only with its token.
  *
  * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
  */

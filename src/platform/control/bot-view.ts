@@ -2,39 +2,39 @@ import { isLoopback } from "../../core/addresses.ts";
 import { messageOf } from "../../errors.ts";
 import { whyNoAnswer } from "../webhooks/no-answer.ts";
 
-/** In ms. A bot that works answers within a fraction of it. */
+/** In ms. A healthy bot answers within a fraction of this time. */
 export const ANSWER_TIMEOUT_MS: number = 2_000;
 
-/** Longest answer that is read, in bytes: 50 states. */
+/** Longest answer, in bytes. A page of 50 states fits. */
 const MAX_BYTES = 1024 * 1024;
 
 /** Status that a bot reports. */
 export interface BotView {
-  /** Address of its local channel; null if it has neither reported an address nor a webhook. */
+  /** Address of the bot's local channel. `null` if the bot has reported no address and has no webhook. */
   readonly url: string | null;
-  /** Answer to `GET /readyz?verbose` (docs/operate/overview.md). Null without one. */
+  /** Answer to `GET /readyz?verbose` (docs/operate/overview.md). `null` if the bot does not answer. */
   readonly status: Readonly<Record<string, unknown>> | null;
-  /** Why `status` is null, and what to do about it. */
+  /** The reason why `status` is `null`, and its remedy. */
   readonly error?: string;
 }
 
-/** The tokens of an app that are tried at most. An app has one or two. */
+/** Number of tokens to try. An app usually has one or two. */
 export const MAX_TOKENS: number = 5;
 
 export interface BotQuestion {
   /** The address that the bot has reported, or that of its webhook. */
   readonly address: string | null;
-  /** The tokens of the bot's app. They are sent to this machine alone. */
+  /** Tokens of the bot's app. They never leave this machine. */
   readonly apiKeys: readonly string[];
-  /** Ends the wait. */
+  /** Cancels the request. */
   readonly signal: AbortSignal;
-  /** Default: the network. */
+  /** Default: the global `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** Time for all tries together, in ms. Default 2,000. */
+  /** Total time for all attempts, in ms. Default 2,000. */
   readonly timeoutMs?: number;
 }
 
-/** Asks a bot how it is. Never rejects. */
+/** Requests the status of a bot. Never rejects. */
 export async function askBot({
   address,
   apiKeys,
@@ -72,9 +72,9 @@ export async function askBot({
 
 interface BotAnswer {
   readonly code: number;
-  /** Undefined where the answer is no status. */
+  /** `undefined` if the answer is not a status. */
   readonly status: Readonly<Record<string, unknown>> | undefined;
-  /** True for a bot that keeps its status to those who have its token. */
+  /** True if the bot shows its status only with its token. */
   readonly asksForToken: boolean;
 }
 
@@ -90,7 +90,7 @@ async function askOnce(
   };
   const response = await send(new Request(target, { redirect: "manual", signal, headers }));
   const value = parse(await textOf(response));
-  // A bot that is not ready answers 503, with its status as well.
+  // A bot that is not ready answers 503 with its status.
   const isAnswer = response.ok || response.status === 503;
   const isStatus = isAnswer && typeof value.ready === "boolean";
   return {
@@ -113,7 +113,7 @@ function tooSlow({ host }: URL, timeoutMs: number): string {
   return `${host} does not answer within ${timeoutMs} ms; is the bot busy, or stopped in a debugger?`;
 }
 
-/** Returns the reason, which is the cause of the error that `fetch` throws. */
+/** Returns the cause of a failed `fetch`, which the error itself hides. */
 export function why(error: unknown, target: URL): string {
   const { cause }: { cause?: unknown } = Object(error);
   return cause === undefined ? messageOf(error) : whyNoAnswer(cause, target);
@@ -130,7 +130,7 @@ export async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Parses an object. Returns an empty one for anything else. */
+/** Returns an empty object if the text is not a JSON object. */
 export function parse(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

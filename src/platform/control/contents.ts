@@ -24,10 +24,10 @@ import type {
   MessagesPage,
 } from "./shapes.ts";
 
-/** Before which every message is. */
+/** A bound above the number of every message. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** Operations on the content of all accounts, which only the control API sees as a whole. */
+/** Reads and deletes the content of all accounts, which only the control API can access. */
 export class Contents {
   readonly #state: State;
 
@@ -35,10 +35,10 @@ export class Contents {
     this.#state = state;
   }
 
-  /** Lists all conversations, or those of one user. The latest message comes first. */
+  /** Lists all conversations, or those of one user, the latest message first. */
   conversations({ of, ...input }: ConversationsInput = {}): Page<ControlConversation> {
     const user = of === undefined ? undefined : this.#store.people.find(usernameIn(of, "of"));
-    // A user without an act does not exist yet, and has no conversations.
+    // A user without actions does not exist yet and has no conversations.
     if (of !== undefined && user === undefined) return { items: [], nextCursor: null };
     return page(
       window(pageQuery(input), (cursor) => seqOf("m", cursor)),
@@ -47,7 +47,7 @@ export class Contents {
     );
   }
 
-  /** All messages of a conversation, oldest first. */
+  /** Lists all messages of a conversation, oldest first. */
   messages(conversationId: string): readonly ControlMessage[] {
     const seq = seqOf("c", conversationId);
     const messages = seq === undefined ? [] : this.#store.conversations.all(seq);
@@ -55,11 +55,11 @@ export class Contents {
     return messages.map((message) => this.#message(message));
   }
 
-  /** The newest messages of a conversation, or those before one, oldest first. */
+  /** Lists the newest messages of a conversation, or those before `before`, oldest first. */
   messagesPage(conversationId: string, { limit, before }: MessagesInput = {}): MessagesPage {
     const { conversations } = this.#store;
     const seq = seqOf("c", conversationId);
-    // Without a message there is no conversation.
+    // A conversation exists only with its first message.
     if (seq === undefined || conversations.page(seq, { before: NEWEST, limit: 1 }).length === 0) {
       throw notFound("conversation");
     }
@@ -74,7 +74,7 @@ export class Contents {
   }
 
   /**
-   * Deletes a message: its text is empty and its images are gone (section 2), and it makes no event.
+   * Deletes a message. Its text becomes empty and its images disappear (section 2). No event is written.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */
@@ -90,7 +90,7 @@ export class Contents {
     return this.#message({ ...message, text: "" });
   }
 
-  /** All posts, newest first, each with what came of it. */
+  /** Lists all posts with their reactions, newest first. */
   posts(input: PageInput = {}): Page<ControlPost> {
     return page(
       window(pageQuery(input), (cursor) => seqOf("p", cursor)),
@@ -100,7 +100,7 @@ export class Contents {
   }
 
   /**
-   * A post with its counts.
+   * Returns a post with its reactions.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */
@@ -111,7 +111,7 @@ export class Contents {
     return this.#post(post);
   }
 
-  /** All comments on a post, oldest first. */
+  /** Lists all comments on a post, oldest first. */
   comments(postId: string): readonly ControlComment[] {
     const { posts } = this.#store;
     const seq = seqOf("p", postId);

@@ -7,13 +7,12 @@ import { limit, type PageInput, text } from "../http/query.ts";
 import { type Incoming, type Route, Routes } from "../http/routes.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 
-/** The media type of a snapshot's file. */
 export const SQLITE_TYPE = "application/vnd.sqlite3";
 
-/** The one path that takes the bytes of an image. */
+/** Accepts the bytes of an image instead of JSON. */
 const IMAGES = "/images";
 
-/** The one path whose token may stand in the query, because an EventSource sends no headers of its own. */
+/** Accepts the token in the query because an EventSource cannot send headers. */
 const STREAM = "/stream";
 
 /** A request to the control API. */
@@ -21,18 +20,18 @@ export interface Call {
   readonly incoming: Incoming;
   readonly request: Request;
   readonly query: URLSearchParams;
-  /** The parameter of the path; empty if the path has none. */
+  /** Path parameter. Empty if the path has none. */
   readonly id: string;
-  /** Username of the bot whose app is meant; `undefined` for the first one. */
+  /** Username of the bot whose app the request concerns. `undefined` means the first bot. */
   readonly bot: string | undefined;
 }
 
-/** One operation of the control API. */
+/** An operation of the control API. */
 export interface Endpoint extends Route {
   readonly answer: (call: Call) => Promise<Answer>;
 }
 
-/** Answers what is below `/control/v1`. */
+/** Serves `/control/v1`. */
 export class ControlApi {
   readonly #routes: Routes<Endpoint>;
   readonly #timeline: Timeline;
@@ -54,15 +53,15 @@ export class ControlApi {
     const { route, id } = found;
     const query = url.searchParams;
     const answer = await route.answer({ incoming, request, query, id, bot: text(query, "bot") });
-    // Readers of the stream look again, because a change may have no entry, such as a deleted message.
+    // Notifies readers of the stream because some changes, such as a deleted message, write no entry.
     if (!isRead(incoming)) this.#timeline.change();
     const headers = { ...answer.headers, "cross-origin-resource-policy": "same-origin" };
     return { ...answer, headers };
   }
 
   /**
-   * Refuses every request without the control token, wherever it comes from. Neither its address nor its Host shows that
-   * it is local, because a reverse proxy on this machine sends the requests of strangers over loopback.
+   * Refuses every request without the control token. The client's address and Host prove nothing, because a reverse
+   * proxy on this machine forwards requests of strangers over loopback.
    *
    * @throws {PlatformError} 401 UNAUTHORIZED
    */
@@ -83,8 +82,8 @@ export class ControlApi {
 }
 
 /**
- * Refuses what other web pages can make a browser send. Besides the token, their Origin keeps them out, and they cannot
- * send these types elsewhere without asking first.
+ * Refuses requests that other web pages can make a browser send. Besides the token, their Origin gives them away, and
+ * browsers ask before they send these content types to another origin.
  *
  * @throws {PlatformError} 403 FORBIDDEN; 415 UNSUPPORTED_MEDIA_TYPE
  */
@@ -100,12 +99,10 @@ function requireSameOrigin(incoming: Incoming): void {
   throw new PlatformError(415, "UNSUPPORTED_MEDIA_TYPE", "Send Content-Type: application/json.");
 }
 
-/** Returns whether a request changes nothing. */
 function isRead({ method }: Incoming): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** Returns whether the request announces a SQLite file. */
 export function isSqlite({ headers }: Request): boolean {
   return headers.get("content-type")?.toLowerCase() === SQLITE_TYPE;
 }
@@ -114,12 +111,12 @@ function unauthorized(message: string): PlatformError {
   return new PlatformError(401, "UNAUTHORIZED", message);
 }
 
-/** Makes the comparison one of equal lengths. */
+/** Gives both tokens the same length for `timingSafeEqual`. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Returns the body of an answer in JSON. */
+/** Returns the JSON body of the answer. */
 type Handler = (call: Call) => unknown;
 type BodyHandler<T> = (body: T, call: Call) => unknown;
 
@@ -133,12 +130,12 @@ export function get(path: string, handle: Handler): Endpoint {
   return inJson("GET", path, 200, handle);
 }
 
-/** A GET whose answer is no JSON. */
+/** Defines a GET whose answer is not JSON. */
 export function getRaw(path: string, answer: (call: Call) => Answer): Endpoint {
   return { method: "GET", path, answer: async (call) => answer(call) };
 }
 
-/** Named like this because `delete` is a keyword. */
+/** Called `remove` because `delete` is a keyword. */
 export function remove(path: string, handle: Handler): Endpoint {
   return inJson("DELETE", path, 200, handle);
 }
@@ -156,12 +153,11 @@ export function post<T>(
   return inJson("POST", path, status, reading(schema, handle, bodyLimit));
 }
 
-/** A POST whose body is no JSON. */
+/** Defines a POST whose body is not JSON. */
 export function postRaw(path: string, handle: Handler): Endpoint {
   return inJson("POST", path, 201, handle);
 }
 
-/** Reads `limit` and `cursor`. */
 export function pageIn({ query }: Call): PageInput {
   return { limit: limit(query), cursor: text(query, "cursor") };
 }

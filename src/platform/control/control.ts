@@ -61,22 +61,22 @@ export interface ControlOptions {
   readonly records: DeliveryRecords;
   readonly calls: CallRecords;
   readonly runs: RunReports;
-  /** Asks a bot for its status. Default: the network. */
+  /** Requests the status of a bot. Default: the global `fetch`. */
   readonly fetch: ((request: Request) => Promise<Response>) | undefined;
 }
 
 /**
- * Operations that a bot does not have: those of people, of its owner, and faults. The control API serves them.
+ * Operations that a bot cannot perform: actions of people and owners, and faults. The control API serves them.
  *
- * A call about one app takes the username of its bot. Default: the first bot. An unknown name is 404 NOT_FOUND, and the
- * name of a person 400 VALIDATION.
+ * A method about one app takes the username of its bot. Default: the first bot. An unknown name fails with 404
+ * NOT_FOUND, and the name of a person with 400 VALIDATION.
  */
 export class Control extends Contents {
   /** The platform's time. */
   readonly clock: ClockControl;
-  /** Copies of the whole state to come back to. */
+  /** Copies of the whole state that can be restored. */
   readonly snapshots: Snapshots;
-  /** The inboxes of the bots: events, states, timers and crons. */
+  /** Inboxes of the bots: events, states, timers and crons. */
   readonly inbox: BotInboxes;
   readonly #options: ControlOptions;
 
@@ -92,12 +92,12 @@ export class Control extends Contents {
     });
   }
 
-  /** The apps: each is a bot with its tokens, its webhook and its kill switch. */
+  /** The apps: each is a bot with its tokens, webhook and kill switch. */
   get apps(): Apps {
     return this.#world.apps;
   }
 
-  /** A bot with its webhook. */
+  /** Returns a bot with its webhook. */
   state(bot?: string): PlatformState {
     const { store, webhooks } = this.#world;
     const { timeline, runs } = this.#options;
@@ -114,7 +114,7 @@ export class Control extends Contents {
   }
 
   /**
-   * Lets a person or a bot do something.
+   * Performs an action of a person or a bot.
    *
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 403 BLOCKED; 404 NOT_FOUND
    */
@@ -123,17 +123,17 @@ export class Control extends Contents {
   }
 
   /**
-   * Stores an image for one act. Its key goes into `imageKeys` of that act within an hour.
+   * Stores an image for one action. Pass its key in `imageKeys` within an hour.
    *
-   * @param input `from`: the username of who shows it, made on first use; `contentType`: what its bytes must be.
-   * Default: any of the five kinds
+   * @param input `from`: username of the uploader, created if unknown; `contentType`: expected type of the bytes.
+   * Default: any of the five types
    * @throws {PlatformError} 400 VALIDATION, TOO_LARGE; 503 NOT_CONFIGURED, STATE_REPLACED
    */
   async addImage(bytes: Uint8Array, input: ImageInput): Promise<UploadView> {
     return await this.#world.uploads.acceptOf(bytes, input);
   }
 
-  /** The log of a bot, or what comes after the event `since`, oldest first: all of it, or `limit` events. */
+  /** Lists the events of a bot after `since`, oldest first: all of them, or up to `limit`. */
   events(since?: string, bot?: string, limit?: number): readonly AnyEvent[] {
     const after = since === undefined ? 0 : eventSeq(since);
     if (after === undefined) throw invalid("since must be an event id");
@@ -142,11 +142,11 @@ export class Control extends Contents {
   }
 
   /**
-   * An event with what became of it: the deliveries that held it, and the calls that the bot made because of it.
+   * Returns an event with its deliveries and the API calls that it caused.
    *
-   * @param bot username of the bot whose timer or cron it is, because crons of several bots may have one id
-   * @throws {PlatformError} 404 NOT_FOUND, also while a fault lets the event be late; 400 VALIDATION if several bots have
-   * the event, and none is named
+   * @param bot username; required for timer and cron events, because those of several bots may share an id
+   * @throws {PlatformError} 404 NOT_FOUND, also while a fault delays the event; 400 VALIDATION if several bots have the
+   * event and none is named
    */
   event(id: string, bot?: string): EventTrace {
     const { store } = this.#world;
@@ -165,7 +165,7 @@ export class Control extends Contents {
   }
 
   /**
-   * A call of the API with what was asked and answered.
+   * Returns an API call with its request and response.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */
@@ -176,22 +176,22 @@ export class Control extends Contents {
   }
 
   /**
-   * Makes a bearer token with these scopes.
+   * Creates a bearer token with these scopes.
    *
-   * @param bot username of the bot whose app it is for; made on first use. Default: the first one
+   * @param bot username; an unknown bot is created. Default: the first bot
    * @throws {PlatformError} 400 VALIDATION
    */
   createToken(scopes: readonly Scope[], bot?: string): IssuedToken {
     return this.#world.apps.createToken(scopes, bot);
   }
 
-  /** Everybody but the bots, in the order in which they came. */
+  /** All people, without bots, in the order of their creation. */
   get people(): readonly Profile[] {
     return this.#world.store.people.all().map(profileOf);
   }
 
   /**
-   * Makes a person. Those whom an act names come into being by themselves.
+   * Creates a person. People named in an action are created automatically.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -200,7 +200,7 @@ export class Control extends Contents {
   }
 
   /**
-   * Makes a group conversation, which is no event.
+   * Creates a group conversation. No event is written.
    *
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
    */
@@ -210,7 +210,7 @@ export class Control extends Contents {
     return createGroup(store, input, clock.now());
   }
 
-  /** Lists the blocks. */
+  /** All blocks. */
   get blocks(): readonly Block[] {
     return this.#world.store.blocks.all();
   }
@@ -224,28 +224,28 @@ export class Control extends Contents {
     return setBlock(this.#world.store, input);
   }
 
-  /** The rate limit and the daily quotas, and what the first bot has used of them. */
+  /** Rate limit and daily quotas, with the use by the first bot. */
   get limits(): LimitsView {
     return this.limitsOf();
   }
 
-  /** The rate limit and the daily quotas, and what a bot has used of them. */
+  /** Returns the rate limit and the daily quotas, with the use by a bot. */
   limitsOf(bot?: string): LimitsView {
     return this.#world.limits.view(this.#bot(bot).seq);
   }
 
-  /** Sets the limits that are named, for every app; null takes a limit away. */
+  /** Sets the named limits for every app. `null` removes a limit. */
   setLimits(change: Partial<LimitSettings>): LimitsView {
     this.#world.limits.set(change);
     return this.limits;
   }
 
-  /** Whether the server can keep images. */
+  /** Whether the server can store images. */
   get storage(): StorageState {
     return { configured: this.#world.uploads.configured };
   }
 
-  /** Switches the storage for uploads off or on; off, they are answered with 503 NOT_CONFIGURED. */
+  /** Enables or disables the storage. While it is disabled, uploads get 503 NOT_CONFIGURED. */
   setStorage({ configured }: StorageState): StorageState {
     this.#world.uploads.configured = configured;
     return this.storage;
@@ -256,14 +256,14 @@ export class Control extends Contents {
     return this.webhookOf();
   }
 
-  /** The webhook of a bot; of the first one unless it is named. */
+  /** Returns the webhook of a bot. Default: the first bot. */
   webhookOf(bot?: string): WebhookView {
     return this.#world.webhooks.of(this.#bot(bot).seq).view;
   }
 
   /**
-   * Saves the webhook, as its owner does in the developer portal (section 3): that switches it on,
-   * unless `enabled` is false, and resets the failure count.
+   * Saves the webhook like its owner in the developer portal (section 3). The webhook becomes enabled unless `enabled`
+   * is false, and its failure count resets.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -275,12 +275,12 @@ export class Control extends Contents {
     return view;
   }
 
-  /** A new secret for the webhook, from which the next delivery is signed. */
+  /** Generates a new secret for the webhook. The next delivery is signed with it. */
   regenerateWebhookSecret(bot?: string): string {
     return this.#world.webhooks.of(this.#bot(bot).seq).regenerateSecret();
   }
 
-  /** Notifications to the owner of an app, oldest first. */
+  /** Lists the notifications for the owner of an app, oldest first. */
   notifications(bot?: string): readonly NotificationView[] {
     const { notifications } = this.#world.store;
     return notifications.of(this.#bot(bot).seq).map(({ seq, at, type, message }) => {
@@ -288,14 +288,14 @@ export class Control extends Contents {
     });
   }
 
-  /** The faults that are set. */
+  /** Active faults. */
   get faults(): FaultsState {
     const { webhookFaults, apiFaults, eventFaults } = this.#world;
     return { webhook: webhookFaults.state, api: apiFaults.state, events: eventFaults.state };
   }
 
   /**
-   * Sets the faults of the parts that are named; the others stay as they are.
+   * Sets the faults of the named parts. The other parts keep theirs.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -308,8 +308,8 @@ export class Control extends Contents {
   }
 
   /**
-   * Delivers these events now, in this order, whatever became of them before, or a body as it is. Changes nothing in
-   * the schedule: no retries, and failures do not count.
+   * Delivers events in the given order, whether or not they were delivered before, or delivers a custom body. The
+   * schedule stays: no retries, and failures do not count.
    *
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF, APP_DISABLED; 413 TOO_LARGE
    */
@@ -318,31 +318,32 @@ export class Control extends Contents {
   }
 
   /**
-   * The same as a command with curl, signed now. It holds a signature, and no secret.
+   * Returns the delivery as a curl command, signed now. The command contains a signature but no secret.
    *
-   * @throws {PlatformError} as {@link deliver}
+   * @throws {PlatformError} see {@link deliver}
    */
   deliveryCommand(content: DeliveryContent, bot?: string): DeliveryCommand {
     return this.#world.forced.command(this.#bot(bot).seq, content);
   }
 
-  /** Reads the bot's status. */
+  /** Requests the status of a bot. */
   botView(bot?: string): Promise<BotView> {
     return askBot(this.#question(this.#bot(bot)));
   }
 
   /**
-   * Begins anew, as with a new state file: the small world of the start, the limits of the start, the machine's
-   * time. Stays: the first app's tokens and secret, snapshots, the timeline. Otherwise as a restored snapshot.
+   * Resets the state as if its file were new: the initial content, the initial limits and the machine's time. The
+   * tokens and secret of the first app, the snapshots and the timeline stay. Bots notice the same as after a restored
+   * snapshot.
    */
   reset(): void {
     this.#options.state.reset();
   }
 
   /**
-   * The deliveries that were made, newest first.
+   * Lists the deliveries, newest first.
    *
-   * @param bot username of the bot that they were made to. Default: the first one
+   * @param bot username of the receiving bot. Default: the first bot
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */
   deliveries(input: DeliveriesInput = {}, bot?: string): Page<DeliverySummary> {
@@ -355,7 +356,7 @@ export class Control extends Contents {
   }
 
   /**
-   * A delivery with what was sent and answered.
+   * Returns a delivery with its request and response.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */
@@ -369,7 +370,7 @@ export class Control extends Contents {
     return this.#options.state.world;
   }
 
-  /** An address that was reported gets no other token than the one that reported it, if that is still valid. */
+  /** Sends a reported address only the token of the report, as long as that token is valid. */
   #question({ seq, username }: User): BotQuestion {
     const { timeline, fetch, runs } = this.#options;
     const { store, webhooks } = this.#world;

@@ -17,31 +17,31 @@ import {
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 
-/** Events to deliver: one of the two. */
+/** Content to deliver. Exactly one field is set. */
 export interface DeliveryContent {
-  /** Events in this order, in one batch: 1 to 50 ids; the same one may stand there more than once. */
+  /** 1 to 50 event ids, sent as one batch in this order. Ids may repeat. */
   readonly eventIds?: readonly string[] | undefined;
-  /** A body as it is, up to 1 MB in UTF-8, which is signed as any other. */
+  /** A custom body of up to 1 MB in UTF-8, sent unchanged and signed as usual. */
   readonly body?: string | undefined;
 }
 
-/** Delivery outside of the schedule, and how often it is sent. */
+/** A delivery outside the schedule. */
 export interface DeliverInput extends DeliveryContent {
-  /** How often it is delivered, one after the other, 1 to 100. Default 1. */
+  /** Number of deliveries, one after the other, 1 to 100. Default 1. */
   readonly times?: number | undefined;
 }
 
 /** Result of one delivery. */
 export interface DeliverResult extends DeliveryResult {
-  /** The id of its record. */
+  /** Id of its record. */
   readonly id: string;
 }
 
-/** A delivery for a shell. */
+/** A delivery as a shell command. */
 export interface DeliveryCommand {
-  /** A line with curl for a POSIX shell. */
+  /** One line with curl for a POSIX shell. */
   readonly command: string;
-  /** When its signature is too old: ISO 8601, UTC. */
+  /** Time at which its signature becomes stale. ISO 8601, UTC. */
   readonly expiresAt: string;
 }
 
@@ -56,7 +56,7 @@ export interface ForcedOptions {
 
 const MAX_TIMES = 100;
 
-/** Deliveries beside the schedule: repeats, and events out of order. */
+/** Sends deliveries outside the schedule, such as duplicates and events out of order. */
 export class ForcedDeliveries {
   readonly #options: ForcedOptions;
 
@@ -64,7 +64,7 @@ export class ForcedDeliveries {
     this.#options = options;
   }
 
-  /** @param bot the number of the bot whose events these are */
+  /** @param bot the `seq` of the bot whose events these are */
   async deliver(
     bot: number,
     { times = 1, ...input }: DeliverInput,
@@ -76,7 +76,7 @@ export class ForcedDeliveries {
     const { username } = webhook;
     const { store, sender, records, shown, timeline } = this.#options;
     const content = this.#content(bot, input);
-    // An edited body may name any events; those of this bot's log are shown to it.
+    // An edited body may name any events. Only those in the bot's own log count as seen.
     const known = content.eventIds.flatMap((id) => this.#find(bot, id) ?? []);
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
@@ -90,7 +90,7 @@ export class ForcedDeliveries {
     return results;
   }
 
-  /** The same as a command for a shell. It is no delivery of the platform, and has no record. */
+  /** Returns the delivery as a shell command. Only the shell sends it, so it leaves no record. */
   command(bot: number, input: DeliveryContent): DeliveryCommand {
     const { webhooks, sender } = this.#options;
     const content = this.#content(bot, input);
@@ -121,7 +121,7 @@ export class ForcedDeliveries {
     return logged?.recipient === bot ? logged : undefined;
   }
 
-  /** While the webhook is off nothing is sent, not even by force. */
+  /** A disabled webhook sends nothing, not even a forced delivery. */
   #endpoint({ bot, endpoint }: Webhook): Endpoint {
     if (endpoint !== undefined) return endpoint;
     if (this.#options.store.apps.disabled(bot)) {
@@ -132,16 +132,15 @@ export class ForcedDeliveries {
   }
 }
 
-/** The longest body that can be sent, in bytes. */
+/** Longest body, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Pattern of the id of an event. */
 const EVENT_ID = /^evt_[\w-]{1,64}$/;
 
 /**
- * A body of the caller's own, to be delivered unchanged. It need not be JSON, so that a bot can be tested with any body.
+ * Wraps a custom body, which is delivered unchanged. It may be invalid JSON, so that a bot can be tested with any body.
  *
- * @throws {PlatformError} 400 VALIDATION: it holds half a character; 413 TOO_LARGE
+ * @throws {PlatformError} 400 VALIDATION for a lone surrogate; 413 TOO_LARGE
  */
 function editedContent(text: string): Content {
   if (!text.isWellFormed()) throw invalid("body must be text that can be written in UTF-8");
@@ -166,18 +165,18 @@ function eventsIn(text: string): readonly unknown[] {
   }
 }
 
-/** Systems take no longer word in a command, in bytes; Linux takes 128 KiB. */
+/** In bytes. Linux limits one argument of a command to 128 KiB. */
 const MAX_WORD = 100_000;
 
-/** curl writes these itself. */
+/** curl sets these headers itself. */
 const OF_CURL: ReadonlySet<string> = new Set(["host", "content-length"]);
 
-/** A request as a line for a POSIX shell: what curl sends are the very bytes that were signed. */
+/** Returns a request as a line for a POSIX shell. curl must send the exact bytes that were signed. */
 function curlLine({ url, headers, body }: SentRequest): string {
   const given = Object.entries(headers).filter(([name]) => !OF_CURL.has(name));
   const words = given.map(([name, value]) => `-H ${word(`${name}: ${value}`)}`);
   const text = body.toString("utf8");
-  // Neither is a body that begins with @ a file, nor is a bracket in the address a pattern.
+  // `--data-raw` because a leading @ would name a file; `-g` because brackets in a URL would be patterns.
   const curl = ["curl -i -g", word(url), ...words].join(" ");
   const plain = body.byteLength <= MAX_WORD && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
   if (plain) return `${curl} --data-raw ${word(text)}`;
@@ -193,7 +192,7 @@ function escaped(text: string): string {
   return text.replace(/[\\\p{Cc}\p{Zl}\p{Zp}]/gu, escapeOf);
 }
 
-/** Escapes by character, made once. There are 68 such characters, and a megabyte may be full of them. */
+/** A cache, because a megabyte may consist of these 68 characters. */
 const escapes = new Map<string, string>();
 
 function escapeOf(character: string): string {

@@ -23,20 +23,20 @@ import {
 } from "./control-api.ts";
 import * as bodies from "./schemas.ts";
 
-/** The longest wait of a long poll, in ms. */
+/** Longest wait of a long poll, in ms. */
 const MAX_WAIT_MS = 30_000;
 
-/** The most events of one answer: a long log is read on from the last one. */
+/** Most events in one answer. The client reads a longer log page by page. */
 const MAX_EVENTS = 1_000;
 
-/** The largest snapshot that can be uploaded, in bytes. */
+/** Largest snapshot to upload, in bytes. */
 const MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 
-/** A snapshot comes with the token, so the largest may be under way beside the bodies of the API. */
+/** A separate budget, because a snapshot requires the token and its size would exhaust the budget of the API. */
 const snapshotLimit: BodyLimit = {
   maxBytes: MAX_SNAPSHOT_BYTES,
   budget: new BodyBudget(2 * MAX_SNAPSHOT_BYTES),
-  // In ms. Half a gigabyte from another machine of a home network.
+  // In ms. Enough for half a gigabyte over a home network.
   timeoutMs: 120_000,
   tooLarge: () =>
     new PlatformError(
@@ -46,14 +46,14 @@ const snapshotLimit: BodyLimit = {
     ),
 };
 
-/** For a request that holds the body of a delivery: a text of 1 MB, each character of which may be escaped. */
+/** For a request with the body of a delivery: 1 MB of text in which each character may be escaped. */
 const editedLimit: BodyLimit = {
   maxBytes: 7 * 1024 * 1024,
   tooLarge: () =>
     new PlatformError(413, "TOO_LARGE", "The body of a delivery holds at most 1048576 bytes."),
 };
 
-/** Every operation of the control API (docs/reference/local-platform.md). */
+/** Returns every operation of the control API (docs/reference/local-platform.md). */
 export function endpointsOf(control: Control, timeline: Timeline): readonly Endpoint[] {
   return [
     ...worldEndpoints(control),
@@ -64,7 +64,6 @@ export function endpointsOf(control: Control, timeline: Timeline): readonly Endp
   ];
 }
 
-/** Operations on people, and their acts. */
 function worldEndpoints(control: Control): readonly Endpoint[] {
   return [
     get("/state", ({ bot }) => control.state(bot)),
@@ -78,7 +77,6 @@ function worldEndpoints(control: Control): readonly Endpoint[] {
   ];
 }
 
-/** Operations on content, events and deliveries. */
 function contentEndpoints(control: Control, timeline: Timeline): readonly Endpoint[] {
   const stream = new TimelineStream(timeline);
   return [
@@ -102,7 +100,6 @@ function contentEndpoints(control: Control, timeline: Timeline): readonly Endpoi
   ];
 }
 
-/** Apps: bots with what belongs to them. */
 function appEndpoints(control: Control): readonly Endpoint[] {
   return [
     get("/apps", () => ({ items: control.apps.list() })),
@@ -123,7 +120,6 @@ function appEndpoints(control: Control): readonly Endpoint[] {
   ];
 }
 
-/** Inboxes of the bots. */
 function inboxEndpoints({ inbox }: Control): readonly Endpoint[] {
   const done = { status: 200 };
   return [
@@ -148,7 +144,6 @@ function inboxEndpoints({ inbox }: Control): readonly Endpoint[] {
   ];
 }
 
-/** Bad luck. */
 function faultEndpoints(control: Control): readonly Endpoint[] {
   return [
     get("/limits", ({ bot }) => control.limitsOf(bot)),
@@ -172,7 +167,6 @@ function faultEndpoints(control: Control): readonly Endpoint[] {
   ];
 }
 
-/** The state as a whole. */
 function stateEndpoints(control: Control): readonly Endpoint[] {
   const { clock, snapshots } = control;
   return [
@@ -221,7 +215,7 @@ async function uploadImage(control: Control, { request, query }: Call): Promise<
   return await control.addImage(bytes, { from, contentType });
 }
 
-/** Returns all messages, unless a part is asked for. */
+/** Returns all messages unless the query asks for a page. */
 function messages(control: Control, { query, id }: Call): unknown {
   const before = text(query, "before");
   if (text(query, "limit") === undefined && before === undefined) {
@@ -235,7 +229,7 @@ async function readTimeline(timeline: Timeline, { query, incoming }: Call): Prom
   const after = integer(query, "after", { min: 0, max, fallback: 0 });
   const waitMs = integer(query, "waitMs", { min: 0, max: MAX_WAIT_MS, fallback: 0 });
   const entries = await timeline.waitAfter(after, waitMs, incoming.gone);
-  // Not the timeline's own end: what came while this answer was being made is in the next one.
+  // Not the current end of the timeline: entries added meanwhile belong to the next answer.
   return { entries, last: entries.at(-1)?.seq ?? Math.min(after, timeline.last) };
 }
 

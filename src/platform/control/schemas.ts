@@ -15,9 +15,9 @@ import type { TimersToFire } from "./bot-inboxes.ts";
 import type { DeliverInput, DeliveryContent } from "./deliveries.ts";
 import type { FaultsChange, StorageState } from "./shapes.ts";
 
-/** The bodies of the control API. Strict: a field that is passed over would look obeyed. */
+/** Request bodies of the control API. Strict, because an ignored field would look like an accepted one. */
 
-/** Types of the future are permitted, too (section 9). */
+/** Permits types that the platform may add (section 9). */
 const eventType = z.string().regex(OWN_TYPE, {
   error: `must be one of ${eventTypes.join(", ")}, or a new one of a-z, 0-9, dots, dashes, underscores`,
 });
@@ -73,7 +73,7 @@ export const snapshot: z.ZodType<{ name?: string | undefined } | undefined> = z
 
 export const nothing: z.ZodType<object | undefined> = z.strictObject({}).optional();
 
-/** Names go into the address of a request to the bot, which takes 16 KB of it. */
+/** In characters. The request to the bot has these names in its URL, which is limited to 16 KB. */
 const timerText = z.string().max(1_000);
 
 export const timers: z.ZodType<TimersToFire> = z.strictObject({
@@ -112,10 +112,10 @@ export const curl: z.ZodType<DeliveryContent> = z.strictObject(deliveryContent);
 
 const failureStatus = z.int().min(300).max(599);
 
-/** A time of a fault, in milliseconds: up to a day. */
+/** Duration in a fault, in ms. At most one day. */
 const span = z.int().min(1).max(86_400_000);
 
-/** Which ones a fault touches. */
+/** Selects the requests or events that a fault affects. */
 const reach = {
   rate: z.number().gt(0).max(1).optional(),
   times: z.int().min(1).max(1_000_000).optional(),

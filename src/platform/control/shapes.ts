@@ -10,70 +10,70 @@ import type { EntryOf } from "../timeline/timeline.ts";
 import type { DeliverySummary } from "../webhooks/records.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 
-/** The state of the platform at a glance, as it concerns one app. */
+/** Overview of the platform's state for one app. */
 export interface PlatformState {
   readonly bot: Profile;
-  /** Everybody but the bots. */
+  /** All people, without bots. */
   readonly people: readonly Profile[];
   readonly webhook: WebhookView;
-  /** The newest event of the bot's log; null when there is none. */
+  /** Newest event in the bot's log. `null` if the log is empty. */
   readonly lastEventId: string | null;
-  /** The number of the newest timeline entry. */
+  /** Number of the newest timeline entry. */
   readonly timelineSeq: number;
-  /** The usernames of the bots that report their runs. */
+  /** Usernames of the bots that report their runs. */
   readonly reportingBots: readonly string[];
 }
 
-/** The faults that are set. */
+/** Active faults. */
 export interface FaultsState {
   readonly webhook: WebhookFault;
   readonly api: ApiFaultState;
   readonly events: EventFaultState;
 }
 
-/** Whether the server can keep images (section 7, NOT_CONFIGURED). */
+/** Whether the server can store images (section 7, NOT_CONFIGURED). */
 export interface StorageState {
   readonly configured: boolean;
 }
 
-/** A page of the deliveries that were made. */
+/** Selects a page of deliveries. */
 export type DeliveriesInput = PageInput;
 
-/** Absent parts stay as they are. */
+/** Faults to set. Absent parts keep theirs. */
 export interface FaultsChange {
   readonly webhook?: WebhookFaultInput | undefined;
   readonly api?: ApiFaultInput | undefined;
   readonly events?: EventFaultInput | undefined;
 }
 
-/** A message as everybody sees it: `fromBot` is true where a bot has written it. */
+/** A message in the control API. `fromBot` is true if any bot wrote it. */
 export type ControlMessage = MessageView;
 
-/** A comment with the id of the comment that it answers. */
+/** A comment with the id of the comment that it replies to. */
 export type ControlComment = CommentView & { readonly replyToId: string | null };
 
-/** Which messages of a conversation. */
+/** Selects messages of a conversation. */
 export interface MessagesInput {
   /** 1 to 50. Default 20. */
   readonly limit?: number | undefined;
-  /** The id of a message: those before it. Default: the newest ones. */
+  /** Id of a message; selects the messages before it. Default: the newest ones. */
   readonly before?: string | undefined;
 }
 
-/** A part of a conversation, oldest first. */
+/** A page of a conversation, oldest first. */
 export interface MessagesPage {
   readonly items: readonly ControlMessage[];
-  /** True when there are older ones. */
+  /** True if there are older messages. */
   readonly more: boolean;
 }
 
-/** Which conversations. */
+/** Selects conversations. */
 export interface ConversationsInput extends PageInput {
   /** Username of a member. Default: the conversations of all users. */
   readonly of?: string | undefined;
 }
 
-/** A conversation of two, or a group, with its latest message. */
+/** A direct or group conversation with its latest message. */
 export interface ControlConversation {
   readonly id: string;
   readonly group: boolean;
@@ -83,36 +83,36 @@ export interface ControlConversation {
   readonly lastMessage: {
     readonly id: string;
     readonly authorUsername: string;
-    /** Empty where there are images alone, and in a message that was deleted. */
+    /** Empty for a message with only images, and for a deleted message. */
     readonly text: string;
-    /** How many. */
+    /** Number of images. */
     readonly images: number;
   };
 }
 
-/** A post with what came of it. */
+/** A post with its reactions. */
 export interface ControlPost extends PostView {
-  /** How many. */
+  /** Number of likes. */
   readonly likes: number;
-  /** How many. */
+  /** Number of reposts. */
   readonly reposts: number;
-  /** How many. */
+  /** Number of quotes. */
   readonly quotes: number;
-  /** How many. */
+  /** Number of comments. */
   readonly comments: number;
-  /** The post that this one quotes. */
+  /** The quoted post. `null` if this post quotes none. */
   readonly quotedPostId: string | null;
 }
 
-/** An event with what became of it. */
+/** An event with everything that followed from it. */
 export interface EventTrace {
   readonly event: AnyEvent;
-  /** The username of the bot in whose log it is. */
+  /** Username of the bot that the event is for. */
   readonly bot: string;
-  /** Deliveries that held the event, oldest first, as far as their records are kept. */
+  /** Deliveries that included the event, oldest first, as far as their records are kept. */
   readonly deliveries: readonly DeliverySummary[];
-  /** Calls of the bot because of the event, oldest first, as far as their records are kept. */
+  /** API calls that the event caused, oldest first, as far as their records are kept. */
   readonly calls: readonly CallSummary[];
-  /** Runs that the bot has reported, oldest first; empty for a bot that reports none. */
+  /** Reported runs, oldest first. Empty if the bot does not report runs. */
   readonly runs: readonly EntryOf<"run">[];
 }

@@ -7,7 +7,7 @@ import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
 
-/** Content that an account has written. */
+/** Content written by an account. */
 export type Content =
   | { readonly post: Post; readonly quoted?: Post }
   | { readonly comment: Comment }
@@ -19,13 +19,13 @@ export interface Notice {
   readonly event: NewEvent;
 }
 
-/** Reason why content concerns an account. */
+/** A reason to send an account an event. */
 interface Claim {
   readonly user: User;
   readonly type: "mention" | "comment" | "reply" | "quote";
 }
 
-/** Excerpts are cut to this many characters (code points). The document names no length. */
+/** In code points. The platform's document leaves the length open. */
 const EXCERPT_LENGTH = 200;
 
 export function targetOf(content: Content): Target {
@@ -34,7 +34,7 @@ export function targetOf(content: Content): Target {
   return { message: content.message.seq };
 }
 
-/** The id and the whole text of content, as the timeline has them. */
+/** Returns the id and the full text of content, for the timeline. */
 export function entryOf(content: Content): { readonly contentId: string; readonly text: string } {
   const prefix = "post" in content ? "p" : "comment" in content ? "cm" : "m";
   const { seq, text } = writtenIn(content);
@@ -42,11 +42,10 @@ export function entryOf(content: Content): { readonly contentId: string; readonl
 }
 
 /**
- * Lists the events that content makes, by any author and operation (section 6). The conditions do not exclude each
- * other: a bot gets one event of each type that applies, in the order reply, comment, quote, mention. Events for the
- * author are among them.
+ * Returns the events that content causes, for any author and operation (section 6). A bot gets one event of each type
+ * that applies, in the order reply, comment, quote, mention. The list includes events for the author.
  *
- * @param meant the bot that the content is to be a mention of, before anything else
+ * @param meant bot to mention in any case, before all other events
  */
 export function noticesOf(store: Store, content: Content, meant?: User): Notice[] {
   if ("message" in content) return messageNotices(store, content.message);
@@ -64,7 +63,7 @@ export function noticesOf(store: Store, content: Content, meant?: User): Notice[
   return [...chosen.values()];
 }
 
-/** Events for both members of a conversation of two, as far as they are bots. */
+/** Returns events for the bots among the two members of a conversation. */
 function messageNotices({ people, conversations }: Store, message: Message): Notice[] {
   const peer = conversations.peer(message.conversation, message.author);
   if (peer === undefined) return [];
@@ -80,7 +79,7 @@ function messageNotices({ people, conversations }: Store, message: Message): Not
     .map((recipient) => ({ recipient, event: { type: "dm.message", payload } }));
 }
 
-/** Returns the accounts that content concerns by its place, the strongest reason first. */
+/** Returns the accounts that content concerns because of its place, in order of priority. */
 function claimsOf({ people, posts }: Store, content: PostOrComment): Claim[] {
   if ("post" in content) {
     const { quoted } = content;
@@ -97,13 +96,16 @@ function claimsOf({ people, posts }: Store, content: PostOrComment): Claim[] {
 
 type PostOrComment = Exclude<Content, { readonly message: Message }>;
 
-/** `entityType` and `entityId` name what was written. The document shows neither, see docs/reference/local-platform.md. */
+/**
+ * `entityType` and `entityId` name the written content. The platform's document leaves both open
+ * (docs/reference/local-platform.md).
+ */
 function payloadOf(content: PostOrComment, type: Claim["type"]) {
   const { authorUsername: username, authorName: name, text } = writtenIn(content);
   return {
     actor: { username, name },
     ...placeOf(content, type),
-    // Optional (section 6): images alone have no text to show.
+    // Optional (section 6). Content with only images has no text to quote.
     ...(text === "" ? {} : { excerpt: beginningOf(text, EXCERPT_LENGTH) }),
   };
 }
@@ -128,13 +130,10 @@ function writtenIn(content: Content): Post | Comment | Message {
   return "comment" in content ? content.comment : content.message;
 }
 
-/**
- * An `@` that begins a word, and all that can be part of a username after it. Dots and dashes at the end
- * belong to the sentence.
- */
+/** An `@` at the start of a word, and the username after it. Trailing dots and dashes belong to the sentence. */
 const MENTION = /(?<![\w./@])@(\w(?:[\w.-]*\w)?)/g;
 
-/** The usernames that a text mentions, in lower case, each once, in the order of the text. */
+/** Returns the distinct usernames that a text mentions, in lower case and in order. */
 export function mentionsIn(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(MENTION)].map(([, username = ""]) => username.toLowerCase()));
 }

@@ -10,13 +10,13 @@ import { type Content, entryOf, type Notice, noticesOf } from "./content.ts";
 export interface PublisherOptions {
   readonly store: Store;
   readonly timeline: Timeline;
-  /** Lets events be late, incomplete, or about what the bot did itself. */
+  /** Delays events, drops some of their fields, or reports a bot's own actions to it. */
   readonly eventFaults: EventFaults;
-  /** Called with the number of a bot for which there is something to deliver. */
+  /** Called with the `seq` of each bot that has events to deliver. */
   readonly onEvents: (bot: number) => void;
 }
 
-/** Account that caused an event, and the time, in milliseconds since 1970. */
+/** The account that caused an event, and the time in ms since 1970. */
 export interface Cause {
   readonly from: User;
   readonly at: number;
@@ -25,12 +25,12 @@ export interface Cause {
 /** Writes events within a transaction. */
 export interface EventWriter {
   /**
-   * Writes the events that content makes for the bots that it concerns, but for its author.
+   * Writes the events of the content, except for its author.
    *
-   * @param meant the bot that the content is to be a mention of, besides anything else
+   * @param meant bot to mention in any case
    */
   content(content: Content, cause: Cause, meant?: User): void;
-  /** Writes an event that comes of no content, such as a like. A bot gets none of what it did itself. */
+  /** Writes an event without content, such as a like. A bot gets no events of its own actions. */
   notice(notice: Notice, cause: Cause): void;
 }
 
@@ -44,13 +44,13 @@ interface Written {
   readonly recipient: User;
   readonly event: AnyEvent;
   readonly from: string;
-  /** Present if an account has written something. */
+  /** `undefined` for an event without content, such as a like. */
   readonly content: ReturnType<typeof entryOf> | undefined;
-  /** Milliseconds until it is in the log; 0 when it is. */
+  /** In ms until the event enters the log. 0 if it already has. */
   readonly lateMs: number;
 }
 
-/** The one way into the event logs, for the acts of people as for what bots do through the API. */
+/** Writes to the event logs, for the actions of people and for the API calls of bots. */
 export class Publisher {
   readonly #options: PublisherOptions;
 
@@ -59,8 +59,8 @@ export class Publisher {
   }
 
   /**
-   * Runs `work` as one with the events that it writes. They are announced when all of it is kept: in
-   * the timeline, and to the webhooks.
+   * Runs `work` and writes its events in one transaction. After the commit, announces the events in the timeline and to
+   * the webhooks.
    */
   transaction<T>(work: (write: EventWriter) => T): Published<T> {
     const written: Written[] = [];

@@ -4,16 +4,15 @@ import { eventOf, type LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { EntryOf, Timeline } from "../timeline/timeline.ts";
 
-/** Places that are remembered. */
+/** Number of conversations and posts to remember. */
 const MAX_PLACES = 10_000;
 
-/** The conversation or the post that a path of the API names. */
+/** Matches the conversation or post in a path of the API. */
 const PLACE = /^\/(?:dm\/conversations\/(?=c_)|posts\/(?=p_))(\w+)/;
 
-/** The id of a conversation or a post. */
 const PLACE_ID = /^[cp]_\w+$/;
 
-/** Which event a bot was shown last of each conversation and each post, by delivery or by polling. */
+/** Remembers the last event that each bot received for each conversation and post, by delivery or polling. */
 export class ShownEvents {
   readonly #store: Store;
   readonly #timeline: Timeline;
@@ -24,24 +23,24 @@ export class ShownEvents {
     this.#timeline = timeline;
   }
 
-  /** These events go out to a bot now. */
+  /** Records that a bot receives these events now. */
   note(bot: number, events: readonly LoggedEvent[]): void {
     for (const event of events) {
       for (const place of placesOf(event)) this.#set(`${bot} ${place}`, event.id);
     }
   }
 
-  /** The event because of which a bot probably asks for this path: the newest that it was shown of that place. */
+  /** Guesses the event that a call belongs to: the last one that the bot received for this conversation or post. */
   guess(bot: number, path: string): string | undefined {
     const id = this.#newest.get(`${bot} ${PLACE.exec(path)?.[1]}`);
     return id !== undefined && this.has(bot, id) ? id : undefined;
   }
 
   /**
-   * Returns whether an id that a bot names is of one of its events: of its log, which may have been replaced meanwhile, or a
-   * timer or a cron of its own. Those are entries of the timeline from then on.
+   * Returns whether an id that a bot names belongs to one of its events. The event is in the log of the current state,
+   * or comes from a timer or cron of the bot. The timeline gets an entry for an unknown timer or cron.
    *
-   * @param place of the timer, as far as it is known
+   * @param place conversation or post of the timer, if the bot names it
    */
   recognise(bot: number, id: string, place: PayloadPlace): boolean {
     if (!isOwn(id)) return this.has(bot, id);
@@ -52,7 +51,7 @@ export class ShownEvents {
     return true;
   }
 
-  /** True for an event in the log of this bot; the state may have been replaced meanwhile. */
+  /** Returns whether the event is in the bot's log. After a restore, an id of the old state is not. */
   has(bot: number, id: string): boolean {
     return this.#store.events.findById(id)?.recipient === bot;
   }
@@ -65,7 +64,7 @@ export class ShownEvents {
   }
 }
 
-/** Returns the conversation or the post that a path of the API names. */
+/** Returns the conversation or post in a path of the API. */
 export function placeIn(path: string): PayloadPlace {
   const place = PLACE.exec(path)?.[1];
   if (place === undefined) return {};
@@ -73,10 +72,10 @@ export function placeIn(path: string): PayloadPlace {
 }
 
 /**
- * Finds a timer or a cron that a bot has named. Crons of several bots may have one id.
+ * Finds the event of a timer or cron. Those of several bots may share an id.
  *
- * @param bot its username. Default: the only bot with this id
- * @throws {PlatformError} 400 VALIDATION if several bots have this id, and none is named
+ * @param bot username. Default: the only bot with this id
+ * @throws {PlatformError} 400 VALIDATION if several bots have this id and none is named
  */
 export function ownEntry(
   timeline: Timeline,
@@ -91,7 +90,7 @@ export function ownEntry(
   throw invalid(`bot must say whose event ${id} is: ${[...bots].join(", ")}`);
 }
 
-/** Returns the conversation or the posts that an event names. A quote has two: the quoted post and the new one. */
+/** Returns the conversation or posts of an event. A quote has two: the quoted post and the new one. */
 function placesOf(event: LoggedEvent): readonly string[] {
   const payload: Readonly<Record<string, unknown>> = { ...eventOf(event).payload };
   const { conversationId, postId, entityId } = payload;

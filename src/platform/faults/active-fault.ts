@@ -4,28 +4,27 @@ import type { Timeline } from "../timeline/timeline.ts";
 
 /** Fields of every fault. */
 export interface Fault {
-  /** `none` where nothing goes wrong. */
+  /** `none` if no fault is active. */
   readonly mode: string;
-  /** The share that is touched, chosen at random: above 0, up to 1. Absent: all. */
+  /** Probability that the fault affects a request or event: above 0, up to 1. Default: 1. */
   readonly rate?: number | undefined;
-  /** How often the fault still applies. Absent: always, until it is changed. */
+  /** Remaining number of uses. Default: unlimited. */
   readonly times?: number | undefined;
 }
 
 export interface ActiveFaultOptions<F extends Fault> {
-  /** The fault of mode `none`. */
+  /** A fault with mode `none`. */
   readonly none: F;
-  /** Name of the fault in the timeline. */
   readonly target: FaultEntry["target"];
   readonly timeline: Timeline;
   readonly random: Random;
-  /** A fault of another mode in the words of the timeline. */
+  /** Describes a fault for the timeline. */
   readonly describe: (fault: F) => string;
-  /** Text of the timeline after the mode, once `times` is used up. */
+  /** Text for the timeline when `times` is used up. */
   readonly afterwards: string;
 }
 
-/** The fault that is set, and how often it still applies. Publishes changes on the timeline. */
+/** The active fault and its remaining uses. Publishes changes on the timeline. */
 export class ActiveFault<F extends Fault> {
   readonly #options: ActiveFaultOptions<F>;
   #fault: F;
@@ -44,12 +43,12 @@ export class ActiveFault<F extends Fault> {
     this.note("set", fault.mode === "none" ? "none" : this.#options.describe(fault));
   }
 
-  /** Ends the fault, if there is one. */
+  /** Ends the active fault, if any. */
   end(): void {
     if (this.#fault.mode !== "none") this.set(this.#options.none);
   }
 
-  /** Uses up one time. The fault of mode `none` when this one is not touched. */
+  /** Uses the fault once. Returns a fault of mode `none` if chance spares this use. */
   take(): F {
     const { none, random, afterwards } = this.#options;
     const fault = this.#fault;
@@ -62,7 +61,7 @@ export class ActiveFault<F extends Fault> {
     return fault;
   }
 
-  /** Says in the timeline what became of it. */
+  /** Adds a timeline entry about the fault. */
   note(
     change: FaultEntry["change"],
     detail: string,
@@ -73,7 +72,9 @@ export class ActiveFault<F extends Fault> {
   }
 }
 
-/** Describes the reach of a fault: "all requests", "the next delivery", "the next 3 deliveries", "30 % of all events". */
+/**
+ * Describes the scope of a fault: "all requests", "the next delivery", "the next 3 deliveries", "30 % of all events".
+ */
 export function reach({ rate, times }: Fault, things: string): string {
   if (times === 1) return `the next ${things.replace(/ies$/, "y").replace(/s$/, "")}`;
   if (times !== undefined) return `the next ${times} ${things}`;

@@ -4,56 +4,56 @@ import type { TextAnswer } from "../http/answer.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { ActiveFault, reach } from "./active-fault.ts";
 
-/** Fault of requests to the API. */
+/** Fault of API requests. */
 export interface ApiFault {
   /**
-   * `hold`: requests wait before they are executed; `slow`: likewise, for `delayMs` at most; `status`: they are answered with `status` and not
-   * executed; `lose-answer`: they are executed, and the connection is cut before the answer; `gateway`: they are
-   * executed, and a gateway answers with `status` and a web page; `mix`: each gets one of 429, 500, 503 and
-   * `lose-answer`, at random.
+   * `hold` delays requests until the fault ends, and `slow` delays them by up to `delayMs`. `status` answers with
+   * `status` without executing the request. `lose-answer` executes the request, then cuts the connection. `gateway`
+   * executes the request, then answers with `status` and a web page like a gateway. `mix` chooses 429, 500, 503 or
+   * `lose-answer` at random.
    */
   readonly mode: "none" | "hold" | "slow" | "status" | "lose-answer" | "gateway" | "mix";
-  /** `write`: everything but GET and HEAD. */
+  /** `write`: every method except GET and HEAD. */
   readonly match: "write" | "all";
   /** 300 to 599. */
   readonly status: number;
-  /** Wait of mode `slow` in ms, 1 to 86,400,000. */
+  /** Delay of mode `slow` in ms, 1 to 86,400,000. */
   readonly delayMs: number;
-  /** Sent as `Retry-After`, in whole seconds. Default of `status` and `mix`: 0 with 503, none otherwise. */
+  /** Value of `Retry-After`, in whole seconds. Default for `status` and `mix`: 0 with 503, otherwise no header. */
   readonly retryAfterSeconds?: number | undefined;
-  /** The share of the requests that is touched, chosen at random: above 0, up to 1. Absent: all. */
+  /** Share of the requests that the fault affects, chosen at random: above 0, up to 1. Default: all. */
   readonly rate?: number | undefined;
-  /** Requests that the fault still applies to. Absent: all, until it is changed. */
+  /** Number of requests that the fault still affects. Default: all until the fault changes. */
   readonly times?: number | undefined;
 }
 
-/** A fault to set: `match` is `all` unless said otherwise, `status` (300 to 599) is 503, `delayMs` is 3000. */
+/** Fault to set. Defaults: `match` is `all`, `status` is 503 (300 to 599), `delayMs` is 3000. */
 export type ApiFaultInput = Pick<ApiFault, "mode" | "retryAfterSeconds" | "rate" | "times"> & {
   readonly [K in "match" | "status" | "delayMs"]?: ApiFault[K] | undefined;
 };
 
-/** The fault of the API, and what it does at present. */
+/** The API's fault and its current effect. */
 export interface ApiFaultState extends ApiFault {
-  /** How many requests are waiting. */
+  /** Number of waiting requests. */
   readonly held: number;
 }
 
-/** A fault that a request has met. */
+/** The fault that one request gets. */
 export type MetFault = ApiFault & { readonly mode: Exclude<ApiFault["mode"], "none" | "mix"> };
 
 const NONE: ApiFault = { mode: "none", match: "all", status: 503, delayMs: 3_000 };
 
-/** Faults in `mix`, besides lost answers. */
+/** Statuses of `mix`, besides lost answers. */
 const MIXED_STATUSES = [429, 500, 503];
 
-/** Lets requests to the API go wrong. */
+/** Injects faults into API requests. */
 export class ApiFaults {
   readonly #random: Random;
   readonly #clock: Clock;
   readonly #held = new Set<() => void>();
   readonly #active: ActiveFault<ApiFault>;
 
-  /** @param clock the machine's: it measures how long a request takes */
+  /** @param clock the machine's clock, because a slow request takes real time */
   constructor(timeline: Timeline, random: Random, clock: Clock) {
     this.#random = random;
     this.#clock = clock;
@@ -67,7 +67,7 @@ export class ApiFaults {
     return { ...this.#active.current, held: this.#held.size };
   }
 
-  /** Replaces the fault. What the one before held is executed now. */
+  /** Replaces the fault. Requests that the old fault holds are executed now. */
   set({ match, status, delayMs, ...fault }: ApiFaultInput): void {
     this.#active.set({
       ...fault,
@@ -80,22 +80,22 @@ export class ApiFaults {
     for (const release of held) release();
   }
 
-  /** Ends the fault, if there is one, and lets go of what it holds. */
+  /** Ends the fault, if any, and releases the requests that it holds. */
   end(): void {
     if (this.#active.current.mode !== "none" || this.#held.size > 0) this.set({ mode: "none" });
   }
 
   /**
-   * Returns the fault that a request meets, `undefined` if it meets none. A request that is held waits here until the
-   * fault ends, its client goes away, or the delay of a slow API is over.
+   * Returns the fault for a request. `undefined` if there is none. A held request waits here until the fault ends, the
+   * client disconnects, or the delay of `slow` is over.
    */
   async meet(request: {
     readonly method: string;
     readonly path: string;
     readonly gone: AbortSignal;
-    /** The event because of which the bot sends the request. */
+    /** The event that caused the request. */
     readonly eventId?: string | undefined;
-    /** The username of that bot. */
+    /** Username of the bot. */
     readonly bot?: string | undefined;
   }): Promise<MetFault | undefined> {
     const fault = this.#unmix(this.#take(request.method));
@@ -103,7 +103,7 @@ export class ApiFaults {
     const { eventId, bot, gone } = request;
     const about = eventId === undefined || bot === undefined ? undefined : { eventId, bot };
     const note = (change: "held" | "released") => {
-      // A slow API touches each poll: only requests because of an event are worth a line.
+      // `slow` delays each poll too, and an entry for each would flood the timeline.
       if (fault.mode === "slow" && about === undefined) return;
       this.#active.note(change, `${request.method} ${request.path}`, about);
     };
@@ -118,7 +118,7 @@ export class ApiFaults {
     return this.#active.current.match === "write" && !write ? NONE : this.#active.take();
   }
 
-  /** Chooses one of a mix. */
+  /** Replaces `mix` by one of its faults. */
   #unmix(fault: ApiFault): MetFault | undefined {
     const { mode } = fault;
     if (mode === "none") return undefined;
@@ -149,7 +149,7 @@ function describe(fault: ApiFault): string {
   return `${mode}${details[mode] ?? ""} for ${reach(fault, match === "write" ? "write requests" : "requests")}`;
 }
 
-/** Refuses a request, which is not executed. */
+/** Returns the answer of a request that is not executed. */
 export function refusal({ status, retryAfterSeconds }: MetFault): PlatformError {
   return new PlatformError(
     status,
@@ -161,7 +161,7 @@ export function refusal({ status, retryAfterSeconds }: MetFault): PlatformError 
   );
 }
 
-/** Makes the page of a gateway that gave up on the platform. Nothing in it is the platform's own. */
+/** Returns the page of a gateway that gave up on the platform, without anything in the platform's own style. */
 export function gatewayPage({ status, retryAfterSeconds }: MetFault): TextAnswer {
   return {
     status,

@@ -8,29 +8,29 @@ import { ActiveFault, reach } from "./active-fault.ts";
 
 export const eventFaultModes = ["none", "late", "own", "sparse"] as const;
 
-/** Fault of events that are written to the log. */
+/** Fault of events as they enter the log. */
 export interface EventFault {
   /**
-   * `late`: an event has its id at once, and is in the log `lateMs` later, below newer ones; `own`: a bot gets events of
-   * what it writes itself; `sparse`: an event lacks `excerpt`, `postId`, `commentId` or all three, in turns.
+   * `late` gives an event its id at once, but the event enters the log `lateMs` later, below newer events. `own` sends
+   * a bot events of its own actions. `sparse` drops `excerpt`, `postId`, `commentId` or all three, in rotation.
    */
   readonly mode: (typeof eventFaultModes)[number];
-  /** Milliseconds on the platform's clock, 1 to 86,400,000. */
+  /** In ms on the platform's clock, 1 to 86,400,000. */
   readonly lateMs: number;
-  /** The share of the events that is touched, chosen at random: above 0, up to 1. Absent: all. */
+  /** Share of the events that the fault affects, chosen at random: above 0, up to 1. Default: all. */
   readonly rate?: number | undefined;
-  /** Events that the fault still applies to. Absent: all, until it is changed. */
+  /** Number of events that the fault still affects. Default: all until the fault changes. */
   readonly times?: number | undefined;
 }
 
-/** A fault to set. `late` needs `lateMs`. */
+/** Fault to set. `late` requires `lateMs`. */
 export type EventFaultInput = Pick<EventFault, "mode" | "rate" | "times"> & {
   readonly lateMs?: number | undefined;
 };
 
-/** The fault of the event log, and what it does at present. */
+/** The event log's fault and its current effect. */
 export interface EventFaultState extends EventFault {
-  /** How many events are still to come. */
+  /** Number of events that have not entered the log yet. */
   readonly held: number;
 }
 
@@ -39,13 +39,13 @@ export interface EventFaultsOptions {
   readonly timeline: Timeline;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called with the number of a bot when events have come into its log. */
+  /** Called with the `seq` of a bot after late events have entered its log. */
   readonly onEvents: (bot: number) => void;
 }
 
 const NONE: EventFault = { mode: "none", lateMs: 0 };
 
-/** The optional fields of section 6 that a sparse event lacks, by turns. */
+/** Optional fields of section 6 that `sparse` drops, in rotation. */
 const MISSING_FIELDS: readonly (readonly string[])[] = [
   ["excerpt"],
   ["postId"],
@@ -54,15 +54,14 @@ const MISSING_FIELDS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Lets events be committed late, as two transactions do of which the one with the lower number ends last.
- * Until its time such an event is in no page, no delivery and no position; then it is as if it had just
- * happened. Which ones are late is in the state file.
+ * Commits events late, as if two transactions overlap and the one with the lower number ends last. No page, delivery or
+ * cursor includes a late event. Once in the log, the event counts as new. The state file records which events are late.
  */
 export class EventFaults {
   readonly #options: EventFaultsOptions;
   readonly #active: ActiveFault<EventFault>;
   #cancel: () => void = () => {};
-  /** Sparse events since the fault was set. */
+  /** Number of sparse events since the fault was set. */
   #sparseEvents = 0;
 
   constructor(options: EventFaultsOptions) {
@@ -79,7 +78,7 @@ export class EventFaults {
   }
 
   /**
-   * Replaces the fault. Events that are late by now come at their time.
+   * Replaces the fault. Events that are already late keep their time.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -91,16 +90,16 @@ export class EventFaults {
     this.#active.set({ ...fault, lateMs });
   }
 
-  /** Ends the fault, if there is one. */
+  /** Ends the active fault, if any. */
   end(): void {
     this.#active.end();
   }
 
   /**
-   * Holds an event that was just appended, in the same transaction, where it is to be late. Call `wake` after
-   * the transaction.
+   * Delays an event if the mode is `late`. Must run in the transaction that appends the event. Call `wake` after the
+   * transaction.
    *
-   * @returns how late it is, in milliseconds; 0 when it is in the log
+   * @returns the delay in ms; 0 if the event is in the log
    */
   hold(logged: LoggedEvent): number {
     const { store, clock } = this.#options;
@@ -110,12 +109,12 @@ export class EventFaults {
     return lateMs;
   }
 
-  /** Decides whether a bot gets the event of something that it did itself. */
+  /** Returns whether the fault sends a bot an event of its own action. */
   reportsOwn(): boolean {
     return this.#takes("own");
   }
 
-  /** Leaves optional fields out of the payload where the event is to be sparse. Messages have none. */
+  /** Drops optional fields if the mode is `sparse`. A `dm.message` has none. */
   thin(event: NewEvent): NewEvent {
     if (event.type === "dm.message" || !this.#takes("sparse")) return event;
     const missing = MISSING_FIELDS[this.#sparseEvents % MISSING_FIELDS.length] ?? [];
@@ -124,7 +123,7 @@ export class EventFaults {
     return { type: event.type, payload: Object.fromEntries(fields) };
   }
 
-  /** Lets the events come whose time it is, and returns when the next one is due. */
+  /** Releases the events that are due, and schedules the next call. */
   wake(): void {
     this.stop();
     const { store, clock, onEvents } = this.#options;
@@ -143,14 +142,14 @@ export class EventFaults {
     this.#cancel();
   }
 
-  /** Uses up one time of the fault where it has this mode. */
+  /** Uses the fault once if it has this mode. */
   #takes(mode: EventFault["mode"]): boolean {
     return this.#active.current.mode === mode && this.#active.take().mode === mode;
   }
 
   /**
-   * For the webhook, too, they happen now: its configuration of this moment counts. Returns the bots in
-   * whose logs they are.
+   * Queues the deliveries according to the current webhook configuration, because the events count as new. Returns the
+   * bots concerned.
    */
   #release(due: readonly number[]): Iterable<number> {
     const { events, lateEvents, webhook } = this.#options.store;

@@ -14,33 +14,33 @@ export const webhookFaultModes = [
   "delay",
 ] as const;
 
-/** Fault of the deliveries of the schedule. */
+/** Fault of scheduled deliveries. */
 export interface WebhookFault {
   /**
-   * `status`: nothing is sent, as if the bot had answered `status`; `drop`: nothing is sent, and no answer
-   * comes; `timeout`: likewise, after the time limit of a delivery; `lose-answer`: it is sent, and its
-   * answer is lost; `twice`: it is sent two times in a row, of which the second one counts; `shuffle`: its
-   * events are in random order; `delay`: it is sent after `delayMs`.
+   * `status` sends nothing and counts as an answer with `status`. `drop` sends nothing and counts as no answer.
+   * `timeout` does the same after the timeout of a delivery. `lose-answer` sends the delivery but loses its answer.
+   * `twice` sends it twice in a row, and the second answer counts. `shuffle` sends its events in random order. `delay`
+   * sends it after `delayMs`.
    */
   readonly mode: "none" | DeliveryFault;
   /** 300 to 599. */
   readonly status: number;
-  /** Milliseconds on the platform's clock, 1 to 86,400,000. */
+  /** In ms on the platform's clock, 1 to 86,400,000. */
   readonly delayMs: number;
-  /** The share of the deliveries that is touched, chosen at random: above 0, up to 1. Absent: all. */
+  /** Share of the deliveries that the fault affects, chosen at random: above 0, up to 1. Default: all. */
   readonly rate?: number | undefined;
-  /** Deliveries that the fault still applies to. Absent: all, until it is changed. */
+  /** Number of deliveries that the fault still affects. Default: all until the fault changes. */
   readonly times?: number | undefined;
 }
 
-/** A fault to set: `status` is 500 unless said otherwise, `delayMs` is 1000. */
+/** Fault to set. Defaults: `status` is 500, `delayMs` is 1000. */
 export type WebhookFaultInput = Pick<WebhookFault, "mode" | "rate" | "times"> & {
   readonly [K in "status" | "delayMs"]?: WebhookFault[K] | undefined;
 };
 
 const NONE: WebhookFault = { mode: "none", status: 500, delayMs: 1_000 };
 
-/** Lets scheduled deliveries go wrong. Forced ones (`POST /control/v1/deliveries`) are not touched. */
+/** Injects faults into scheduled deliveries. Forced ones (`POST /control/v1/deliveries`) are exempt. */
 export class WebhookFaults {
   readonly #active: ActiveFault<WebhookFault>;
 
@@ -59,12 +59,12 @@ export class WebhookFaults {
     this.#active.set({ ...fault, status, delayMs });
   }
 
-  /** Ends the fault, if there is one. */
+  /** Ends the active fault, if any. */
   end(): void {
     this.#active.end();
   }
 
-  /** Uses up one delivery. Mode `none` when it goes out as usual. */
+  /** Uses the fault for one delivery. Returns mode `none` for a normal delivery. */
   take(): WebhookFault {
     return this.#active.take();
   }

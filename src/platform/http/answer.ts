@@ -1,20 +1,20 @@
 import type { Logger } from "../../core/logger.ts";
 import { PlatformError } from "../error.ts";
 
-/** An answer before it is sent. */
+/** An answer that has not been sent yet. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** `null` for an answer without one. */
+  /** `null` if the answer has no body. */
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
-/** An answer in text, which the records of calls keep. */
+/** A text answer. The records of calls keep its body. */
 export interface TextAnswer extends Answer {
   readonly body: string;
 }
 
-/** Rejects a request that gets no answer, as `fetch` does when a connection is cut. */
+/** Rejects a request that gets no answer, with the error of a `fetch` whose connection was cut. */
 export class ConnectionLost extends TypeError {
   constructor() {
     const cause = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
@@ -22,7 +22,7 @@ export class ConnectionLost extends TypeError {
   }
 }
 
-/** @param json the text of the body */
+/** @param json the body as text */
 export function jsonAnswer(
   status: number,
   json: string,
@@ -35,7 +35,7 @@ export function jsonAnswer(
   };
 }
 
-/** Makes the answer to a failed request. An error inside the platform is logged and shows nothing of itself. */
+/** Returns the answer to a failed request. An internal error is logged, and its answer reveals no detail. */
 export function errorAnswer(error: unknown, logger: Logger): TextAnswer {
   const known = asPlatformError(error);
   if (known === undefined) logger.error({ err: error }, "a request failed inside the platform");
@@ -46,14 +46,14 @@ export function errorAnswer(error: unknown, logger: Logger): TextAnswer {
 
 function asPlatformError(error: unknown): PlatformError | undefined {
   if (error instanceof PlatformError) return error;
-  // `decodeURIComponent` throws this for a malformed path.
+  // `decodeURIComponent` throws a URIError for a malformed path.
   if (error instanceof URIError) {
     return new PlatformError(400, "VALIDATION", "The path is malformed.");
   }
   return undefined;
 }
 
-/** Completes an answer with the headers that every answer has. A HEAD request gets no body. */
+/** Adds the headers of every answer. Removes the body of an answer to HEAD. */
 export function completeAnswer(
   { status, headers, body }: Answer,
   method: string,
@@ -69,7 +69,7 @@ export function completeAnswer(
       date: new Date(now).toUTCString(),
       "x-content-type-options": "nosniff",
     },
-    // A fault may choose 304, which has no body.
+    // A fault may use the status 304, which permits no body.
     body: method === "HEAD" || status === 304 ? null : body,
   };
 }
@@ -80,7 +80,7 @@ function lengthOf(body: Answer["body"]): number | undefined {
 }
 
 export function toResponse({ status, headers, body }: Answer): Response {
-  // The copy detaches the bytes from memory that may be shared.
+  // Copied because a Response refuses bytes in shared memory.
   const own = body instanceof Uint8Array ? new Uint8Array(body) : body;
   return new Response(own, { status, headers });
 }

@@ -2,17 +2,17 @@ import { BodyBudget, BodyError, type BodyProblem, readWebBody } from "../../core
 import type * as z from "../../core/zod.ts";
 import { invalid, PlatformError } from "../error.ts";
 
-/** The largest body of a request, in bytes. */
+/** Largest request body, in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Bytes of all bodies under way, of requests that anybody can send. Four uploads as JSON fit. */
+/** Bytes of all bodies in progress on public endpoints. Four JSON uploads fit. */
 const bodies = new BodyBudget(32 * 1024 * 1024);
 
-/** How much of a body is read, and for how long. */
+/** Limits on reading a body. */
 export interface BodyLimit {
   readonly maxBytes: number;
   readonly tooLarge: () => PlatformError;
-  /** By default the budget that all bodies of the API share. */
+  /** Default: the budget that all bodies of the API share. */
   readonly budget?: BodyBudget;
   /** In ms. Default 10,000. */
   readonly timeoutMs?: number;
@@ -25,9 +25,9 @@ export const usualLimit: BodyLimit = {
 };
 
 /**
- * Reads a JSON body of up to 1 MB, or of another limit. Returns `undefined` without a body.
+ * Reads a JSON body of up to 1 MB, or up to another limit. `undefined` if there is no body.
  *
- * @param onBytes called with the bytes, even if they are no JSON
+ * @param onBytes called with the bytes, even if they are not JSON
  */
 export async function readJson(
   request: Request,
@@ -54,7 +54,7 @@ export async function readJson(
 }
 
 /**
- * Checks a body against its schema.
+ * Validates a body against a schema.
  *
  * @throws {PlatformError} 400 VALIDATION, naming each field
  */
@@ -67,20 +67,19 @@ export function validate<T>(schema: z.ZodType<T>, body: unknown): T {
   throw invalid(body === undefined ? "A JSON body is needed." : issues.join("; "));
 }
 
-/** Returns whether the request announces a JSON body. */
 export function isJson({ headers }: Request): boolean {
   return /^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "");
 }
 
-/** Cancels a body that is not read, so that its sender gets to see the answer. */
+/** Cancels a body that nothing reads, so that the sender can receive the answer. */
 export function dropBody({ body }: Request): void {
   if (body !== null && !body.locked) body.cancel().catch(() => {});
 }
 
 /**
- * Reads the bytes of a body.
+ * Reads a body.
  *
- * @throws {PlatformError} 400 VALIDATION, 408 TIMEOUT, 503 BUSY, or what `tooLarge` returns
+ * @throws {PlatformError} 400 VALIDATION, 408 TIMEOUT, 503 BUSY, or the error of `tooLarge`
  */
 export async function readBytes(
   request: Request,

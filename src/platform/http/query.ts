@@ -1,20 +1,20 @@
 import { invalid, type PlatformError } from "../error.ts";
 import type { Window } from "../store/rows.ts";
 
-/** The largest page (section 8). */
+/** Largest page (section 8). */
 const MAX_PAGE = 50;
 
-/** Page size when `limit` is omitted. The document shows none. */
+/** Page size without `limit`. The platform's document leaves it open. */
 const DEFAULT_PAGE = 20;
 
-/** Returns a parameter of the query: `undefined` if absent, "" if empty. */
+/** Returns a query parameter: `undefined` if absent, "" if empty. */
 export function text(query: URLSearchParams, name: string): string | undefined {
   const [value, ...more] = query.getAll(name);
   if (more.length === 0) return value;
   throw invalid(`${name} must be given once`);
 }
 
-/** Returns a whole number of the query. */
+/** Returns a query parameter as a whole number. */
 export function integer(
   query: URLSearchParams,
   name: string,
@@ -32,7 +32,7 @@ export function limit(query: URLSearchParams): number {
   return integer(query, "limit", { min: 1, max: MAX_PAGE, fallback: DEFAULT_PAGE });
 }
 
-/** Reads `limit` and `cursor` of a list that goes from its newest item back. */
+/** Reads `limit` and `cursor` of a list, newest first. */
 export function window(
   query: URLSearchParams,
   seqOf: (cursor: string) => number | undefined,
@@ -47,15 +47,15 @@ export function badCursor(): PlatformError {
   return invalid("cursor must be the nextCursor of the page before");
 }
 
-/** Which page of a list. */
+/** Selects a page of a list. */
 export interface PageInput {
   /** 1 to 50. Default 20. */
   readonly limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
-/** Turns input from code into a query, so that both are checked in one place. */
+/** Converts input from code into a query, so that one function validates both. */
 export function pageQuery(input: PageInput): URLSearchParams {
   const given = Object.entries(input).filter(([, value]) => value !== undefined);
   return new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
@@ -64,11 +64,11 @@ export function pageQuery(input: PageInput): URLSearchParams {
 /** A page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Sent as `cursor`, it gives the next page; null after the last one. */
+  /** `cursor` of the next page. `null` after the last page. */
   readonly nextCursor: string | null;
 }
 
-/** Reads one row more than the page holds, to know whether there is a next page. */
+/** Reads one extra row to find out whether there is a next page. */
 export function page<Row, Item, From extends { readonly limit: number }>(
   from: From,
   read: (window: From) => readonly Row[],

@@ -4,21 +4,21 @@ import { PlatformError } from "../error.ts";
 export interface Incoming {
   readonly request: Request;
   readonly method: string;
-  /** Below the mount, still encoded; `/` for the mount itself. */
+  /** Path below the mount, still encoded. `/` for the mount itself. */
   readonly path: string;
-  /** The whole address, with the host that was asked. */
+  /** Full URL with the requested host. */
   readonly url: URL;
-  /** Aborts when the client goes away before it has its answer. */
+  /** Aborts when the client disconnects before the answer. */
   readonly gone: AbortSignal;
 }
 
-/** One operation: a method and a path, which may hold one parameter, such as `/posts/:id`. */
+/** A method and a path with at most one parameter, such as `/posts/:id`. */
 export interface Route {
   readonly method: "GET" | "PUT" | "POST" | "DELETE";
   readonly path: string;
 }
 
-/** The route of a request, with the parameter of its path decoded; empty if the path has none. */
+/** The route of a request and its decoded path parameter. The parameter is empty if the path has none. */
 export interface Match<R> {
   readonly route: R;
   readonly id: string;
@@ -47,10 +47,10 @@ export class Routes<R extends Route> {
   }
 
   /**
-   * Returns `undefined` for a path that no route has. A HEAD request takes the route of GET.
+   * Returns `undefined` for an unknown path. HEAD uses the route of GET.
    *
-   * @throws {PlatformError} 405 METHOD_NOT_ALLOWED, for a path that other methods have
-   * @throws {URIError} the path cannot be decoded
+   * @throws {PlatformError} 405 METHOD_NOT_ALLOWED if the path has only other methods
+   * @throws {URIError} if the path cannot be decoded
    */
   find(method: string, path: string): Match<R> | undefined {
     for (const { pattern, path: known, routes } of this.#places) {

@@ -25,7 +25,6 @@ const pages: Readonly<Record<View, () => preact.JSX.Element>> = {
   settings: Settings,
 };
 
-/** The whole page. */
 export function App() {
   const [keysShown, showKeys] = useState(false);
   const { view } = route.value;

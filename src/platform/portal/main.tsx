@@ -5,7 +5,8 @@ import { followPlatform } from "./live/stream.ts";
 
 followPlatform();
 listenToKeys();
-// Dropped files go into the file field of the place. Elsewhere the browser would open them instead of the page.
+// A file dropped on a composer or drop zone goes into its file field. Elsewhere the browser would open the file and
+// leave the page.
 for (const name of ["dragover", "drop"] as const) {
   addEventListener(name, (event) => {
     const { dataTransfer, target } = event;

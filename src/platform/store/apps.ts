@@ -1,7 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import { allScopes, type Scope } from "../../core/platform-contract.ts";
 
-/** Which bots are apps, and whether they may do anything: each has a kill switch. */
+/** The apps and their kill switches. */
 export class AppStore {
   readonly #add: Statement<[number]>;
   readonly #bots: Statement<[], { bot: number }>;
@@ -19,12 +19,12 @@ export class AppStore {
     this.#add.run(bot);
   }
 
-  /** Their numbers. The first one is the one that is meant where none is named. */
+  /** Returns the `seq` of each bot. The first one is the default of all operations. */
   bots(): number[] {
     return this.#bots.all().map(({ bot }) => bot);
   }
 
-  /** True while its kill switch is thrown: nothing that it sends is taken. */
+  /** True while the kill switch is on. The platform then refuses every call of the app. */
   disabled(bot: number): boolean {
     return this.#disabled.get(bot)?.disabled === 1;
   }
@@ -34,23 +34,23 @@ export class AppStore {
   }
 }
 
-/** Grant of a token: an app, known by its bot, and its scopes. */
+/** Rights of a token: its app, identified by the bot, and its scopes. */
 export interface Grant {
-  /** The number of the bot. */
+  /** The `seq` of the bot. */
   readonly bot: number;
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** A token without what makes it one. */
+/** A token without its secret part. */
 export interface TokenFacts {
   readonly seq: number;
   readonly lastFour: string;
   readonly scopes: readonly Scope[];
-  /** True for the one that the platform began with. */
+  /** True for the first bot's original token. */
   readonly standard: boolean;
 }
 
-/** The bearer tokens of all apps. One of them, the standard one of the first app, has every scope. */
+/** Bearer tokens of all apps. The standard token belongs to the first app and has every scope. */
 export class Tokens {
   readonly #put: Statement<[string, string, number, number]>;
   readonly #dropStandard: Statement<[]>;
@@ -62,7 +62,7 @@ export class Tokens {
     { seq: number; lastFour: string; scopes: string; standard: number }
   >;
   readonly #remove: Statement<[number], { bot: number }>;
-  /** Grants by token, because each request looks at its token twice. Emptied by every change. */
+  /** Grants by token, cached because each request looks its token up twice. Every change clears the cache. */
   readonly #grants = new Map<string, Grant>();
 
   constructor(db: Database) {
@@ -91,26 +91,26 @@ export class Tokens {
     return this.#standard.get()?.api_key;
   }
 
-  /** Makes this the standard token. The token before it becomes invalid. */
+  /** Sets the standard token. The previous standard token becomes invalid. */
   setStandard(apiKey: string, bot: number): void {
     this.#grants.clear();
     this.#dropStandard.run();
     this.#put.run(apiKey, JSON.stringify(allScopes), 1, bot);
   }
 
-  /** The tokens of a bot's app in full, besides the standard one. */
+  /** Returns the full tokens of a bot, without the standard one. */
   keysOf(bot: number): { readonly apiKey: string; readonly scopes: readonly Scope[] }[] {
     return this.#keysOf.all(bot).map((row) => ({ apiKey: row.api_key, scopes: scopesIn(row) }));
   }
 
-  /** Every token of a bot's app in full, the standard one first. */
+  /** Returns all full tokens of a bot, the standard one first. */
   allKeysOf(bot: number): string[] {
     const standard = this.standard();
     const own = this.keysOf(bot).map(({ apiKey }) => apiKey);
     return standard !== undefined && this.find(standard)?.bot === bot ? [standard, ...own] : own;
   }
 
-  /** Returns `undefined` for a token that does not exist. */
+  /** `undefined` if the token does not exist. */
   find(apiKey: string): Grant | undefined {
     const known = this.#grants.get(apiKey);
     if (known !== undefined) return known;
@@ -121,14 +121,14 @@ export class Tokens {
     return grant;
   }
 
-  /** The tokens of a bot's app, oldest first. */
+  /** Returns the tokens of a bot, oldest first. */
   of(bot: number): TokenFacts[] {
     return this.#of.all(bot).map((row) => {
       return { ...row, scopes: scopesIn(row), standard: row.standard === 1 };
     });
   }
 
-  /** Returns the bot whose token it was. `undefined` if there is no such token. */
+  /** Returns the bot of the removed token. `undefined` if there was no such token. */
   remove(seq: number): number | undefined {
     this.#grants.clear();
     return this.#remove.get(seq)?.bot;
@@ -136,13 +136,13 @@ export class Tokens {
 }
 
 function scopesIn({ scopes }: { readonly scopes: string }): Scope[] {
-  // Only `add` and `setStandard` write this column.
+  // Trusted because only `add` and `setStandard` write this column.
   return JSON.parse(scopes) as Scope[];
 }
 
-/** A message of the platform to the owner of an app. */
+/** A notification for the owner of an app. */
 export interface NewNotification {
-  /** The number of the app's bot. */
+  /** The `seq` of the app's bot. */
   readonly bot: number;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -171,13 +171,13 @@ export class Notifications {
     this.#add.run(notification);
   }
 
-  /** Oldest first. */
+  /** Returns the notifications of a bot, oldest first. */
   of(bot: number): Notification[] {
     return this.#of.all(bot);
   }
 }
 
-/** Usage of an app's daily quotas. Only the newest day of each is kept. */
+/** Usage of the daily quotas. Only the newest day of each quota is kept. */
 export class Usage {
   readonly #add: Statement<[{ bot: number; quota: string; day: number }]>;
   readonly #used: Statement<[number, string, number], { used: number }>;

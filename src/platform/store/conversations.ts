@@ -3,11 +3,11 @@ import { type Window, WRITTEN, type Written } from "./rows.ts";
 
 export interface Message extends Written {
   readonly conversation: number;
-  /** The message that this one answers; null where it answers none. */
+  /** The message that this one replies to. `null` if none. */
   readonly replyTo: number | null;
 }
 
-/** A conversation as one of its two members sees it. */
+/** A conversation from the perspective of one of its two members. */
 export interface ConversationSummary {
   readonly seq: number;
   readonly peerSeq: number;
@@ -20,7 +20,7 @@ export interface ConversationSummary {
   readonly lastAt: number;
 }
 
-/** A conversation as the control API shows it. */
+/** A conversation in the control API. */
 export interface ConversationRow {
   readonly seq: number;
   readonly isGroup: number;
@@ -30,14 +30,16 @@ export interface ConversationRow {
   readonly lastAt: number;
 }
 
-/** A member of a conversation. */
 export interface Member {
   readonly username: string;
   readonly name: string;
   readonly isBot: number;
 }
 
-/** A person's message answers the one right before it, if another account wrote it. Bots cannot say what they answer. */
+/**
+ * A person's message replies to the message right before it if another account wrote that one. Bots cannot choose a
+ * message to reply to.
+ */
 const REPLY_TO = `
   iif(u.is_bot, NULL, (
     SELECT iif(b.author = x.author, NULL, b.seq) FROM message b
@@ -73,7 +75,7 @@ const MEMBERS = `
     UNION SELECT user FROM group_member WHERE conversation = @seq)
   ORDER BY u.seq`;
 
-/** Conversations of two, groups, and their messages. */
+/** Direct conversations, groups and their messages. */
 export class Conversations {
   readonly #find: Statement<[number, number], { seq: number }>;
   readonly #insert: Statement<[number, number]>;
@@ -118,13 +120,13 @@ export class Conversations {
     this.#members = db.prepare(MEMBERS);
   }
 
-  /** The conversation of these two, made on first use. */
+  /** Returns the conversation of two accounts. Creates it on first use. */
   between(one: number, other: number): number {
     const [a, b] = one < other ? [one, other] : [other, one];
     return this.#find.get(a, b)?.seq ?? Number(this.#insert.run(a, b).lastInsertRowid);
   }
 
-  /** A new group of these. */
+  /** Creates a group. */
   addGroup(members: readonly number[]): number {
     const seq = Number(this.#insertGroup.run().lastInsertRowid);
     for (const member of members) this.#insertMember.run(seq, member);
@@ -135,7 +137,7 @@ export class Conversations {
     return this.#member.get({ seq: conversation, user }) !== undefined;
   }
 
-  /** The other one of a conversation of two; undefined for a group, and when `user` is not in it. */
+  /** Returns the other member of a direct conversation. `undefined` for a group, and if `user` is not a member. */
   peer(conversation: number, user: number): number | undefined {
     return this.#peer.get({ seq: conversation, user })?.peer;
   }
@@ -152,32 +154,32 @@ export class Conversations {
     return this.#message.get(seq);
   }
 
-  /** Takes the text out of a message; its place in the conversation stays. */
+  /** Deletes the text of a message. The message keeps its place in the conversation. */
   clear(seq: number): void {
     this.#clear.run(seq);
   }
 
-  /** The conversations of a user that hold messages; the latest message first. */
+  /** Returns the non-empty conversations of a user, the latest message first. */
   summaries(user: number, window: Window): ConversationSummary[] {
     return this.#summaries.all({ user, ...window });
   }
 
-  /** The conversations of everybody that hold messages, or of one user, groups too; the latest message first. */
+  /** Returns the non-empty conversations of all users or of one, including groups, the latest message first. */
   latest(window: Window, user?: number): ConversationRow[] {
     return this.#latest.all({ ...window, user: user ?? null });
   }
 
-  /** Everybody in a conversation, of two or a group, in the order in which they came to the platform. */
+  /** Returns all members of a conversation in the order in which they joined the platform. */
   members(seq: number): Member[] {
     return this.#members.all({ seq });
   }
 
-  /** Newest first. */
+  /** Returns messages, newest first. */
   page(conversation: number, { before, limit }: Window): Message[] {
     return this.#page.all(conversation, before, limit);
   }
 
-  /** Oldest first. */
+  /** Returns all messages, oldest first. */
   all(conversation: number): Message[] {
     return this.#all.all(conversation);
   }

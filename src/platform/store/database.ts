@@ -10,25 +10,23 @@ import {
 import { asBuffer } from "../../core/image-kind.ts";
 import { ConfigError, codeOf, messageOf } from "../../errors.ts";
 
-/** The name SQLite gives to a database that lives in memory alone. */
+/** SQLite's name for a database in memory. */
 export const MEMORY = ":memory:";
 
-/** A restart overlaps with the end of the process before it, so a short wait is worth it, in ms. */
+/** In ms. After a restart, the previous process may still hold the file for a moment. */
 const BUSY_TIMEOUT_MS = 1_000;
 
-/** Tables that were there from the first version on. */
+/** Tables that exist since the first version. */
 const FIRST_TABLES = ["event", "token", "user", "webhook"];
 
 /**
- * Opens the state file, makes its folder and brings its schema up to date. One process per file: the
- * lock lasts until the database is closed or the process ends. The file holds tokens and secrets, so its mode is 0600;
- * one of another mode is tightened.
+ * Opens the state file, creates its folder and migrates its schema. The file is locked until the database closes or the
+ * process ends, because only one process may use it. The file contains tokens and secrets, so its mode becomes 0600.
  *
- * In a statement with a join that runs for each event, parameters of conditions are written `+?`. This
- * build of SQLite (STAT4) compiles such a statement anew for every value that its planner might look at,
- * which takes ten times as long as running it.
+ * Statements with a join that run for each event write `+?` for the parameters of conditions. This build of SQLite
+ * (STAT4) otherwise compiles the statement again for each value, which takes ten times as long as running it.
  *
- * @throws {ConfigError} the file is in use, was written by a newer version, or cannot be used
+ * @throws {ConfigError} if the file is in use, was written by a newer version, or cannot be used
  */
 export function openDatabase(file: string): Database {
   if (file === MEMORY) return openMemory();
@@ -36,10 +34,10 @@ export function openDatabase(file: string): Database {
   try {
     makeRoom(resolve(file));
     db = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
-    // Two platforms on one file would deliver everything twice. Set before WAL: then the lock is taken
-    // with the first access and kept.
+    // Two platforms on one file would deliver everything twice. The pragma must precede WAL, so that the first access
+    // takes the lock and keeps it.
     db.pragma("locking_mode = EXCLUSIVE");
-    // Before anything is written, so that the file of another program stays as it is.
+    // Checked before any write, so that the file of another program stays intact.
     checkOwn(db);
     tightenDatabase(resolve(file));
     db.pragma("journal_mode = WAL");
@@ -50,10 +48,10 @@ export function openDatabase(file: string): Database {
   }
 }
 
-/** A state of the newest schema without rows, as bytes. */
+/** Bytes of an empty database with the newest schema. */
 let emptyState: Uint8Array | undefined;
 
-/** Opens an empty state in memory, which may grow to 1 GB. A copy opens in a twentieth of the migrations' time. */
+/** Opens an empty state in memory, which may grow to 1 GB. A copy opens twenty times as fast as the migrations run. */
 function openMemory(): Database {
   emptyState ??= makeEmptyState();
   return openBytes(emptyState);
@@ -68,10 +66,13 @@ function makeEmptyState(): Uint8Array {
   }
 }
 
-/** Bytes 18 and 19 of a file say how it is journalled: 1 is a file by itself, 2 is one with a WAL. */
+/** Bytes 18 and 19 of a file are its journal mode: 1 without a WAL, 2 with a WAL. */
 const JOURNAL_BYTES = [18, 19];
 
-/** Returns a file that has no WAL beside it, because bytes in memory cannot be opened with one. The given file stays. */
+/**
+ * Returns the file in a mode without WAL, because a database in memory cannot have one. Does not modify the given
+ * bytes.
+ */
 export function withoutWal(file: Uint8Array): Uint8Array {
   if (JOURNAL_BYTES.every((at) => file[at] !== 2)) return file;
   const copy = Uint8Array.from(file);
@@ -85,13 +86,13 @@ function makeRoom(file: string): void {
 }
 
 /**
- * Opens a SQLite file that is given as bytes, in memory, and brings its schema up to date. The bytes stay as they are.
+ * Opens the bytes of a SQLite file in memory and migrates its schema. Does not modify the given bytes.
  *
- * @param check looks at the file as it came
- * @throws {UnusableFile} it is no state of a platform, or of a newer version
+ * @param check inspects the file before the migration
+ * @throws {UnusableFile} if it is not the state of a platform, or of a newer version
  */
 export function openBytes(file: Uint8Array, check: (db: Database) => void = () => {}): Database {
-  // It works on a copy of its own.
+  // SQLite works on its own copy of the bytes.
   const db = new Sqlite(asBuffer(withoutWal(file)));
   try {
     checkOwn(db);
@@ -103,7 +104,7 @@ export function openBytes(file: Uint8Array, check: (db: Database) => void = () =
   }
 }
 
-/** Anything but a new file holds the tables of a platform. */
+/** Throws unless the file is new or has the tables of a platform. */
 function checkOwn(db: Database): void {
   const tables = db.prepare<[], { name: string }>(
     "SELECT name FROM sqlite_schema WHERE type = 'table'",
@@ -116,13 +117,13 @@ function checkOwn(db: Database): void {
 function prepared(db: Database): Database {
   db.pragma("foreign_keys = ON");
   db.pragma("trusted_schema = OFF");
-  // SQLite's own lower() knows ASCII alone.
+  // SQLite's `lower()` converts only ASCII.
   db.function("folded", { deterministic: true }, (text) => String(text).toLowerCase());
   migrate(db, new URL("./sql/", import.meta.url), () => new UnusableFile("newer"));
   return db;
 }
 
-/** A SQLite file that was read, and is not what it should be. */
+/** A readable SQLite file that is not the state of a platform. */
 export class UnusableFile extends Error {
   override readonly name = "UnusableFile";
   readonly reason: "foreign" | "newer" | "damaged";
@@ -133,7 +134,7 @@ export class UnusableFile extends Error {
   }
 }
 
-/** Returns the problem of a SQLite file. `undefined` if the error is not about the file. */
+/** Returns the problem of a SQLite file. `undefined` if the error has another cause. */
 export function faultOf(error: unknown): UnusableFile["reason"] | "no SQLite file" | undefined {
   if (error instanceof UnusableFile) return error.reason;
   const code = codeOf(error);
@@ -141,7 +142,7 @@ export function faultOf(error: unknown): UnusableFile["reason"] | "no SQLite fil
   return code.startsWith("SQLITE_CORRUPT") ? "damaged" : undefined;
 }
 
-/** One sentence for a state file that cannot be used, with what to do about it. */
+/** Returns a sentence about an unusable state file and its remedy. */
 export function whyUnusable(error: unknown, file: string): string {
   switch (faultOf(error)) {
     case "no SQLite file":

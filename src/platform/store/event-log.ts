@@ -2,18 +2,17 @@ import type { Database, Statement } from "better-sqlite3";
 import type { AnyEvent, EventType, PayloadByType } from "../../events/types.ts";
 import { eventId, eventSeq } from "./ids.ts";
 
-/** An event that is about to be written: of a known type, or of one that is still to be invented. */
+/** An event to write, of a known or a custom type. */
 export type NewEvent =
   | { [T in EventType]: { readonly type: T; readonly payload: PayloadByType[T] } }[EventType]
   | { readonly type: string; readonly payload: Readonly<Record<string, unknown>> };
 
-/** An event of the log. Pages and deliveries send its text as it is. */
+/** An event of the log. Pages and deliveries send its JSON unchanged. */
 export interface LoggedEvent {
   readonly seq: number;
   readonly id: string;
-  /** The bot in whose log it is. */
+  /** The bot that the event is for. */
   readonly recipient: number;
-  /** The event as JSON. */
   readonly json: string;
 }
 
@@ -21,7 +20,7 @@ export function eventOf({ json }: LoggedEvent): AnyEvent {
   return JSON.parse(json);
 }
 
-/** Which events a reader may see (section 4, rule 6 of GET /events). */
+/** Event types that a token may read (section 4, rule 6 of GET /events). */
 export interface Visible {
   readonly dms: boolean;
   readonly others: boolean;
@@ -44,17 +43,17 @@ interface PageOf {
 const EVENT = `
   SELECT event.seq, event.recipient, event.type, event.payload, event.created_at FROM event`;
 
-/** The largest number that an event ever had, also one that was lost when the state was replaced. */
+/** The highest number of any event so far, including events lost when the state was replaced. */
 const HIGHEST = `max(
   (SELECT coalesce(max(seq), 0) FROM event),
   coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'event_floor'), 0))`;
 
-/** Whether an event is in the log by now: one that is committed late has its number before. */
+/** True once the event is in the log. A late event has a number before that. */
 const COMMITTED = "NOT EXISTS (SELECT 1 FROM late_event WHERE late_event.event = event.seq)";
 
-// The filter stands before the limit, so that a page is short only at the end of the log: a page
-// emptied afterwards would leave its reader where it is. Each has an index of its own: a reader
-// of one kind does not walk past a million events of the other.
+// Filtered before the limit, so that a page is short only at the end of the log. With an empty page, a reader would
+// never advance. Each query has its own index, because a reader of one kind must not scan a million events of the
+// other.
 const PAGE = `${EVENT}
   WHERE recipient = @recipient AND seq > @after AND ${COMMITTED}
   ORDER BY seq LIMIT @limit`;
@@ -63,7 +62,7 @@ const PAGE_OF_KIND = `${EVENT}
     AND ${COMMITTED}
   ORDER BY seq LIMIT @limit`;
 
-/** The event log (section 6): every event that concerns a bot, in the order of the ids. Events are never deleted. */
+/** The event log (section 6): every event of every bot, in the order of the ids. Events are never deleted. */
 export class EventLog {
   readonly #insert: Statement<[number, string, string, number]>;
   readonly #get: Statement<[number], EventRow>;
@@ -84,7 +83,7 @@ export class EventLog {
     this.#last = db.prepare(
       `SELECT seq FROM event WHERE recipient = ? AND ${COMMITTED} ORDER BY seq DESC LIMIT 1`,
     );
-    // CROSS JOIN: from the few events that are late, and not from all that the bot ever had.
+    // CROSS JOIN makes SQLite start with the few late events instead of all events of the bot.
     this.#present = db.prepare(
       `SELECT seq FROM event WHERE recipient = @recipient AND seq < coalesce((
          SELECT late.event FROM late_event late CROSS JOIN event e ON e.seq = late.event
@@ -101,49 +100,49 @@ export class EventLog {
     );
   }
 
-  /** Writes an event into the log of a bot. */
+  /** Appends an event to the log of a bot. */
   append(recipient: number, { type, payload }: NewEvent, at: number): LoggedEvent {
     const json = JSON.stringify(payload);
     const seq = Number(this.#insert.run(recipient, type, json, at).lastInsertRowid);
     return toLogged({ seq, recipient, type, payload: json, created_at: at });
   }
 
-  /** Undefined also for one that is late. */
+  /** `undefined` also for a late event. */
   find(seq: number): LoggedEvent | undefined {
     const row = this.#get.get(seq);
     return row && toLogged(row);
   }
 
-  /** Undefined also for one that is late, and for what is no id. */
+  /** `undefined` also for a late event and for an invalid id. */
   findById(id: string): LoggedEvent | undefined {
     const seq = eventSeq(id);
     return seq === undefined ? undefined : this.find(seq);
   }
 
-  /** The number of the newest event of a bot; 0 when there is none. */
+  /** Returns the number of the newest event of a bot. 0 if there is none. */
   lastSeq(recipient: number): number {
     return this.#last.get(recipient)?.seq ?? 0;
   }
 
-  /** The largest number that an event ever had, of any bot. The next one gets a larger one. */
+  /** Returns the highest number of any event so far, of all bots. The next event gets a higher one. */
   highestSeq(): number {
     return this.#highest.get()?.seq ?? 0;
   }
 
-  /** From now on events get numbers above this one. */
+  /** Makes new events start above this number. */
   raiseFloor(seq: number): void {
     this.#raise.run(String(seq));
   }
 
   /**
-   * Returns the position of the present of a bot: its newest event below every one that is still to come; 0 when there
-   * is none.
+   * Returns the newest event of a bot below all its late events, so that a reader who starts here misses none. 0 if
+   * there is none.
    */
   presentSeq(recipient: number): number {
     return this.#present.get({ recipient })?.seq ?? 0;
   }
 
-  /** Events of a bot later than `after`, oldest first; all of them when `limit` is absent. */
+  /** Returns the events of a bot after `after`, oldest first. Returns all of them without `limit`. */
   page(recipient: number, after: number, { dms, others }: Visible, limit = -1): LoggedEvent[] {
     if (!dms && !others) return [];
     const of = { recipient, after, limit };
@@ -152,7 +151,7 @@ export class EventLog {
     return rows.map(toLogged);
   }
 
-  /** The events that the webhook of a bot owes, oldest first. */
+  /** Returns the pending deliveries of a bot's webhook, oldest first. */
   pending(bot: number, limit: number): LoggedEvent[] {
     return this.#pending.all(bot, limit).map(toLogged);
   }
@@ -165,7 +164,7 @@ function toLogged({ seq, recipient, type, payload, created_at: at }: EventRow): 
   return { seq, id, recipient, json };
 }
 
-/** Events that have a number and are not in the log yet. */
+/** Events that have a number but are not in the log yet. */
 export class LateEvents {
   readonly #hold: Statement<[number, number]>;
   readonly #due: Statement<[number], number>;
@@ -183,22 +182,22 @@ export class LateEvents {
     this.#count = db.prepare<[], number>("SELECT count(*) FROM late_event").pluck();
   }
 
-  /** @param dueAt when it comes into the log, in milliseconds since 1970 */
+  /** @param dueAt time at which the event enters the log, in ms since 1970 */
   hold({ seq }: LoggedEvent, dueAt: number): void {
     this.#hold.run(seq, dueAt);
   }
 
-  /** The numbers of the events whose time it is, in the order of the log. */
+  /** Returns the numbers of the events that are due, in the order of the log. */
   due(now: number): number[] {
     return this.#due.all(now);
   }
 
-  /** When the next one is due, in milliseconds since 1970; undefined when none is late. */
+  /** In ms since 1970. `undefined` if no event is late. */
   nextDue(): number | undefined {
     return this.#nextDue.get() ?? undefined;
   }
 
-  /** From now on it is in the log. */
+  /** Lets the event enter the log. */
   release(seq: number): void {
     this.#release.run(seq);
   }

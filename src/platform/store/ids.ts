@@ -1,23 +1,24 @@
 /** Prefix of the number in an id. */
 export type IdPrefix = "u" | "c" | "m" | "p" | "cm" | "t" | "n" | "dlv" | "call";
 
-/** Event ids are padded, so that their text order is the order of the events (section 2). */
+/** Event ids are padded, so that their alphabetical order is the order of the events (section 2). */
 const EVENT_DIGITS = 12;
 
-/** A position before the first event; valid as `since`, unlike "", which means the present. */
+/** A cursor before the first event. Valid as `since`, unlike "", which means the present. */
 export const BEFORE_FIRST_EVENT: string = eventId(0);
 
 export function idOf(prefix: IdPrefix, seq: number): string {
   return `${prefix}_${seq}`;
 }
 
-/** The number in an id of this kind; undefined for any other text, so that an id has one spelling. */
+/**
+ * Returns the number in an id of this kind. `undefined` for any other text, so that each id has exactly one spelling.
+ */
 export function seqOf(prefix: IdPrefix, id: string): number | undefined {
   const [, kind, digits] = /^([a-z]+)_([1-9][0-9]{0,14})$/.exec(id) ?? [];
   return kind === prefix ? Number(digits) : undefined;
 }
 
-/** The ids of a comment and its post. */
 export function commentIds({ post, seq }: { readonly post: number; readonly seq: number }): {
   readonly postId: string;
   readonly commentId: string;
@@ -25,7 +26,6 @@ export function commentIds({ post, seq }: { readonly post: number; readonly seq:
   return { postId: idOf("p", post), commentId: idOf("cm", seq) };
 }
 
-/** The ids of a message and its conversation. */
 export function messageIds(message: { readonly conversation: number; readonly seq: number }): {
   readonly conversationId: string;
   readonly messageId: string;
@@ -37,7 +37,7 @@ export function eventId(seq: number): string {
   return `evt_${String(seq).padStart(EVENT_DIGITS, "0")}`;
 }
 
-/** The number in an event id or a cursor; undefined for any other text. */
+/** Returns the number in an event id or cursor. `undefined` for any other text. */
 export function eventSeq(id: string): number | undefined {
   const digits = /^evt_([0-9]{12})$/.exec(id)?.[1];
   return digits === undefined ? undefined : Number(digits);

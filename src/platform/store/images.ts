@@ -3,23 +3,23 @@ import type { Database, Statement } from "better-sqlite3";
 import type { ImageKind } from "../../core/image-kind.ts";
 import { PlatformError } from "../error.ts";
 
-/** An image as its content shows it. */
+/** An image of a post, comment or message. */
 export interface Image {
-  /** Its name in the public address. */
+  /** File name in the public URL. */
   readonly file: string;
   /** Pixels. */
   readonly width: number;
   readonly height: number;
-  /** The name of its small preview; null where it has none. */
+  /** File name of the preview. `null` if there is none. */
   readonly thumbnail: string | null;
 }
 
 export interface NewImage extends Omit<Image, "thumbnail"> {
-  /** The uploader: the bot of an app, or a person. */
+  /** Account of the uploader: the bot of an app, or a person. */
   readonly owner: number;
   readonly kind: ImageKind;
   readonly data: Uint8Array;
-  /** Its small preview, in WebP; undefined where it has none. */
+  /** Preview in WebP. `undefined` if there is none. */
   readonly thumbnail: Uint8Array | undefined;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -31,7 +31,7 @@ export type Target =
   | { readonly comment: number }
   | { readonly message: number };
 
-/** A file as it is served. */
+/** A file served below `/media`. */
 export interface ImageFile {
   readonly kind: ImageKind;
   readonly data: Uint8Array;
@@ -43,23 +43,23 @@ interface Place {
   readonly message: number | null;
 }
 
-/** A key is valid this long, in milliseconds (section 8). */
+/** In ms. Lifetime of an unattached upload (section 8). */
 const UPLOAD_LIFETIME_MS = 3_600_000;
 
-/** The end of a preview's name, in place of the image's own. */
+/** Replaces the extension of the image's file name. */
 const THUMBNAIL_ENDING = ".thumb.webp";
 
 const NOWHERE: Place = { post: null, comment: null, message: null };
-// With `+`, because the statement runs for each post: see `openDatabase`.
+// `+` because the statement runs for each post (see `openDatabase`).
 const OF = "(post = +@post OR comment = +@comment OR message = +@message)";
 const VALID = "(key IS NULL OR created_at > @expired)";
 
-/** Makes a name for the public address of an image, which cannot be guessed. */
+/** Returns an unguessable file name for the public URL of an image. */
 export function newImageFile(kind: ImageKind): string {
   return `${randomBytes(16).toString("hex")}.${kind}`;
 }
 
-/** Images, and the uploads that wait for their content (section 3). */
+/** Images, and uploads that are not attached yet (section 3). */
 export class Images {
   readonly #insert: Statement<[object]>;
   readonly #insertThumbnail: Statement<[object]>;
@@ -101,12 +101,12 @@ export class Images {
     this.#clean = db.prepare("DELETE FROM image WHERE key IS NOT NULL AND created_at <= ?");
   }
 
-  /** Keeps an upload until it is attached, or an hour is over. Gives it back as it is shown. */
+  /** Stores an upload until it is attached or an hour has passed. */
   addUpload(image: NewImage, key: string): Image {
     return this.#add(image, { ...NOWHERE, key, position: null });
   }
 
-  /** Adds an image to content at once, without an upload. */
+  /** Adds an image to content without an upload. */
   addTo(target: Target, image: NewImage, position: number): void {
     this.#add(image, { ...NOWHERE, ...target, key: null, position });
   }
@@ -120,42 +120,41 @@ export class Images {
     return { file, width, height, thumbnail };
   }
 
-  /** Consumes a key. Returns false if the key is not valid, has expired, or has another owner. */
+  /** Consumes a key. Returns false if the key is invalid, has expired or belongs to another owner. */
   attach(key: string, target: Target & { owner: number; now: number; position: number }): boolean {
     const expired = target.now - UPLOAD_LIFETIME_MS;
     return this.#attach.run({ ...NOWHERE, ...target, key, expired }).changes === 1;
   }
 
-  /** The images of a post, comment or message, in their order. */
+  /** Returns the images of a post, comment or message in order. */
   of(target: Target): Image[] {
     return this.#of.all({ ...NOWHERE, ...target });
   }
 
-  /** Removes the images of a post, comment or message. */
   removeFrom(target: Target): void {
     this.#removeFrom.run({ ...NOWHERE, ...target });
   }
 
-  /** Undefined for a file that does not exist, or whose time as an upload is over. */
+  /** `undefined` if the file does not exist or its upload has expired. */
   file(file: string, now: number): ImageFile | undefined {
     return this.#file.get({ file, expired: now - UPLOAD_LIFETIME_MS });
   }
 
-  /** When the next upload expires, in milliseconds since 1970; undefined when none waits. */
+  /** Returns the time at which the next upload expires, in ms since 1970. `undefined` if there is none. */
   nextExpiry(): number | undefined {
     const at = this.#oldest.get()?.at ?? undefined;
     return at === undefined ? undefined : at + UPLOAD_LIFETIME_MS;
   }
 
-  /** Removes the uploads whose time is over. */
+  /** Removes expired uploads. */
   clean(now: number): void {
     this.#clean.run(now - UPLOAD_LIFETIME_MS);
   }
 }
 
 /**
- * Attaches uploads to content, in their order, and consumes their keys. To be called in a transaction: a key that is
- * not valid undoes all of it.
+ * Attaches uploads to content in order and consumes their keys. Must run in a transaction, so that an invalid key
+ * undoes the whole write.
  *
  * @throws {PlatformError} 400 INVALID_IMAGE_KEY
  */

@@ -1,7 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { Window } from "./rows.ts";
 
-/** Anybody with an account: people and bots. */
+/** An account: a person or a bot. */
 export interface User {
   readonly seq: number;
   readonly username: string;
@@ -40,7 +40,7 @@ export class People {
     );
   }
 
-  /** `name` is the username with a capital unless it is given. */
+  /** The default `name` is the capitalized username. */
   add(username: string, name: string | undefined, kind: "person" | "bot"): User {
     const shown = name ?? username.charAt(0).toUpperCase() + username.slice(1);
     const row = this.#insert.get(username, shown, kind === "bot" ? 1 : 0);
@@ -48,7 +48,7 @@ export class People {
     return toUser(row);
   }
 
-  /** The one of this name; a person is made on first use. */
+  /** Returns the account of this username. Creates a person on first use. */
   named(username: string): User {
     return this.find(username) ?? this.add(username, undefined, "person");
   }
@@ -58,14 +58,14 @@ export class People {
     return row && toUser(row);
   }
 
-  /** Somebody who is known to exist. */
+  /** Throws if the account does not exist. */
   get(seq: number): User {
     const row = this.#bySeq.get(seq);
     if (row === undefined) throw new Error(`There is no user ${seq}`);
     return toUser(row);
   }
 
-  /** The bot that is meant where none is named. */
+  /** Returns the first bot, which is the default of all operations. */
   bot(): User {
     const row = this.#bot.get();
     if (row === undefined) throw new Error("The state file has no bot: it was never seeded");
@@ -77,12 +77,12 @@ export class People {
     return this.#bot.get() !== undefined;
   }
 
-  /** Everybody but the bots, in the order in which they came. */
+  /** Returns all people, without bots, in the order of their creation. */
   all(): User[] {
     return this.#people.all().map(toUser);
   }
 
-  /** Returns people whose username or name has this text, in any case, newest first. */
+  /** Returns people whose username or name contains the text, in any case, newest first. */
   search(text: string, { before, limit }: Window): User[] {
     return this.#search.all(text, before, limit).map(toUser);
   }
@@ -98,7 +98,7 @@ export interface Block {
   readonly whom: string;
 }
 
-/** Blocks between people and bots: with one in place, neither sends the other a message (section 7). */
+/** Blocks between people and bots. In either direction, a block stops messages in both (section 7). */
 export class Blocks {
   readonly #add: Statement<[number, number]>;
   readonly #remove: Statement<[number, number]>;
@@ -119,12 +119,12 @@ export class Blocks {
     );
   }
 
-  /** Blocks or unblocks; nothing changes where it is so already. */
+  /** Sets or lifts a block. Does nothing if the block is already set or lifted. */
   set(blocker: number, blocked: number, on: boolean): void {
     (on ? this.#add : this.#remove).run(blocker, blocked);
   }
 
-  /** True when either has blocked the other. */
+  /** True if either account has blocked the other. */
   between(one: number, other: number): boolean {
     return this.#between.get({ one, other }) !== undefined;
   }

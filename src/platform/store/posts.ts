@@ -2,37 +2,36 @@ import type { Database, Statement } from "better-sqlite3";
 import { type Window, WRITTEN, type Written } from "./rows.ts";
 
 export interface Post extends Written {
-  /** Likes, reposts, quotes and comments so far. */
+  /** Likes, reposts, quotes and comments. */
   readonly reactions: number;
 }
 
-/** A post with what came of it. */
+/** A post with its reactions. */
 export interface CountedPost extends Post {
   readonly likes: number;
   readonly reposts: number;
   readonly quotes: number;
   readonly comments: number;
-  /** The post that this one quotes. */
+  /** The quoted post. `null` if this post quotes none. */
   readonly quoted: number | null;
 }
 
-/** Reaction to a post. */
 export type Reaction = "like" | "repost" | "quote" | "comment";
 
 export interface Comment extends Written {
   readonly post: number;
-  /** The comment that this one answers. */
+  /** The comment that this one replies to. `null` if none. */
   readonly replyTo: number | null;
 }
 
-/** Beginning of a page of the trending feed: after a post with so many reactions. */
+/** A page of the trending feed. Starts after the post `before` with this number of reactions. */
 export interface TrendingWindow {
   readonly reactions: number;
   readonly before: number;
   readonly limit: number;
 }
 
-/** Fields of a new post or comment. */
+/** Content of a new post or comment. */
 export interface Draft {
   readonly author: number;
   readonly text: string;
@@ -53,7 +52,7 @@ const COMMENT = `
   FROM comment x JOIN user u ON u.seq = x.author`;
 const NEWEST = "WHERE x.author = +? ORDER BY x.seq DESC LIMIT 1";
 
-/** Posts and the comments on them. */
+/** Posts and their comments. */
 export class Posts {
   readonly #addPost: Statement<[Draft & { quoted: number | null }]>;
   readonly #addComment: Statement<[Draft & { post: number; replyTo: number | null }]>;
@@ -103,7 +102,7 @@ export class Posts {
     this.#allComments = db.prepare(`${COMMENT} WHERE x.post = ? ORDER BY x.seq`);
   }
 
-  /** @param quoted the post that this one quotes, on which that counts */
+  /** @param quoted the post that this one quotes; its count of quotes increases */
   addPost(draft: Draft, quoted: number | null = null): Post {
     const { lastInsertRowid } = this.#addPost.run({ ...draft, quoted });
     if (quoted !== null) this.react(quoted, "quote");
@@ -116,7 +115,7 @@ export class Posts {
     return present(this.#comment.get(Number(lastInsertRowid)));
   }
 
-  /** Counts a like, a repost, a quote or a comment. */
+  /** Counts a reaction to a post. */
   react(post: number, kind: Reaction): void {
     this.#react.run({ post, kind });
   }
@@ -125,7 +124,7 @@ export class Posts {
     return this.#post.get(seq);
   }
 
-  /** Newest first. */
+  /** Returns posts, newest first. */
   posts({ before, limit }: Window): Post[] {
     return this.#posts.all(before, limit);
   }
@@ -134,17 +133,17 @@ export class Posts {
     return this.#counted.get(seq);
   }
 
-  /** Newest first. */
+  /** Returns posts with their reactions, newest first. */
   countedPosts({ before, limit }: Window): CountedPost[] {
     return this.#countedPosts.all(before, limit);
   }
 
-  /** The posts of people, those with the most reactions first, and the newest first among equals. */
+  /** Returns posts of people by their number of reactions, newest first among equals. */
   trending(window: TrendingWindow): Post[] {
     return this.#trending.all(window);
   }
 
-  /** Returns posts whose text has this one, in any case, newest first. */
+  /** Returns posts whose text contains `text`, in any case, newest first. */
   search(text: string, { before, limit }: Window): Post[] {
     return this.#search.all(text, before, limit);
   }
@@ -161,12 +160,12 @@ export class Posts {
     return this.#newestComment.get(author);
   }
 
-  /** Newest first. */
+  /** Returns comments, newest first. */
   comments(post: number, { before, limit }: Window): Comment[] {
     return this.#comments.all(post, before, limit);
   }
 
-  /** Oldest first. */
+  /** Returns all comments, oldest first. */
   allComments(post: number): Comment[] {
     return this.#allComments.all(post);
   }

@@ -1,4 +1,4 @@
-/** Beginning of a page: rows older than `before`, newest first. */
+/** A page of rows: those older than `before`, newest first. */
 export interface Window {
   readonly before: number;
   readonly limit: number;
@@ -11,13 +11,13 @@ export interface Written {
   readonly authorUsername: string;
   readonly authorName: string;
   readonly authorIsBot: number;
-  /** Empty where there are images alone, and in a message that was deleted. */
+  /** Empty for content with only images, and for a deleted message. */
   readonly text: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
 }
 
-/** Its columns, of a table `x` with its author `u`. */
+/** SQL for these columns, from a table `x` and its author `u`. */
 export const WRITTEN: string =
   "x.seq, x.author, u.username AS authorUsername, u.name AS authorName, u.is_bot AS authorIsBot," +
   " x.text, x.created_at AS createdAt";

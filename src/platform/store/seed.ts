@@ -2,7 +2,7 @@ import { newApiKey, newWebhookSecret } from "../secrets.ts";
 import type { User } from "./people.ts";
 import type { Store } from "./store.ts";
 
-/** Secrets that replace what the state file holds. */
+/** Secrets that replace those in the state file. */
 export interface SeedOptions {
   readonly apiKey?: string | undefined;
   readonly webhookSecret?: string | undefined;
@@ -10,7 +10,7 @@ export interface SeedOptions {
   readonly now: number;
 }
 
-/** Fills a new state file with a small world, and makes sure that there are secrets. */
+/** Fills a new state file with sample content and creates missing secrets. */
 export function seed(store: Store, { apiKey, webhookSecret, now }: SeedOptions): void {
   store.transaction(() => {
     if (!store.people.seeded) seedWorld(store, now);
@@ -28,12 +28,12 @@ function seedWorld(store: Store, now: number): void {
   const ada = store.people.add("ada", undefined, "person");
   const ben = store.people.add("ben", undefined, "person");
   store.posts.addPost({ author: bot.seq, text: "Hello", at: now });
-  // A conversation without the bot: there must be something that it is not allowed to see.
+  // Gives the bot a conversation that it must not see.
   const apart = store.conversations.between(ada.seq, ben.seq);
   store.conversations.addMessage(apart, ada.seq, "Lunch?", now);
 }
 
-/** Makes a bot with an app of its own, whose webhook is off and has a new secret. */
+/** Creates a bot with its own app. The webhook of the app is off and has a new secret. */
 export function addBot(store: Store, username: string, name?: string): User {
   const bot = store.people.add(username, name, "bot");
   store.apps.add(bot.seq);

@@ -9,7 +9,7 @@ import { Blocks, People } from "./people.ts";
 import { Posts } from "./posts.ts";
 import { WebhookStore } from "./webhook.ts";
 
-/** Everything that the platform remembers. Synchronous, so that a request is one step. */
+/** The whole state of the platform. Synchronous, so that no other request runs in the middle of a write. */
 export class Store {
   readonly people: People;
   readonly apps: AppStore;
@@ -26,7 +26,7 @@ export class Store {
   readonly settings: SavedSettings;
   readonly #db: Database;
 
-  /** Owns the database from now on. */
+  /** Takes ownership of the database. */
   constructor(db: Database) {
     this.#db = db;
     this.people = new People(this.#db);
@@ -44,29 +44,29 @@ export class Store {
     this.settings = new SavedSettings(this.#db);
   }
 
-  /** @throws {PlatformError} 503 STATE_REPLACED once another state has taken the place of this one */
+  /** @throws {PlatformError} 503 STATE_REPLACED after another state has replaced this one */
   requireOpen(): void {
     if (this.isOpen) return;
     const message = "The state was restored or reset meanwhile; nothing was done. Send it again.";
     throw new PlatformError(503, "STATE_REPLACED", message, RETRY_AT_ONCE);
   }
 
-  /** False once another state has taken the place of this one. */
+  /** False after another state has replaced this one. */
   get isOpen(): boolean {
     return this.#db.open;
   }
 
-  /** @throws {Error} a change is under way */
+  /** @throws {Error} if a transaction is in progress */
   requireNoTransaction(): void {
     if (this.#db.inTransaction) throw new Error("The state is replaced in the middle of a change");
   }
 
-  /** Runs `work` as one: when it throws, nothing of it is kept. */
+  /** Runs `work` in a transaction, which rolls back if `work` throws. */
   transaction<T>(work: () => T): T {
     return this.#db.transaction(work).immediate();
   }
 
-  /** A copy of everything, as a SQLite file. */
+  /** Returns a copy of the whole state as a SQLite file. */
   copy(): Uint8Array {
     return withoutWal(this.#db.serialize());
   }
@@ -76,7 +76,7 @@ export class Store {
   }
 }
 
-/** Values that are kept by name. */
+/** Values by name, stored as JSON. */
 export class SavedSettings {
   readonly #get: Statement<[string], { value: string }>;
   readonly #put: Statement<[string, string]>;
@@ -86,7 +86,7 @@ export class SavedSettings {
     this.#put = db.prepare("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)");
   }
 
-  /** Undefined where nothing was put, or nothing that can be read: a file may come from anywhere. */
+  /** Returns a value. `undefined` if unset or unreadable, because a state file may come from anywhere. */
   get(name: string): unknown {
     const text = this.#get.get(name)?.value;
     try {

@@ -4,10 +4,10 @@ import { faultOf, MEMORY, openBytes, openDatabase, UnusableFile } from "./databa
 import { Store } from "./store.ts";
 
 /**
- * Opens a snapshot that was uploaded: in memory, brought up to date. It may come from anywhere, so it is checked from
- * all sides before it is used.
+ * Opens an uploaded snapshot in memory and migrates its schema. The file may come from anywhere, so its integrity,
+ * schema, references and payloads are checked.
  *
- * @throws {PlatformError} 400 VALIDATION: it is no snapshot, damaged, or of a newer version
+ * @throws {PlatformError} 400 VALIDATION for a file that is not a snapshot, is damaged or is of a newer version
  */
 export function openUpload(file: Uint8Array): Store {
   let store: Store | undefined;
@@ -22,7 +22,7 @@ export function openUpload(file: Uint8Array): Store {
       db.close();
       throw error;
     }
-    // A state that was never seeded has neither.
+    // Throws for a state that was never seeded: it has no bot and no webhook.
     store.webhook.get(store.people.bot().seq);
     return store;
   } catch (error) {
@@ -35,19 +35,19 @@ function checkIntegrity(db: Database): void {
   if (db.pragma("integrity_check(1)", { simple: true }) !== "ok") throw new UnusableFile("damaged");
 }
 
-/** @throws {Error} a row refers to one that is not there */
+/** @throws {Error} if a row refers to a missing row */
 function checkReferences(db: Database): void {
   const [broken] = db.prepare<[], { table: string }>("PRAGMA foreign_key_check").all();
   if (broken !== undefined) throw new Error(`A row of ${broken.table} refers to nothing`);
 }
 
-/** @throws {Error} an event is no JSON, which pages and deliveries would send as it is */
+/** @throws {Error} if the payload of an event is not JSON, because pages and deliveries send it unchanged */
 function checkPayloads(db: Database): void {
   const broken = db.prepare("SELECT 1 FROM event WHERE NOT json_valid(payload) LIMIT 1").get();
   if (broken !== undefined) throw new Error("The payload of an event is no JSON");
 }
 
-/** Lists what the schema is made of: a line for each table, index and trigger. */
+/** Returns a line for each table, index and trigger of the schema. */
 function schemaOf(db: Database): string[] {
   const items = db.prepare<[], { type: string; name: string; sql: string }>(
     `SELECT type, name, sql FROM sqlite_schema

@@ -1,15 +1,15 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { LoggedEvent } from "./event-log.ts";
 
-/** The configuration and the health of the one webhook of an app (sections 2 and 3). */
+/** Configuration and health of an app's webhook (sections 2 and 3). */
 export interface WebhookState {
   readonly url: string | null;
-  /** The types subscribed to; empty means all. */
+  /** Subscribed event types. Empty means all types. */
   readonly types: readonly string[];
   readonly secret: string;
   readonly enabled: boolean;
   readonly consecutiveFailures: number;
-  /** Why it is off; null while it is on, and before it was ever set up. */
+  /** The reason why the webhook is disabled. `null` while it is enabled or not set up yet. */
   readonly disabledReason: string | null;
 }
 
@@ -22,11 +22,14 @@ interface WebhookRow {
   readonly disabled_reason: string | null;
 }
 
-/** Whether the webhook takes an event: it is on, its app is not disabled, and it is subscribed to the type. */
+/**
+ * SQL condition for an event to deliver: the webhook is enabled, its app is not disabled, and the webhook subscribes to
+ * the type.
+ */
 const OWED = `webhook.enabled AND NOT app.disabled AND (json_array_length(webhook.types) = 0
   OR event.type IN (SELECT value FROM json_each(webhook.types)))`;
 
-/** The webhook of each app, and the queue of what it still owes. */
+/** The webhooks of all apps and the queues of their pending deliveries. */
 export class WebhookStore {
   readonly #get: Statement<[number], WebhookRow>;
   readonly #put: Statement<[WebhookRow & { bot: number }]>;
@@ -59,7 +62,7 @@ export class WebhookStore {
     );
   }
 
-  /** The webhook of a bot's app. */
+  /** Returns the webhook of a bot. */
   get(bot: number): WebhookState {
     const row = this.#get.get(bot);
     if (row === undefined) throw new Error(`There is no app of the bot ${bot}`);
@@ -78,7 +81,7 @@ export class WebhookStore {
     });
   }
 
-  /** Queues an event for its recipient, if the webhook is on and subscribed to its type. */
+  /** Queues an event for its recipient if the webhook is enabled and subscribes to the type. */
   enqueue(event: LoggedEvent): void {
     this.#enqueue.run(event.seq);
   }
@@ -87,7 +90,7 @@ export class WebhookStore {
     for (const { recipient, seq } of events) this.#dequeue.run(recipient, seq);
   }
 
-  /** Deletes the deliveries that the webhook of a bot no longer owes, as it is now configured. */
+  /** Removes the pending deliveries that the current configuration of the webhook excludes. */
   prune(bot: number): void {
     this.#prune.run(bot);
   }
@@ -96,7 +99,7 @@ export class WebhookStore {
 function toState(row: WebhookRow): WebhookState {
   return {
     url: row.url,
-    // Only `put` writes this column.
+    // Trusted because only `put` writes this column.
     types: JSON.parse(row.types) as string[],
     secret: row.secret,
     enabled: row.enabled === 1,

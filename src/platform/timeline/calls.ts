@@ -15,39 +15,39 @@ import {
 } from "./recorded.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** A request of a bot to the API that came to its end. */
+/** A finished API request of a bot. */
 export interface CallSummary
   extends Pick<
     ApiEntry,
     "id" | "bot" | "method" | "path" | "ms" | "status" | "fault" | "eventId" | "guessed"
   > {
-  /** When it came: ISO 8601, UTC. */
+  /** Time of its arrival. ISO 8601, UTC. */
   readonly at: string;
 }
 
 /** A call with both bodies. */
 export interface CallRecord extends CallSummary {
-  /** The request as received, with its token masked. Uploads and requests that were refused unread have no body. */
+  /** The request as received, with its token masked. Uploads and bodies that were refused unread are not kept. */
   readonly request: RecordedRequest;
-  /** The answer as made, even if a fault lost it on the way. Null if none was made. */
+  /** The answer as created, even if a fault then dropped it. `null` if none was created. */
   readonly response: RecordedResponse | null;
 }
 
-/** Bounds of reads by a bot itself. They are kept apart because a log that is polled would push out its other calls. */
+/** Bounds of GET calls without an event. Separate because frequent polls would evict all other calls. */
 const MAX_READS: Bounds = { items: 200, bytes: 2 * 1024 * 1024 };
 
-/** Bytes kept of the body of a request, and of an answer. */
+/** Bytes kept of each request and response body. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** A call that came to its end. */
+/** A finished call. */
 export interface EndedCall {
   readonly entry: Omit<ApiEntry, "kind" | "id">;
-  /** When it came, in milliseconds since 1970. */
+  /** Time of its arrival, in ms since 1970. */
   readonly at: number;
   readonly request: Pick<Request, "url" | "headers">;
   /** `undefined` for an upload, and for a body that was refused unread. */
   readonly body: Buffer | undefined;
-  /** `undefined` if none was made. */
+  /** `undefined` if no answer was created. */
   readonly answer: TextAnswer | undefined;
 }
 
@@ -58,12 +58,12 @@ interface KeptCall {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
-  /** Whether `body` is not the whole. */
+  /** True if `body` is truncated. */
   readonly isCut: boolean;
   readonly response: RecordedResponse | null;
 }
 
-/** The newest calls of the API with what was asked and answered. They live in memory. */
+/** The newest API calls with their requests and responses, kept in memory. */
 export class CallRecords {
   readonly #timeline: Timeline;
   readonly #kept = new Bounded<KeptCall>(MAX_RECORDS);
@@ -74,7 +74,7 @@ export class CallRecords {
     this.#timeline = timeline;
   }
 
-  /** Records a call, here and in the timeline. Its request is masked and decoded once someone looks at it. */
+  /** Records a call here and in the timeline. Masking and decoding wait until the record is read. */
   add({ at, request, answer, ...call }: EndedCall): void {
     this.#last += 1;
     const entry = { id: idOf("call", this.#last), ...call.entry };
@@ -90,7 +90,7 @@ export class CallRecords {
     this.#timeline.add({ kind: "api", ...entry });
   }
 
-  /** Returns the calls that a bot made because of an event, oldest first. */
+  /** Returns the calls that an event caused, oldest first. */
   because(eventId: string, bot: string): CallSummary[] {
     const calls = this.#kept
       .all()
@@ -98,7 +98,7 @@ export class CallRecords {
     return calls.map(summaryOf);
   }
 
-  /** One of them as a whole. */
+  /** Returns the full record of a call. */
   find(id: string): CallRecord | undefined {
     const seq = seqOf("call", id) ?? 0;
     const kept = this.#kept.get(seq) ?? this.#reads.get(seq);
@@ -120,13 +120,13 @@ function responseOf(answer: TextAnswer | undefined): RecordedResponse | null {
   return { status, headers, body: kept, truncated };
 }
 
-/** Headers that identify their sender. */
+/** Headers that may contain a secret. */
 const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|token|secret|api-?key/;
 
-/** Characters. The end of a shorter secret would reveal too much, and its text could be any word. */
+/** In characters. The last four of a shorter secret would reveal too much, and its text could be an ordinary word. */
 const SHORTEST_SECRET = 12;
 
-/** Returns the request without its token, wherever that stands. */
+/** Returns the request with its token masked everywhere. */
 function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
   const token = /^Bearer +(\S+)$/i.exec(headers["authorization"] ?? "")?.[1] ?? "";
   const scrub = token.length < SHORTEST_SECRET ? (text: string) => text : scrubber([token]);
@@ -138,13 +138,13 @@ function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
   return { ...head, body: scrub(textOf(body)), truncated: isCut };
 }
 
-/** `Bearer …1f3a`: enough to distinguish tokens, and not to use one. */
+/** Returns `Bearer …1f3a`: enough to distinguish tokens but not to use one. */
 function masked(value: string): string {
   const [, scheme = "", secret = ""] = /^(Bearer +)?(.*)$/is.exec(value) ?? [];
   return `${scheme}…${secret.length < SHORTEST_SECRET ? "" : secret.slice(-4)}`;
 }
 
-/** Names the length of a body that is not kept. */
+/** Describes a body that is not kept by its type and length. */
 function unread(headers: KeptCall["headers"]): string {
   const length = headers["content-length"];
   const size = length === undefined ? "of a length that was not announced" : `${length} bytes`;

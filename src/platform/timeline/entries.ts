@@ -3,25 +3,25 @@ import type { RunReport } from "../../core/platform-contract.ts";
 /** An event was written to the log of a bot. */
 export interface EventEntry {
   readonly kind: "event";
-  /** The username of the bot. */
+  /** Username of the bot. */
   readonly bot: string;
   readonly id: string;
   readonly type: string;
-  /** The username of who did it. */
+  /** Username of the account that caused the event. */
   readonly from: string;
-  /** The conversation that the payload names. */
+  /** Conversation in the payload. */
   readonly conversationId?: string;
-  /** The post that the payload names. */
+  /** Post in the payload. */
   readonly postId?: string;
-  /** The id of the message, comment or post that was written. Absent without one. */
+  /** Id of the written message, comment or post. Absent for an event without content. */
   readonly contentId?: string;
-  /** The whole text that was written. Absent without one. */
+  /** Full text of the content. Absent for an event without content. */
   readonly text?: string;
-  /** In ms. Delay of an event that a fault keeps out of the log for a while. */
+  /** In ms. Delay until the event enters the log, if a fault keeps it out. */
   readonly lateMs?: number;
 }
 
-/** Fault that a delivery met. */
+/** Fault that affected a delivery. */
 export type DeliveryFault =
   | "status"
   | "drop"
@@ -31,29 +31,29 @@ export type DeliveryFault =
   | "shuffle"
   | "delay";
 
-/** A webhook delivery was tried. */
+/** A webhook delivery was attempted. */
 export interface DeliveryEntry {
   readonly kind: "delivery";
-  /** The id of its record: `GET /control/v1/deliveries/:id`. */
+  /** Id of its record: `GET /control/v1/deliveries/:id`. */
   readonly id: string;
-  /** The username of the bot whose app it is. */
+  /** Username of the bot. */
   readonly bot: string;
   readonly eventIds: readonly string[];
-  /** The HTTP status of the answer; null when there was none. */
+  /** HTTP status of the answer. `null` if there was no answer. */
   readonly status: number | null;
   /** Milliseconds until the answer or the error. */
   readonly ms: number;
-  /** Which try this was, from 1 up. */
+  /** Number of the attempt, from 1 up. */
   readonly attempt: number;
-  /** True for `POST /control/v1/deliveries`: such a delivery changes nothing in the schedule. */
+  /** True for `POST /control/v1/deliveries`. A forced delivery does not change the schedule. */
   readonly forced: boolean;
-  /** Why it failed; absent when it was answered with 200 to 299. */
+  /** Reason for the failure. Absent if the status is 200 to 299. */
   readonly error?: string;
-  /** The fault that touched it. */
+  /** The fault that affected the delivery. */
   readonly fault?: DeliveryFault;
 }
 
-/** The ids of what a request made. */
+/** Ids of the content that a request created. */
 export interface Created {
   readonly conversationId?: string;
   readonly messageId?: string;
@@ -61,40 +61,40 @@ export interface Created {
   readonly commentId?: string;
 }
 
-/** A request to the API came to its end. */
+/** An API request ended. */
 export interface ApiEntry {
   readonly kind: "api";
-  /** The id of its record: `GET /control/v1/calls/:id`. */
+  /** Id of its record: `GET /control/v1/calls/:id`. */
   readonly id: string;
-  /** The username of the bot that called; absent where no valid token says it. */
+  /** Username of the calling bot. Absent without a valid token. */
   readonly bot?: string;
-  /** Present where `service-bot doctor` asked with the bot's token, by its User-Agent. */
+  /** Present for requests that `service-bot doctor` sends with the bot's token, according to the User-Agent. */
   readonly doctor?: true;
   readonly method: string;
-  /** Below /api/v1, without the query. */
+  /** Path below /api/v1, without the query. */
   readonly path: string;
-  /** Null when no answer was sent: the client went away, or a fault lost the answer. */
+  /** `null` if no answer was sent: the client disconnected, or a fault dropped the answer. */
   readonly status: number | null;
   /** Milliseconds until the answer. */
   readonly ms: number;
-  /** The `text` of the body, where there is one; of one that is too long, the first 4000 characters. */
+  /** `text` in the request body, truncated to 4000 characters. */
   readonly text?: string;
-  /** Present when something was made, even if the answer that says so was lost. */
+  /** Present if the request created content, even if its answer was lost. */
   readonly created?: Created;
-  /** The events that a page of the log held; absent where it held none. */
+  /** Events in the returned page of the log. Absent if there were none. */
   readonly eventIds?: readonly string[];
-  /** The event because of which the bot called: as it says by `X-Service-Event`, or as it is guessed. */
+  /** The event that caused the call: the bot's `X-Service-Event`, or a guess. */
   readonly eventId?: string;
-  /** True where it is guessed: the newest event of this conversation or post that the bot was shown before. */
+  /** True for a guess: the last event that the bot had received for this conversation or post. */
   readonly guessed?: true;
-  /** The fault that touched the request. */
+  /** The fault that affected the request. */
   readonly fault?: "hold" | "slow" | "status" | "lose-answer" | "gateway";
 }
 
-/** The configuration or the health of an app's webhook changed. */
+/** The configuration or health of an app's webhook changed. */
 export interface WebhookEntry {
   readonly kind: "webhook";
-  /** The username of the bot whose app it is. */
+  /** Username of the bot. */
   readonly bot: string;
   readonly change: "enabled" | "disabled" | "saved" | "secret";
   readonly reason: string;
@@ -103,47 +103,47 @@ export interface WebhookEntry {
 /** A bot reported a run of its handlers. The next attempt is due `retryInMs` after `at`. */
 export interface RunEntry extends RunReport {
   readonly kind: "run";
-  /** The username of the bot. */
+  /** Username of the bot. */
   readonly bot: string;
 }
 
-/** A dead letter was set to run again, or an event was discarded, in the inbox of its bot. */
+/** A dead letter was retried or an event was discarded in the bot's inbox. */
 export interface InboxEntry {
   readonly kind: "inbox";
-  /** The username of the bot. */
+  /** Username of the bot. */
   readonly bot: string;
   readonly eventId: string;
   readonly change: "retried" | "discarded";
 }
 
-/** An app came into being, or its kill switch or its tokens changed. */
+/** An app was created, or its kill switch or tokens changed. */
 export interface AppEntry {
   readonly kind: "app";
-  /** The username of its bot. */
+  /** Username of the bot. */
   readonly bot: string;
   readonly change: "created" | "disabled" | "enabled" | "token created" | "token revoked";
 }
 
-/** A fault was set, came to its end, or holds or lets go of a request or an event. */
+/** A fault was set or ended, or it holds or releases a request or an event. */
 export interface FaultEntry {
   readonly kind: "fault";
   readonly target: "webhook" | "api" | "events";
   readonly change: "set" | "ended" | "held" | "released";
   readonly detail: string;
-  /** The event because of which the bot sent a request that is held or released. */
+  /** The event that caused the held or released request. */
   readonly eventId?: string;
-  /** The username of that bot. */
+  /** Username of the bot that sent the request. */
   readonly bot?: string;
 }
 
-/** The state as a whole, or the clock, was taken in hand. */
+/** The whole state or the clock was changed. */
 export interface StateEntry {
   readonly kind: "state";
   readonly change: "snapshot" | "restored" | "reset" | "clock";
   readonly detail: string;
 }
 
-/** Something that happened, as the timeline keeps it. */
+/** Content of a timeline entry. */
 export type TimelineRecord =
   | EventEntry
   | DeliveryEntry
@@ -155,5 +155,5 @@ export type TimelineRecord =
   | FaultEntry
   | StateEntry;
 
-/** One line of the timeline. `seq` counts from 1 up while the platform runs; `at` is ISO 8601, UTC. */
+/** An entry of the timeline. `seq` counts from 1 up while the platform runs; `at` is ISO 8601, UTC. */
 export type TimelineEntry = TimelineRecord & { readonly seq: number; readonly at: string };

@@ -1,47 +1,47 @@
-/** A request of a record. */
+/** A recorded request. */
 export interface RecordedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The text that was sent: up to 1 MB of a delivery, 64 KB of a call. */
+  /** Text of the body: up to 1 MB of a delivery, 64 KB of a call. */
   readonly body: string;
   readonly truncated: boolean;
 }
 
-/** An answer of a record. */
+/** A recorded response. */
 export interface RecordedResponse {
-  /** The HTTP status. */
+  /** HTTP status. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Up to 64 KB, read as UTF-8. */
+  /** Up to 64 KB, decoded as UTF-8. */
   readonly body: string;
-  /** True if it was longer, or broke off. */
+  /** True if the body was longer or incomplete. */
   readonly truncated: boolean;
 }
 
-/** Decodes bytes. A character that is cut in two at the end is left out. */
+/** Decodes UTF-8. Drops an incomplete character at the end. */
 export function textOf(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: true });
 }
 
 /** Returns a copy of the first `max` bytes. */
 export function firstBytes(bytes: Buffer, max: number): Buffer {
-  // A view would keep all of the bytes in memory.
+  // Copied because a view would keep all of the bytes in memory.
   return bytes.byteLength <= max ? bytes : Buffer.from(bytes.subarray(0, max));
 }
 
-/** The size of a {@link Bounded} collection. The first bound that is reached counts. */
+/** Capacity of a {@link Bounded} collection. Both bounds apply. */
 export interface Bounds {
   readonly items: number;
   readonly bytes: number;
 }
 
-/** Bounds of deliveries and of calls, each. */
+/** Bounds for deliveries, and separately for calls. */
 export const MAX_RECORDS: Bounds = { items: 1_000, bytes: 16 * 1024 * 1024 };
 
-/** In bytes. The objects of a record, without its texts and bytes. */
+/** Estimated bytes of a record without its texts and bodies. */
 export const RECORD_BYTES = 1_024;
 
-/** Returns the memory that texts take at most, in bytes: two for each character. */
+/** Returns the memory that texts take at most, in bytes: two per UTF-16 unit. */
 export function textBytes(...texts: readonly (string | undefined)[]): number {
   return 2 * texts.reduce((sum, text = "") => sum + text.length, 0);
 }
@@ -51,7 +51,7 @@ interface Kept<T> {
   bytes: number;
 }
 
-/** Keeps the newest items within {@link Bounds}. The oldest ones go first. */
+/** Keeps the newest items within {@link Bounds}. Evicts the oldest items first. */
 export class Bounded<T> {
   readonly #bounds: Bounds;
   readonly #kept = new Map<number, Kept<T>>();
@@ -61,13 +61,13 @@ export class Bounded<T> {
     this.#bounds = bounds;
   }
 
-  /** @param seq greater than that of every earlier item */
+  /** @param seq must be greater than the `seq` of every earlier item */
   add(seq: number, item: T, bytes: number): void {
     this.#kept.set(seq, { item, bytes: 0 });
     this.grow(seq, bytes);
   }
 
-  /** Counts bytes that an item has grown by. Does nothing if the item is no longer kept. */
+  /** Adds bytes to the size of an item. Does nothing after the item was evicted. */
   grow(seq: number, bytes: number): void {
     const kept = this.#kept.get(seq);
     if (kept === undefined) return;
@@ -84,7 +84,6 @@ export class Bounded<T> {
     return this.#kept.get(seq)?.item;
   }
 
-  /** Returns all items, oldest first. */
   all(): T[] {
     return [...this.#kept.values()].map(({ item }) => item);
   }

@@ -4,17 +4,18 @@ import { integer } from "../http/query.ts";
 import type { Incoming } from "../http/routes.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** How often a quiet stream shows that it is alive, in ms. */
+/** In ms. Interval of heartbeats on a quiet stream. */
 const HEARTBEAT_MS = 15_000;
 
-/** How long a reader that was cut waits before it comes back, in ms. */
+/** In ms. Delay before a disconnected reader reconnects. */
 const RETRY_MS = 500;
 
 const encoder = new TextEncoder();
 
 /**
- * The timeline as Server-Sent Events. Each reader is at a place of its own and pulls what it can take, so that a slow
- * one costs no memory. One that falls behind what the timeline keeps is cut, and sees that when it comes back.
+ * Streams the timeline as Server-Sent Events. Each reader has its own position and pulls entries at its own speed, so
+ * that a slow reader costs no memory. A reader that falls behind the kept entries is disconnected and notices the gap
+ * when it reconnects.
  */
 export class TimelineStream {
   readonly #timeline: Timeline;
@@ -33,13 +34,13 @@ export class TimelineStream {
     const headers = {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
-      // A proxy that gathers what comes would hold it back.
+      // Without this header, a buffering proxy would hold entries back.
       "x-accel-buffering": "no",
     };
     return { status: 200, headers, body };
   }
 
-  /** Returns the entry after which the stream begins. That of an earlier run means nothing here. */
+  /** Returns the entry after which the stream starts. A `Last-Event-ID` of an earlier run means the start. */
   #beginning({ headers }: Request, { searchParams }: URL): number {
     const { run, last } = this.#timeline;
     const max = Number.MAX_SAFE_INTEGER;
@@ -58,7 +59,7 @@ export class TimelineStream {
       yield encoder.encode(`retry: ${RETRY_MS}\nevent: hello\ndata: ${hello}\n\n`);
       let place = Math.max(after, oldest - 1);
       while (!news.ended) {
-        // The next entry for this reader is no longer there.
+        // The next entry for this reader is already evicted.
         if (place + 1 < this.#timeline.oldest) throw new Error("The reader is too slow");
         const frames = this.#frames.after(place);
         if (frames !== undefined) {
@@ -76,7 +77,7 @@ export class TimelineStream {
   }
 }
 
-/** Makes a stream that asks for the next part when its reader does. */
+/** Returns a stream that generates each part when its reader pulls. */
 function streamOf(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
@@ -93,7 +94,7 @@ function streamOf(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array>
   );
 }
 
-/** Lets a reader that has every entry wait for the next. */
+/** Lets a reader wait for the next entry. */
 class News {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -120,14 +121,14 @@ class News {
     return this.#signal.aborted;
   }
 
-  /** Returns whether something has changed since the last call. */
+  /** Returns whether anything has changed since the previous call. */
   takeChange(): boolean {
     const changed = this.#changed;
     this.#changed = false;
     return changed;
   }
 
-  /** Waits for an entry, a change or the end. What happens in one turn is news together. */
+  /** Waits for an entry, a change or the end. Batches everything that happens in one turn of the event loop. */
   async next(): Promise<"news" | "silence"> {
     const { promise, resolve } = Promise.withResolvers<"news" | "silence">();
     const cancel = this.#clock.timer(HEARTBEAT_MS, () => resolve("silence"), { background: true });
@@ -146,34 +147,34 @@ class News {
   }
 }
 
-/** How much is written at a time: more would hold up everybody else. */
+/** Limits of one batch. A larger one would block the event loop for all other requests. */
 const MAX_ENTRIES = 500;
 const MAX_LENGTH = 256 * 1024;
 
-/** How many batches are kept for the next reader who asks for the same. */
+/** Number of cached batches, for readers at the same position. */
 const MAX_KEPT = 16;
 
-/** Some entries as they go over the wire. */
+/** Entries in wire format. */
 export interface Frames {
   readonly bytes: Buffer;
-  /** The number of the last entry of them. */
+  /** Number of the last entry in the batch. */
   readonly last: number;
 }
 
-/** The timeline as Server-Sent Events: made once for all who are at the same place. */
+/** Formats the timeline as Server-Sent Events, once for all readers at the same position. */
 class FramedTimeline {
   readonly #timeline: Timeline;
-  /** By the number that they come after. */
+  /** Batches by the number that they follow. */
   readonly #kept = new Map<number, Frames>();
 
   constructor(timeline: Timeline) {
     this.#timeline = timeline;
   }
 
-  /** The next entries after `seq`; undefined when there are none. */
+  /** Returns the entries after `seq`. `undefined` if there are none. */
   after(seq: number): Frames | undefined {
     const kept = this.#kept.get(seq);
-    // More may have come since; that comes after it.
+    // Newer entries come in the next batch.
     if (kept !== undefined) return kept;
     const made = this.#make(seq);
     if (made === undefined) return undefined;

@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { TimelineEntry, TimelineRecord } from "./entries.ts";
 
-/** Older entries are forgotten. */
+/** Number of entries to keep. */
 const MAX_ENTRIES = 10_000;
 
-/** Called with each entry, as it is made. */
+/** Called with each entry when it is added. */
 export type TimelineListener = (entry: TimelineEntry) => void;
 
-/** Everything that happened, in order. It lives in memory and starts anew with the process. */
+/** All activity on the platform, in order. The entries are in memory and end with the process. */
 export class Timeline {
-  /** Random. Distinguishes the numbers of this timeline from those of an earlier one. */
+  /** Random id that distinguishes this timeline's numbers from an earlier run's. */
   readonly run: string = randomBytes(8).toString("hex");
   readonly #clock: Clock;
   readonly #listeners = new Set<TimelineListener>();
@@ -23,12 +23,12 @@ export class Timeline {
     this.#clock = clock;
   }
 
-  /** The number of the newest entry; 0 when there is none. */
+  /** Number of the newest entry. 0 if there is none. */
   get last(): number {
     return this.#last;
   }
 
-  /** The number of the oldest entry that is kept; of the next one while there is none. */
+  /** Number of the oldest kept entry. The next number if there is none. */
   get oldest(): number {
     return this.#last - Math.min(this.#entries.length, MAX_ENTRIES) + 1;
   }
@@ -43,38 +43,38 @@ export class Timeline {
     const at = new Date(this.#clock.now()).toISOString();
     const entry: TimelineEntry = { seq: this.#last, at, ...record };
     this.#entries.push(entry);
-    // Cut now and then rather than shifting ten thousand places for every entry.
+    // Trimmed only at twice the limit, because a shift per entry would move ten thousand elements.
     if (this.#entries.length > 2 * MAX_ENTRIES) this.#entries = this.#entries.slice(-MAX_ENTRIES);
     for (const listener of [...this.#listeners]) this.#notify(listener, entry);
   }
 
-  /** The entries later than `seq`, of the newest 10,000: all of them, or the oldest `limit`. */
+  /** Returns the kept entries after `seq`: all of them, or the oldest `limit`. */
   after(seq: number, limit: number = MAX_ENTRIES): TimelineEntry[] {
     const kept = this.#entries.length;
     const begin = Math.max(seq - (this.#last - kept), kept - MAX_ENTRIES, 0);
     return this.#entries.slice(begin, begin + limit);
   }
 
-  /** Calls `listener` with every new entry. Returns what ends that. */
+  /** Calls `listener` with every new entry. Returns a function that unsubscribes. */
   listen(listener: TimelineListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Reports a change that may have no entry, such as a message that was deleted. */
+  /** Announces a change that may have no entry, such as a deleted message. */
   change(): void {
     for (const watcher of [...this.#watchers]) watcher();
   }
 
-  /** Calls `watcher` with every {@link change}. Returns what ends that. */
+  /** Calls `watcher` after every {@link change}. Returns a function that unsubscribes. */
   onChange(watcher: () => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   }
 
   /**
-   * Like `after`, but when there are none yet, waits up to `waitMs` for one. Whoever asks for what
-   * comes after an entry that is still to come knows an earlier run, and is answered at once.
+   * Like `after`, but waits up to `waitMs` if there is no entry yet. Returns at once for a future `seq`, because it
+   * comes from an earlier run.
    */
   async waitAfter(seq: number, waitMs: number, gone: AbortSignal): Promise<TimelineEntry[]> {
     if (seq === this.#last && waitMs > 0) await this.#next(waitMs, gone);
@@ -91,7 +91,7 @@ export class Timeline {
     try {
       listener(entry);
     } catch (error) {
-      // Thrown apart, because a listener must not stop the platform.
+      // Thrown in a microtask because a listener must not stop the platform.
       queueMicrotask(() => {
         throw error;
       });
@@ -108,7 +108,7 @@ export class Timeline {
         resolve();
       };
       const ignore = this.listen(done);
-      // The client waits in real time, even if the platform runs on another clock.
+      // The client waits in real time, even if the platform uses another clock.
       const cancel = systemClock.timer(waitMs, done);
       signal.addEventListener("abort", done, { once: true });
       if (signal.aborted) done();
@@ -119,18 +119,18 @@ export class Timeline {
 /** Entries of one kind. */
 export type EntryOf<K extends TimelineRecord["kind"]> = Extract<TimelineEntry, { kind: K }>;
 
-/** Beginning and timeout of a wait. */
+/** Start and timeout of a wait. */
 export interface WaitOptions {
-  /** Entries up to this number do not count. Default 0: what has happened already does. */
+  /** Ignores entries up to this number. Default 0, which includes past entries. */
   readonly after?: number | undefined;
-  /** Milliseconds of real time. Default 10,000. */
+  /** In ms of real time. Default 10,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** How many entries the error of a wait in vain shows. */
+/** Number of entries in the error of a wait that timed out. */
 const SHOWN = 10;
 
-/** Resolves to the first entry of this kind that fits, even if it is already there. */
+/** Resolves with the first entry of this kind that fits, even if it already exists. */
 export function awaitEntry<K extends TimelineRecord["kind"]>(
   timeline: Timeline,
   kind: K,
@@ -157,14 +157,14 @@ export function awaitEntry<K extends TimelineRecord["kind"]>(
       reject(new Error(`${why} before a fitting ${kind} entry came. ${recent(timeline)}`));
     };
     const stopped = () => fail("The platform stopped");
-    // A test waits in real time, even where it turns the platform's clock by hand.
+    // A test waits in real time, even if it moves the platform's clock.
     const cancel = systemClock.timer(timeoutMs, () => fail(`${timeoutMs} ms passed`));
     timeline.ended.addEventListener("abort", stopped, { once: true });
     if (timeline.ended.aborted) stopped();
   });
 }
 
-/** The newest entries without what people wrote: the error may end up in a log. */
+/** Lists the newest entries without the texts of users, because the error may end up in a log. */
 function recent(timeline: Timeline): string {
   const entries = timeline.after(Math.max(timeline.last - SHOWN, 0));
   if (entries.length === 0) return "Nothing has happened so far.";

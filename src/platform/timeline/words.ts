@@ -1,7 +1,10 @@
 import type { ReportedError, RunReport } from "../../core/platform-contract.ts";
 import type { TimelineRecord } from "./entries.ts";
 
-/** Describes an entry in one line, for `service-bot dev` and for the page. Imports only types because of the page. */
+/**
+ * Describes an entry in one line, for `service-bot dev` and the portal. Imports only types, because the portal's bundle
+ * includes this file.
+ */
 export function wordsOf(entry: TimelineRecord): string {
   switch (entry.kind) {
     case "event": {
@@ -43,17 +46,21 @@ export function runWords({ attempt, outcome, ms, error, retryInMs }: RunReport):
   return `${number} ${outcome === "retry" ? "failed" : "put off"}${why}${next}`;
 }
 
-/** Names an error in one line, with its code if the name is another one. */
+/** Describes an error in one line, with its code if the code differs from the name. */
 function errorWords({ type, code, message }: ReportedError): string {
   return `${type}${code === undefined ? "" : ` ${code}`}: ${message}`;
 }
 
-/** Writes a span: "350 ms", "4 s", "90 s". */
+/** Formats a duration: "350 ms", "4 s", "90 s". */
 function spanWords(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1_000)} s`;
 }
 
-/** The status of an answer, as it stands in a line: "[200]". @param status null where no answer came */
+/**
+ * Formats the status of an answer: "[200]".
+ *
+ * @param status `null` if there was no answer
+ */
 export function statusWords(status: number | null): string {
   return status === null ? "[no answer]" : `[${status}]`;
 }

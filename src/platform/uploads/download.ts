@@ -8,7 +8,7 @@ import { messageOf } from "../../errors.ts";
 import { invalid, PlatformError } from "../error.ts";
 import { imageTooLarge, MAX_IMAGE_BYTES } from "./upload-body.ts";
 
-/** How long a download may take, in milliseconds. */
+/** In ms. Timeout of a download. */
 export const DOWNLOAD_TIME_LIMIT_MS = 10_000;
 
 /**
@@ -18,14 +18,14 @@ export const DOWNLOAD_TIME_LIMIT_MS = 10_000;
  */
 export type Download = (url: string, signal: AbortSignal) => Promise<Uint8Array>;
 
-/** Opens a request, like `request` of node:https. */
+/** Like `request` of node:https. */
 export type Open = (
   url: URL,
   options: RequestOptions,
   onResponse: (response: IncomingMessage) => void,
 ) => ClientRequest;
 
-/** The parts of a download. All but the clock are there for its tests, which stay on this machine. */
+/** Parts of a download. All but the clock are only for tests, which must not leave this machine. */
 export interface DownloadParts {
   readonly clock: Clock;
   readonly open?: Open;
@@ -43,8 +43,8 @@ export function downloadWith({
   return async (text, signal) => {
     const url = checkUrl(text, isAllowed);
     return new Promise((done, reject) => {
-      // A connection of its own, by the addresses of `lookup`: never one that was opened otherwise, nor
-      // a proxy of the environment, which would resolve the name by itself.
+      // A separate agent, so that the connection uses the addresses of `lookup`. A shared agent might reuse a
+      // connection or use a proxy, which would resolve the name itself.
       const options = { agent: new Agent(), lookup, headers: { accept: "image/*" } };
       let answered = false;
       const request = open(url, options, (response) => {
@@ -62,7 +62,7 @@ export function downloadWith({
       request.on("close", () => {
         cancel();
         signal.removeEventListener("abort", end);
-        // Such as one that switches to another protocol, which is neither an answer nor an error.
+        // For example, a switch to another protocol ends without an answer and without an error.
         if (!answered) fail(new Error("the connection was closed before an answer came"));
       });
       if (signal.aborted) end();
@@ -71,11 +71,11 @@ export function downloadWith({
   };
 }
 
-/** Parses an address, and refuses it if that is possible without a look-up. */
+/** Parses a URL. Refuses it if no look-up is needed to find it invalid. */
 function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   const url = URL.parse(text);
   if (url === null) {
-    // For example an address with a zone, which no other machine can reach.
+    // For example, an address with a zone, which no other machine can reach.
     if (/^\s*[a-z][a-z0-9+.-]*:/i.test(text)) throw blocked("it names no host");
     throw invalid("url must be an absolute address");
   }
@@ -83,8 +83,7 @@ function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   if (url.username !== "" || url.password !== "") {
     throw blocked("it must not hold a user name or a password");
   }
-  // For an address in the URL itself, nothing is looked up later. The URL has brought every spelling of
-  // it into one form.
+  // `lookup` is never called for an IP address in the URL. The parser has already normalized its spelling.
   const address = literalIn(url.hostname);
   if (address === undefined && !isPublicName(url.hostname)) throw blocked("its name is not public");
   if (address !== undefined && !isAllowed(address)) throw blocked("its address is not public");
@@ -92,8 +91,8 @@ function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
 }
 
 /**
- * Resolves a name while it is being connected to, so that the addresses that were checked are those
- * that are used. A name of which one address is refused is refused altogether.
+ * Resolves the name while connecting, so that the connection uses exactly the addresses that were checked. One refused
+ * address refuses the whole name.
  */
 function guardedLookup(
   resolve: (host: string) => Promise<readonly LookupAddress[]>,

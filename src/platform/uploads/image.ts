@@ -1,12 +1,12 @@
 import { asBuffer, type ImageKind, imageKindOf } from "../../core/image-kind.ts";
 
-/** The size of an image in pixels, as its file's headers say. */
+/** Size of an image in pixels, from the headers of the file. */
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** The longest side, in pixels: JPEG and GIF cannot say more, and no PNG of 5 MB is so large. */
+/** Longest side in pixels. JPEG and GIF cannot exceed it, and no PNG of 5 MB comes close. */
 export const MAX_SIDE = 65_535;
 
 export interface ImageFacts extends Size {
@@ -14,9 +14,9 @@ export interface ImageFacts extends Size {
 }
 
 /**
- * Reads the kind and the size of an image from its headers. Pixels are not decoded.
+ * Reads the type and size of an image from its headers. Does not decode pixels.
  *
- * @returns the facts, or a clause that says why the bytes are no image
+ * @returns the facts, or a clause with the reason why the bytes are not an image
  */
 export function inspect(bytes: Uint8Array): ImageFacts | string {
   const kind = imageKindOf(bytes);
@@ -40,26 +40,26 @@ const readers: Readonly<Record<ImageKind, (bytes: Buffer) => Size | undefined>> 
   avif: avifSize,
 };
 
-/** Reads the size of an image from its headers; undefined if they are damaged or cut off. */
+/** Returns the size from the headers. `undefined` if they are damaged or truncated. */
 function sizeOf(bytes: Buffer, kind: ImageKind): Size | undefined {
   try {
     return readers[kind](bytes);
   } catch (error) {
-    // A read behind the end of the bytes.
+    // A read past the end of the bytes.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
 /**
- * Reads the frame header of the picture itself, behind the segments before it: previews in the metadata have others
- * (ITU-T T.81, B.2.2).
+ * Reads the frame header of the main picture after the segments before it. Previews in the metadata have their own
+ * headers (ITU-T T.81, B.2.2).
  */
 function jpegSize(bytes: Buffer): Size | undefined {
   for (let at = 2; at + 4 <= bytes.length; ) {
     const marker = bytes.readUInt8(at + 1);
     if (bytes.readUInt8(at) !== 0xff) return undefined;
-    // Fill bytes stand before a marker.
+    // Fill bytes may precede a marker.
     if (marker === 0xff) {
       at += 1;
       continue;
@@ -69,19 +69,19 @@ function jpegSize(bytes: Buffer): Size | undefined {
       if (length < 11) return undefined;
       return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
     }
-    // The end, or pixels before a frame header.
+    // The end, or pixel data before a frame header.
     if (marker === 0xd9 || marker === 0xda || length < 2) return undefined;
     at += 2 + length;
   }
   return undefined;
 }
 
-/** C4, C8 and CC are tables and reserved. */
+/** C4, C8 and CC are tables or reserved. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
 
-/** A canvas (VP8X), which must be as large as a still picture on it, or the picture alone (RFC 9649). */
+/** Reads a canvas (VP8X), whose still picture must have the same size, or a picture alone (RFC 9649). */
 function webpSize(bytes: Buffer): Size | undefined {
   let canvas: Size | undefined;
   for (let at = 12; at + 8 <= bytes.length; ) {
@@ -98,13 +98,13 @@ function webpSize(bytes: Buffer): Size | undefined {
   return undefined;
 }
 
-/** A key frame of VP8 begins with three bytes of flags and a start code (RFC 6386, 9.1). */
+/** A VP8 key frame begins with three bytes of flags and a start code (RFC 6386, 9.1). */
 function lossySize(body: Buffer): Size | undefined {
   if (body.length < 10 || body.readUIntBE(3, 3) !== 0x9d012a) return undefined;
   return { width: body.readUInt16LE(6) & 0x3fff, height: body.readUInt16LE(8) & 0x3fff };
 }
 
-/** A signature, then both sizes less one, in 14 bits each (RFC 9649, 3.4). */
+/** A signature, then both sizes minus one in 14 bits each (RFC 9649, 3.4). */
 function losslessSize(body: Buffer): Size | undefined {
   if (body.length < 5 || body.readUInt8(0) !== 0x2f) return undefined;
   const bits = body.readUInt32LE(1);
@@ -118,16 +118,16 @@ function isSame(canvas: Size | undefined, picture: Size | undefined): boolean {
 
 interface Box {
   readonly type: string;
-  /** Content behind size and type. */
+  /** Content after size and type. */
   readonly body: Buffer;
 }
 
-/** Version and flags, which stand at the beginning of many boxes. */
+/** Bytes of version and flags at the start of many boxes. */
 const VERSION_AND_FLAGS = 4;
 
 /**
- * The size of an AVIF is a property (`ispe`) of its primary item (ISO/IEC 23008-12, 6.5.3); tiles, previews
- * and masks are items with sizes of their own. A moving one has a still of itself as its primary item.
+ * The size of an AVIF is a property (`ispe`) of its primary item (ISO/IEC 23008-12, 6.5.3). Tiles, previews and masks
+ * are items with their own sizes. An animated AVIF has a still picture as its primary item.
  */
 function avifSize(bytes: Buffer): Size | undefined {
   const meta = find(boxesIn(bytes, 0), "meta");
@@ -157,12 +157,12 @@ function primaryItem(pitm: Buffer | undefined): number | undefined {
   return pitm.readUIntBE(VERSION_AND_FLAGS, idBytes);
 }
 
-/** The properties of an item, by their places in the container, from 1 up. Empty where the box makes no sense. */
+/** Returns the properties of an item, as positions in the container from 1 up. Empty if the box is malformed. */
 function propertiesOf(ipma: Buffer, item: number | undefined): number[] {
   if (ipma.length < VERSION_AND_FLAGS + 4) return [];
   const idBytes = ipma.readUInt8(0) === 0 ? 2 : 4;
   const numberBytes = (ipma.readUInt8(3) & 1) === 0 ? 1 : 2;
-  // The first bit says whether a reader has to understand the property.
+  // The first bit marks the property as essential to readers.
   const mask = numberBytes === 1 ? 0x7f : 0x7fff;
   let at = VERSION_AND_FLAGS + 4;
   for (let left = ipma.readUInt32BE(VERSION_AND_FLAGS); left > 0; left -= 1) {
@@ -182,11 +182,11 @@ function propertiesOf(ipma: Buffer, item: number | undefined): number[] {
   return [];
 }
 
-/** Reads the boxes of the ISO base media format (ISO/IEC 14496-12, 4.2) that follow one another, without those inside. */
+/** Reads consecutive boxes of the ISO base media format (ISO/IEC 14496-12, 4.2), without nested boxes. */
 function boxesIn(bytes: Buffer, from: number): Box[] {
   const boxes: Box[] = [];
   for (let at = from; at + 8 <= bytes.length; ) {
-    // 0 means to the end of the file, and 1 that the size follows in eight bytes.
+    // 0 means up to the end of the file; 1 means that the size follows in eight bytes.
     const size = bytes.readUInt32BE(at);
     const head = size === 1 ? 16 : 8;
     if (at + head > bytes.length) break;

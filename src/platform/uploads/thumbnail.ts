@@ -1,27 +1,27 @@
 import type { ImageFacts } from "./image.ts";
 
-/** The longer side of a thumbnail, in pixels; smaller images stay as small as they are. */
+/** Longer side of a thumbnail, in pixels. Smaller images keep their size. */
 const MAX_THUMBNAIL_SIDE = 320;
 
 /**
- * Images of more pixels get no thumbnail: decoded, each takes up to 20 bytes, and a few kilobytes can say that they
- * are gigapixels.
+ * Larger images get no thumbnail. A decoded pixel takes up to 20 bytes, and a file of a few kilobytes can claim
+ * gigapixels.
  */
 const MAX_DECODED_PIXELS = 25_000_000;
 
-/** In seconds. Time limit of the decoder for one image. */
+/** In seconds. Timeout of the decoder for one image. */
 const TIME_LIMIT_S = 5;
 
 /**
- * Makes the small preview of an image: WebP, upright, of the first picture of a moving one, without metadata.
- * Undefined where none can be made.
+ * Returns a thumbnail in WebP: upright, without metadata, from the first frame of an animation. `undefined` if that
+ * fails.
  */
 export type MakeThumbnail = (
   bytes: Uint8Array,
   facts: ImageFacts,
 ) => Promise<Uint8Array | undefined>;
 
-/** The used part of `sharp`. Its own types are missing if it is not installed. */
+/** The part of `sharp` in use. Its own types are missing if the package is not installed. */
 interface OpenedImage {
   autoOrient(): OpenedImage;
   resize(to: {
@@ -35,13 +35,13 @@ interface OpenedImage {
   toBuffer(): Promise<Uint8Array>;
 }
 
-/** Opens an image, like the function that sharp exports. */
+/** Type of sharp's default export. */
 export type OpenImage = (
   bytes: Uint8Array,
   options: { limitInputPixels: number; failOn: "error" },
 ) => OpenedImage;
 
-/** The package `sharp` where it is installed; undefined where it is not, or does not run. */
+/** `undefined` if the package is not installed or does not run on this machine. */
 export async function loadSharp(): Promise<OpenImage | undefined> {
   try {
     return (await import("sharp")).default;
@@ -51,10 +51,10 @@ export async function loadSharp(): Promise<OpenImage | undefined> {
 }
 
 /**
- * Makes thumbnails with `sharp`, which is loaded with the first one and works outside of the event loop: one
- * image at a time, so that several large ones do not take their memory at once.
+ * Creates thumbnails with `sharp`, loaded on first use. It works outside the event loop, one image at a time to bound
+ * memory.
  *
- * @param load is there for tests
+ * @param load replaced by tests
  */
 export function thumbnailsWith(
   load: () => Promise<OpenImage | undefined> = loadSharp,
@@ -75,7 +75,7 @@ export function thumbnailsWith(
 async function shrink(open: OpenImage, bytes: Uint8Array): Promise<Uint8Array | undefined> {
   const side = MAX_THUMBNAIL_SIDE;
   try {
-    // Damage that a browser passes over is passed over here.
+    // Tolerates the same damage as a browser.
     return await open(bytes, { limitInputPixels: MAX_DECODED_PIXELS, failOn: "error" })
       .autoOrient()
       .resize({ width: side, height: side, fit: "inside", withoutEnlargement: true })
@@ -83,7 +83,7 @@ async function shrink(open: OpenImage, bytes: Uint8Array): Promise<Uint8Array | 
       .timeout({ seconds: TIME_LIMIT_S })
       .toBuffer();
   } catch {
-    // The header was right and the pixels are not. Such an image is stored without a preview.
+    // The header was valid but the pixels are not. The image is stored without a thumbnail.
     return undefined;
   }
 }

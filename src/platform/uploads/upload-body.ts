@@ -3,21 +3,21 @@ import * as z from "../../core/zod.ts";
 import { invalid, PlatformError } from "../error.ts";
 import { type BodyLimit, dropBody, isJson, readBytes, readJson, validate } from "../http/body.ts";
 
-/** The largest image, in bytes: 5 MB (section 8), read as 5 × 1024 × 1024, the larger of its meanings. */
+/** Largest image, in bytes. The limit of 5 MB (section 8) is read as 5 × 1024 × 1024, the larger interpretation. */
 export const MAX_IMAGE_BYTES: number = 5 * 1024 * 1024;
 
-/** The largest body of an upload, in bytes: base64 takes four characters for three bytes. */
+/** Largest upload body, in bytes. Base64 takes four characters for three bytes. */
 const MAX_UPLOAD_BODY_BYTES = 7 * 1024 * 1024;
 
-/** 400 TOO_LARGE (section 7). */
+/** Returns 400 TOO_LARGE (section 7). */
 export function imageTooLarge(): PlatformError {
   return new PlatformError(400, "TOO_LARGE", `An image holds at most ${MAX_IMAGE_BYTES} bytes.`);
 }
 
-/** Limit of an upload, as JSON or as multipart/form-data. */
+/** Limit for JSON and for multipart/form-data. */
 const uploadLimit: BodyLimit = { maxBytes: MAX_UPLOAD_BODY_BYTES, tooLarge: imageTooLarge };
 
-/** Body of an upload: an address to download from, or bytes, with their media type if it was named. */
+/** A parsed upload: a URL to download, or bytes with an optional media type. */
 export type UploadForm =
   | { readonly url: string }
   | { readonly bytes: Uint8Array; readonly contentType?: string };
@@ -35,7 +35,7 @@ const uploadJson: z.ZodType<UploadJson> = z.object({
 });
 
 /**
- * Reads the body of an upload: the bytes of its file part, or what its JSON says.
+ * Reads the body of an upload: the bytes of its file part, or its JSON.
  *
  * @throws {PlatformError} 400 VALIDATION, TOO_LARGE
  */
@@ -51,7 +51,7 @@ export async function readUploadBody(request: Request): Promise<unknown> {
 /**
  * Reads one of the three forms (section 4).
  *
- * @param body the bytes of a file part, or what a JSON body said
+ * @param body the bytes of a file part, or parsed JSON
  * @throws {PlatformError} 400 VALIDATION
  */
 export function readForm(body: unknown): UploadForm {
@@ -66,17 +66,17 @@ export function readForm(body: unknown): UploadForm {
 
 function decode(base64: string): Uint8Array {
   const bytes = Buffer.from(base64, "base64");
-  // Node passes over what is no base64; the way back shows it.
+  // Node ignores characters outside base64, so encode the result again and compare.
   if (bytes.toString("base64") !== base64) {
     throw invalid("dataBase64 must be standard base64 with padding, without a data: prefix");
   }
   return bytes;
 }
 
-/** The one part that an upload has (section 4). */
+/** Name of the only part (section 4). */
 const PART = "file";
 
-/** The headers of a part, in bytes. */
+/** Headers of a part, in bytes. */
 const MAX_HEADER_BYTES = 8 * 1024;
 
 function isMultipart(request: Request): boolean {
@@ -84,7 +84,7 @@ function isMultipart(request: Request): boolean {
 }
 
 /**
- * Reads the file part named `file`, of 5 MB at most.
+ * Reads the file part named `file`, at most 5 MB.
  *
  * @throws {PlatformError} 400 VALIDATION, TOO_LARGE
  */
@@ -101,7 +101,7 @@ function filePartOf(body: Uint8Array, parser: BusboyInstance): Promise<Uint8Arra
       parts += 1;
       file.on("data", (chunk: Buffer) => chunks.push(chunk));
       file.on("limit", () => reject(imageTooLarge()));
-      // The parser reports it as well.
+      // The parser reports the same error.
       file.on("error", () => {});
       if (name !== PART || parts > 1) reject(invalid(`Send one part, the file part \`${PART}\`.`));
     });
@@ -120,11 +120,11 @@ function openParser(request: Request): BusboyInstance {
     return new Busboy({
       headers: { "content-type": contentType },
       limits: { fileSize: MAX_IMAGE_BYTES, headerSize: MAX_HEADER_BYTES },
-      // With or without a file name: what counts is its name and its bytes.
+      // Accepts a part without a file name, because only its name and bytes matter.
       isPartAFile: () => true,
     });
   } catch {
-    // Thrown where the header names no boundary.
+    // busboy throws if the header has no boundary.
     dropBody(request);
     throw invalid("The Content-Type names no boundary.");
   }

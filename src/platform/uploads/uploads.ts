@@ -27,18 +27,18 @@ export interface UploadsOptions {
 
 /** Owner and type of an image. */
 export interface ImageInput {
-  /** Username of a person, who is made on first use, or of a bot. */
+  /** Username of a person or bot. An unknown person is created. */
   readonly from: string;
-  /** Such as `image/png`. Default: the type of its bytes. */
+  /** Expected type, such as `image/png`. Default: the type of the bytes. */
   readonly contentType?: string | undefined;
 }
 
-// An unreadable value counts as never set, because a state file may come from anywhere.
+// An unreadable value counts as unset because a state file may come from anywhere.
 const storage: z.ZodType<{ configured: boolean }> = z
   .object({ configured: z.boolean() })
   .catch({ configured: true });
 
-/** Takes images and keeps them until they are attached (sections 3 and 4). */
+/** Accepts images and keeps them until they are attached (sections 3 and 4). */
 export class Uploads {
   readonly #options: UploadsOptions;
   #configured: boolean;
@@ -50,7 +50,7 @@ export class Uploads {
     settings.put("storage", { configured: this.#configured });
   }
 
-  /** False: the server has no storage, and uploads are answered with 503 NOT_CONFIGURED (section 7). */
+  /** If false, the server has no storage and uploads get 503 NOT_CONFIGURED (section 7). */
   get configured(): boolean {
     return this.#configured;
   }
@@ -61,25 +61,25 @@ export class Uploads {
   }
 
   /**
-   * Keeps an image for this app and gives it a key.
+   * Stores an image for an app and returns its key.
    *
-   * @param body what the request held, in one of the three forms
-   * @param signal aborts a download, and what comes after it
+   * @param body parsed body of the request, in one of the three forms
+   * @param signal aborts a download and the steps after it
    * @throws {PlatformError} 400 VALIDATION, TOO_LARGE, BLOCKED_HOST, NOT_IMAGE; 403 APP_DISABLED; 429 QUOTA_EXCEEDED;
    * 503 NOT_CONFIGURED, STATE_REPLACED
    */
   async accept(body: unknown, bot: User, signal: AbortSignal): Promise<UploadView> {
     this.#requireStorage();
     const form = readForm(body);
-    // Nothing is downloaded for an app that may not keep it.
+    // Checked first, so that nothing is downloaded beyond the quota.
     this.#options.limits.check(bot.seq, "uploadsPerDay");
     const bytes = "url" in form ? await this.#options.download(form.url, signal) : form.bytes;
     const facts = checkImage(bytes, form);
     const thumbnail = await this.#options.makeThumbnail(bytes, facts);
-    // Downloads and thumbnails take their time.
+    // Checked again because downloads and thumbnails take time.
     this.#options.store.requireOpen();
     requireEnabled(this.#options.store.apps, bot.seq);
-    // The client has gone away, and will not receive the key.
+    // The client disconnected and will not receive the key.
     if (signal.aborted) throw invalid("The client went away before its answer.");
     return this.#keep({ ...facts, data: bytes, thumbnail }, () => {
       this.#options.limits.take(bot.seq, "uploadsPerDay");
@@ -88,7 +88,7 @@ export class Uploads {
   }
 
   /**
-   * Keeps an image of a person or a bot for an act of the control API: no app, and no quota.
+   * Stores an image of a person or bot for an action of the control API, without a quota.
    *
    * @throws {PlatformError} 400 VALIDATION, TOO_LARGE; 503 NOT_CONFIGURED, STATE_REPLACED
    */
@@ -107,10 +107,10 @@ export class Uploads {
     throw new PlatformError(503, "NOT_CONFIGURED", "The server has no storage for images.");
   }
 
-  /** @param ownerOf returns the owner, in the transaction that keeps the image */
+  /** @param ownerOf returns the owner, in the transaction that stores the image */
   #keep(image: Omit<NewImage, "file" | "owner" | "at">, ownerOf: () => User): UploadView {
     const { store, clock, views, cleaner } = this.#options;
-    // The address is public and the key is not, so neither follows from the other.
+    // Independent random values, because the file name is public and the key is secret.
     const key = `img_${randomBytes(24).toString("base64url")}`;
     const file = newImageFile(image.kind);
     const kept = store.transaction(() => {
@@ -152,7 +152,7 @@ export class Cleaner {
     this.#clock = clock;
   }
 
-  /** Removes what is due, and comes back when the next one is. */
+  /** Removes expired uploads and schedules the next call. */
   wake(): void {
     this.stop();
     const now = this.#clock.now();

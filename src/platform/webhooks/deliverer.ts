@@ -9,7 +9,7 @@ import type { DeliveryRecords } from "./records.ts";
 import type { Endpoint, Sender, Sent } from "./sender.ts";
 import type { Webhook } from "./webhook.ts";
 
-/** Events in one delivery, at most. */
+/** Maximum number of events in one delivery. */
 export const MAX_BATCH = 50;
 
 export interface DelivererOptions extends AttemptOptions {
@@ -17,25 +17,25 @@ export interface DelivererOptions extends AttemptOptions {
   readonly webhook: Webhook;
   readonly records: DeliveryRecords;
   readonly logger: Logger;
-  /** From a failure to the next round, in milliseconds. */
+  /** In ms. Time from a failure to the next round. */
   readonly retryIntervalMs: number;
 }
 
 /**
- * `idle`: nothing is pending; `sending`: one delivery after the other; `waiting`: for the next round.
- * The state changes in the same turn as its reason, so that no call of `wake` falls in between.
+ * `idle`: nothing is pending. `sending`: deliveries run one after the other. `waiting`: the next round is scheduled. A
+ * state changes synchronously with its cause, so that no call of `wake` falls in between.
  */
 type State = "idle" | "sending" | "waiting" | "stopped";
 
 /**
- * The schedule of one webhook (sections 3 and 6). What is pending goes out at once, in id order and
- * one delivery after the other. After a failure everything waits for the next round.
+ * Schedule of one webhook (sections 3 and 6). Sends pending events at once, in id order, one delivery after the other.
+ * After a failure, all of them wait for the next round.
  */
 export class Deliverer {
   readonly #options: DelivererOptions;
   /**
-   * Aborts when the webhook is saved: a failure of an earlier configuration says nothing about this one, and a
-   * delay that a fault has put before a delivery ends.
+   * Aborts when the webhook is saved. Failures of the old configuration then no longer count, and a delay by a fault
+   * ends.
    */
   #interruption = new AbortController();
   #state: State = "idle";
@@ -46,27 +46,27 @@ export class Deliverer {
     this.#options = options;
   }
 
-  /** There may be something to deliver. While a round is being waited for, it waits too. */
+  /** Starts deliveries if the schedule is idle. During a wait for the next round, new events wait too. */
   wake(): void {
     if (this.#state !== "idle") return;
     this.#state = "sending";
     this.#run = this.#deliverPending();
   }
 
-  /** The webhook was saved: what is pending is tried at once, with the new configuration. */
+  /** Retries pending deliveries at once, because the webhook was saved. */
   restart(): void {
     this.reset();
     this.wake();
   }
 
-  /** Cancels the next round, and counts no failure of deliveries under way. */
+  /** Cancels the next round. Failures of deliveries in progress no longer count. */
   reset(): void {
     this.#interruption.abort();
     this.#interruption = new AbortController();
     this.#endWait();
   }
 
-  /** Sends nothing more. Resolves when nothing runs; close the sender first. */
+  /** Stops the schedule. Resolves once the run in progress has ended; close the sender first, so that it ends soon. */
   async stop(): Promise<void> {
     this.#cancelRound();
     this.#state = "stopped";
@@ -79,7 +79,7 @@ export class Deliverer {
       for (;;) {
         const batch = this.#options.store.events.pending(this.#options.webhook.bot, MAX_BATCH);
         if (batch.length === 0) break;
-        // Not the state, because the next run may have started by now.
+        // Not the state, because the next run may have started.
         if (!(await this.#deliver(batch))) return;
       }
       this.#state = "idle";
@@ -89,11 +89,11 @@ export class Deliverer {
     }
   }
 
-  /** Returns whether this run goes on. */
+  /** Returns whether this run continues. */
   async #deliver(batch: readonly LoggedEvent[]): Promise<boolean> {
     const { store, webhook, records, logger } = this.#options;
     const interrupted = this.#interruption.signal;
-    // Known now: the bot may be gone when the state is replaced meanwhile.
+    // Read before the attempt, because the bot may not exist after the state is replaced.
     const bot = webhook.username;
     const nth = webhook.state.consecutiveFailures + 1;
     const deliveries = await attempt(this.#options, {
@@ -104,11 +104,11 @@ export class Deliverer {
     });
     if (this.#state === "stopped") return false;
     for (const sent of deliveries) records.add({ bot, attempt: nth, forced: false }, sent);
-    // The delivery belongs to a state that is gone.
+    // The delivery belongs to a replaced state.
     if (!store.isOpen) return false;
     const result = deliveries.at(-1);
     if (result === undefined) {
-      // The webhook was saved before anything was sent: what it owes now may be something else.
+      // The webhook was saved before the delivery was sent, so its pending events may differ now.
       if (interrupted.aborted) return true;
       throw new Error("The webhook owes deliveries although it is off");
     }
@@ -125,7 +125,7 @@ export class Deliverer {
     return false;
   }
 
-  /** After the webhook has gone off the round finds nothing pending. */
+  /** If the webhook is disabled meanwhile, the round finds nothing pending. */
   #waitForRound(): void {
     if (this.#state !== "sending") return;
     const { clock, retryIntervalMs } = this.#options;
@@ -148,24 +148,24 @@ export interface AttemptOptions {
   readonly faults: WebhookFaults;
   readonly clock: Clock;
   readonly shown: ShownEvents;
-  /** Chooses the order of what is shuffled. */
+  /** Chooses the order of a shuffled delivery. */
   readonly random: Random;
 }
 
 export interface Batch {
-  /** The number of the bot that it is for. */
+  /** The `seq` of the receiving bot. */
   readonly bot: number;
   readonly events: readonly LoggedEvent[];
-  /** The present target of deliveries. `undefined` while the webhook is off. */
+  /** Returns the current target. `undefined` while the webhook is off. */
   readonly endpoint: () => Endpoint | undefined;
-  /** Ends a delay, because the batch is no longer to be delivered. */
+  /** Aborts a delay, because the batch is no longer current. */
   readonly interrupted: AbortSignal;
 }
 
 /**
- * One attempt of the schedule, with the fault that touches it.
+ * Attempts a scheduled delivery with the active fault.
  *
- * @returns each delivery in order, of which the last one counts; none when it was interrupted before
+ * @returns each delivery in order, and the last one counts; empty if interrupted before the first
  */
 async function attempt(options: AttemptOptions, batch: Batch): Promise<readonly Sent[]> {
   const { mode, ...details } = options.faults.take();
@@ -206,19 +206,19 @@ async function goWrong(
   }
 }
 
-/** Asks where to at the last moment: since the attempt began the webhook may have been saved. */
+/** Reads the endpoint at the last moment, because the webhook may have been saved since the attempt began. */
 async function send(
   { sender, shown }: AttemptOptions,
   { bot, events, endpoint }: Batch,
 ): Promise<readonly Sent[]> {
   const to = endpoint();
   if (to === undefined) return [];
-  // Before the answer: a bot may handle them while it makes that.
+  // Noted before the answer, because the bot may handle the events before it answers.
   shown.note(bot, events);
   return [await sender.send(to, events)];
 }
 
-/** In random order, each order as likely as any other. */
+/** Returns the items in uniformly random order. */
 function shuffled<T>(items: readonly T[], random: Random): T[] {
   const rest = [...items];
   return items.flatMap(() => rest.splice(Math.floor(random() * rest.length), 1));

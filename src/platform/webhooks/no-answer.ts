@@ -1,6 +1,6 @@
 import { hasCode, messageOf } from "../../errors.ts";
 
-/** Codes of OpenSSL and Node for a certificate that no authority vouches for which is known here. */
+/** Codes of OpenSSL and Node for a certificate without a trusted authority. */
 const untrusted = [
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
@@ -11,7 +11,7 @@ const untrusted = [
 
 const expired = ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"];
 
-/** Why an endpoint gave no answer, and what to do about it. */
+/** Returns the reason why an endpoint gave no answer, and its remedy. */
 export function whyNoAnswer(error: unknown, url: URL): string {
   const code = (...codes: readonly string[]) => codes.some((one) => hasCode(error, one));
   if (code("ECONNREFUSED")) {
@@ -21,7 +21,7 @@ export function whyNoAnswer(error: unknown, url: URL): string {
   }
   const certificate = `the certificate of ${url.host}`;
   if (code(...untrusted)) {
-    // Node's own words recommend its option --use-system-ca, which seldom is the answer here.
+    // Node's message recommends its option --use-system-ca, which rarely helps here.
     const reason = messageOf(error).split(";", 1)[0];
     return (
       `${certificate} is not trusted (${reason}); if an authority of your own has signed it, start the platform with ` +
@@ -40,7 +40,7 @@ export function whyNoAnswer(error: unknown, url: URL): string {
   return messageOf(error);
 }
 
-/** A name with several addresses fails with one error for each. */
+/** A host name with several addresses fails with one error per address. */
 function addresses(error: unknown): string[] {
   if (!(error instanceof AggregateError)) return [];
   return error.errors.flatMap((one: unknown) =>

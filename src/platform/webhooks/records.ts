@@ -15,39 +15,39 @@ import type { Timeline } from "../timeline/timeline.ts";
 import type { Sent } from "./sender.ts";
 import type { EndpointAnswer } from "./transport.ts";
 
-/** A delivery that was made. */
+/** A completed delivery. */
 export interface DeliverySummary {
-  /** Such as `dlv_17`; numbers start again with the process. */
+  /** For example `dlv_17`. The numbers restart with the process. */
   readonly id: string;
-  /** Username of the bot that it was made to. */
+  /** Username of the receiving bot. */
   readonly bot: string;
-  /** In the order in which they were sent. */
+  /** In the order of the delivery. */
   readonly eventIds: readonly string[];
-  /** Which try this was, from 1 up. */
+  /** Number of the attempt, from 1 up. */
   readonly attempt: number;
   /** True for `POST /control/v1/deliveries`. */
   readonly forced: boolean;
-  /** When it was sent: ISO 8601, UTC. */
+  /** Time of sending. ISO 8601, UTC. */
   readonly at: string;
   /** Milliseconds until the answer or the error. */
   readonly ms: number;
-  /** The HTTP status of the answer, as the schedule sees it; null when there was none. */
+  /** HTTP status of the answer that the schedule counts. `null` if there was none. */
   readonly status: number | null;
-  /** Why it failed; absent when it was answered with 200 to 299. */
+  /** Reason for the failure. Absent if the status is 200 to 299. */
   readonly error?: string;
-  /** The fault that touched it. */
+  /** The fault that affected the delivery. */
   readonly fault?: DeliveryFault;
 }
 
-/** A delivery that was made, with both bodies. */
+/** A completed delivery with both bodies. */
 export interface DeliveryRecord extends DeliverySummary {
-  /** The request as sent. Null if none was. */
+  /** The request as sent. `null` if none was sent. */
   readonly request: RecordedRequest | null;
-  /** The answer as received, even if a fault lost it on the way. Null if none came. */
+  /** The answer as received, even if a fault then dropped it. `null` if there was none. */
   readonly response: RecordedResponse | null;
 }
 
-/** Puts a record together; the answer has to be collected. */
+/** The answer must be collected before. */
 function recordOf(summary: DeliverySummary, sent: Sent): DeliveryRecord {
   return { ...summary, request: requestOf(sent), response: responseOf(sent) };
 }
@@ -68,10 +68,10 @@ function responseOf({ answer }: Sent): RecordedResponse | null {
   return { status, headers: Object.fromEntries(headers), body: textOf(body), truncated };
 }
 
-/** Bytes kept of the body of a request. */
+/** Bytes kept of each request body. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
 
-/** Facts about a delivery that its sender knows: the schedule, or the control API. */
+/** Facts about a delivery from its caller: the schedule or the control API. */
 export interface Occasion {
   readonly bot: string;
   readonly attempt: number;
@@ -83,7 +83,7 @@ interface Kept {
   readonly sent: Sent;
 }
 
-/** The newest deliveries with what was sent and answered. They live in memory. */
+/** The newest deliveries with their requests and responses, kept in memory. */
 export class DeliveryRecords {
   readonly #timeline: Timeline;
   readonly #kept = new Bounded<Kept>(MAX_RECORDS);
@@ -93,7 +93,7 @@ export class DeliveryRecords {
     this.#timeline = timeline;
   }
 
-  /** Records a delivery, here and in the timeline. Returns its id. */
+  /** Records a delivery here and in the timeline. Returns its id. */
   add({ bot, attempt, forced }: Occasion, sent: Sent): string {
     this.#last += 1;
     const id = idOf("dlv", this.#last);
@@ -107,7 +107,7 @@ export class DeliveryRecords {
     return id;
   }
 
-  /** Returns the deliveries of one bot below `before`, newest first. */
+  /** Returns the deliveries of a bot below `before`, newest first. */
   page(bot: string, { before, limit }: Window): DeliverySummary[] {
     const found: DeliverySummary[] = [];
     for (let seq = Math.min(before - 1, this.#last); found.length < limit; seq -= 1) {
@@ -118,13 +118,13 @@ export class DeliveryRecords {
     return found;
   }
 
-  /** Returns the deliveries that held an event, oldest first. */
+  /** Returns the deliveries that included an event, oldest first. */
   holding(eventId: string): DeliverySummary[] {
     const all = this.#kept.all().map(({ summary }) => summary);
     return all.filter(({ eventIds }) => eventIds.includes(eventId));
   }
 
-  /** One of them as a whole. Waits for the rest of an answer that is still on its way. */
+  /** Returns the full record of a delivery. Waits until the rest of its answer has arrived. */
   async find(id: string): Promise<DeliveryRecord | undefined> {
     const kept = this.#kept.get(seqOf("dlv", id) ?? 0);
     if (kept === undefined) return undefined;
@@ -143,12 +143,11 @@ export class DeliveryRecords {
   }
 }
 
-/** Returns the names and values of all headers. */
 function headersOf(sent: Pick<EndpointAnswer, "headers"> | undefined) {
   return Object.entries(sent?.headers ?? {}).flat(2);
 }
 
-/** Without what is too long to be kept. */
+/** Truncates the body to the part that is kept. */
 function shortened(sent: Sent): Sent {
   const { request } = sent;
   if (request === undefined) return sent;

@@ -6,29 +6,29 @@ import type { DeliveryFault } from "../timeline/entries.ts";
 import { whyNoAnswer } from "./no-answer.ts";
 import { Connections, EndpointAnswer, InProcess, type Transport } from "./transport.ts";
 
-/** How a delivery went. */
+/** Result of a delivery. */
 export interface DeliveryResult {
-  /** The HTTP status of the answer; null when there was none. */
+  /** HTTP status of the answer. `null` if there was none. */
   readonly status: number | null;
   /** Milliseconds until the answer or the error. */
   readonly ms: number;
-  /** Why it failed; absent when it was answered with 200 to 299. */
+  /** Reason for the failure. Absent if the status is 200 to 299. */
   readonly error?: string;
 }
 
-/** One delivery, with all that is known of it. */
+/** A delivery with its request and answer. */
 export interface Sent extends DeliveryResult {
-  /** When it was sent, in milliseconds since 1970. */
+  /** Time of sending, in ms since 1970. */
   readonly at: number;
   readonly eventIds: readonly string[];
-  /** Absent when nothing was sent. */
+  /** Absent if nothing was sent. */
   readonly request?: SentRequest;
-  /** Absent when no answer came. */
+  /** Absent if there was no answer. */
   readonly answer?: EndpointAnswer;
   readonly fault?: DeliveryFault;
 }
 
-/** The outbound request of the platform (section 4, "Webhook receiver"). */
+/** Sends the platform's requests to endpoints (section 4, "Webhook receiver"). */
 export class Sender {
   readonly #clock: PlatformClock;
   readonly #timeoutMs: number;
@@ -36,7 +36,7 @@ export class Sender {
   #cutting = new AbortController();
   #closed = false;
 
-  /** @param fetch sends the requests; default: the network */
+  /** @param fetch default: connections over the network */
   constructor(
     clock: PlatformClock,
     timeoutMs: number,
@@ -50,12 +50,12 @@ export class Sender {
         : new InProcess(fetch, clock.real, timeoutMs);
   }
 
-  /** Signs and sends once. Never rejects; redirects are not followed. */
+  /** Signs and sends events once. Never rejects. Does not follow redirects. */
   send(endpoint: Endpoint, events: readonly LoggedEvent[]): Promise<Sent> {
     return this.sendContent(endpoint, contentOf(events));
   }
 
-  /** A delivery that could be sent now; `at` is when, in milliseconds since 1970. */
+  /** Returns a delivery without sending it. `at` is the time of its signature, in ms since 1970. */
   prepare(
     endpoint: Endpoint,
     content: Content,
@@ -64,7 +64,7 @@ export class Sender {
     return { at, request: signedRequest(endpoint, content, at) };
   }
 
-  /** Sends as `send` does. Every try is signed with its own time. */
+  /** Signs and sends content once, like {@link send}. Each attempt has its own timestamp. */
   async sendContent(endpoint: Endpoint, content: Content): Promise<Sent> {
     const ms = this.#stopwatch();
     const { at, request } = this.prepare(endpoint, content);
@@ -81,7 +81,7 @@ export class Sender {
     }
   }
 
-  /** Sends nothing, and waits for an answer as long as for one of an endpoint. */
+  /** Sends nothing, and waits as long as for the answer of an endpoint. */
   async sendNothing(events: readonly LoggedEvent[]): Promise<Sent> {
     const at = this.#clock.now();
     const ms = this.#stopwatch();
@@ -91,21 +91,21 @@ export class Sender {
     return { at, eventIds, status: null, ms: ms(), error };
   }
 
-  /** Ends every open request; further ones fail. */
+  /** Cancels every open request. Later requests fail. */
   close(): void {
     this.#closed = true;
     this.#transport.close();
     this.#cutting.abort();
   }
 
-  /** Ends every open request and every wait for an answer, for this reason. */
+  /** Cancels every open request and every wait for an answer, with this reason. */
   cut(why: string): void {
     this.#transport.cut(why);
     this.#cutting.abort();
     if (!this.#closed) this.#cutting = new AbortController();
   }
 
-  /** Returns a function for the milliseconds since now, of the machine's clock. */
+  /** Returns a function that returns the elapsed ms, measured on the machine's clock. */
   #stopwatch(): () => number {
     const { real } = this.#clock;
     const began = real.now();
@@ -113,23 +113,22 @@ export class Sender {
   }
 }
 
-/** A failure is any answer that is not 200 to 299 (section 3). */
+/** Returns the failure for any status outside 200 to 299 (section 3). */
 function refusal(status: number): string | undefined {
   if (status >= 200 && status <= 299) return undefined;
   const redirect = status >= 300 && status <= 399 ? "; redirects are not followed" : "";
   return `answered ${status}${redirect}`;
 }
 
-/** Target of deliveries, and the secret that signs them. */
+/** Target of deliveries and the secret that signs them. */
 export interface Endpoint {
   readonly url: string;
   readonly secret: string;
 }
 
-/** Content of a delivery. */
 export interface Content {
   readonly body: Buffer;
-  /** Ids of the events that the record names. */
+  /** Ids of the events, for the record. */
   readonly eventIds: readonly string[];
   /** Value of `X-Service-Event-Count`. */
   readonly events: number;
@@ -139,7 +138,7 @@ export interface Content {
 export interface SentRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The very bytes that were signed and sent. */
+  /** The exact bytes that were signed and sent. */
   readonly body: Buffer;
 }
 
@@ -149,9 +148,9 @@ export function contentOf(events: readonly LoggedEvent[]): Content {
 }
 
 /**
- * A delivery as it goes out (section 5). Signed and sent are the same bytes.
+ * Returns the signed request of a delivery (section 5).
  *
- * @param at when it is signed, in milliseconds since 1970
+ * @param at time of the signature, in ms since 1970
  */
 function signedRequest(
   { url, secret }: Endpoint,

@@ -8,32 +8,31 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../../core/clock.ts";
 import { hasCode } from "../../errors.ts";
 
-/** A POST request to an endpoint. */
 export interface Post {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** An answer whose status is known and whose body may still be on its way. */
+/** An answer with a status. Its body may still be arriving. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Reads the body to its end. Resolves to whether it was whole; called once. */
+  /** Reads the body to its end. Resolves with whether the body was complete. May be called only once. */
   readonly read: (onChunk: (chunk: Uint8Array) => void) => Promise<boolean>;
 }
 
-/** Carries deliveries to endpoints. */
+/** Sends deliveries to endpoints. */
 export interface Transport {
-  /** Resolves as soon as the status is known. */
+  /** Resolves once the status has arrived. */
   post(post: Post): Promise<RawAnswer>;
-  /** Ends every open request, for this reason. */
+  /** Cancels every open request with this reason. */
   cut(why: string): void;
-  /** Ends every open request; further ones fail. */
+  /** Cancels every open request. Later requests fail. */
   close(): void;
 }
 
-/** Hands deliveries to a function in this process. */
+/** Passes deliveries to a function in this process. */
 export class InProcess implements Transport {
   readonly #fetch: (request: Request) => Promise<Response>;
   readonly #clock: Clock;
@@ -102,17 +101,17 @@ async function readAll(
   }
 }
 
-/** Bytes kept of the body of an answer. */
+/** Bytes kept of each answer's body. */
 const MAX_KEPT_BYTES = 64 * 1024;
 
 /**
- * Answer of an endpoint. The status alone decides on a delivery; the body is collected beside that,
- * for a later look at the delivery.
+ * Answer of an endpoint. Only the status decides about the delivery. The body is collected in the background, for the
+ * record.
  */
 export class EndpointAnswer {
   readonly status: number;
   readonly headers: RawAnswer["headers"];
-  /** Resolves when there is no more to collect: the body has ended or broken off, or the rest is not kept. */
+  /** Resolves once the body has ended, was cut off, or exceeds the kept bytes. */
   readonly collected: Promise<void>;
   readonly #kept: Buffer[] = [];
   #bytes = 0;
@@ -122,7 +121,7 @@ export class EndpointAnswer {
     this.status = status;
     this.headers = headers;
     this.collected = new Promise((resolve) => {
-      // Reading goes on to the end, because a bot must not find its connection stuck.
+      // Reads to the end, because an unread body would block the bot's connection.
       const onChunk = (chunk: Uint8Array) => {
         this.#keep(chunk);
         if (this.#truncated) resolve();
@@ -134,17 +133,17 @@ export class EndpointAnswer {
     });
   }
 
-  /** The body as far as it is kept, in bytes. */
+  /** The kept part of the body. */
   get body(): Buffer {
     return Buffer.concat(this.#kept);
   }
 
-  /** How many bytes are kept. */
+  /** Number of kept bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** True when `body` is not the whole: it was longer, or broke off. */
+  /** True if `body` is incomplete: it was too long or cut off. */
   get truncated(): boolean {
     return this.#truncated;
   }
@@ -152,7 +151,7 @@ export class EndpointAnswer {
   #keep(chunk: Uint8Array): void {
     const room = MAX_KEPT_BYTES - this.#bytes;
     if (chunk.byteLength > room) this.#truncated = true;
-    // A copy: a part of a chunk would keep the whole of it in memory.
+    // Copied because a view would keep the whole chunk in memory.
     const part = Buffer.from(chunk.subarray(0, room));
     if (part.byteLength > 0) this.#kept.push(part);
     this.#bytes += part.byteLength;
@@ -160,15 +159,15 @@ export class EndpointAnswer {
 }
 
 /**
- * How long a connection is kept for the next delivery, in ms: for a burst, and shorter than endpoints
- * keep theirs, so that few are found dead.
+ * In ms. Long enough for a burst of deliveries. Shorter than the keep-alive of endpoints, so that few connections turn
+ * out dead.
  */
 const KEPT_MS = 1_000;
 
-/** No TLS session outlives its connection: every new one is shown a certificate. */
+/** `maxCachedSessions: 0` makes every new connection verify the certificate. */
 const KEPT = { keepAlive: true, timeout: KEPT_MS, maxCachedSessions: 0 } as const;
 
-/** The connections to endpoints. One that answered is kept for a moment, for the next delivery. */
+/** Connections to endpoints. After an answer, a connection stays open briefly for the next delivery. */
 export class Connections implements Transport {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
@@ -176,16 +175,16 @@ export class Connections implements Transport {
   readonly #open = new Set<ClientRequest>();
   #closed = false;
 
-  /** `timeoutMs`: how long a request may take, to the end of its answer. */
+  /** `timeoutMs` covers the whole request, to the end of its answer. */
   constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
   }
 
   /**
-   * Sends a request. Resolves to the answer as soon as its status is known. A kept
-   * connection may be dead by now, and that says nothing about an endpoint which is well: then the same
-   * bytes go out once more, over a new connection and within the same time.
+   * Sends a request. Resolves with the answer once its status has arrived. A reused connection may turn out dead
+   * although the endpoint is healthy. The same bytes are then sent again over a new connection, within the same
+   * timeout.
    */
   post(post: Post): Promise<RawAnswer> {
     if (this.#closed) return Promise.reject(new Error("the platform stopped"));
@@ -206,7 +205,7 @@ export class Connections implements Transport {
         begun.on("close", () => {
           if (request !== begun) return;
           cancel();
-          // Without an answer or an error by now, none will come: the connection has switched to another protocol.
+          // Neither an answer nor an error has come, and none will: the connection has switched to another protocol.
           reject(new Error("the connection was closed before an answer came"));
         });
         begun.end(post.body);
@@ -218,18 +217,18 @@ export class Connections implements Transport {
     });
   }
 
-  /** Ends every open request and every connection; further requests fail. */
+  /** Cancels every open request and closes every connection. Later requests fail. */
   close(): void {
     this.#closed = true;
     this.cut("the platform stopped");
-    // An agent's own destroy() would end the open ones as well, without our words.
+    // The agent's own destroy() would also cancel open requests, with an error of its own.
     for (const agent of Object.values(this.#agents)) {
       agent.maxFreeSockets = 0;
       for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
     }
   }
 
-  /** Ends every open request, for this reason. */
+  /** Cancels every open request with this reason. */
   cut(why: string): void {
     for (const request of this.#open) request.destroy(new Error(why));
   }
@@ -244,7 +243,7 @@ export class Connections implements Transport {
   }
 }
 
-/** By events rather than iteration, because Node reports a cut as an error of the socket then, too. */
+/** Uses events instead of iteration, because Node then also reports a cut connection as a socket error. */
 function readAnswer(answer: IncomingMessage, onChunk: (chunk: Buffer) => void): Promise<boolean> {
   return new Promise((resolve) => {
     answer.on("data", onChunk);
@@ -253,7 +252,7 @@ function readAnswer(answer: IncomingMessage, onChunk: (chunk: Buffer) => void): 
   });
 }
 
-/** Returns whether the connection of a failed request was a kept one, of which not one byte came back. */
+/** Returns a function that detects the failure of a reused connection before any byte of an answer. */
 function watchForDeath(request: ClientRequest): (error: unknown) => boolean {
   let readBefore = 0;
   request.once("socket", (socket) => {

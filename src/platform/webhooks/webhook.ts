@@ -9,23 +9,26 @@ import type { WebhookState } from "../store/webhook.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Endpoint } from "./sender.ts";
 
-/** The webhook without its secret. */
+/** A webhook without its secret. */
 export interface WebhookView extends Omit<WebhookState, "secret"> {
-  /** How many failures in a row switch it off. */
+  /** Consecutive failures that disable the webhook. */
   readonly disableAfter: number;
 }
 
-/** Change that the owner saves. Absent fields stay. Saving switches the webhook on unless the change says otherwise. */
+/**
+ * Configuration that the owner saves. Absent fields stay unchanged. Saving enables the webhook unless `enabled` is
+ * false.
+ */
 export interface WebhookChange {
   readonly url?: string | undefined;
-  /** Types that this version does not know are permitted. */
+  /** Unknown types are permitted. */
   readonly types?: readonly string[] | undefined;
   readonly enabled?: boolean | undefined;
   readonly secret?: string | undefined;
 }
 
 export interface WebhookOptions {
-  /** The number of the bot whose app it is. */
+  /** The `seq` of the app's bot. */
   readonly bot: number;
   readonly store: Store;
   readonly clock: Clock;
@@ -34,7 +37,7 @@ export interface WebhookOptions {
   readonly disableAfter: number;
 }
 
-/** The webhook of an app with its transitions (section 3): saved, failed, disabled, enabled again. */
+/** The webhook of an app, with its transitions (section 3): saved, failed, disabled, enabled again. */
 export class Webhook {
   readonly bot: number;
   readonly #store: Store;
@@ -52,7 +55,7 @@ export class Webhook {
     this.#disableAfter = options.disableAfter;
   }
 
-  /** The username of the bot whose app it is. */
+  /** Username of the app's bot. */
   get username(): string {
     return this.#store.people.get(this.bot).username;
   }
@@ -61,7 +64,7 @@ export class Webhook {
     return this.#store.webhook.get(this.bot);
   }
 
-  /** Target of deliveries. `undefined` while the webhook is off or its app is disabled. */
+  /** Target of deliveries. `undefined` while the webhook or its app is disabled. */
   get endpoint(): Endpoint | undefined {
     const { url, secret, enabled } = this.state;
     if (url === null || !enabled || this.#store.apps.disabled(this.bot)) return undefined;
@@ -74,8 +77,8 @@ export class Webhook {
   }
 
   /**
-   * Saves the configuration, as the owner does in the developer portal: the failure count starts
-   * anew. Going off drops what is pending; it stays in the log.
+   * Saves the configuration like the owner in the developer portal, and resets the failure count. Disabling the webhook
+   * drops its pending deliveries, but their events stay in the log.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -101,7 +104,7 @@ export class Webhook {
     return this.view;
   }
 
-  /** Makes a new secret. The secret before it no longer signs. */
+  /** Generates a new secret. The previous secret no longer signs. */
   regenerateSecret(): string {
     const secret = newWebhookSecret();
     this.#store.webhook.put(this.bot, { ...this.state, secret });
@@ -109,7 +112,7 @@ export class Webhook {
     return secret;
   }
 
-  /** These events have arrived. */
+  /** Records that these events were delivered. */
   succeeded(events: readonly LoggedEvent[]): void {
     this.#store.transaction(() => {
       this.#store.webhook.dequeue(events);
@@ -118,7 +121,7 @@ export class Webhook {
     });
   }
 
-  /** A delivery failed. After too many in a row the webhook goes off (section 3). */
+  /** Counts a failure. After too many consecutive failures, the webhook is disabled (section 3). */
   failed(error: string): void {
     const before = this.state;
     const consecutiveFailures = before.consecutiveFailures + 1;
@@ -138,7 +141,7 @@ export class Webhook {
     this.#note("disabled", disabledReason);
   }
 
-  /** Saves a configuration, and deletes the deliveries that it no longer owes. */
+  /** Saves a configuration, and removes the pending deliveries that it excludes. */
   #configure(state: WebhookState): void {
     this.#store.transaction(() => {
       this.#store.webhook.put(this.bot, state);
@@ -152,10 +155,10 @@ export class Webhook {
 }
 
 /**
- * Checks the address of an endpoint. It must use https (section 2); the local platform also takes
- * http on this machine, where no stranger listens in.
+ * Validates the URL of an endpoint. It must use https (section 2). The local platform also permits http on this
+ * machine, where no stranger can listen.
  *
- * @returns the address in its normal form
+ * @returns the normalized URL
  * @throws {PlatformError} 400 VALIDATION
  */
 function endpointUrl(text: string): string {

@@ -10,7 +10,7 @@ interface AppWebhook {
   readonly deliverer: Deliverer;
 }
 
-/** The webhooks of all apps. Each has a schedule of its own: none waits for another one's endpoint. */
+/** The webhooks of all apps. Each has its own schedule, so that a slow endpoint delays no other. */
 export class Webhooks {
   readonly #options: WebhooksOptions;
   readonly #apps = new Map<number, AppWebhook>();
@@ -19,32 +19,34 @@ export class Webhooks {
     this.#options = options;
   }
 
-  /** @param bot the number of the bot whose webhook it is */
+  /** @param bot the `seq` of the app's bot */
   of(bot: number): Webhook {
     return this.#app(bot).webhook;
   }
 
-  /** There may be something to deliver to this bot. */
+  /** Starts deliveries to this bot if its schedule is idle. */
   wake(bot: number): void {
     this.#app(bot).deliverer.wake();
   }
 
-  /** There may be something to deliver to any bot. */
+  /** Starts deliveries to every bot whose schedule is idle. */
   wakeAll(): void {
     for (const bot of this.#options.store.apps.bots()) this.wake(bot);
   }
 
-  /** The webhook of this bot was saved, or its app was disabled or enabled. */
+  /** Retries pending deliveries at once, after the webhook was saved or the app was disabled or enabled. */
   restart(bot: number): void {
     this.#app(bot).deliverer.restart();
   }
 
-  /** Cancels the next rounds of all schedules. Deliveries under way count no failure. */
+  /** Cancels the next rounds of all schedules. Failures of deliveries in progress no longer count. */
   reset(): void {
     for (const { deliverer } of this.#apps.values()) deliverer.reset();
   }
 
-  /** Sends nothing more. Resolves when nothing runs; close the sender first. */
+  /**
+   * Stops all schedules. Resolves once the runs in progress have ended; close the sender first, so that they end soon.
+   */
   async stop(): Promise<void> {
     await Promise.all([...this.#apps.values()].map(({ deliverer }) => deliverer.stop()));
   }

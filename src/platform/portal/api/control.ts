@@ -43,14 +43,17 @@ import { download, request } from "./request.ts";
 
 type Items<T> = { readonly items: readonly T[] };
 
-/** Events of the log, or any text, which is signed as it is. */
+/** Events of the log, or a custom body that is signed unchanged. */
 export type Delivery = { readonly eventIds: readonly string[] } | { readonly body: string };
 
-/** Selects an app. Default: the one that is shown. */
+/** Selects an app. Default: the selected bot's. */
 const ofBot = (of = bot.peek()) => ({ bot: of || undefined });
 const part = encodeURIComponent;
 
-/** The control API (docs/reference/local-platform.md), one function for each request. Each throws a ControlError. */
+/**
+ * Client of the control API (docs/reference/local-platform.md), with a method for each request. Every method throws a
+ * ControlError.
+ */
 export const control = {
   state: () => request<PlatformState>("GET", "/state", { query: ofBot() }),
   people: () => request<Items<Profile>>("GET", "/people"),
@@ -81,12 +84,12 @@ export const control = {
   comments: (postId: string) =>
     request<Items<ControlComment>>("GET", `/posts/${part(postId)}/comments`),
 
-  /** @param of the bot whose timer or cron it is */
+  /** @param of bot of a timer or cron */
   event: (id: string, of?: string) =>
     request<EventTrace>("GET", `/events/${part(id)}`, { query: { bot: of } }),
   delivery: (id: string) => request<DeliveryRecord>("GET", `/deliveries/${part(id)}`),
   call: (id: string) => request<CallRecord>("GET", `/calls/${part(id)}`),
-  /** @param of the bot that it goes to */
+  /** @param of receiving bot */
   deliver: (json: Delivery & { times?: number }, of?: string) =>
     request<{ deliveries: readonly DeliverResult[] }>("POST", "/deliveries", {
       query: ofBot(of),

@@ -1,9 +1,9 @@
 import { token } from "./token.ts";
 
-/** Refusal by the platform, or the lack of an answer. */
+/** A refusal by the platform, or a missing answer. */
 export class ControlError extends Error {
   override readonly name = "ControlError";
-  /** The platform's code, or `OFFLINE` without an answer. */
+  /** Error code of the platform, or `OFFLINE` if there was no answer. */
   readonly code: string;
   readonly status: number;
 
@@ -53,7 +53,7 @@ export async function download(path: string): Promise<Blob> {
 
 async function send(method: string, path: string, { json, bytes }: Body): Promise<Response> {
   const headers: Record<string, string> = { "X-Control-Token": token() };
-  // Without a body, too: the platform takes changes as JSON alone.
+  // Even without a body, because the platform requires JSON for every change.
   if (method !== "GET") headers["Content-Type"] = bytes?.type ?? "application/json";
   const body = bytes ?? (json === undefined ? null : JSON.stringify(json));
   try {

@@ -3,21 +3,22 @@ import { signal } from "@preact/signals";
 const KEY = "service-bot-control-token";
 
 /**
- * The control token of this run of the platform. It comes with the address that the platform has printed, and stays in
- * this browser for later tabs. A cookie would go to every port of this machine; this storage belongs to one port.
+ * Control token of this run of the platform. It comes from the URL that the platform printed and is stored for later
+ * tabs. Not a cookie, because the browser would send the cookie to every port of this machine. Local storage belongs to
+ * a single port.
  */
 const current = signal(fromAddress() ?? localStorage.getItem(KEY) ?? "");
 
-/** True if there is no token, or the platform refuses it. */
+/** True if there is no token or the platform refuses it. */
 export const isTokenRefused = signal(current.value === "");
 
-// An address with a token that is opened in the same tab loads nothing anew.
+// The same tab does not reload when the user opens a URL with a new token.
 addEventListener("hashchange", () => {
   const given = fromAddress();
   if (given !== undefined) current.value = given;
 });
 
-// Another tab has the token of a newer run.
+// Another tab has stored the token of a newer run.
 addEventListener("storage", ({ key, newValue }) => {
   if (key === KEY && newValue !== null) current.value = newValue;
 });
@@ -26,7 +27,7 @@ export function token(): string {
   return current.value;
 }
 
-/** Stores a token that was typed in, for other tabs too. */
+/** Stores a token that the user typed in, for other tabs too. */
 export function saveToken(text: string): void {
   current.value = text;
   localStorage.setItem(KEY, text);
@@ -36,7 +37,7 @@ function fromAddress(): string | undefined {
   const found = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
   if (found === undefined) return undefined;
   localStorage.setItem(KEY, found);
-  // It must not stay in the address bar, where it is copied with the rest.
+  // Removed from the address bar, so that the user does not copy the token with the URL.
   history.replaceState(null, "", location.pathname);
   return found;
 }

@@ -1,4 +1,4 @@
-/** Describes a text that is to be sent as the body of a delivery. */
+/** Describes a custom body before its delivery. */
 export function check(text: string): string {
   let body: unknown;
   try {
@@ -11,13 +11,13 @@ export function check(text: string): string {
   return `A batch of ${events.length === 1 ? "1 event" : `${events.length} events`}.`;
 }
 
-/** True if the bot had all events of a delivery before. */
+/** Returns whether the bot already had every event of a delivery. */
 export function isRepeat(body: string | undefined): boolean {
   const { stored, duplicates } = parse(body);
   return stored === 0 && Number(duplicates) > 0;
 }
 
-/** Code and message of an answer that refuses a delivery. */
+/** Returns the code and message of an answer that refuses a delivery. */
 export function reasonOf(body: string | undefined): string | undefined {
   const { code, message }: { code?: unknown; message?: unknown } = Object(parse(body)["error"]);
   return typeof message === "string" ? `${code}: ${message}` : undefined;

@@ -14,27 +14,26 @@ interface Draft {
 
 const EMPTY: Draft = { text: "", images: [] };
 
-/** Unsent drafts by the label of their composer. They outlive the view. */
+/** Unsent drafts by the label of their composer. They survive a change of the view. */
 const drafts = new Map<string, Signal<Draft>>();
 
-/** Set to true, it moves the focus to the composer of the view. */
+/** Set to true to focus the composer of the view. */
 export const focusWanted = signal(false);
 
 export interface ComposerProps {
-  /** The name of the form and its text field. */
+  /** Name of the form and its text field. */
   readonly label: string;
-  /** The label of the button. */
   readonly send: string;
   readonly placeholder: string;
   /** Username of the author. */
   readonly from: string;
-  /** The keys are those of uploaded images. */
+  /** `imageKeys` are keys of uploaded images. */
   readonly onSend: (content: { text: string; imageKeys?: readonly string[] }) => Promise<unknown>;
-  /** Closes the composer. With it, the composer takes the focus as soon as it is shown. */
+  /** Closes the composer. A composer with this callback takes the focus when it appears. */
   readonly onCancel?: () => void;
 }
 
-/** Writes a text with up to four images, which are chosen, pasted or dropped. */
+/** A form for a text and up to four images, which the user chooses, pastes or drops. */
 export function Composer(props: ComposerProps) {
   const { label, send, placeholder, onCancel } = props;
   const { draft, isEmpty, refused, add, submit } = useDraft(props);
@@ -54,7 +53,7 @@ export function Composer(props: ComposerProps) {
       onSubmit={(event) => {
         event.preventDefault();
         submit();
-        // Letters typed after a click on the button are text, and no keys.
+        // Moved back so that letters typed after a click on the button are text instead of shortcuts.
         field.current?.focus();
       }}
     >
@@ -77,7 +76,7 @@ export function Composer(props: ComposerProps) {
           add(files);
         }}
         onKeyDown={(event) => {
-          // Enter also chooses a character that is composed of several keys.
+          // During composition, Enter selects a character.
           const isSent = event.key === "Enter" && !event.shiftKey && !event.isComposing;
           const run = isSent ? submit : event.key === "Escape" ? onCancel : undefined;
           if (run === undefined) return;
@@ -129,7 +128,7 @@ function useDraft({ label, from, onSend }: ComposerProps) {
       await onSend(imageKeys.length === 0 ? { text } : { text, imageKeys });
     });
     if (isSent) return;
-    // Text and images typed or added meanwhile come after those that failed.
+    // Keeps text and images added meanwhile, after those that failed.
     draft.value = {
       text: [text, draft.value.text].filter(Boolean).join("\n"),
       images: [...images, ...draft.value.images].slice(0, MAX_IMAGES),
@@ -139,7 +138,7 @@ function useDraft({ label, from, onSend }: ComposerProps) {
     if (isEmpty) return;
     draft.value = EMPTY;
     setRefused([]);
-    // One after the other keeps the order.
+    // Chained to keep the order.
     last.current = last.current.then(deliver);
   };
   return { draft, isEmpty, refused, add, submit };

@@ -1,13 +1,17 @@
-/** Images of one text (section 8). */
+/** Images per text (section 8). */
 export const MAX_IMAGES = 4;
 
-/** The largest image, in bytes: what the platform takes as 5 MB. */
+/** Largest image, in bytes. The platform reads 5 MB the same way. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
-/** Types that the platform takes (section 4). */
+/** Permitted types (section 4). */
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"];
 
-/** Refuses before it is sent what the platform would refuse. @param room for so many images */
+/**
+ * Rejects files that the platform would refuse.
+ *
+ * @param room number of images that still fit
+ */
 export function sift(files: readonly File[], room: number): { taken: File[]; refused: string[] } {
   const refused = files.flatMap((file) => {
     const reason = refusal(file);

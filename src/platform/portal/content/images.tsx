@@ -10,7 +10,7 @@ export interface ImagesProps {
   readonly by: string;
 }
 
-/** The images of a text, small. Each opens large. The arrow keys turn to the others. */
+/** Thumbnails of a text's images. A click opens an image, and the arrow keys move to the others. */
 export function Images({ images, by }: ImagesProps) {
   const [open, setOpen] = useState<number>();
   const shown = images[open ?? -1];
@@ -65,7 +65,7 @@ export function Images({ images, by }: ImagesProps) {
   );
 }
 
-/** The page may be open under another name of the machine than the platform's own. */
+/** Uses only the path, because the page may be open under another host name than the platform's own. */
 function pathOf(url: string): string {
   return new URL(url).pathname;
 }

@@ -2,7 +2,11 @@ import { control, type Delivery } from "../api/control.ts";
 import { say } from "../parts/toast.tsx";
 import { isRepeat, reasonOf } from "./body.ts";
 
-/** Delivers something once more, and reports what the bot made of it. @param bot default: the bot that is shown */
+/**
+ * Delivers events or a body again, and reports the bot's answer.
+ *
+ * @param bot default: the selected bot
+ */
 export async function sendAgain(what: Delivery, bot?: string): Promise<void> {
   const { deliveries } = await control.deliver(what, bot);
   for (const { id, status, ms, error } of deliveries) {

@@ -1,7 +1,7 @@
 import { Dialog } from "../parts/dialog.tsx";
 import { keys } from "./keys.ts";
 
-/** Every key that does something now. */
+/** Lists every active shortcut. */
 export function KeyList({ onClose }: { readonly onClose: () => void }) {
   const groups = Map.groupBy(keys.value, ({ group }) => group);
   return (

@@ -1,21 +1,21 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** A key and what it does. */
+/** A keyboard shortcut. */
 export interface Key {
-  /** As in `KeyboardEvent.key`: "d", "?", "Escape". */
+  /** Value of `KeyboardEvent.key`: "d", "?", "Escape". */
   readonly key: string;
   readonly label: string;
   readonly run: () => void;
-  /** Heading in the list of keys. */
+  /** Heading in the list of shortcuts. */
   readonly group: string;
 }
 
 const registered = signal<readonly (readonly Key[])[]>([]);
 
-/** The keys that do something now; of the same key the one that came last. */
+/** Active shortcuts. If several use the same key, the last one wins. */
 export const keys: ReadonlySignal<readonly Key[]> = computed(() => {
-  // Keys of a view win over keys of the whole page, in either order of registration.
+  // Shortcuts of a view override those of the page, in either order of registration.
   const all = registered.value.flat();
   const ordered = [...all.filter(isOfPage), ...all.filter((each) => !isOfPage(each))];
   const byKey = new Map(ordered.map((each) => [each.key, each]));
@@ -26,13 +26,13 @@ function isOfPage({ group }: Key): boolean {
   return group === "Views" || group === "Do";
 }
 
-/** Registers keys while the component is mounted. */
+/** Registers shortcuts while the component is mounted. */
 export function useKeys(mine: readonly Key[]): void {
   const current = useRef(mine);
   current.current = mine;
   const names = mine.map(({ key, label }) => `${key} ${label}`).join("\n");
-  // Keys are compared by name, and their functions are looked up when pressed: functions are new with each render.
-  // A layout effect, because a key may be pressed as soon as it is shown.
+  // Compares shortcuts by name and looks the functions up later, because each render creates new functions. A layout
+  // effect registers the keys before the user can see and press them.
   useLayoutEffect(() => {
     const own = current.current.map((each) => ({
       ...each,
@@ -45,13 +45,12 @@ export function useKeys(mine: readonly Key[]): void {
   }, [names]);
 }
 
-/** Listens for keys as long as the page is open. */
 export function listenToKeys(): void {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.repeat || event.ctrlKey || event.metaKey || event.altKey)
       return;
     if (isTyping(event.target)) {
-      // Escape leaves the field, and the keys work again.
+      // Escape leaves the field, so that the shortcuts work again.
       if (event.key === "Escape") (event.target as HTMLElement).blur();
       return;
     }

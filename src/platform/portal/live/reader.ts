@@ -1,17 +1,16 @@
-/** Outcome of a reading: data or an error. */
 export interface ReadOutcome<T> {
   readonly data?: T;
   readonly error: Error | undefined;
 }
 
-/** A reading that is under way. */
+/** A read in progress. */
 interface Flight {
-  /** True if the data changed meanwhile, so that another reading follows. */
+  /** True if the data changed meanwhile, so that another read follows. */
   again: boolean;
   done: Promise<void>;
 }
 
-/** Reads on demand, one reading at a time. A demand during a reading causes one more after it. */
+/** Reads on demand, one read at a time. Demands during a read cause one more read after it. */
 export class Reader<T> {
   readonly #read: () => Promise<T>;
   readonly #show: (outcome: ReadOutcome<T>) => void;
@@ -24,7 +23,7 @@ export class Reader<T> {
 
   reload(): Promise<void> {
     if (this.#flight !== undefined) {
-      // Under steady change each reading would be overtaken by the next, and nothing be shown.
+      // Waits for the current read instead of cancelling it. Under constant change, no read would otherwise finish.
       this.#flight.again = true;
       return this.#flight.done;
     }
@@ -34,7 +33,7 @@ export class Reader<T> {
     return mine.done;
   }
 
-  /** Drops the reading under way: its outcome is not shown. */
+  /** Discards the result of the current read. */
   cancel(): void {
     this.#flight = undefined;
   }

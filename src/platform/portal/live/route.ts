@@ -1,12 +1,12 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 
-/** The views of the page, in the order of the bar. */
+/** Views of the page, in the order of the navigation bar. */
 export const views = ["chat", "events", "state", "webhook", "faults", "settings"] as const;
 export type View = (typeof views)[number];
 
 export interface Route {
   readonly view: View;
-  /** The open item, such as an event's id. Empty if none is open. */
+  /** The open item, for example the id of an event. Empty if none is open. */
   readonly id: string;
 }
 
@@ -15,14 +15,14 @@ addEventListener("hashchange", () => {
   hash.value = location.hash;
 });
 
-/** The place in the page: `#/events/evt_1`. */
+/** Current location in the page: `#/events/evt_1`. */
 export const route: ReadonlySignal<Route> = computed(() => {
   const [, name = "", id = ""] = hash.value.split("/");
   const view = views.find((known) => known === name) ?? "chat";
   return { view, id: decode(id) };
 });
 
-/** Names a view. */
+/** Returns the title of a view. */
 export function title(view: View): string {
   return view.slice(0, 1).toUpperCase() + view.slice(1);
 }

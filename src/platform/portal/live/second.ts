@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 
-/** The time of this browser, in ms since 1970, read anew every `intervalMs` while a component shows it. */
+/** Returns the browser's time in ms since 1970, updated every `intervalMs` while a component uses it. */
 function ticker(intervalMs: number): ReadonlySignal<number> {
   let timer: ReturnType<typeof setInterval> | undefined;
   const now = signal(Date.now(), {
@@ -17,14 +17,17 @@ function ticker(intervalMs: number): ReadonlySignal<number> {
   return now;
 }
 
-/** For a clock of seconds. More than once a second, so that none is left out. */
+/** For a clock with seconds. Updated more often, so that no second is skipped. */
 export const ticking: ReadonlySignal<number> = ticker(250);
 
-/** For relative times, of which hundreds are shown at once. */
+/** For relative times. Slower because the page may have hundreds of them. */
 export const passing: ReadonlySignal<number> = ticker(5_000);
 
-/** In ms. How far the platform's clock is ahead of this browser's. */
+/** In ms. Difference of the platform's clock to this browser's. */
 export const clockOffset = signal(0);
 
-/** In ms. How far the machine's clock is ahead of this browser's. Timers, crons and states of a bot go by it. */
+/**
+ * In ms. Difference of the machine's clock to this browser's. Timers, crons and states of a bot use the machine's
+ * clock.
+ */
 export const machineOffset = signal(0);

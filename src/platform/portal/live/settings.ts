@@ -1,9 +1,9 @@
 import { effect, type Signal, signal } from "@preact/signals";
 
-/** Username of the bot that is shown. Empty for the first one. */
+/** Username of the selected bot. Empty for the first one. */
 export const bot: Signal<string> = kept("bot", "");
 
-/** Username of the person who acts. */
+/** Username of the person to act as. */
 export const person: Signal<string> = kept("person", "ada");
 
 export type Theme = "auto" | "light" | "dark";
@@ -14,7 +14,7 @@ effect(() => {
   else document.documentElement.dataset["theme"] = theme.value;
 });
 
-/** Creates a choice that this browser remembers. */
+/** Creates a setting that this browser remembers. */
 export function kept<T extends string>(name: string, fallback: T): Signal<T> {
   const key = `service-bot-portal-${name}`;
   const value = signal<T>((read(key) as T | null) ?? fallback);
@@ -22,7 +22,7 @@ export function kept<T extends string>(name: string, fallback: T): Signal<T> {
   return value;
 }
 
-// A browser may refuse to store anything. Then the choice lasts until the page is closed.
+// A browser may refuse storage. The setting then lasts until the page closes.
 function read(key: string): string | null {
   try {
     return localStorage.getItem(key);

@@ -7,7 +7,7 @@ const reading = createLive(control.apps, {
   concerns: ({ kind }) => kind !== "event" && kind !== "api" && kind !== "fault",
 });
 
-/** Reads the apps, and finds the one that is shown. */
+/** Reads the apps and finds the selected one. */
 export function useShownApp() {
   const { data, error, reload } = reading.value;
   const apps = data?.items;
@@ -15,7 +15,7 @@ export function useShownApp() {
   return { apps, app, error, reload };
 }
 
-/** Shows another bot. The first one has no name of its own in the settings. */
+/** Selects a bot. The setting is empty for the first one. */
 export function lookAt(username: string, apps: readonly AppView[]): void {
   bot.value = username === apps[0]?.bot.username ? "" : username;
 }

@@ -3,24 +3,24 @@ import type { TimelineEntry } from "../../types.ts";
 import { ControlError, request } from "../api/request.ts";
 import { isTokenRefused, token } from "../api/token.ts";
 
-/** State of the stream of the timeline. */
+/** State of the connection to the timeline stream. */
 export type Connection = "connecting" | "open" | "lost";
 
 export const connection = signal<Connection>("connecting");
 
-/** Kept entries, as many as the platform keeps. */
+/** The platform keeps the same number of entries. */
 const MAX_ENTRIES = 10_000;
 
-/** In ms. Entries are collected because thousands come at once. */
+/** In ms. Entries arrive by the thousand, so renders are batched. */
 const COLLECT_MS = 50;
 
-/** In ms. Wait before a new connection after a refused one. */
+/** In ms. Delay before a reconnection after a refusal. */
 const RETRY_MS = 1_000;
 
 /** The timeline, oldest first. */
 export const entries = signal<readonly TimelineEntry[]>([]);
 
-/** Called with new entries; with none if anything may have changed. */
+/** Called with new entries. Called without entries if any data may have changed. */
 type Listener = (entries: readonly TimelineEntry[]) => void;
 
 const listeners = new Set<Listener>();
@@ -28,22 +28,22 @@ let waiting: TimelineEntry[] = [];
 let scheduled = false;
 let run = "";
 
-/** Calls `listener` with each change. Returns a function that ends it. */
+/** Calls `listener` after each change. Returns a function that unsubscribes. */
 export function onChange(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Follows the timeline of the platform while the page is open. */
+/** Follows the platform's timeline while the page is open. */
 export function followPlatform(): void {
-  // From the beginning, because numbers of another run mean nothing. Known entries are skipped.
+  // Starts from the beginning because numbers of another run mean nothing. Known entries are skipped.
   const source = new EventSource(`/control/v1/stream?token=${token()}`);
   source.addEventListener("hello", ({ data }: MessageEvent<string>) => welcome(JSON.parse(data)));
   source.addEventListener("changed", () => notify([]));
   source.addEventListener("message", ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
   source.addEventListener("error", () => {
     connection.value = "lost";
-    // A refused source stays closed: another run of the platform has another token.
+    // A refused source stays closed, because another run of the platform has another token.
     if (source.readyState === EventSource.CLOSED) setTimeout(() => void comeBack(), RETRY_MS);
   });
 }
@@ -53,7 +53,7 @@ async function comeBack(): Promise<void> {
     await request("GET", "/state");
     isTokenRefused.value = false;
   } catch (error) {
-    // The stream does not say why it is refused.
+    // An EventSource does not reveal why it was refused.
     isTokenRefused.value = error instanceof ControlError && error.status === 401;
   }
   followPlatform();
@@ -61,7 +61,7 @@ async function comeBack(): Promise<void> {
 
 function welcome({ run: now }: { readonly run: string }): void {
   if (run !== now) {
-    // Another process: its numbers begin anew.
+    // Another process has started, and its numbers start again at 1.
     waiting = [];
     entries.value = [];
   }

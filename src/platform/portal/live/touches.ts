@@ -1,7 +1,7 @@
 import type { TimelineEntry } from "../../types.ts";
 
 /**
- * Makes a filter for entries that may have changed a conversation, or a post with its comments.
+ * Returns a filter for entries that may change a conversation, or a post with its comments.
  *
  * @param id default: any
  */

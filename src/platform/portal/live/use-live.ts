@@ -9,9 +9,9 @@ import { onChange } from "./stream.ts";
 const SETTLE_MS = 60;
 
 export interface Live<T> {
-  /** `undefined` until the first reading. */
+  /** `undefined` until the first read has ended. */
   readonly data: T | undefined;
-  /** The error of the last reading. Older data stay. */
+  /** Error of the last read. Older data stays. */
   readonly error: Error | undefined;
   readonly reload: () => Promise<void>;
 }
@@ -19,11 +19,11 @@ export interface Live<T> {
 export interface LiveOptions {
   /** Selects the timeline entries that may change the data. Default: all. */
   readonly concerns?: ((entry: TimelineEntry) => boolean) | undefined;
-  /** Wait between a change and the reading, in ms. Default 60. */
+  /** Delay between a change and the read, in ms. Default 60. */
   readonly settleMs?: number | undefined;
 }
 
-/** Creates data that are read once a component shows them, and again after each change meanwhile. */
+/** Creates shared data. Reads once a component uses the data, and again after each change. */
 export function createLive<T>(
   read: () => Promise<T>,
   { concerns = () => true, settleMs = SETTLE_MS }: LiveOptions = {},
@@ -60,9 +60,9 @@ export function createLive<T>(
 }
 
 /**
- * Reads data for a component, and reads them again after each change.
+ * Reads data for a component, and again after each change.
  *
- * @param key another value reads anew, and forgets the older data
+ * @param key a new value discards the data and reads again
  */
 export function useLive<T>(
   read: () => Promise<T>,
@@ -79,7 +79,7 @@ export function useLive<T>(
   return live.value;
 }
 
-/** True if the data no longer exist, as after a reset. */
+/** Returns whether the data no longer exists, for example after a reset. */
 function isGone(error: Error | undefined): boolean {
   return error instanceof ControlError && error.status === 404;
 }

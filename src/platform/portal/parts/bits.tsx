@@ -4,7 +4,7 @@ import { clockOffset, passing, ticking } from "../live/second.ts";
 import type { Live } from "../live/use-live.ts";
 import { ago, duration } from "./duration.ts";
 
-/** Stands where there is nothing yet, with the first thing to do. */
+/** An empty state, with the first thing to do. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -14,7 +14,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** An error, and a way to try again. */
+/** An error with a button to retry. */
 export function Failure({ error, retry }: { error: Error; retry?: () => unknown }) {
   return (
     <div class="failure" role="alert">
@@ -33,7 +33,7 @@ interface LoadedProps<T> {
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** Data once they are read, or the error. */
+/** Renders data after the first read, and the error if a read fails. */
 export function Loaded<T>({ live: { data, error, reload }, children }: LoadedProps<T>) {
   return (
     <>
@@ -44,7 +44,7 @@ export function Loaded<T>({ live: { data, error, reload }, children }: LoadedPro
   );
 }
 
-/** A person or a bot as a letter in a colour of its own. */
+/** The initial of a person or bot, in a color derived from the username. */
 export function Avatar({ username, isBot = false }: { username: string; isBot?: boolean }) {
   const hue = [...username].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 7);
   return (
@@ -58,7 +58,7 @@ export function Avatar({ username, isBot = false }: { username: string; isBot?: 
   );
 }
 
-/** The label that content of bots carries (section 1). */
+/** The label of bot content (section 1). */
 export function BotLabel() {
   return <span class="label">bot</span>;
 }
@@ -66,11 +66,11 @@ export function BotLabel() {
 interface TimeProps {
   /** ISO 8601. */
   readonly at: string;
-  /** Offset of the clock that set the time. Default: the platform's. */
+  /** Offset of the clock that set the time. Default: the platform's clock. */
   readonly by?: ReadonlySignal<number>;
 }
 
-/** How long ago a time was. The exact time shows on hover. */
+/** A relative time in the past. Hover shows the exact time. */
 export function Time({ at, by = clockOffset }: TimeProps) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
@@ -79,7 +79,7 @@ export function Time({ at, by = clockOffset }: TimeProps) {
   );
 }
 
-/** How long it is until a time: "in 4 s", or "now". */
+/** The time left: "in 4 s", or "now". */
 export function Until({ at, by = clockOffset }: TimeProps) {
   const left = Date.parse(at) - ticking.value - by.value;
   return (
@@ -95,7 +95,7 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Com
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-/** Text as it went over the wire; JSON is indented. */
+/** The body of a message. JSON is indented. */
 export function Code({ text, label }: { text: string; label: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it can be scrolled, so the keyboard has to reach it
@@ -113,7 +113,7 @@ function pretty(text: string): string {
   }
 }
 
-/** Gives the browser a file to save. */
+/** Saves content as a file through the browser. */
 export function save(name: string, content: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);

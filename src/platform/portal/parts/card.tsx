@@ -6,14 +6,13 @@ import { Failure } from "./bits.tsx";
 export interface CardProps {
   readonly title: ComponentChildren;
   readonly hint?: ComponentChildren;
-  /** Elements beside the title. */
   readonly head?: ComponentChildren;
-  /** Source of the content. Its error is shown, with a way to try again. */
+  /** Source of the content. The card shows its error with a button to retry. */
   readonly live?: Pick<Live<unknown>, "error" | "reload">;
   readonly children?: ComponentChildren;
 }
 
-/** A titled part of a view. */
+/** A titled section of a view. */
 export function Card({ title, hint, head, live, children }: CardProps) {
   const id = useId();
   return (
@@ -36,11 +35,11 @@ export interface Row {
 }
 
 export interface ListCardProps extends CardProps {
-  /** `undefined` until they are read. */
+  /** `undefined` until the first read has ended. */
   readonly rows: readonly Row[] | undefined;
 }
 
-/** A card with a row for each item, and the form for a new one below. */
+/** A card with a row for each item and a form for a new one. */
 export function ListCard({ rows = [], children, ...card }: ListCardProps) {
   return (
     <Card {...card}>

@@ -4,13 +4,17 @@ import { Dialog } from "./dialog.tsx";
 import { say } from "./toast.tsx";
 
 export interface Copying {
-  /** @param done what is said when the text is copied */
+  /** @param done toast after success */
   readonly copy: (text: string, done: string) => Promise<void>;
-  /** Belongs into the page: the text, where this browser does not let a page copy it. */
+  /** Must be rendered. Shows the text to copy if the browser forbids copying. */
   readonly byHand: ComponentChildren;
 }
 
-/** Copies texts. @param title of a text that is to be copied by hand */
+/**
+ * Copies texts to the clipboard.
+ *
+ * @param title heading of a text to copy by hand
+ */
 export function useCopy(title: string): Copying {
   const [text, show] = useState<string>();
   const copy = async (wanted: string, done: string) => {
@@ -23,7 +27,7 @@ export function useCopy(title: string): Copying {
   return { copy, byHand };
 }
 
-/** False where the browser does not let a page do that. */
+/** Returns false if the browser forbids copying. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -39,7 +43,7 @@ interface TextToCopyProps {
   readonly onClose: () => void;
 }
 
-/** A text to be copied by hand. */
+/** A dialog with a selected text to copy by hand. */
 function TextToCopy({ title, text, onClose }: TextToCopyProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.select(), []);

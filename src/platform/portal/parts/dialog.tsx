@@ -7,13 +7,12 @@ export interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** As wide as the page allows. */
   readonly wide?: boolean;
-  /** Escape and a click beside it do not close it, because its content is not shown again. */
+  /** Ignores Escape and clicks outside, because the content is never shown again. */
   readonly firm?: boolean;
 }
 
-/** A modal dialog. Escape and a click beside it close it. */
+/** A modal dialog. Escape or a click outside closes it. */
 export function Dialog({ title, onClose, children, wide = false, firm = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();

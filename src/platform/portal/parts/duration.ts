@@ -5,7 +5,7 @@ const UNITS: readonly (readonly [number, string])[] = [
   [1_000, "s"],
 ];
 
-/** Writes a span in its two largest units: "1 h 5 min". Milliseconds; below a second "0 s". */
+/** Formats a duration in ms with its two largest units: "1 h 5 min". Durations below a second become "0 s". */
 export function duration(ms: number): string {
   let rest = Math.abs(ms);
   const parts: string[] = [];
@@ -13,25 +13,25 @@ export function duration(ms: number): string {
     const count = Math.floor(rest / size);
     rest -= count * size;
     if (count > 0) parts.push(`${count} ${name}`);
-    // Two neighbouring units are exact enough.
+    // Two adjacent units are precise enough.
     if (parts.length === 2 || (parts.length === 1 && count === 0)) break;
   }
   return parts.length === 0 ? "0 s" : parts.join(" ");
 }
 
-/** Writes how long ago a time was, in one unit: "just now", "12 s ago", "3 min ago". */
+/** Formats an age in ms with one unit: "just now", "12 s ago", "3 min ago". */
 export function ago(ms: number): string {
   if (ms < 5_000) return "just now";
   const [size, name] = UNITS.find(([unit]) => ms >= unit) ?? [1_000, "s"];
   return `${Math.floor(ms / size)} ${name} ago`;
 }
 
-/** Writes a time in ms as a person reads it: "12 ms", "4 s". */
+/** Formats a short duration in ms: "12 ms", "4 s". */
 export function span(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : duration(ms);
 }
 
-/** Writes a size in bytes: "12.3 kB". */
+/** Formats a size in bytes: "12.3 kB". */
 export function bytes(count: number): string {
   if (count < 1_000) return `${count} B`;
   if (count < 1_000_000) return `${(count / 1_000).toFixed(1)} kB`;

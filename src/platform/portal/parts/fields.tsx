@@ -10,7 +10,7 @@ interface Option {
   readonly checked?: boolean;
 }
 
-/** A field as data. The browser checks its constraints. */
+/** Description of a field. The browser validates its constraints. */
 export interface FieldSpec {
   readonly name: string;
   readonly label: string;
@@ -19,7 +19,7 @@ export interface FieldSpec {
   readonly hint?: ComponentChildren;
   /** Saved value, shown until the user edits the field. */
   readonly value?: string | undefined;
-  /** Makes a select show `value` always, and take effect at once. */
+  /** Makes a select controlled by `value`, with immediate effect. */
   readonly onValue?: (value: string) => void;
   /** For kinds "select" and "checks". */
   readonly options?: readonly Option[];

@@ -2,16 +2,15 @@ import { useRef } from "preact/hooks";
 
 export interface FileButtonProps {
   readonly label: string;
-  /** Name of the files for screen readers. */
   readonly name: string;
-  /** As in the `accept` of a file input. */
+  /** Same format as `accept` of a file input. */
   readonly accept: string;
   readonly multiple?: boolean;
   readonly title?: string;
   readonly onFiles: (files: readonly File[]) => void;
 }
 
-/** A button that chooses files. The same files can be chosen again. */
+/** A button that opens the file chooser. The same files can be chosen again. */
 export function FileButton(props: FileButtonProps) {
   const { label, name, accept, multiple = false, title, onFiles } = props;
   const input = useRef<HTMLInputElement>(null);

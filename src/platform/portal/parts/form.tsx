@@ -5,7 +5,7 @@ import { type FieldSpec, Fields } from "./fields.tsx";
 import { attempt } from "./toast.tsx";
 import { Values } from "./values.ts";
 
-/** Runs one call at a time, and reports its result. */
+/** Runs one call at a time and reports its result. */
 function useTask(run: (form?: HTMLFormElement) => unknown, done: string | undefined) {
   const [busy, setBusy] = useState(false);
   const start = async (form?: HTMLFormElement) => {
@@ -18,25 +18,25 @@ function useTask(run: (form?: HTMLFormElement) => unknown, done: string | undefi
 }
 
 export interface ActionProps {
-  /** The message of an error it throws is shown. */
+  /** If it throws, the page shows the message of the error. */
   readonly run: () => unknown;
-  /** Message of success. */
+  /** Toast after success. */
   readonly done?: string | undefined;
   readonly tone?: "primary" | "danger" | "quiet" | undefined;
   readonly disabled?: boolean;
   readonly title?: string | undefined;
-  /** The key that does the same. */
+  /** Keyboard shortcut of the same action. */
   readonly shortcut?: string | undefined;
   readonly label?: string;
   readonly small?: boolean;
   readonly children: ComponentChildren;
-  /** Asks in a dialog before it runs. */
+  /** Asks for confirmation in a dialog first. */
   readonly confirm?:
     | { readonly title: string; readonly text: ComponentChildren; readonly submit: string }
     | undefined;
 }
 
-/** A button that changes the platform, and ignores clicks until the change is made. */
+/** A button that changes the platform. Ignores clicks until the change has ended. */
 export function Action({ run, done, confirm, ...look }: ActionProps) {
   const { tone, disabled = false, title, shortcut, label, small = false, children } = look;
   const { busy, start } = useTask(run, done);
@@ -47,7 +47,7 @@ export function Action({ run, done, confirm, ...look }: ActionProps) {
       <button
         type="button"
         class={`${tone ?? ""} ${small ? "small" : ""}`}
-        // Not disabled while it works: the focus would be lost.
+        // Not disabled during the change, because the button would lose the focus.
         disabled={disabled}
         aria-busy={busy}
         aria-haspopup={confirm && "dialog"}
@@ -89,22 +89,21 @@ export interface FormProps {
   readonly fields?: readonly FieldSpec[];
   /** Text of the button. */
   readonly submit: ComponentChildren;
-  /** The key that submits the first values. */
+  /** Keyboard shortcut that submits the initial values. */
   readonly shortcut?: string | undefined;
   readonly tone?: "primary";
-  /** The message of an error it throws is shown, and the fields stay as they are. */
+  /** If it throws, the page shows the message of the error and the fields keep their values. */
   readonly run: (values: Values) => unknown;
   readonly done?: string | undefined;
-  /** Keeps the submitted values in the fields. Default: the fields return to their first values. */
+  /** Keeps the submitted values in the fields. By default, the fields return to their initial values. */
   readonly keeps?: boolean;
   readonly onInput?: (event: TargetedEvent<HTMLFormElement>) => void;
   readonly onReset?: () => void;
   readonly children?: ComponentChildren;
-  /** Elements beside the button. */
   readonly more?: ComponentChildren;
 }
 
-/** A form with one button. The browser checks its fields. */
+/** A form with one button. The browser validates its fields. */
 export function Form(props: FormProps) {
   const {
     label,
@@ -146,7 +145,7 @@ export function Form(props: FormProps) {
   );
 }
 
-/** Makes the current values of the fields those that a reset returns to. */
+/** Makes the current values the initial ones, so that a reset returns to them. */
 function saveDefaults(form: HTMLFormElement | undefined): void {
   for (const input of form?.querySelectorAll("input") ?? []) {
     if (input.type === "checkbox") input.defaultChecked = input.checked;

@@ -14,12 +14,12 @@ interface Secret {
 
 const shown = signal<Secret>();
 
-/** Shows a new secret once, on any view. */
+/** Shows a new secret once, in any view. */
 export function showSecret(secret: Secret): void {
   shown.value = secret;
 }
 
-/** The dialog of `showSecret`. A click beside it does not close it. */
+/** Dialog of `showSecret`. A click outside does not close it. */
 export function SecretDialog() {
   const { copy, byHand } = useCopy("The lines for .env");
   if (shown.value === undefined) return null;

@@ -1,6 +1,6 @@
 const time = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
-/** The time of day here, as `service-bot dev` prints it. */
+/** Formats a local time of day like `service-bot dev`. */
 export function timeOfDay(at: string): string {
   return time.format(new Date(at));
 }

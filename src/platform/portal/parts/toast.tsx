@@ -9,7 +9,7 @@ interface Toast {
 
 const toasts = signal<readonly Toast[]>([]);
 
-/** In ms. Messages of success close by themselves, errors stay. */
+/** In ms. Success toasts close by themselves; errors stay. */
 const SHOWN_MS = 4_000;
 
 const MAX_TOASTS = 4;
@@ -23,7 +23,7 @@ export function say(text: string, tone: Toast["tone"] = "good"): void {
   if (tone === "good") setTimeout(() => close(id), SHOWN_MS);
 }
 
-/** Runs a task and reports its success or its error. Returns true on success. */
+/** Runs a task, and shows its success or error as a toast. Resolves with true on success. */
 export async function attempt(task: () => unknown, done?: string): Promise<boolean> {
   try {
     await task();
@@ -39,10 +39,10 @@ function close(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-/** Number of open dialogs. The page beside a dialog is inert, so the dialog has the toasts in itself. */
+/** Number of open dialogs. A dialog renders the toasts itself because the rest of the page is inert. */
 export const dialogs = signal(0);
 
-/** Messages of the page. Screen readers announce each. */
+/** The toasts of the page. Screen readers announce each toast. */
 export function Toasts({ inDialog = false }: { readonly inDialog?: boolean }) {
   if (!inDialog && dialogs.value > 0) return null;
   return (

@@ -5,7 +5,7 @@ import type { Key } from "../keys/keys.ts";
 import { bot, person } from "../live/settings.ts";
 import { attempt, say } from "../parts/toast.tsx";
 
-/** The keys of `service-bot dev`, which do the same there. */
+/** Shortcuts of `service-bot dev`, with the same actions. */
 export const actKeys: readonly Key[] = [
   { key: "d", label: "Direct message “hello”", run: () => act("dm.message", { text: "hello" }) },
   { key: "m", label: "Mention", run: () => act("mention") },
@@ -23,7 +23,7 @@ function act(type: ActInput["type"], more: Partial<ActInput> = {}): void {
   void attempt(() => actAsPerson(type, more), `@${person.value}: ${type}`);
 }
 
-/** Lets the person who speaks do something to the bot that is looked at. */
+/** Performs an action of the selected person on the selected bot. */
 export function actAsPerson(
   type: ActInput["type"],
   more: Partial<ActInput> = {},

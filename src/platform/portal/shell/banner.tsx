@@ -10,7 +10,7 @@ import { platformScenarios, type Situation } from "../views/faults/platform.tsx"
 import { activeFault, heldBack, targets } from "../views/faults/scenarios.ts";
 import { isMachineTime } from "../views/settings/clock.ts";
 
-/** In ms. Each delivery and each request uses up a part of a fault. */
+/** In ms. Each delivery and each request may use a fault up and cause a read. */
 const SETTLE_MS = 300;
 
 async function readTrouble() {
@@ -24,7 +24,7 @@ async function readTrouble() {
   return { faults, clock, hasStorage: storage.configured };
 }
 
-/** Faults, clock and image storage. */
+/** Current faults, clock and image storage. */
 export const trouble = createLive(readTrouble, { settleMs: SETTLE_MS });
 
 type Trouble = Awaited<ReturnType<typeof readTrouble>>;
@@ -33,12 +33,12 @@ interface Banner {
   readonly key: string;
   readonly tone: "bad" | "warn";
   readonly text: ComponentChildren;
-  /** The button that ends the trouble. */
+  /** Label of the button that ends the trouble. */
   readonly action: string;
   readonly end: (() => Promise<unknown>) | undefined;
 }
 
-/** Shows each trouble on every view, with a button that ends it. */
+/** Shows each active trouble in every view, with a button that ends it. */
 export function Banners() {
   const { app } = useShownApp();
   const now = trouble.value.data;
@@ -89,7 +89,7 @@ function ofFaults({ faults, clock }: Trouble): readonly Banner[] {
   return found;
 }
 
-/** Sets the clock to the machine's time, and starts it. */
+/** Sets the clock to the machine's time and unfreezes it. */
 export async function resetClock(): Promise<void> {
   const { now, offsetMs } = await control.clock();
   const machineTime = new Date(Date.parse(now) - offsetMs).toISOString();

@@ -12,7 +12,7 @@ export interface SideProps {
   readonly onKeys: () => void;
 }
 
-/** The bar of the page: the views, the shown bot, and the acting person. */
+/** The navigation bar: views, selected bot and selected person. */
 export function Side({ current, onKeys }: SideProps) {
   const failed = failedCount.value;
   return (
@@ -62,13 +62,13 @@ export function Side({ current, onKeys }: SideProps) {
   );
 }
 
-/** Fields for the shown bot, if there are several, and for the acting person. */
+/** Selects for the bot, if there are several, and for the person to act as. */
 export function Choices() {
   const { apps = [], app } = useShownApp();
   const { people } = usePeople();
-  // The bot is gone after a reset or a restore.
+  // A reset or restore may remove the selected bot.
   if (apps.length > 0 && bot.value !== "" && app?.bot.username !== bot.value) bot.value = "";
-  // A person is made by their first act.
+  // A person does not exist until their first action.
   const names = new Set([...people.map(({ username }) => username), person.value]);
   return (
     <>

@@ -1,5 +1,4 @@
--- Rows are numbered; the ids of the API are made of these numbers (store/ids.ts). Times are
--- milliseconds since 1970.
+-- Rows are numbered, and the ids of the API contain these numbers (store/ids.ts). Times are in ms since 1970.
 
 CREATE TABLE user (
   seq      INTEGER PRIMARY KEY,
@@ -10,7 +9,7 @@ CREATE TABLE user (
 
 CREATE UNIQUE INDEX one_bot ON user (is_bot) WHERE is_bot = 1;
 
--- Two members, in the order of their numbers: a pair has one conversation.
+-- Two members in the order of their numbers, so that each pair has one conversation.
 CREATE TABLE conversation (
   seq          INTEGER PRIMARY KEY,
   a            INTEGER NOT NULL REFERENCES user (seq),
@@ -53,7 +52,7 @@ CREATE TABLE comment (
 CREATE INDEX comment_of_post ON comment (post, seq);
 CREATE INDEX comment_of_author ON comment (author, seq);
 
--- The event log: polling and webhook deliveries both read it.
+-- The event log. Polling and webhook deliveries both read it.
 CREATE TABLE event (
   seq        INTEGER PRIMARY KEY,
   type       TEXT NOT NULL,
@@ -69,7 +68,7 @@ CREATE TABLE token (
 
 CREATE UNIQUE INDEX one_standard_token ON token (standard) WHERE standard = 1;
 
--- At most one webhook per app, so at most one row.
+-- At most one row, because an app has at most one webhook.
 CREATE TABLE webhook (
   id                   INTEGER PRIMARY KEY CHECK (id = 1),
   url                  TEXT,
@@ -81,8 +80,8 @@ CREATE TABLE webhook (
   CHECK (enabled = 0 OR url IS NOT NULL)
 ) STRICT;
 
--- What the webhook still owes. An event enters when it happens, if the webhook is on and subscribed
--- to its type, and leaves when it is delivered or the webhook goes off.
+-- Pending webhook deliveries. An event is added if the webhook is enabled and subscribes to its type. It is removed
+-- when it is delivered or the webhook is disabled.
 CREATE TABLE pending_delivery (
   event INTEGER PRIMARY KEY REFERENCES event (seq)
 ) STRICT;

@@ -1,5 +1,5 @@
--- An app is known by its bot, and there can be several: the bot with the lowest number is the one that
--- people do things to; the others are there for what belongs to somebody else.
+-- An app is identified by its bot, and there may be several bots. The bot with the lowest number is the default target
+-- of people's actions. The others own content that the first must not use.
 DROP INDEX one_bot;
 
 CREATE TABLE new_token (
@@ -14,8 +14,8 @@ DROP TABLE token;
 ALTER TABLE new_token RENAME TO token;
 CREATE UNIQUE INDEX one_standard_token ON token (standard) WHERE standard = 1;
 
--- A conversation of two has both in the order of their numbers, so that a pair has one conversation.
--- A group has neither; its members are in group_member.
+-- A direct conversation has both members in the order of their numbers, so that each pair has one. A group has neither;
+-- its members are in group_member.
 CREATE TABLE new_conversation (
   seq          INTEGER PRIMARY KEY,
   a            INTEGER REFERENCES user (seq),
@@ -34,7 +34,7 @@ CREATE TABLE new_message (
   created_at   INTEGER NOT NULL
 ) STRICT;
 
--- The two refer to one another, so both are copied before either goes.
+-- The two tables refer to each other, so both are copied before either is dropped.
 INSERT INTO new_conversation SELECT seq, a, b, NULL FROM conversation;
 INSERT INTO new_message SELECT seq, conversation, author, text, created_at FROM message;
 UPDATE new_conversation SET last_message = (
@@ -59,7 +59,7 @@ CREATE TABLE block (
   PRIMARY KEY (blocker, blocked)
 ) STRICT, WITHOUT ROWID;
 
--- An upload has a key until it is attached; then it has what it is attached to.
+-- An upload has a key until it is attached, and then a post, comment or message instead.
 CREATE TABLE image (
   seq        INTEGER PRIMARY KEY,
   file       TEXT NOT NULL UNIQUE,     -- its name in the public address
@@ -83,7 +83,7 @@ CREATE INDEX image_of_comment ON image (comment, position) WHERE comment IS NOT 
 CREATE INDEX image_of_message ON image (message, position) WHERE message IS NOT NULL;
 CREATE INDEX image_unattached ON image (created_at) WHERE key IS NOT NULL;
 
--- What an app has used up of a daily quota; the row of an earlier day counts as none.
+-- Use of an app's daily quotas. The row of an earlier day counts as 0.
 CREATE TABLE usage (
   bot   INTEGER NOT NULL REFERENCES user (seq),
   quota TEXT NOT NULL,

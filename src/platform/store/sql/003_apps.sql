@@ -1,5 +1,5 @@
--- An app is a bot with its tokens, its webhook and its part of the event log. There can be several; the
--- bot with the lowest number is the one that is meant where none is named.
+-- An app is a bot with its tokens, its webhook and its part of the event log. The bot with the lowest number is the
+-- default.
 CREATE TABLE app (
   bot      INTEGER PRIMARY KEY REFERENCES user (seq),
   disabled INTEGER NOT NULL DEFAULT 0 CHECK (disabled IN (0, 1))
@@ -7,7 +7,7 @@ CREATE TABLE app (
 
 INSERT INTO app (bot) SELECT seq FROM user WHERE is_bot = 1;
 
--- A token is named by its number: the token itself is shown once.
+-- A token is identified by its number, because the full token is shown only once.
 CREATE TABLE new_token (
   seq      INTEGER PRIMARY KEY,
   api_key  TEXT NOT NULL UNIQUE,
@@ -23,7 +23,7 @@ ALTER TABLE new_token RENAME TO token;
 CREATE UNIQUE INDEX one_standard_token ON token (standard) WHERE standard = 1;
 CREATE INDEX token_of_bot ON token (bot, seq);
 
--- One webhook for each app. Bots that had none yet get one that is off.
+-- One webhook per app. Bots without a webhook get a disabled one.
 CREATE TABLE new_webhook (
   bot                  INTEGER PRIMARY KEY REFERENCES app (bot),
   url                  TEXT,
@@ -44,7 +44,7 @@ INSERT INTO new_webhook
 DROP TABLE webhook;
 ALTER TABLE new_webhook RENAME TO webhook;
 
--- One numbering for all; each event is in the log of one bot. So far all were the first one's.
+-- All logs share one sequence of numbers, and each event belongs to one bot. Existing events belong to the first bot.
 CREATE TABLE new_event (
   seq        INTEGER PRIMARY KEY,
   recipient  INTEGER NOT NULL REFERENCES app (bot),
@@ -68,18 +68,18 @@ DROP TABLE event;
 ALTER TABLE new_event RENAME TO event;
 ALTER TABLE new_pending_delivery RENAME TO pending_delivery;
 
--- A page begins in the middle of a log, whatever its length. The second index serves tokens that see
--- direct messages alone, or everything else alone.
+-- A page starts in the middle of a log of any length. The second index serves tokens that may read only direct
+-- messages, or only other events.
 CREATE INDEX event_of_recipient ON event (recipient, seq);
 CREATE INDEX event_of_recipient_and_kind ON event (recipient, (type = 'dm.message'), seq);
 
--- Likes, reposts, quotes and comments so far: the order of the trending feed, which has the posts of people
--- alone. Before, people liked, reposted and quoted the bot's posts only.
+-- Number of likes, reposts, quotes and comments, for the order of the trending feed. That feed has only posts of
+-- people. Until now, people reacted only to the bot's posts.
 ALTER TABLE post ADD COLUMN reactions INTEGER NOT NULL DEFAULT 0;
 UPDATE post SET reactions = (SELECT count(*) FROM comment WHERE comment.post = post.seq);
 CREATE INDEX post_trending ON post (reactions, seq);
 
--- What the platform tells the owner of an app.
+-- Notifications for the owner of an app.
 CREATE TABLE notification (
   seq     INTEGER PRIMARY KEY,
   bot     INTEGER NOT NULL REFERENCES app (bot),

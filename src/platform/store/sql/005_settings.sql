@@ -1,6 +1,5 @@
--- What is set while the platform runs and is not lost with the process: limits, storage, the clock. Also
--- `event_floor`, a number that every later event is above: a state that was restored or reset has fewer
--- events, and a bot that has seen a number would take a second event of it for a repeat.
+-- Settings that survive a restart: limits, storage, the clock. `event_floor` is a number below every future event. A
+-- restored or reset state has fewer events, and a bot would ignore a reused number as a duplicate.
 CREATE TABLE setting (
   name  TEXT PRIMARY KEY,
   value TEXT NOT NULL                  -- JSON

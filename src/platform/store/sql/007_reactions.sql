@@ -1,5 +1,5 @@
--- Likes, reposts and quotes each by themselves, and what a post quotes. So far they were counted together with
--- the comments: what was done to the posts of bots is known from their events, the rest stays in that sum alone.
+-- Separate counts of likes, reposts and quotes, and the quoted post. Until now, one sum included them and the comments.
+-- For posts of bots, events provide the separate counts. For other posts, only the sum is known.
 ALTER TABLE post ADD COLUMN likes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE post ADD COLUMN reposts INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE post ADD COLUMN quotes INTEGER NOT NULL DEFAULT 0;

@@ -7,13 +7,16 @@ import { overview } from "../events/store.ts";
 import { isOwn, keyOfEvent, type Story } from "../events/stories.ts";
 import { Kept } from "./kept.tsx";
 
-/** Number of listed events. The Events view has all of them. */
+/** Number of listed events. The Events view lists all. */
 const LISTED = 8;
 
-/** The key of the event whose trace is open. `undefined`: the newest. A narrow window shows the activity while this is set. */
+/**
+ * Key of the event with the open trace. `undefined` means the newest event. On a narrow screen, the activity is visible
+ * while this is set.
+ */
 export const traced = signal<string>();
 
-/** The event of each message, post and comment, and the event that an answer of the bot belongs to. */
+/** Maps each message, post and comment to the event that it caused, or that the bot answered with it. */
 const storyOf = computed(() => {
   const found = new Map<string | undefined, Story>();
   for (const story of overview.value.stories.values()) {
@@ -27,24 +30,24 @@ const storyOf = computed(() => {
   return found;
 });
 
-/** The newest event of each conversation, and of the posts. */
+/** The newest event of each conversation, and of all posts. */
 const newestIn = computed(
   () => new Map([...overview.value.stories.values()].map((story) => [placeOf(story.event), story])),
 );
 
-/** True if the newest event of a conversation, or of the posts, has failed. */
+/** Returns whether the newest event of a conversation, or of all posts, has failed. */
 export function isFailing(place: string): boolean {
   const newest = newestIn.value.get(place);
   return newest !== undefined && isTrouble(newest, overview.value);
 }
 
-/** Opens the trace of a message, a post or a comment. */
+/** Opens the trace of a message, post or comment. */
 export function trace(contentId: string | undefined): void {
   const story = contentId === undefined ? undefined : storyOf.peek().get(contentId);
   if (story !== undefined) traced.value = keyOfEvent(story.event);
 }
 
-/** Opens the activity in a narrow window. */
+/** Opens the activity on a narrow screen. */
 export function ActivityButton() {
   return (
     <button
@@ -60,13 +63,13 @@ export function ActivityButton() {
 }
 
 export interface OutcomeProps {
-  /** The id of a message, a post or a comment. */
+  /** Id of a message, post or comment. */
   readonly of: string;
-  /** True for a message that has no answer yet. Others show trouble alone. */
+  /** True for the last message, which may wait for its answer. Other entries show only trouble. */
   readonly isLast?: boolean;
 }
 
-/** The outcome of an event under the text that caused it. Opens its trace. */
+/** The outcome of an event, below the text that caused it. A click opens its trace. */
 export function Outcome({ of, isLast = false }: OutcomeProps) {
   const story = storyOf.value.get(of);
   if (story?.event.contentId !== of) return null;
@@ -80,11 +83,11 @@ export function Outcome({ of, isLast = false }: OutcomeProps) {
 }
 
 export interface ActivityProps {
-  /** A conversation, or all posts. `undefined` for a conversation that has not begun. */
+  /** Id of a conversation, or "posts". `undefined` if the conversation has no message yet. */
   readonly of: string | undefined;
 }
 
-/** Events of a conversation with deliveries, runs and requests, and what the bot keeps for it. */
+/** Events of a conversation with deliveries, runs and requests, and the bot's state and timers. */
 export function Activity({ of }: ActivityProps) {
   const here = [...overview.value.stories.values()]
     .filter(({ event }) => of !== undefined && placeOf(event) === of)
@@ -129,8 +132,8 @@ export function Activity({ of }: ActivityProps) {
   );
 }
 
-/** Returns the conversation of an event, or "posts". `undefined` for a timer or a cron that stands in Events alone. */
+/** Returns the conversation of an event, or "posts". `undefined` for a timer or cron without a conversation or post. */
 function placeOf({ id, conversationId, postId }: Story["event"]): string | undefined {
-  // A follow names no post either.
+  // A follow has no post, but belongs there too.
   return conversationId ?? (postId !== undefined || !isOwn(id) ? "posts" : undefined);
 }

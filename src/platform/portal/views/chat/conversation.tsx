@@ -10,13 +10,12 @@ import { Log } from "./log.tsx";
 import { nameOf, rolesIn } from "./talks.ts";
 
 export interface ConversationProps {
-  /** `undefined` for a conversation that has not begun. */
+  /** `undefined` if the conversation has no message yet. */
   readonly id: string | undefined;
   readonly conversation: ControlConversation | undefined;
   readonly bot: Profile;
 }
 
-/** An open conversation. */
 export function Conversation({ id, conversation, bot }: ConversationProps) {
   const { group, members } = conversation ?? {
     group: false,
@@ -61,7 +60,7 @@ function speaker(): AuthorView {
   return { username: person.value, name: person.value, isBot: false };
 }
 
-/** The name of an open conversation or of the posts. A phone goes back to the list from here. */
+/** Title of an open conversation or of the posts. On a phone, it links back to the list. */
 export function PaneHead({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <header class="pane-head">

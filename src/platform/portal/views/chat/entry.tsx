@@ -5,7 +5,7 @@ import { Avatar, BotLabel, Time } from "../../parts/bits.tsx";
 import { Outcome } from "./activity.tsx";
 
 export interface EntryProps {
-  /** A message, a post or a comment. A message does not name its author but by the username. */
+  /** A message, post or comment. The author of a message has only a username. */
   readonly of: {
     readonly id: string;
     readonly text: string;
@@ -13,16 +13,16 @@ export interface EntryProps {
     readonly author: Omit<AuthorView, "name"> & Partial<AuthorView>;
     readonly createdAt: string;
   };
-  /** The address of a post. */
+  /** Link to a post. */
   readonly href?: string | undefined;
-  /** True below an entry of the same author. */
+  /** Hides the author, for consecutive entries of the same author. */
   readonly isHeadless?: boolean;
   readonly isLast?: boolean;
-  /** Stands above the text. */
+  /** Rendered above the text. */
   readonly children?: ComponentChildren;
 }
 
-/** A message, a post or a comment, with the outcome of its event. */
+/** A message, post or comment, with the outcome of its event. */
 export function Entry({ of, href, isHeadless = false, isLast = false, children }: EntryProps) {
   const { username, name, isBot } = of.author;
   return (

@@ -1,15 +1,15 @@
 import { StateItem, TimerItems, useStates, useTimers } from "../state/lists.tsx";
 
 export interface KeptProps {
-  /** The lane of a conversation: `dm:<conversation>`. */
+  /** Lane of a conversation: `dm:<conversation>`. */
   readonly of: string;
 }
 
-/** States and timers of a conversation. A bot that does not serve its inbox shows none. */
+/** The bot's state and timers of a conversation. Empty if the bot does not serve its inbox. */
 export function Kept({ of }: KeptProps) {
   const timers = useTimers(of).data ?? [];
   const found = useStates(of).data ?? [];
-  // The key of another conversation may begin with the same characters.
+  // The prefix also matches longer ids of other conversations.
   const states = found.filter(({ key }) => !/^\w/.test(key.slice(of.length)));
   if (states.length + timers.length === 0) return null;
   return (

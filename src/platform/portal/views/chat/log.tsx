@@ -10,25 +10,24 @@ import { attempt } from "../../parts/toast.tsx";
 import { trace } from "./activity.tsx";
 import { Entry } from "./entry.tsx";
 
-/** Messages of one request. */
+/** Messages per request. */
 const PAGE_LIMIT = 50;
 
-/** Distance in CSS pixels that still counts as the end. */
+/** Scroll distance in CSS pixels that still counts as the end. */
 const END_TOLERANCE = 32;
 
 export interface LogProps {
-  /** A conversation. */
+  /** Id of a conversation. */
   readonly id: string;
-  /** Username of the author whose messages stand on the right. */
+  /** Username of the author whose messages are on the right. */
   readonly own: string;
-  /** The name of the conversation. */
   readonly name: string;
 }
 
-/** The messages of a conversation. The browser keeps the end in sight, because the column is reversed. */
+/** The messages of a conversation. The column is reversed, so that the browser keeps the end visible. */
 export function Log({ id, own, name }: LogProps) {
   const log = useRef<HTMLDivElement>(null);
-  /** The oldest message to read while the end is out of sight. */
+  /** Oldest message to reload. Set only while the end is not visible, so that the list keeps its start. */
   const oldest = useRef<string | undefined>(undefined);
   const [isUnseen, setUnseen] = useState(false);
   const { data, error, reload } = useLive(() => readDownTo(id, oldest.current), {
@@ -49,7 +48,7 @@ export function Log({ id, own, name }: LogProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it can be scrolled, so the keyboard has to reach it
         tabIndex={0}
         onScroll={({ currentTarget: { scrollTop } }) => {
-          // 0 at the end, negative above it.
+          // `scrollTop` is 0 at the end and negative above.
           const isEnd = scrollTop > -END_TOLERANCE;
           oldest.current = isEnd ? undefined : (oldest.current ?? items[0]?.id);
           if (isEnd) setUnseen(false);
@@ -99,7 +98,7 @@ function read(id: string, before?: string) {
   return control.messages(id, { limit: PAGE_LIMIT, ...(before !== undefined && { before }) });
 }
 
-/** Reads the newest messages, oldest first, and more until one of them is found. */
+/** Reads the newest messages, oldest first, and continues back to the message `oldest`. */
 async function readDownTo(id: string, oldest: string | undefined) {
   let { items, more } = await read(id);
   while (more && oldest !== undefined && items.every((message) => message.id !== oldest)) {
@@ -112,7 +111,7 @@ async function readDownTo(id: string, oldest: string | undefined) {
 
 async function remove(id: string): Promise<void> {
   await attempt(() => control.deleteMessage(id), "Deleted. A deletion is no event.");
-  // The focused button disappears.
+  // The focused button has disappeared.
   document.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`)?.focus();
 }
 
@@ -135,10 +134,10 @@ function onKey(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): 
 
 interface MessageProps {
   readonly message: MessageView;
-  /** The message that it answers, if that is listed. */
+  /** The message that this one replies to, if it is in the list. */
   readonly answered: MessageView | undefined;
   readonly isOwn: boolean;
-  /** True if the message before is of the same author. */
+  /** True if the previous message has the same author. */
   readonly isSameAuthor: boolean;
   readonly isLast: boolean;
   readonly onDelete: () => void;
@@ -146,7 +145,7 @@ interface MessageProps {
 
 function Message({ message, answered, isOwn, isSameAuthor, isLast, onDelete }: MessageProps) {
   const { id, authorUsername: by, fromBot, text, images, createdAt } = message;
-  // Section 2: a deleted message keeps its place, without its text and its images.
+  // A deleted message keeps its place but has no text and no images (section 2).
   const isDeleted = text === "" && images.length === 0;
   const time = new Date(createdAt).toLocaleString();
   return (

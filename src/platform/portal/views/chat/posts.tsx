@@ -17,7 +17,7 @@ import { threaded } from "./threads.ts";
 
 type Act = Omit<ActInput, "from">;
 
-/** Lets the person act. Reports if no bot is concerned, because then there is no event. */
+/** Performs an action of the selected person. Shows a note if no bot gets an event. */
 async function act(input: Act): Promise<void> {
   const { events } = await control.act({ ...input, from: person.value });
   if (events.length === 0) say("Done. It concerns no bot, so there is no event.");
@@ -25,7 +25,7 @@ async function act(input: Act): Promise<void> {
 
 export interface PostsProps {
   readonly bot: Profile;
-  /** `undefined`: all posts. */
+  /** `undefined` means all posts. */
   readonly postId: string | undefined;
 }
 
@@ -66,13 +66,12 @@ async function onePost(id: string): Promise<Page<ControlPost>> {
   return { items: [await control.post(id)], nextCursor: null };
 }
 
-/** A text in the making, such as a reply to a comment. */
+/** A text in progress, for example a reply to a comment. */
 interface Writing {
   readonly act: Act;
   readonly label: string;
 }
 
-/** A post with its comments. */
 function Post({ post, bot }: { readonly post: ControlPost; readonly bot: Profile }) {
   const { id, author, quotedPostId } = post;
   const [writing, setWriting] = useState<Writing>();
@@ -116,7 +115,7 @@ function Post({ post, bot }: { readonly post: ControlPost; readonly bot: Profile
   );
 }
 
-/** Acts on a post, with their counts. */
+/** Actions on a post: type, label and field with the count. */
 const postActs = [
   ["comment", "Comment", "comments"],
   ["like", "Like", "likes"],
@@ -129,7 +128,7 @@ interface ActsProps {
   readonly onWrite: (writing: Writing) => void;
 }
 
-/** Acts of a person on a post or a comment. Those with a text open the composer. */
+/** Buttons for a post or comment. Actions with a text open the composer. */
 function Acts({ of, onWrite }: ActsProps) {
   const { id } = of;
   if (of.type === "post") {
@@ -173,7 +172,6 @@ function Acts({ of, onWrite }: ActsProps) {
   );
 }
 
-/** The post that another one quotes. */
 function Quoted({ id }: { readonly id: string }) {
   const live = useLive(() => control.post(id), { key: id, concerns: () => false });
   return (

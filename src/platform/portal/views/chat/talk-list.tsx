@@ -11,7 +11,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { isFailing, traced } from "./activity.tsx";
 import { between, nameOf } from "./talks.ts";
 
-/** Reads all conversations, the latest message first. They include those of the person, however many there are. */
+/** Reads all conversations, the latest message first. Those of the person are complete, even beyond the first page. */
 export function useConversations(of: string): Pages<ControlConversation> {
   const concerns = touches("conversationId");
   const all = usePages(control.conversations, { key: "conversations", concerns });
@@ -27,12 +27,12 @@ export interface TalkListProps {
   readonly conversations: Pages<ControlConversation>;
   readonly people: readonly Profile[];
   readonly bot: Profile;
-  /** The id of the open conversation, or "posts". */
+  /** Id of the open conversation, or "posts". */
   readonly open: string | undefined;
   readonly onNew: () => void;
 }
 
-/** The posts, the people who talk to the bot, and conversations without it. */
+/** The posts, the people who talk to the bot, and conversations without the bot. */
 export function TalkList({ conversations, people, bot, open, onNew }: TalkListProps) {
   const { data: all = [], error, reload, more, loadMore } = conversations;
   const names = new Set([...people.map(({ username }) => username), person.value]);
@@ -63,9 +63,9 @@ export function TalkList({ conversations, people, bot, open, onNew }: TalkListPr
 }
 
 interface TalkProps {
-  /** Username of the person to speak as. Without one the conversation is opened by its id. */
+  /** Username of the person to act as. Without a person, the row opens the conversation by its id. */
   readonly speaker?: string;
-  /** Without one and without a speaker the row opens the posts. */
+  /** Without a conversation and a person, the row opens the posts. */
   readonly talk?: ControlConversation | undefined;
   readonly isOpen: boolean;
 }

@@ -1,6 +1,6 @@
 import type { AuthorView, ControlConversation } from "../../../types.ts";
 
-/** Finds the one conversation of two. */
+/** Finds the direct conversation of two users. */
 export function between(
   all: readonly ControlConversation[],
   one: string,
@@ -14,18 +14,18 @@ export function between(
 
 const list = new Intl.ListFormat("en");
 
-/** Names a conversation by its members, people first: "@ben and @bot". */
+/** Returns the members of a conversation, people first: "@ben and @bot". */
 export function nameOf(members: readonly AuthorView[]): string {
   const sorted = members.toSorted((one, other) => Number(one.isBot) - Number(other.isBot));
   return list.format(sorted.map(({ username }) => `@${username}`));
 }
 
-/** The author in a conversation and the bot that is addressed; or the reason why the portal cannot write there. */
+/** Author and addressed bot of a conversation, or the reason why the portal cannot write to it. */
 export type Roles =
   | { readonly from: string; readonly to: string }
   | { readonly from?: undefined; readonly closed: string };
 
-/** @param bot username of the bot that is shown */
+/** @param bot username of the selected bot */
 export function rolesIn(
   { group, members }: Pick<ControlConversation, "group" | "members">,
   bot: string,

@@ -1,22 +1,22 @@
 import type { ControlComment } from "../../../types.ts";
 
-/** Further in there is no room on a phone. */
+/** Deeper nesting does not fit on a phone. */
 const MAX_DEPTH = 3;
 
 export interface Threaded {
   readonly comment: ControlComment;
-  /** 0 for one that answers no other, up to 3. */
+  /** 0 for a comment on the post, up to 3. */
   readonly depth: number;
 }
 
-/** Each comment behind the one that it answers, else oldest first. */
+/** Sorts each comment after the one that it replies to. Siblings stay in order, oldest first. */
 export function threaded(comments: readonly ControlComment[]): readonly Threaded[] {
   const ids = new Set(comments.map(({ id }) => id));
   const answers = Map.groupBy(comments, ({ replyToId }) =>
     replyToId !== null && ids.has(replyToId) ? replyToId : "",
   );
   const found: Threaded[] = [];
-  // A stack rather than a recursion: two bots can answer each other thousands of times.
+  // A stack instead of recursion, because two bots may reply to each other thousands of times.
   const stack = (answers.get("") ?? []).map((comment) => ({ comment, depth: 0 })).reverse();
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     found.push(next);

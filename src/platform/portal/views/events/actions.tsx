@@ -16,11 +16,11 @@ import { isTaken, type Part } from "./stories.ts";
 
 export interface UsesProps extends Pick<EventTrace, "event" | "bot"> {
   readonly parts: readonly Part[];
-  /** False for a dead letter, which is retried. */
+  /** False for a dead letter, which can only be retried. */
   readonly canRun: boolean;
 }
 
-/** Buttons that use an event once more, each with its key. */
+/** Buttons that reuse an event, each with a shortcut. */
 export function Uses({ event, bot, parts, canRun }: UsesProps) {
   const what = { eventIds: [event.id] };
   const [open, setOpen] = useState<"edit" | "test">();
@@ -55,7 +55,7 @@ export function Uses({ event, bot, parts, canRun }: UsesProps) {
   );
 }
 
-/** Buttons that decide about a dead letter. */
+/** Buttons that retry or discard a dead letter. */
 export function Decisions({ eventId: id, bot }: Pick<EntryOf<"run">, "eventId" | "bot">) {
   return (
     <div class="row">
@@ -81,7 +81,7 @@ interface DialogProps extends Pick<EventTrace, "event"> {
   readonly onClose: () => void;
 }
 
-/** A delivery whose body the developer writes. */
+/** Sends a delivery with a custom body. */
 function EditDialog({ event, bot, onClose }: DialogProps & Pick<EventTrace, "bot">) {
   const [text, setText] = useState(() => JSON.stringify({ events: [event] }, null, 2));
   return (
@@ -113,7 +113,7 @@ function EditDialog({ event, bot, onClose }: DialogProps & Pick<EventTrace, "bot
   );
 }
 
-/** A test of the bot, made from an event and the requests because of it. */
+/** Generates a test of the bot from an event and the requests that it caused. */
 function TestDialog({ event, parts, onClose }: DialogProps & Pick<UsesProps, "parts">) {
   const { copy, byHand } = useCopy("The test");
   const live = useLive(() => makeTest(event, parts), { key: "test", concerns: () => false });

@@ -8,10 +8,10 @@ import { overview, showAll, shown } from "./store.ts";
 import { entryOf, idOf, type Thing } from "./stories.ts";
 import { Trace } from "./trace.tsx";
 
-/** Rows that are shown at first, and that "Show older" adds. */
+/** Number of initial rows, and of rows that "Show older" adds. */
 const PAGE = 100;
 
-/** Every event with its outcome, the newest first. */
+/** Every event with its outcome, newest first. */
 export function Events() {
   const { id } = route.value;
   const things = shown.value;
@@ -75,7 +75,7 @@ function List({ things, open }: { readonly things: readonly Thing[]; readonly op
   );
 }
 
-/** One line for all requests that found nothing new. */
+/** Summarizes the requests without new events in one line. */
 function IdleLine() {
   const { idle } = overview.value;
   if (idle === undefined) return null;

@@ -2,7 +2,6 @@ import { useRef } from "preact/hooks";
 import { useKeys } from "../../keys/keys.ts";
 import { overview, shown, text, trouble, type } from "./store.ts";
 
-/** The search and two filters. */
 export function Filters() {
   const field = useRef<HTMLInputElement>(null);
   useKeys([{ key: "/", label: "Search", group: "Events", run: () => field.current?.focus() }]);

@@ -7,9 +7,9 @@ export interface Fixture {
 }
 
 /**
- * Writes a test for a bot of the template "starter": the same event leads to the same answers.
+ * Generates a test for a bot of the template "starter": the event must lead to the same answers.
  *
- * @param calls requests of the bot because of the event; `undefined` if it has not got the event yet
+ * @param calls API requests that the event caused; `undefined` if the bot has not received it yet
  */
 export function fixtureOf(event: AnyEvent, calls?: readonly CallRecord[]): Fixture {
   const slug = (text: string) => text.replace(/[^A-Za-z0-9_]+/g, "-");
@@ -58,7 +58,7 @@ const places: readonly (readonly [RegExp, string, string])[] = [
   [/^\/posts$/, "post", ""],
 ];
 
-/** Finds the message, comment or post that a request sent, as `bot.sent` of a test has it. */
+/** Returns the message, comment or post of a request, in the format of `bot.sent`. */
 function answerIn({ method, path, status, request }: CallRecord) {
   if (method !== "POST" || (status !== null && status >= 300)) return undefined;
   for (const [pattern, kind, name] of places) {
@@ -79,7 +79,7 @@ function bodyOf(body: string): { readonly text?: string; readonly imageKeys?: re
   }
 }
 
-/** Writes a JSON value as formatted TypeScript. */
+/** Formats a JSON value as TypeScript. */
 function literal(value: unknown, indent = ""): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const deeper = `${indent}  `;
@@ -91,7 +91,7 @@ function literal(value: unknown, indent = ""): string {
   return `${open}\n${members.map((member) => `${deeper}${member},\n`).join("")}${indent}${close}`;
 }
 
-/** Writes a key. `__proto__` stands in brackets, because it would be no field without. */
+/** Formats a key. `__proto__` must be in brackets, because it would otherwise set the prototype. */
 function keyOf(key: string): string {
   if (key === "__proto__") return '["__proto__"]';
   return /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);

@@ -15,24 +15,24 @@ import {
   type Thing,
 } from "./stories.ts";
 
-/** `bad` is trouble that a developer has to look at; `warn` is trouble that may pass. */
+/** `bad` needs attention; `warn` may resolve by itself. */
 export type Tone = "bad" | "warn" | "plain";
 
-/** Result of an event, a delivery, a run or a request. */
+/** Result of an event, delivery, run or request. */
 export interface Outcome {
   readonly tone: Tone;
   readonly text: string;
-  /** ISO 8601. Beginning of what is still under way. */
+  /** ISO 8601. Start of a result still in progress. */
   readonly since?: string;
 }
 
-/** Facts about the bots that outcomes depend on. */
+/** Facts about bots that outcomes depend on. */
 export type Bots = Pick<Overview, "reporting" | "off">;
 
-/** In ms. A request that takes longer is slow, and a run that takes longer shows its duration. */
+/** In ms. Slower requests are highlighted, and slower runs show their duration. */
 export const SLOW_MS = 2_000;
 
-/** Describes what the bot made of an event. */
+/** Describes the result of an event. */
 export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Outcome {
   const held = heldIn(parts);
   if (held !== undefined)
@@ -78,7 +78,7 @@ function failed({ attempt, outcome, error }: EntryOf<"run">): Outcome {
   return { tone: "bad", text: what + why };
 }
 
-/** Describes the answer to a delivery or a request. */
+/** Describes the answer to a delivery or request. */
 export function answerOf(answer: Parameters<typeof isFailed>[0]): Outcome {
   const { status } = answer;
   return {
@@ -87,7 +87,7 @@ export function answerOf(answer: Parameters<typeof isFailed>[0]): Outcome {
   };
 }
 
-/** True for a thing that has failed. A webhook that is off has a banner. */
+/** Returns whether an event or request has failed. A disabled webhook has a banner instead. */
 export function isTrouble(thing: Thing, bots: Bots): boolean {
   if (thing.kind === "event") return outcomeOf(thing, bots).tone === "bad";
   return thing.kind === "calls" && !thing.recovered && isFailed(thing.call);
@@ -104,7 +104,7 @@ const acts: Readonly<Record<string, string>> = {
   quote: "quoted it",
 };
 
-/** Describes what a person did: "mentioned the bot: “hello”". */
+/** Describes the action behind an event: "mentioned the bot: “hello”". */
 export function actOf({ type, text }: Pick<Story["event"], "type" | "text">): string {
   const quoted = text === undefined ? "" : `“${text}”`;
   return [acts[type] ?? type, quoted].filter(Boolean).join(": ") || type;
@@ -123,7 +123,7 @@ export function changeOf({ entry }: Change): string {
   return `${names[entry.kind]} ${entry.change}: ${detail}`;
 }
 
-/** Describes requests that belong to no event: "GET /events". */
+/** Describes requests without an event: "GET /events". */
 export function callOf({ call }: Calls): string {
   const sender = call.doctor === true ? "service-bot doctor: " : "";
   const quoted = call.text === undefined ? "" : ` “${call.text}”`;

@@ -8,14 +8,14 @@ import { remedyOf } from "./remedy.ts";
 
 type ExchangeRecord = DeliveryRecord | CallRecord;
 
-/** Reads a delivery (`dlv_…`) or a request of the bot (`call_…`). A record does not change. */
+/** Reads a delivery (`dlv_…`) or a request of the bot (`call_…`). Records never change. */
 function useRecord(id: string) {
   const read = (): Promise<ExchangeRecord> =>
     id.startsWith("dlv_") ? control.delivery(id) : control.call(id);
   return useLive(read, { key: id, concerns: () => false });
 }
 
-/** A request and its answer, as they went over the wire. */
+/** A request and its answer, as sent and received. */
 export function Exchange({ id }: { readonly id: string }) {
   return (
     <Loaded live={useRecord(id)}>
@@ -71,7 +71,7 @@ function Failed({ record }: { readonly record: ExchangeRecord }) {
 
 interface MessageProps extends Pick<RecordedResponse, "headers" | "body" | "truncated"> {
   readonly title: string;
-  /** Names the message for screen readers. */
+  /** Describes the message for screen readers. */
   readonly of: string;
 }
 

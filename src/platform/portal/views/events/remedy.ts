@@ -1,9 +1,9 @@
 import type { View } from "../../live/route.ts";
 
-/** One sentence on how to mend a failure. */
+/** One sentence with the remedy of a failure. */
 export interface Remedy {
   readonly text: string;
-  /** View in which it is done. */
+  /** The view in which the user can apply the remedy. */
   readonly view?: View;
 }
 
@@ -59,11 +59,11 @@ export interface FailedDelivery {
   readonly status: number | null;
   readonly error?: string;
   readonly fault?: string;
-  /** Code of the bot's answer, if it is known. */
+  /** Error code in the bot's answer. Absent if the answer has none. */
   readonly code?: string | undefined;
 }
 
-/** Returns the remedy of a delivery that failed. `undefined` if it did not, or none is known. */
+/** Returns the remedy of a failed delivery. `undefined` for a success or an unknown failure. */
 export function remedyOf({ status, error, fault, code = "" }: FailedDelivery): Remedy | undefined {
   if (error === undefined) return undefined;
   if (fault !== undefined) {

@@ -21,11 +21,11 @@ import { Trace } from "./trace.tsx";
 export interface RowProps {
   readonly thing: Thing;
   readonly isOpen: boolean;
-  /** Opens a row beside a conversation, where its trace is brief. Default: the address of the row changes. */
+  /** Opens a row next to a conversation, with a brief trace. Default: changes the URL to the row. */
   readonly onOpen?: (id: string) => void;
 }
 
-/** A thing of the list. An event and a request open below their row. */
+/** A row of the list. Events and requests expand below it. */
 export function Row({ thing, isOpen, onOpen }: RowProps) {
   if (thing.kind === "change") {
     const { entry } = thing;
@@ -78,7 +78,7 @@ function outcomeOfCalls(calls: Calls): Outcome {
   return { tone, text: answerOf(calls.call).text + times };
 }
 
-/** An outcome in its colour, with the time that it has been under way. */
+/** An outcome in its color. Includes the elapsed time of one in progress. */
 export function OutcomeText({ outcome }: { readonly outcome: Outcome }) {
   const { tone, text, since } = outcome;
   return (
@@ -92,7 +92,7 @@ export function OutcomeText({ outcome }: { readonly outcome: Outcome }) {
   );
 }
 
-/** Time since a beginning: " for 12 s". Empty for a short one. */
+/** Elapsed time: " for 12 s". Empty for a short time. */
 function Elapsed({ since }: { readonly since: string }) {
   const ms = ticking.value + clockOffset.value - Date.parse(since);
   return <>{ms >= SLOW_MS && ` for ${duration(ms)}`}</>;

@@ -2,14 +2,14 @@ import { actOf, answerOf, type Bots, callOf, changeOf, isTrouble, outcomeOf } fr
 import type { Overview, Thing } from "./stories.ts";
 
 export interface Filter {
-  /** Words that a thing must have, all of them. Empty: every thing. */
+  /** Words to match, all of them. Empty matches every row. */
   readonly text: string;
-  /** An event type. Empty: every type. */
+  /** Event type. Empty matches every type. */
   readonly type: string;
   readonly onlyTrouble: boolean;
 }
 
-/** Selects the things that fit, in their order. */
+/** Returns the matching rows in order. */
 export function select(overview: Overview, { text, type, onlyTrouble }: Filter): readonly Thing[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return overview.things.filter((thing) => {

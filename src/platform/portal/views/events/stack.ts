@@ -1,7 +1,7 @@
-/** Frames of Node and of packages, which a developer seldom corrects. */
+/** Frames of Node and packages, which are rarely the place to fix. */
 const FOREIGN = /\bnode:|\/node_modules\//;
 
-/** Shown frames. The next ones are seldom the cause. */
+/** Number of frames to show. Later ones are rarely the cause. */
 const MAX_FRAMES = 3;
 
 export interface Frame {
@@ -11,7 +11,7 @@ export interface Frame {
   readonly after: string;
 }
 
-/** Finds the first frames of the bot's own code. */
+/** Returns the first frames in the bot's own code. */
 export function ownFrames(stack: string): readonly Frame[] {
   const own = stack.split("\n").filter((line) => /^\s+at /.test(line) && !FOREIGN.test(line));
   return own.slice(0, MAX_FRAMES).map((line) => {

@@ -6,10 +6,10 @@ type Run = EntryOf<"run">;
 type Decision = EntryOf<"inbox">;
 type Held = EntryOf<"fault">;
 
-/** Entry of the timeline about an event. */
+/** A timeline entry that belongs to an event. */
 export type Part = Delivery | Call | Run | Decision | Held;
 
-/** An event with all that the timeline knows about it. */
+/** An event with all of its timeline entries. */
 export interface Story {
   readonly kind: "event";
   readonly event: EntryOf<"event">;
@@ -17,43 +17,43 @@ export interface Story {
   readonly parts: readonly Part[];
 }
 
-/** Requests of the bot that belong to no event. Equal failures are one row, with their count. */
+/** Requests of the bot without an event. Repeated failures share one row with a count. */
 export interface Calls {
   readonly kind: "calls";
   readonly call: Call;
   count: number;
   lastAt: string;
-  /** True once an equal request succeeded. */
+  /** True once the same request has succeeded. */
   recovered: boolean;
 }
 
-/** A change of the platform, such as a webhook that was switched off. */
+/** A change of the platform, for example a disabled webhook. */
 export interface Change {
   readonly kind: "change";
   readonly entry: EntryOf<"webhook" | "app" | "fault" | "state">;
 }
 
-/** One row of the list. */
+/** A row of the list. */
 export type Thing = Story | Calls | Change;
 
-/** Returns the entry that a row begins with. */
+/** Returns the first entry of a row. */
 export function entryOf(thing: Thing) {
   if (thing.kind === "event") return thing.event;
   return thing.kind === "calls" ? thing.call : thing.entry;
 }
 
-/** Names an event of any bot: by its id, or by `bot/id`, because crons of several bots may have one id. */
+/** Returns the key of an event among all bots: its id, or `bot/id` because crons of several bots may share an id. */
 export function keyOfEvent({ bot, id }: { bot?: string | undefined; id: string }): string {
   return isOwn(id) ? `${bot}/${id}` : id;
 }
 
-/** Reads the key of an event. The bot of an event of the platform is `undefined`. */
+/** Parses the key of an event. `bot` is `undefined` for an event of the platform's log. */
 export function readKey(key: string): { readonly bot: string | undefined; readonly id: string } {
   const [, bot, id = key] = /^(\w+)\/(.+)$/s.exec(key) ?? [];
   return { bot, id };
 }
 
-/** Returns the id of a thing that opens; of an event its key. */
+/** Returns the id of a row that expands; for an event, its key. */
 export function idOf(thing: Thing): string | undefined {
   const entry = entryOf(thing);
   if (entry.kind === "event") return keyOfEvent(entry);
@@ -65,11 +65,11 @@ export interface Overview {
   readonly things: readonly Thing[];
   /** By {@link keyOfEvent}. */
   readonly stories: ReadonlyMap<string, Story>;
-  /** Requests that found nothing new. `undefined` without one. */
+  /** Requests without new events. `undefined` if there are none. */
   readonly idle: { readonly count: number; readonly lastAt: string } | undefined;
-  /** Bots whose webhook is off. */
+  /** Bots whose webhook is disabled. */
   readonly off: ReadonlySet<string>;
-  /** Bots that report their runs. Of the others only deliveries are known. */
+  /** Bots that report their runs. For all others, the timeline has only deliveries. */
   readonly reporting: ReadonlySet<string>;
 }
 
@@ -78,13 +78,13 @@ interface GrowingStory extends Story {
   parts: Part[];
 }
 
-/** Makes one thing of all entries about it. */
+/** Groups the entries of each event into one row. */
 export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   const things: Thing[] = [];
   const stories = new Map<string, GrowingStory>();
   const reporting = new Set<string>();
   const off = new Set<string>();
-  /** Rows of failures that the next equal request joins. */
+  /** Rows of failures that the next identical request joins. */
   const failing = new Map<string, Calls>();
   let idle: Overview["idle"];
   for (const entry of entries) {
@@ -100,7 +100,7 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
     if (isPart(entry)) {
       const about = eventKeysOf(entry)
         .flatMap((key) => stories.get(key) ?? [])
-        // The newest minute of the log is read again and again.
+        // Bots read the newest minute of the log repeatedly.
         .filter(({ parts }) => !isRead(entry) || !parts.some(isTaken));
       for (const story of about) {
         story.parts.push(entry);
@@ -116,7 +116,7 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   return { things, stories, idle, off, reporting };
 }
 
-/** True for an entry that is no row of its own. */
+/** Returns whether an entry belongs to an event or request instead of its own row. */
 function isPart(entry: Exclude<TimelineEntry, { kind: "event" }>): entry is Part {
   if (entry.kind === "fault") {
     return entry.target === "api" && (entry.change === "held" || entry.change === "released");
@@ -124,7 +124,7 @@ function isPart(entry: Exclude<TimelineEntry, { kind: "event" }>): entry is Part
   return entry.kind !== "webhook" && entry.kind !== "app" && entry.kind !== "state";
 }
 
-/** Adds the place of a run to its timer, which a request before it may not have named. */
+/** Adds the conversation or post of a run to its timer. An earlier request may not have named it. */
 function placed(event: Story["event"], { conversationId, postId }: Run): Story["event"] {
   return { ...event, ...(conversationId && { conversationId }), ...(postId && { postId }) };
 }
@@ -135,7 +135,7 @@ function eventKeysOf(part: Part): readonly string[] {
   return id === undefined ? [] : [keyOfEvent({ bot, id })];
 }
 
-/** True for a page of the log that reached the bot with events. */
+/** Returns whether a call read events from the log successfully. */
 export function isRead(part: Part): part is Call & { readonly eventIds: readonly string[] } {
   return part.kind === "api" && part.status === 200 && part.eventIds !== undefined;
 }
@@ -151,7 +151,7 @@ function recover(failing: Map<string, Calls>, call: Call): void {
   failing.delete(keyOf(call));
 }
 
-/** Adds a row, or counts a failure in the row of the failures before. */
+/** Adds a row, or counts a failure in the row of earlier ones. */
 function addCall(things: Thing[], failing: Map<string, Calls>, call: Call): void {
   const before = failing.get(keyOf(call));
   if (before?.call.status === call.status) {
@@ -164,29 +164,29 @@ function addCall(things: Thing[], failing: Map<string, Calls>, call: Call): void
   if (isFailed(call)) failing.set(keyOf(call), row);
 }
 
-/** True for a timer or a cron of the bot, which is in no log. */
+/** Returns whether the event is a timer or cron of the bot. Those are in no log. */
 export function isOwn(id: string): boolean {
   return /^(timer|cron):/.test(id);
 }
 
-/** Finds the request that the platform has not answered yet. */
+/** Returns the fault entry of a request that is still held. `undefined` if none is. */
 export function heldIn(parts: readonly Part[]): Held | undefined {
   const last = parts.findLast(({ kind }) => kind !== "delivery");
   return last?.kind === "fault" && last.change === "held" ? last : undefined;
 }
 
-/** Finds the last run, or the decision that came after it. */
+/** Returns the last run, or the decision after it. */
 export function endOf(parts: readonly Part[]): Run | Decision | undefined {
   return parts.findLast((part) => part.kind === "run" || part.kind === "inbox");
 }
 
-/** True if the bot got the event: false for a delivery that failed, `undefined` for other parts. */
+/** Returns whether the bot received the event: false for a failed delivery, `undefined` for other entries. */
 export function isTaken(part: Part): boolean | undefined {
   if (part.kind === "delivery") return part.error === undefined;
   return isRead(part) ? true : undefined;
 }
 
-/** Finds the error that the line of a run shows: each once, and none that stands above the lines. */
+/** Returns the error to show in a run's line. Omits repeated errors and the one already shown above the lines. */
 export function errorIn(run: Run, parts: readonly Part[]): Run["error"] {
   const runs = [endOf(parts), ...parts].filter((part) => part?.kind === "run");
   const first = runs.find(
@@ -195,12 +195,12 @@ export function errorIn(run: Run, parts: readonly Part[]): Run["error"] {
   return first === run && run !== endOf(parts) ? run.error : undefined;
 }
 
-/** Returns the code of an error whose message does not begin with it. */
+/** Returns the code of an error. `undefined` if its message already begins with the code. */
 export function codeOf({ code, message }: NonNullable<Run["error"]>): string | undefined {
   return code !== undefined && message.startsWith(code) ? undefined : code;
 }
 
-/** Reads the request of a step: the text that it sends, and its time: ISO 8601. */
+/** Parses the request of a step: the text to send and the time (ISO 8601). */
 export function intentOf(request: string): { readonly text: string; readonly at?: string } {
   try {
     const { text = "", at } = Object(JSON.parse(request));
@@ -211,7 +211,7 @@ export function intentOf(request: string): { readonly text: string; readonly at?
   }
 }
 
-/** True for a delivery or a request without a good answer. */
+/** Returns whether a delivery or request failed. */
 export function isFailed({ status, error }: Pick<Delivery, "status" | "error">): boolean {
   return error !== undefined || status === null || status >= 400;
 }

@@ -25,13 +25,13 @@ import {
 } from "./stories.ts";
 
 interface TraceProps {
-  /** The key of an event. */
+  /** Key of an event. */
   readonly id: string;
-  /** Without the payload, and with the decisions about a dead letter alone. */
+  /** Hides the payload, and all buttons except those for a dead letter. */
   readonly isBrief?: boolean;
 }
 
-/** An event with its deliveries, the runs of its handler and the requests of the bot because of it. */
+/** An event with its deliveries, handler runs and the requests that it caused. */
 export function Trace({ id, isBrief = false }: TraceProps) {
   const { id: eventId, bot } = readKey(id);
   const live = useLive(() => control.event(eventId, bot), {
@@ -108,7 +108,7 @@ interface FailedRunProps {
 function FailedRun({ run, parts }: FailedRunProps) {
   const { at, eventId, bot, outcome, error, retryInMs } = run;
   const code = error && codeOf(error);
-  // A bot sends a stack once for equal errors.
+  // A bot sends the stack only once for equal errors.
   const withStack = parts.findLast(
     (part) => part.kind === "run" && part.error?.stack !== undefined,
   );
@@ -135,7 +135,7 @@ function FailedRun({ run, parts }: FailedRunProps) {
   );
 }
 
-/** The first frames of the bot's own code, and the whole stack folded below. */
+/** The first frames of the bot's own code. The full stack is collapsed. */
 function Stack({ stack }: { readonly stack: string }) {
   return (
     <>
@@ -157,7 +157,7 @@ function Stack({ stack }: { readonly stack: string }) {
 interface PartRowProps {
   readonly part: Part;
   readonly parts: readonly Part[];
-  /** When the event happened: ISO 8601. */
+  /** Time of the event. ISO 8601. */
   readonly from: string;
 }
 
@@ -167,7 +167,7 @@ function PartRow({ part, parts, from }: PartRowProps) {
   return <Line {...shown} at={part.at} from={from} />;
 }
 
-/** Describes a part. `undefined` for a wait that is over. */
+/** Describes an entry. `undefined` for a wait that has ended. */
 function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "from"> | undefined {
   switch (part.kind) {
     case "delivery": {
@@ -211,20 +211,20 @@ const ends: Readonly<Record<EntryOf<"run">["outcome"], Outcome>> = {
 
 interface LineProps {
   readonly at?: string;
-  /** When the event happened: ISO 8601. */
+  /** Time of the event. ISO 8601. */
   readonly from?: string;
   readonly kind: string;
   readonly what: ComponentChildren;
   readonly fault?: string | undefined;
-  /** True if the bot did not name the event of a request. */
+  /** True if the event of a request is a guess. */
   readonly guessed?: true | undefined;
   readonly result?: Outcome;
   readonly ms?: number;
-  /** Details, read once the line is opened. */
+  /** Details, loaded when the line expands. */
   readonly children?: () => ComponentChildren;
 }
 
-/** A line of the trace: time, kind, object, result and duration, in columns. */
+/** A line of the trace, in columns: time, kind, object, result and duration. */
 function Line({ at, from, kind, what, fault, guessed, result, ms, children }: LineProps) {
   const [isOpen, setOpen] = useState(false);
   const cells = (
@@ -254,7 +254,7 @@ function Line({ at, from, kind, what, fault, guessed, result, ms, children }: Li
   );
 }
 
-/** Time since the event. The exact time shows on hover. */
+/** Time since the event. Hover shows the exact time. */
 function Offset({ at, from }: { readonly at: string; readonly from: string }) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
@@ -266,11 +266,11 @@ function Offset({ at, from }: { readonly at: string; readonly from: string }) {
 interface StepsProps extends Required<Pick<LineProps, "from">> {
   readonly id: string;
   readonly bot: string;
-  /** Changes with the event. */
+  /** Changes with each new entry, to reload the steps. */
   readonly version: number;
 }
 
-/** Steps of the handler, as the bot's inbox has them. A bot that does not serve its inbox shows none. */
+/** Steps of the handler from the bot's inbox. Empty if the bot does not serve its inbox. */
 function Steps({ id, bot, from, version }: StepsProps) {
   const key = `${bot} ${id} ${version}`;
   const { data } = useLive(() => control.inboxEvent(id, bot), { key, concerns: () => false });

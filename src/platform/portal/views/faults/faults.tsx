@@ -21,7 +21,7 @@ import {
   type Scenario,
 } from "./scenarios.ts";
 
-/** A menu of scenarios. Each active fault is a banner on every view. */
+/** A menu of scenarios. Each active fault has a banner in every view. */
 export function Faults() {
   const { app } = useShownApp();
   const live = trouble.value;
@@ -62,7 +62,7 @@ function activeFirst<T extends { readonly active: boolean }>(rows: readonly T[])
   return rows.toSorted((a, b) => Number(b.active) - Number(a.active));
 }
 
-/** A row with the fields of the fault folded. */
+/** A row with the fields of the fault collapsed. */
 function faultRow(scenario: Scenario, active: boolean) {
   const { title, key } = scenario;
   return {
@@ -121,7 +121,7 @@ interface SummaryProps extends Pick<Scenario, "title" | "bot"> {
   readonly children?: ComponentChildren;
 }
 
-/** The name of a scenario, with its effect folded. */
+/** Title of a scenario, with its effect collapsed. */
 function Summary({ title, bot, active, blocked, children }: SummaryProps) {
   return (
     <details class="grow">

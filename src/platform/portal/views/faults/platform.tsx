@@ -10,20 +10,19 @@ export interface Situation {
   readonly hasStorage: boolean;
 }
 
-/** Trouble that the owner of the app or of the platform causes. */
+/** Trouble caused by the owner of the app or the platform. */
 export interface PlatformScenario {
   readonly title: string;
   /** Reaction of the bot (docs/internals/guarantees.md). */
   readonly bot: string;
   readonly isActive: (now: Situation) => boolean;
-  /** Why it cannot start now. */
+  /** Reason why it cannot start now. */
   readonly blocked?: (now: Situation) => string | undefined;
-  /** Text of the banner while it is active. */
   readonly banner: (now: Situation) => ComponentChildren;
   readonly start: (now: Situation) => Promise<unknown>;
   /** Label of the button that ends it. Default: "Turn on". */
   readonly action?: string;
-  /** Absent if it cannot be ended. */
+  /** Absent if it cannot be undone. */
   readonly stop?: (now: Situation) => Promise<unknown>;
   readonly confirm?: ActionProps["confirm"];
 }

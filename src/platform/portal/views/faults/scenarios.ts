@@ -3,25 +3,24 @@ import { span } from "../../parts/duration.ts";
 import type { FieldSpec } from "../../parts/fields.tsx";
 import type { Values } from "../../parts/values.ts";
 
-/** Parts of the platform that can fail. */
 export type Target = "webhook" | "api" | "events";
 
 export const targets: readonly Target[] = ["webhook", "api", "events"];
 
-/** A fault in words. */
+/** A fault with its description. */
 export interface Scenario {
   readonly title: string;
   /** Reaction of the bot (docs/internals/guarantees.md). */
   readonly bot: string;
-  /** Key in the Faults view. */
+  /** Shortcut in the Faults view. */
   readonly key?: string;
-  /** The fault. Its fields can be edited before the start. */
+  /** The fault to set. The user can edit its fields first. */
   readonly change: FaultsChange;
 }
 
 export const deliveries: readonly Scenario[] = [
   {
-    // Its key works on every view.
+    // This shortcut works in every view.
     key: "f",
     title: "The next delivery fails",
     bot: "The platform sends the events again after about 30 s, or the bot reads them by polling.",
@@ -123,7 +122,7 @@ export const requests: readonly Scenario[] = [
   },
 ];
 
-/** The end of every fault. */
+/** Ends every fault. */
 export const noFaults: FaultsChange = {
   webhook: { mode: "none" },
   api: { mode: "none" },
@@ -132,7 +131,6 @@ export const noFaults: FaultsChange = {
 
 type FieldName = "status" | "delayMs" | "lateMs" | "retryAfterSeconds" | "match" | "times" | "rate";
 
-/** A fault of any part. */
 type Fault = { readonly mode: string } & {
   readonly [K in FieldName]?: number | string | undefined;
 };
@@ -191,7 +189,7 @@ function namesOf({ mode: _, ...fault }: Fault): readonly FieldName[] {
   return (Object.keys(fields) as FieldName[]).filter((name) => names.has(name));
 }
 
-/** Lists the fields of a scenario, with its values. */
+/** Returns the fields of a scenario, filled with its values. */
 export function fieldsOf(scenario: Scenario): readonly FieldSpec[] {
   const { fault } = faultOf(scenario);
   return namesOf(fault).map((name) => {
@@ -206,7 +204,7 @@ export function fieldsOf(scenario: Scenario): readonly FieldSpec[] {
   });
 }
 
-/** Converts the fields of a scenario into a change of the platform. Empty fields are left out. */
+/** Converts form values into a change of the faults. Drops empty fields. */
 export function changeOf(scenario: Scenario, values: Values): FaultsChange {
   const { target, fault } = faultOf(scenario);
   const given = namesOf(fault).flatMap((name): [string, number | string][] => {
@@ -215,23 +213,23 @@ export function changeOf(scenario: Scenario, values: Values): FaultsChange {
     if (name === "match") return [[name, text]];
     return [[name, Number(text) / (name === "rate" ? 100 : 1)]];
   });
-  // The fields are those of the target.
+  // The fields are those of the target, which the type cannot express.
   return { [target]: { mode: fault.mode, ...Object.fromEntries(given) } } as FaultsChange;
 }
 
-/** True while the fault of a scenario is set, with an end or without one as in the scenario. */
+/** Returns whether the fault of a scenario is active. It must also agree about having a number of `times`. */
 export function isActive(scenario: Scenario, faults: FaultsState): boolean {
   const { target, fault } = faultOf(scenario);
   const { mode, times } = faults[target];
   return mode === fault.mode && (times === undefined) === (fault.times === undefined);
 }
 
-/** The end of a scenario's fault. */
+/** Returns the change that ends the fault of a scenario. */
 export function endOf(scenario: Scenario): FaultsChange {
   return { [faultOf(scenario).target]: { mode: "none" } };
 }
 
-/** Describes the fault of a part, with its details. `undefined` without a fault. */
+/** Describes the active fault of a part, with its details. `undefined` if there is none. */
 export function activeFault(target: Target, faults: FaultsState): string | undefined {
   const now: Fault = faults[target];
   const sameMode = [...deliveries, ...requests].filter((scenario) => {
@@ -248,7 +246,7 @@ export function activeFault(target: Target, faults: FaultsState): string | undef
   return `${scenario.title}: ${[...details, end].filter(Boolean).join(", ")}`;
 }
 
-/** Counts the requests or events that a fault holds back, even after its end. `undefined` without any. */
+/** Counts held requests or late events, even after the fault has ended. `undefined` if there are none. */
 export function heldBack(target: Target, faults: FaultsState): string | undefined {
   const held = target === "webhook" ? 0 : faults[target].held;
   if (held === 0) return undefined;

@@ -5,7 +5,6 @@ interface AccountFormProps {
   readonly create: (account: { username: string; name?: string }) => Promise<unknown>;
 }
 
-/** Creates a bot or a person. */
 export function AccountForm({ kind, create }: AccountFormProps) {
   return (
     <Form

@@ -10,7 +10,7 @@ import { AccountForm } from "./account-form.tsx";
 import { createToken } from "./create-token.tsx";
 import { revokeWarning, scopes } from "./names.ts";
 
-/** Bots of the platform. Each has tokens, a webhook and a kill switch of its own. */
+/** Bots of the platform. Each has its own tokens, webhook and kill switch. */
 export function Bots() {
   const { apps = [], app: shown } = useShownApp();
   const rows = apps.map((app) => {
@@ -77,7 +77,7 @@ function Switch({ app: { bot, disabled } }: { readonly app: AppView }) {
 
 const scopeOptions = scopes.map(([value, hint]) => ({ value, hint, checked: true }));
 
-/** Tokens of the shown bot. */
+/** Tokens of the selected bot. */
 export function Tokens({ app }: { readonly app: AppView }) {
   const { username } = app.bot;
   const live = useLive(control.tokens, {

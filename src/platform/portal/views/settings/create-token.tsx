@@ -11,7 +11,7 @@ interface WantedToken {
   readonly bot: string;
 }
 
-/** Creates a token, and shows it once. */
+/** Creates a token and shows it once. */
 export async function createToken({
   scopes: wanted = everyScope,
   bot,

@@ -1,6 +1,6 @@
 import type { AppView, LimitName, LimitView, Scope } from "../../../types.ts";
 
-/** Scopes (section 5), each with its permissions. */
+/** Scopes and their permissions (section 5). */
 export const scopes: readonly (readonly [Scope, string])[] = [
   ["read", "read content, and every event but direct messages"],
   ["posts:write", "write posts, upload images"],
@@ -8,7 +8,7 @@ export const scopes: readonly (readonly [Scope, string])[] = [
   ["dm", "read and answer direct messages, their events, upload images"],
 ];
 
-/** Limits (section 8). */
+/** Labels of the limits (section 8). */
 export const limitTexts: Readonly<Record<LimitName, string>> = {
   requestsPerMinute: "Requests per minute",
   dmsPerDay: "Direct messages per day",
@@ -19,7 +19,7 @@ export const limitTexts: Readonly<Record<LimitName, string>> = {
 
 export const limitNames: readonly LimitName[] = Object.keys(limitTexts) as LimitName[];
 
-/** Describes how much of a limit is used. */
+/** Describes the use of a limit. */
 export function usage({ used, limit }: LimitView): string {
   return limit === null ? `${used} used, no limit` : `${used} of ${limit} used`;
 }
@@ -41,7 +41,7 @@ export function revokeWarning(
   return "Requests with it get 401.";
 }
 
-/** Names the file of a snapshot, with its time. */
+/** Returns the file name of a snapshot, with the time. */
 export function fileName(snapshot: string, at: Date): string {
   const time = at.toISOString().slice(0, 19).replaceAll(":", "-");
   return `service-bot-${snapshot.replace(/[^\w.-]+/g, "-").slice(0, 60)}-${time}.db`;

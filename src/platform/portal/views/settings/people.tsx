@@ -88,7 +88,6 @@ export function Blocks({ names }: NamesProps) {
   );
 }
 
-/** Creates groups. */
 export function Groups({ names }: NamesProps) {
   const proposal = [...names.slice(0, 2), ...names.slice(-1)].join(", ");
   return (

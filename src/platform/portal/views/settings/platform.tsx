@@ -13,7 +13,7 @@ import { resetClock } from "../../shell/banner.tsx";
 import { isRefused, offsetAt, type ReadClock, shownTime } from "./clock.ts";
 import { fileName, limitNames, limitTexts, usage } from "./names.ts";
 
-/** Rate limit and quotas of the shown bot, with their use. */
+/** Rate limit and quotas of the selected bot, with their use. */
 export function Limits() {
   const live = useLive(control.limits, {
     key: bot.value,
@@ -101,7 +101,7 @@ export function Clock() {
   );
 }
 
-/** Advances without a request. */
+/** Ticks without requests to the platform. */
 function Face({ clock }: { readonly clock: ReadClock }) {
   const at = Math.max(ticking.value, clock.readAt);
   const shown = new Date(shownTime(clock, at)).toISOString();

@@ -6,7 +6,6 @@ import { Bots, Tokens } from "./bots.tsx";
 import { Blocks, Groups, People } from "./people.tsx";
 import { Clock, Limits, Snapshots } from "./platform.tsx";
 
-/** Bots, people and the platform, the most used first. */
 export function Settings() {
   const { apps = [], app, error, reload } = useShownApp();
   const { people } = usePeople();

@@ -7,23 +7,22 @@ import { Code, Time, Until } from "../../parts/bits.tsx";
 import { bytes } from "../../parts/duration.ts";
 import { Action } from "../../parts/form.tsx";
 
-/** Runs change states and timers, and fired ones are known by their runs. */
+/** Runs change states and timers, and a fired timer leads to a run. */
 const concerns = ({ kind }: TimelineEntry) => kind === "run" || kind === "state";
 
-/** Reads the states whose keys begin with a text. */
+/** Reads the states whose keys begin with the prefix. */
 export function useStates(prefix: string): Pages<StateView> {
   const read = (cursor?: string) => control.states({ prefix, cursor });
   return usePages(read, { key: `${bot.value} ${prefix}`, concerns });
 }
 
-/** Reads the timers of a lane. Default: all timers. */
+/** Reads the timers of a lane. Default: all lanes. */
 export function useTimers(lane?: string): Pages<TimerView> {
   const read = (cursor?: string): Promise<Page<TimerView>> =>
     control.timers({ cursor, ...(lane === undefined ? {} : { lane }) });
   return usePages(read, { key: `${bot.value} ${lane}`, concerns });
 }
 
-/** Reads the cron patterns of the bot. */
 export function useCrons(): Pages<CronView> {
   const read = async () => ({ ...(await control.crons()), nextCursor: null });
   return usePages(read, { key: bot.value, concerns });
@@ -49,7 +48,7 @@ export function StateItem({ state, isOpen }: { readonly state: StateView; isOpen
   );
 }
 
-/** Rows of timers. The key distinguishes timers of one name and lane. */
+/** Rows of timers. A row includes the key if several timers share a lane and name. */
 export function TimerItems({ timers }: { readonly timers: readonly TimerView[] }) {
   return timers.map((timer) => {
     const { lane, name, key } = timer;

@@ -4,14 +4,14 @@ import { Card } from "../../parts/card.tsx";
 import { Action } from "../../parts/form.tsx";
 import { readBotStatus } from "./bot-status.ts";
 
-/** In ms. The bot keeps each report for a second, so an earlier request would get the report before the change. */
+/** In ms. The bot caches its report for a second, so an earlier request would return the report before the change. */
 const SETTLE_MS = 1_100;
 
-/** Status of the bot, as its `GET /readyz?verbose` reports. */
+/** Status of the bot from its `GET /readyz?verbose`. */
 export function BotCard({ username }: { readonly username: string }) {
   const live = useLive(control.botView, {
     key: username,
-    // The bot handles an event after its entry.
+    // The bot handles an event after the timeline has its entry.
     concerns: ({ kind }) => kind !== "event",
     settleMs: SETTLE_MS,
   });

@@ -2,7 +2,7 @@ import { duration } from "../../parts/duration.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A row of the status: name, value, and whether it needs a look. */
+/** A row of the status. `isBad` marks a value that needs attention. */
 export interface StatusRow {
   readonly name: string;
   readonly value: string;
@@ -10,8 +10,8 @@ export interface StatusRow {
 }
 
 /**
- * Reads the answer to `GET /readyz?verbose` of a bot (docs/operate/overview.md). The bot may be of another version than the page, so
- * a part that is not there is left out. `undefined` for an answer that is no status.
+ * Parses a bot's answer to `GET /readyz?verbose` (docs/operate/overview.md). The bot's version may differ from the
+ * page's, so missing parts are omitted. `undefined` if the answer is not a status.
  */
 export function readBotStatus(raw: unknown): readonly StatusRow[] | undefined {
   const status = fields(raw);
@@ -41,7 +41,7 @@ function logRows({ cursor, lastPollError, lagMs }: Fields) {
   ] as const;
 }
 
-/** Events that wait for longer need a look, in ms. */
+/** In ms. Events that wait longer need attention. */
 const OLD_MS = 60_000;
 
 function inboxRows(inbox: unknown) {

@@ -1,6 +1,6 @@
 import type { EventType } from "../../../types.ts";
 
-/** When there is an event of each type (section 6). */
+/** Cause of an event of each type (section 6). */
 export const eventTypes: Readonly<Record<EventType, string>> = {
   "dm.message": "someone sends the bot a direct message",
   mention: "the bot is @-mentioned in a post or comment",

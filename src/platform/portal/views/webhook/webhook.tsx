@@ -12,7 +12,7 @@ import { actAsPerson } from "../../shell/act-keys.ts";
 import { BotCard } from "./bot-card.tsx";
 import { eventTypes } from "./event-types.ts";
 
-/** The webhook of the shown bot (section 3), and the status that the bot reports. */
+/** The webhook of the selected bot (section 3), and the bot's reported status. */
 export function Webhook() {
   const { app, error, reload } = useShownApp();
   return (
@@ -86,7 +86,7 @@ function Deliveries({ app: { webhook, bot } }: AppProps) {
   );
 }
 
-/** Address, event types and switch of the webhook. */
+/** URL, event types and switch of the webhook. */
 function Endpoint({ app: { webhook } }: AppProps) {
   const [isEdited, setEdited] = useState(false);
   const { reload } = useShownApp();
@@ -114,7 +114,7 @@ function Endpoint({ app: { webhook } }: AppProps) {
           },
           {
             ...{ name: "enabled", label: "State", kind: "checks" },
-            // The first address turns the webhook on.
+            // The first URL enables the webhook.
             options: [
               { value: "on", label: "Enabled", checked: webhook.enabled || webhook.url === null },
             ],
@@ -128,7 +128,7 @@ function Endpoint({ app: { webhook } }: AppProps) {
             types: values.checked("types"),
             enabled: values.text("enabled") === "on",
           });
-          // The next change is compared with what is rendered, so the saved values are rendered first.
+          // Renders the saved values first, because the form compares the next change with the rendered values.
           await reload();
         }}
         done="Saved. The failure count is 0."
