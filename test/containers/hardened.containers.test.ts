@@ -56,7 +56,7 @@ withEngine("the image of a scaffolded bot", () => {
   });
 
   test("has no package that is not in the bill of materials", async () => {
-    await project.type(documentedBlock("docs/deploy/overview.md", "sbom"));
+    await project.type(documentedBlock("docs/deploy/docker.md", "sbom"));
     const { components } = JSON.parse(readFileSync(join(project.dir, "sbom.json"), "utf8"));
     const listed = components.map(({ name, version }: Package) => `${name}@${version}`);
     const list = `

@@ -15,17 +15,17 @@ const UP_TIMEOUT_MS = 600_000;
 
 /** The lines of the page, with a name for which Caddy signs the certificate itself. */
 const [NAME_LINE = "", UP = "", FOLLOW = "", ...MORE] = documentedBlock(
-  "docs/deploy/overview.md",
+  "docs/deploy/docker.md",
   "docker",
 )
   .replace("bot.example.org", DOMAIN)
   .trimEnd()
   .split("\n");
 
-test("docs/start/first-bot.md has the lines of docs/deploy/overview.md, and these tests type each", () => {
+test("docs/start/first-bot.md has the lines of docs/deploy/docker.md, and these tests type each", () => {
   expect(MORE).toEqual([]);
   const lines = documentedBlock("docs/start/first-bot.md", "docker");
-  expect(lines).toBe(documentedBlock("docs/deploy/overview.md", "docker"));
+  expect(lines).toBe(documentedBlock("docs/deploy/docker.md", "docker"));
 });
 
 withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml", (store) => {

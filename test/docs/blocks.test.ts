@@ -86,10 +86,10 @@ test("each block of docs/deploy names the test that runs it, or why none does", 
   expect(untested.map(({ page, code }) => `${page}: ${code}`)).toEqual([]);
 });
 
-test("the starter's README has the lines of docs/deploy/overview.md for Docker", () => {
+test("the starter's README has the lines of docs/deploy/docker.md for Docker", () => {
   const readme = blocks.filter(({ page }) => page === "templates/starter/README.md");
   const codes = readme.map(({ code }) => code);
-  expect(codes).toContain(documentedBlock("docs/deploy/overview.md", "docker"));
+  expect(codes).toContain(documentedBlock("docs/deploy/docker.md", "docker"));
   expect(codes).toContain(documentedBlock("docs/deploy/overview.md", "polling"));
 });
 
@@ -103,8 +103,8 @@ test("each test that a block names is there, and fetches the block", () => {
   });
   expect(tested.length).toBeGreaterThan(10);
   expect(tested.filter(({ page, name, file }) => !fetches(file, page, name))).toEqual([]);
-  expect(fetches("test/e2e/proxy.system.test.ts", "docs/deploy/overview.md", "docker")).toBe(false);
-  const call = 'documentedBlock("docs/deploy/overview.md", "docker")';
+  expect(fetches("test/e2e/proxy.system.test.ts", "docs/deploy/docker.md", "docker")).toBe(false);
+  const call = 'documentedBlock("docs/deploy/docker.md", "docker")';
   const comments = `\n  // ${call}\ntype(""); // ${call}\n/** As\n * ${call} */\n`;
   expect(withoutComments(comments)).toBe('\n\ntype("");\n\n');
 });

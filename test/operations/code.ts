@@ -5,14 +5,14 @@ import { type Config, loadConfig, defaults as optionDefaults } from "../faces/bo
 export const root: string = join(import.meta.dirname, "../..");
 export const operations: string = join(root, "templates/operations");
 
-/** What a bot has where nothing is set but what must be. */
+/** Configuration of a bot with the required variables only. */
 export const defaults: Config = loadConfig({
   SERVICE_BASE_URL: "https://platform.example.org",
   SERVICE_API_KEY: "sbk_any",
   DELIVERY: "polling",
 });
 
-/** Milliseconds that a bot may take to stop, as docs/deploy/overview.md has it: for its handlers or its drain, and then for its store. */
+/** In ms. Longest stop by docs/deploy/overview.md: the grace period or the drain, and then the store. */
 export function longestStopMs(drainMs: number = defaults.drainMs): number {
   const [, seconds, more] = find(
     join(root, "docs/deploy/overview.md"),
@@ -26,6 +26,6 @@ export function longestStopMs(drainMs: number = defaults.drainMs): number {
 
 function find(path: string, pattern: RegExp): RegExpExecArray {
   const found = pattern.exec(readFileSync(path, "utf8"));
-  if (found === null) throw new Error(`${path} does not say it any more: ${pattern}`);
+  if (found === null) throw new Error(`${path} no longer matches: ${pattern}`);
   return found;
 }

@@ -5,22 +5,32 @@ import { longestStopMs, operations, root } from "./code.ts";
 import { Manifest } from "./kubernetes.ts";
 import { Unit } from "./unit.ts";
 
-const page = readFileSync(join(root, "docs/deploy/overview.md"), "utf8");
+const read = (page: string) => readFileSync(join(root, "docs/deploy", page), "utf8");
+const systemd = read("systemd.md");
+const kubernetes = read("kubernetes.md");
 
-test("docs/deploy/overview.md names files that there are", () => {
-  const named = [...page.matchAll(/operations\/([\w@.-]+\.\w+)/g)].map(([, name = ""]) => name);
-  expect(named.length).toBeGreaterThan(0);
-  expect(named.filter((name) => !existsSync(join(operations, name)))).toEqual([]);
-  for (const name of ["sqlite.yaml", "postgres.yaml"]) expect(page).toContain(`\`${name}\``);
+test("docs/deploy/kubernetes.md names both manifests, and they are in the package", () => {
+  for (const name of ["sqlite.yaml", "postgres.yaml"]) {
+    expect(kubernetes).toContain(`\`${name}\``);
+    expect(existsSync(join(operations, "kubernetes", name))).toBe(true);
+  }
 });
 
-test("docs/deploy/overview.md has the times that the unit and the manifests give", () => {
+test("docs/deploy/systemd.md names the unit, which is in the package", () => {
+  expect(systemd).toContain("operations/service-bot@.service");
+  expect(existsSync(join(operations, "service-bot@.service"))).toBe(true);
+});
+
+test("docs/deploy/systemd.md has the time to stop of the unit", () => {
   const [seconds] = new Unit(join(operations, "service-bot@.service")).all("TimeoutStopSec");
   const unit = Number.parseInt(seconds ?? "", 10);
   const grace = unit - (longestStopMs() - 10_000) / 1000;
-  expect(page).toContain(`The unit gives a bot ${unit} s to stop`);
-  expect(page).toContain(`\`shutdownGraceMs\` above ${grace} s`);
+  expect(systemd).toContain(`The unit gives a bot ${unit} s to stop`);
+  expect(systemd).toContain(`\`shutdownGraceMs\` above ${grace} s`);
+});
+
+test("docs/deploy/kubernetes.md has the times of the manifest", () => {
   const manifest = new Manifest("postgres.yaml");
-  expect(page).toContain(`A pod has ${manifest.pod.terminationGracePeriodSeconds} s to end`);
-  expect(page).toContain(`\`DRAIN_MS=${manifest.env("DRAIN_MS")}\``);
+  expect(kubernetes).toContain(`A pod has ${manifest.pod.terminationGracePeriodSeconds} s to end`);
+  expect(kubernetes).toContain(`\`DRAIN_MS=${manifest.env("DRAIN_MS")}\``);
 });

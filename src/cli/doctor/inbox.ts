@@ -91,7 +91,7 @@ export function aboutDisk(place: string, disk: EphemeralDisk | undefined): Findi
   return [
     database.warn(
       `${place} ${loss[disk]}. The bot then forgets what it has answered`,
-      "Mount a volume at its folder, or use PostgreSQL: docs/deploy/overview.md.",
+      "Mount a volume at its folder, or use PostgreSQL: docs/deploy/docker.md.",
     ),
   ];
 }

@@ -27,7 +27,7 @@ const reason = whyNoMachine();
 if (reason !== undefined) process.stderr.write(`${reason}\n`);
 
 describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
-  withEngine("with a bot installed by the lines of docs/deploy/overview.md", () => {
+  withEngine("with a bot installed by the lines of docs/deploy/systemd.md", () => {
     let folder: string;
     let machine: Machine;
     let platform: PlatformProcess;
@@ -87,8 +87,8 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       const port = await reservePort();
       platform = await PlatformProcess.start(temporaryFolder());
       await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
-      await machine.type(documentedBlock("docs/deploy/overview.md", "install"));
-      const start = documentedBlock("docs/deploy/overview.md", "start").trimEnd().split("\n");
+      await machine.type(documentedBlock("docs/deploy/systemd.md", "install"));
+      const start = documentedBlock("docs/deploy/systemd.md", "start").trimEnd().split("\n");
       const [copied = "", reloaded = "", enabled = "", follow = "", ...more] = start;
       expect(more).toEqual([]);
       await machine.type(`${copied}\n${reloaded}`, HOME);
@@ -108,7 +108,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       const event = await say("by systemd");
       expect(await platform.delivery(event)).toMatchObject({ status: 200 });
 
-      const doctor = documentedBlock("docs/deploy/overview.md", "doctor");
+      const doctor = documentedBlock("docs/deploy/systemd.md", "doctor");
       expect(await machine.type(doctor)).toContain(`${STATE}/bot.db can be written`);
 
       await machine.type(`systemctl kill --signal SIGKILL ${UNIT}`);
@@ -119,7 +119,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       const again = await platform.control.deliver({ eventIds: [event] });
       expect(again).toMatchObject([{ status: 200 }]);
 
-      await machine.type(documentedBlock("docs/deploy/overview.md", "update"));
+      await machine.type(documentedBlock("docs/deploy/systemd.md", "update"));
       await say("after an update");
       expect(await machine.property(UNIT, "Result")).toBe("success");
 
@@ -152,8 +152,8 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       // Its socket alone: other servers may have the port.
       await machine.type("pg_conftool 15 main set listen_addresses ''");
       await machine.type("systemctl enable --now postgresql");
-      await machine.type(documentedBlock("docs/deploy/overview.md", "database"));
-      const page = pages.find(({ path }) => path === "docs/deploy/overview.md");
+      await machine.type(documentedBlock("docs/deploy/systemd.md", "database"));
+      const page = pages.find(({ path }) => path === "docs/deploy/systemd.md");
       const [, database = ""] =
         /`DATABASE_URL=(postgres:\/\/\/[^`]+)`/.exec(page?.text ?? "") ?? [];
       await configure(port, database);

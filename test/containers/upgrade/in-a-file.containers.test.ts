@@ -34,11 +34,11 @@ process.exit();
 `;
 
 /** Lines of the page. */
-const BACKUP = documentedBlock("docs/deploy/overview.md", "backup");
-const COPY = documentedBlock("docs/deploy/overview.md", "copy");
-const PREVIOUS = documentedBlock("docs/deploy/overview.md", "previous");
-const NEWER = documentedBlock("docs/deploy/overview.md", "newer");
-const BACK = documentedBlock("docs/deploy/overview.md", "back");
+const BACKUP = documentedBlock("docs/deploy/docker.md", "backup");
+const COPY = documentedBlock("docs/deploy/docker.md", "copy");
+const PREVIOUS = documentedBlock("docs/deploy/docker.md", "previous");
+const NEWER = documentedBlock("docs/deploy/docker.md", "newer");
+const BACK = documentedBlock("docs/deploy/docker.md", "back");
 
 withEngine("a bot with its inbox in a volume, replaced by compose under load", () => {
   let deployment: Deployment;
