@@ -61,7 +61,7 @@ export class Gauges {
     const { delivery, store } = settings;
     new Gauge({
       name: "service_bot_build_info",
-      help: "1, with what runs here.",
+      help: "Always 1; the labels describe the bot.",
       labelNames: ["version", "store", "delivery"],
       registers: [registry],
     }).set({ version: version(), store, delivery }, 1);
@@ -119,53 +119,53 @@ function botRows(sources: GaugeSources): Row[] {
   return [
     {
       name: "ready",
-      help: "1 while /readyz says 200.",
+      help: "1 while /readyz answers 200.",
       read: ({ ready }) => Number(ready),
     },
     {
       name: "store_up",
-      help: "1 when the store answered this scrape in time.",
+      help: "1 if the store answered this scrape in time.",
       read: (status) => (status.inbox === undefined ? 0 : 1),
     },
     {
       name: "events_pending",
-      help: "Events that are not handled yet, on all instances.",
+      help: "Events not handled yet, on all instances.",
       read: (status) => status.inbox?.pending ?? Number.NaN,
     },
     {
       name: "oldest_pending_age_seconds",
-      help: "How long ago the oldest pending event was received; 0 when there is none.",
+      help: "Age of the oldest pending event; 0 if none.",
       read: (status) =>
         status.inbox === undefined ? Number.NaN : (status.inbox.oldestPendingAgeMs ?? 0) / 1000,
     },
     {
       name: "dead_letters",
-      help: "Events that wait for a person, on all instances.",
+      help: "Dead letters, on all instances.",
       read: (status) => status.inbox?.deadLetters ?? Number.NaN,
     },
     {
       name: "handlers_running",
-      help: "Conversations and posts that are handled now.",
+      help: "Lanes handled now.",
       read: () => dispatcher.running,
     },
     {
       name: "handlers_limit",
-      help: "How many of them at most.",
+      help: "Limit of lanes handled at once.",
       read: () => sources.settings.concurrency,
     },
     {
       name: "last_delivery_timestamp_seconds",
-      help: "When this instance last stored a delivery; 0 when it has stored none.",
+      help: "Time of this instance's last stored delivery; 0 if none.",
       read: () => (receiver.lastDeliveryAt ?? 0) / 1000,
     },
     {
       name: "instances",
-      help: "Instances that gave a sign of life lately.",
+      help: "Live instances.",
       read: ({ instances }) => instances?.list.length ?? one,
     },
     {
       name: "clock_skew_seconds",
-      help: "How far this machine's clock is ahead of the platform's, by the Date of its last answer.",
+      help: "Lead of this machine's clock over the platform's Date header.",
       read() {
         const platform = client.platformNow();
         return platform === undefined ? Number.NaN : (wall.now() - platform) / 1000;
@@ -173,7 +173,7 @@ function botRows(sources: GaugeSources): Row[] {
     },
     {
       name: "mode",
-      help: "1 for what brings the events now.",
+      help: "1 for the current mode.",
       label: "mode",
       read: ({ mode }) => ({ auditing: 0, polling: 0, webhook: 0, [mode]: 1 }),
     },
@@ -188,18 +188,18 @@ function logRows(
   return [
     {
       name: "log_lag_seconds",
-      help: "How long ago the last reading began that came to the end of the event log; before the first one, since the start.",
+      help: "Age of the last complete read of the event log, or of the start if none.",
       read: ({ at, log }) => (log?.lagMs ?? Math.max(0, at - startedAt)) / 1000,
     },
     {
       name: "log_interval_seconds",
-      help: "How often the event log is to be read in this mode.",
+      help: "Interval between reads in the current mode.",
       read: ({ mode }) =>
         (mode === "polling" ? settings.pollIntervalMs : settings.auditIntervalMs) / 1000,
     },
     {
       name: "log_readers",
-      help: "How many instances read the event log: one, or none.",
+      help: "Instances that read the event log: 1 or 0.",
       read({ instances }) {
         if (inbox.shared === undefined) return leads();
         if (instances === undefined) return Number.NaN;
@@ -208,7 +208,7 @@ function logRows(
     },
     {
       name: "log_reader",
-      help: "1 while it is this instance that reads the event log.",
+      help: "1 if this instance reads the event log.",
       read: leads,
     },
   ];
@@ -217,17 +217,17 @@ function logRows(
 const budgetRows: readonly Row[] = [
   {
     name: "request_budget_limit",
-    help: "Requests a minute, as the share of this instance.",
+    help: "This instance's share of the requests per minute.",
     read: ({ requests }) => requests?.perMinute ?? 0,
   },
   {
     name: "request_budget_left",
-    help: "Requests that this instance may send at this moment.",
+    help: "Requests that this instance may send now.",
     read: ({ requests }) => requests?.left ?? 0,
   },
   {
     name: "request_budget_waiting",
-    help: "Requests of this instance that wait to be sent.",
+    help: "Requests of this instance that wait for the budget.",
     read: ({ requests }) => requests?.waiting ?? 0,
   },
 ];
@@ -235,7 +235,7 @@ const budgetRows: readonly Row[] = [
 const diskRows: readonly Row[] = [
   {
     name: "store_size_bytes",
-    help: "Size of the inbox: its file, and what was committed and is not in it yet.",
+    help: "Size of the database file and its WAL.",
     label: "file",
     read: (_status, disk) => ({
       database: disk?.database ?? Number.NaN,
@@ -244,12 +244,12 @@ const diskRows: readonly Row[] = [
   },
   {
     name: "store_disk_free_bytes",
-    help: "What is free on the disk of the inbox.",
+    help: "Free space on the disk of the inbox.",
     read: (_status, disk) => disk?.free ?? Number.NaN,
   },
   {
     name: "store_disk_min_free_bytes",
-    help: "New events are refused below this much free space.",
+    help: "Free space below which new events are refused.",
     read: (_status, disk) => disk?.minFree,
   },
 ];

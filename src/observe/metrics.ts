@@ -83,14 +83,14 @@ function countIntake(registry: Registry) {
   const deliveries = counter(
     registry,
     "service_bot_deliveries_total",
-    "Deliveries of the webhook, by the status and code of their answer.",
+    "Answered deliveries of the webhook.",
     { status: [], code: [] },
   );
   for (const [status, code] of answers) deliveries.inc({ status, code }, 0);
   const seconds = histogram(
     registry,
     "service_bot_delivery_duration_seconds",
-    "From the whole body of a delivery until its answer, where its signature was good.",
+    "Time from a delivery's last byte to the answer, if its signature is valid.",
     STORE_BUCKETS,
   );
   const events = counter(registry, "service_bot_events_total", "New events stored.", {
@@ -100,13 +100,13 @@ function countIntake(registry: Registry) {
   const duplicates = counter(
     registry,
     "service_bot_events_duplicate_total",
-    "Events that came and were in the inbox already.",
+    "Repeated events, already in the inbox.",
     { source: sources },
   );
   const unusable = counter(
     registry,
     "service_bot_events_unusable_total",
-    "New events that cannot be handled: dead letters from the start.",
+    "New events stored as dead letters because they cannot be handled.",
     { source: sources },
   );
   return {
@@ -131,22 +131,19 @@ function countRuns(registry: Registry) {
   const attempts = counter(
     registry,
     "service_bot_handler_attempts_total",
-    "Runs of the handlers of an event, by what became of them.",
+    "Runs of an event's handlers.",
     { type: typeLabels, outcome: runOutcomes },
   );
   const seconds = histogram(
     registry,
     "service_bot_handler_duration_seconds",
-    "How long the handlers of one event ran, whatever became of them.",
+    "Duration of a run.",
     RUN_BUCKETS,
     ["type"],
   );
-  const leasesLost = counter(
-    registry,
-    "service_bot_leases_lost_total",
-    "Leases lost: noticed by a run, by a result that was refused, or of the event log.",
-    { what: leaseLosses },
-  );
+  const leasesLost = counter(registry, "service_bot_leases_lost_total", "Lost leases.", {
+    what: leaseLosses,
+  });
   return {
     run({ type, outcome, ms }) {
       const label = typeLabel(type);
@@ -158,16 +155,13 @@ function countRuns(registry: Registry) {
 }
 
 function countPolls(registry: Registry) {
-  const reads = counter(
-    registry,
-    "service_bot_log_reads_total",
-    "Readings of the event log, by the code of their error.",
-    { code: [OK] },
-  );
+  const reads = counter(registry, "service_bot_log_reads_total", "Reads of the event log.", {
+    code: [OK],
+  });
   const switches = counter(
     registry,
     "service_bot_mode_switches_total",
-    "Switches to polling, and back to auditing.",
+    "Switches between polling and auditing.",
     { to: ["auditing", "polling"] },
   );
   return {
@@ -180,31 +174,31 @@ function countRequests(registry: Registry) {
   const requests = counter(
     registry,
     "service_bot_api_requests_total",
-    "Requests to the platform, by the status and code of their answer.",
+    "Requests to the platform.",
     { operation: [], status: [], code: [] },
   );
   const seconds = histogram(
     registry,
     "service_bot_api_request_duration_seconds",
-    "How long one request to the platform took, its answer included.",
+    "Duration of a request, including its answer.",
     REQUEST_BUCKETS,
     ["operation"],
   );
   const heldBack = counter(
     registry,
     "service_bot_api_held_back_total",
-    "Requests that were not sent, for the platform is away or the budget is spent.",
+    "Requests not sent because the platform is down or the budget is spent.",
     { code: ["API_CIRCUIT_OPEN", "API_BUDGET_SPENT"] },
   );
   const tokenRefused = counter(
     registry,
     "service_bot_token_refused_total",
-    "Answers of the platform that refuse the token: not known (401), or without the scope (403).",
+    "Answers that refuse the token: 401 if it is unknown, 403 if a scope is missing.",
     { status: ["401", "403"] },
   );
   const circuits = new Gauge({
     name: "service_bot_circuit_open",
-    help: "1 while requests are held back: to the platform, or of one operation.",
+    help: "1 while requests are held back.",
     labelNames: ["circuit", "why"],
     registers: [registry],
   });
@@ -229,15 +223,12 @@ function countStore(registry: Registry) {
   const seconds = histogram(
     registry,
     "service_bot_store_transaction_duration_seconds",
-    "One transaction of the inbox: in a file until it is on the disk, in PostgreSQL until it is answered.",
+    "Duration of a transaction, including the sync to disk with SQLite.",
     STORE_BUCKETS,
   );
-  const failures = counter(
-    registry,
-    "service_bot_store_failures_total",
-    "What the store could not do, by the reason.",
-    { reason: storeFailures },
-  );
+  const failures = counter(registry, "service_bot_store_failures_total", "Failures of the store.", {
+    reason: storeFailures,
+  });
   return {
     transaction: ({ ms }) => seconds.observe(ms / 1000),
     "store-failure": ({ reason }) => failures.inc({ reason }),

@@ -89,12 +89,12 @@ describe("the alerts", () => {
   });
 
   test.each(sections)(
-    "the section of $name says how the bot shows it, and what mends it",
+    "the section of $name has a check with a command, a fix, and a link",
     ({ text }) => {
-      expect(text).toMatch(/^- (The status|The log|The label)/m);
+      expect(text).toMatch(/^- Check: /m);
       expect(text).toMatch(/doctor|service-bot inbox/);
-      expect(text).toMatch(/^- Mend it: /m);
-      expect(text).toMatch(/^- In detail: \[/m);
+      expect(text).toMatch(/^- Fix: /m);
+      expect(text).toMatch(/^- More: \[/m);
     },
   );
 });
