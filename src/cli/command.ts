@@ -3,10 +3,10 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import type { ProcessLike } from "../core/process.ts";
 import { quoted } from "./output.ts";
 
-/** The command was called in a way that it does not understand: exit code 2, nothing was done. */
+/** Wrong usage of a command. Exit code 2; nothing was done. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** The usage of a part of the command; `undefined` if the whole usage is to be shown. */
+  /** Usage of a part of the command. `undefined` shows the full usage. */
   readonly usage: string | undefined;
 
   constructor(message: string, usage?: string) {
@@ -16,13 +16,13 @@ export class UsageError extends Error {
 }
 
 export interface CommandErrorOptions {
-  /** For programs: `error.code` of what `--json` prints. */
+  /** `error.code` in the output of `--json`. */
   readonly code?: string | undefined;
-  /** 2 if another configuration is the remedy. Default 1. */
+  /** 2 if a change of the configuration is the remedy. Default 1. */
   readonly exitCode?: 1 | 2;
 }
 
-/** A command cannot do its work now. Printed without a stack. */
+/** A command failed for an expected reason. Printed without a stack. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly code: string | undefined;
@@ -35,19 +35,18 @@ export class CommandError extends Error {
   }
 }
 
-/** A command of `service-bot`. */
 export interface Command {
   /** One line for the list of commands. */
   readonly summary: string;
-  /** The command with every flag. */
+  /** The command with all of its flags. */
   readonly usage: string;
   /** Follows the usage in `--help`. */
   readonly details?: string;
-  /** Resolves to the exit code. */
+  /** Resolves with the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
 
-/** Values of flags by their names, typed by the flags' own declarations. */
+/** Values of flags by name, typed by their declarations. */
 export type Flags<T extends ParseArgsOptionsConfig> = Readonly<
   ReturnType<typeof parseArgs<{ options: T }>>["values"]
 >;
@@ -57,31 +56,31 @@ export interface Arguments<T extends ParseArgsOptionsConfig> {
   readonly words: readonly string[];
 }
 
-/** A flag: its type for `parseArgs`, and its words for `--help`. */
+/** A flag: its type for `parseArgs` and its text for `--help`. */
 export interface Flag {
   readonly type: "string" | "boolean";
   readonly multiple?: boolean;
-  /** The value as the usage shows it: a name, or the default. */
+  /** Placeholder or default of the value in the usage. */
   readonly value?: string;
-  /** The meaning. A line break continues on the next line. */
+  /** Description. A line break continues on the next line. */
   readonly help: string;
 }
 
 interface CommandDefinition<T extends Readonly<Record<string, Flag>>> {
   readonly name: string;
   readonly summary: string;
-  /** The word before the flags. At most one is taken. */
+  /** Optional argument before the flags. */
   readonly word?: string;
   /** Precedes the flags in `--help`. */
   readonly intro?: string;
   readonly flags: T;
   /** Follows the flags in `--help`. */
   readonly notes?: string;
-  /** Resolves to the exit code. */
+  /** Resolves with the exit code. */
   run(given: Arguments<T>): Promise<number>;
 }
 
-/** Makes a command, whose flags are one table for the parser, the usage and `--help`. */
+/** Defines a command. The parser, the usage and `--help` share one table of flags. */
 export function defineCommand<const T extends Readonly<Record<string, Flag>>>(
   definition: CommandDefinition<T>,
 ): Command {
@@ -106,7 +105,7 @@ export function defineCommand<const T extends Readonly<Record<string, Flag>>>(
 /** In columns. */
 const MAX_USAGE_WIDTH = 90;
 
-/** Puts the parts of a usage behind its first word, in lines of their own below each other. */
+/** Wraps a usage: the parts follow the command's name and align below each other. */
 function wrapped(name: string, parts: readonly string[]): string {
   const lines = [name];
   for (const part of parts) {
@@ -118,7 +117,7 @@ function wrapped(name: string, parts: readonly string[]): string {
 }
 
 /**
- * Reads flags and words. An unknown flag is an error that lists the known ones.
+ * Parses flags and words. An unknown flag is an error that lists the known ones.
  *
  * @throws {UsageError}
  */
@@ -141,7 +140,7 @@ export function readArguments<const T extends ParseArgsOptionsConfig>(
 }
 
 /**
- * Reads a whole number.
+ * Parses a whole number.
  *
  * @param name of the flag
  * @throws {UsageError}
@@ -158,7 +157,7 @@ export function wholeNumber(
 }
 
 /**
- * Reads one of several words.
+ * Parses one of several words.
  *
  * @param name of the flag
  * @throws {UsageError}
@@ -174,7 +173,7 @@ export function oneOf<const T extends string>(
   throw new UsageError(`--${name} takes ${list} (got "${text}").`);
 }
 
-/** The words that start this program from a terminal, so that a printed command works when it is pasted. */
+/** Returns the command that starts this program, so that a printed command works when pasted. */
 export function ownCommand(script: string = process.argv[1] ?? ""): string {
   const parts = script.split(sep);
   if (parts.includes("node_modules")) return "npx service-bot";
@@ -183,14 +182,14 @@ export function ownCommand(script: string = process.argv[1] ?? ""): string {
   return `node ${quoted(path.startsWith("..") || isAbsolute(path) ? script : path)}`;
 }
 
-/** In ms. npm passes on the Ctrl+C that the terminal has sent already; so soon after it is the same one. */
+/** In ms. npm forwards a Ctrl+C that the terminal has already sent. A signal within this time is the same Ctrl+C. */
 const SAME_MS = 100;
 
 /**
- * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once.
+ * Resolves at the first SIGTERM or SIGINT. A second one ends the process at once.
  *
- * @param target receives the signals, and is ended
- * @param elapsed the time since some fixed moment, in ms
+ * @param target process that receives the signals
+ * @param elapsed returns a monotonic time in ms
  */
 export function untilSignal(
   target: ProcessLike = process,

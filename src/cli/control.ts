@@ -29,16 +29,16 @@ export interface ControlClientOptions {
   readonly timeoutMs?: number;
 }
 
-/** Calls `/control/v1` of a local platform in another process. Every method rejects with a `CommandError`. */
+/** Client of `/control/v1` of a local platform in another process. Every method rejects with a `CommandError`. */
 export class ControlClient {
   readonly #platform: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
 
   /**
-   * @param platform its origin, with `#token=…` as it prints it for its portal, or without
-   * @param options.controlToken the control token where the address has none; `undefined` if it is not known
-   * @param options.timeoutMs how long it has for an answer, waits that were asked for apart
+   * @param platform origin, optionally with the `#token=…` that the platform prints for its portal
+   * @param options.controlToken used if the URL has no token; `undefined` if unknown
+   * @param options.timeoutMs time for an answer, in addition to requested waits
    */
   constructor(
     platform: string,
@@ -61,14 +61,14 @@ export class ControlClient {
     return this.#request("GET", "/state");
   }
 
-  /** Everything said in a conversation, oldest first. */
+  /** Returns all messages of a conversation, oldest first. */
   async messages(conversationId: string): Promise<readonly ControlMessage[]> {
     const path = `/conversations/${encodeURIComponent(conversationId)}/messages`;
     const { items } = await this.#request<{ items: ControlMessage[] }>("GET", path);
     return items;
   }
 
-  /** All comments on a post, oldest first. */
+  /** Returns all comments on a post, oldest first. */
   async comments(postId: string): Promise<readonly ControlComment[]> {
     const path = `/posts/${encodeURIComponent(postId)}/comments`;
     const { items } = await this.#request<{ items: ControlComment[] }>("GET", path);
@@ -83,23 +83,23 @@ export class ControlClient {
     return this.#request("PUT", "/faults", { body: change });
   }
 
-  /** Delivers these events now, even if they were delivered before. */
+  /** Delivers events now, even if they were delivered before. */
   async deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
     type Answer = { readonly deliveries: readonly DeliverResult[] };
-    // A hundred of them may take their ten seconds each.
+    // A hundred deliveries may take ten seconds each.
     const options = { body: input, waitMs: Number.POSITIVE_INFINITY };
     const { deliveries } = await this.#request<Answer>("POST", "/deliveries", options);
     return deliveries;
   }
 
-  /** Entries after an entry; waits up to `waitMs` milliseconds for one. */
+  /** Returns the entries after an entry. Waits up to `waitMs` milliseconds for one. */
   timeline(after: number, waitMs: number): Promise<TimelinePage> {
     const wait = Math.ceil(waitMs);
     const path = `/timeline?after=${after}&waitMs=${wait}`;
     return this.#request("GET", path, { waitMs: wait });
   }
 
-  /** Both ends are of one version, so an answer has the shape that the platform's own types say. */
+  /** Trusts the shape of an answer because both ends have the same version. */
   async #request<T>(
     method: string,
     path: string,
@@ -123,7 +123,7 @@ export class ControlClient {
   }
 }
 
-/** A part of the timeline; `last` is where the next part begins. */
+/** A page of the timeline. `last` is the start of the next page. */
 export interface TimelinePage {
   readonly entries: readonly TimelineEntry[];
   readonly last: number;
@@ -146,7 +146,7 @@ function noPlatform(platform: string, what: string): CommandError {
   );
 }
 
-/** Makes an error of the platform's own words. `undefined` for an answer that is not one of its own. */
+/** Converts an error answer of the platform. `undefined` for any other answer. */
 function refused(answer: unknown, platform: string): CommandError | undefined {
   const { error }: { error?: unknown } = Object(answer);
   const { code, message }: { code?: unknown; message?: unknown } = Object(error);
@@ -166,14 +166,14 @@ function withoutToken(platform: string): CommandError {
   );
 }
 
-/** The file with the control token of the platform at an address, from the folder in which that was started. */
+/** Returns the file with the control token of a platform, relative to the folder in which the platform was started. */
 function controlFileOf(url: string): string {
   return join(PRIVATE_FOLDER, `control-${portOf(new URL(url))}.json`);
 }
 
 /**
  * Writes the control token of a platform to a file of mode 0600 below the current folder. Returns a function that
- * removes it. A file that stays after a crash is harmless, because the next run has another token.
+ * removes the file. A file left after a crash is harmless because the next run has another token.
  */
 export function writeControlFile({ url, controlToken }: Platform): () => void {
   const file = resolve(controlFileOf(url));
@@ -191,8 +191,8 @@ export function writeControlFile({ url, controlToken }: Platform): () => void {
 }
 
 /**
- * Finds the control token of a platform: in `SERVICE_CONTROL_TOKEN`, or in the file of this folder or of one above it.
- * `undefined` if there is none. A file is for its own address alone.
+ * Finds the control token of a platform: `SERVICE_CONTROL_TOKEN`, or the file in this folder or one above. The file
+ * must name the same URL. `undefined` if there is none.
  */
 export function findControlToken(url: string): string | undefined {
   const given = variable(CONTROL_TOKEN_VARIABLE);
@@ -224,11 +224,11 @@ function removeControlFile(file: string): void {
   try {
     rmdirSync(dirname(file));
   } catch {
-    // The state is in there as well.
+    // The folder also contains the state.
   }
 }
 
-/** `localhost` and `127.0.0.1` are one platform where the port is the same. */
+/** Two loopback names with the same port are the same platform. */
 function isSamePlatform(one: string, other: string): boolean {
   const [a, b] = [URL.parse(one), URL.parse(other)];
   if (a === null || b === null || portOf(a) !== portOf(b)) return false;

@@ -18,7 +18,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** Flags of the platform that `dev` has as well. */
+/** Flags shared by `platform` and `dev`. */
 export const platformFlags = {
   port: { type: "string", value: "4400", help: "0 takes a free one" },
   host: {
@@ -50,8 +50,8 @@ export const platformFlags = {
 } as const;
 
 /**
- * Reads the options of a platform from flags and environment. Secrets come from the environment alone, and not from one
- * that names a real platform.
+ * Reads the options of a platform from flags and environment. Secrets come only from the environment, unless it names a
+ * real platform.
  *
  * @throws {UsageError}
  */
@@ -69,7 +69,7 @@ export function platformSettings(
     allowHosts: flags["allow-host"] ?? [],
     stateFile,
     apiKey: ownSecret("SERVICE_API_KEY"),
-    // During a rotation the bot knows several; the platform signs with the first.
+    // During a rotation, the bot has several secrets and the platform signs with the first.
     webhookSecret: ownSecret("SERVICE_WEBHOOK_SECRET")?.split(",")[0]?.trim(),
     controlToken: variable(CONTROL_TOKEN_VARIABLE),
     retryIntervalMs: wholeNumber(flags["retry-interval"], "retry-interval", {
@@ -81,7 +81,7 @@ export function platformSettings(
 }
 
 /**
- * Reads the limits of `--limit NAME=N`; `undefined` if there is none.
+ * Parses the limits of `--limit NAME=N`. `undefined` if there are none.
  *
  * @throws {UsageError}
  */
@@ -102,10 +102,10 @@ function portOf(base: URL | undefined): number | undefined {
   return base === undefined ? undefined : Number(base.port) || undefined;
 }
 
-/** In ms. A platform that has the port answers by then. */
+/** In ms. A platform on this port answers within this time. */
 const PROBE_TIMEOUT_MS = 1_000;
 
-/** Names of the platform's options on the command line. */
+/** Command line names of the platform's options. */
 const flagOf: Readonly<Record<string, string>> = {
   apiKey: "SERVICE_API_KEY",
   webhookSecret: "SERVICE_WEBHOOK_SECRET",
@@ -116,7 +116,7 @@ const flagOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts a platform for a command. A failure names its remedy.
+ * Starts a platform for a command. Errors include the remedy.
  *
  * @throws {CommandError}
  */
@@ -124,7 +124,7 @@ export async function startLocalPlatform(
   command: "platform" | "dev",
   options: ListenOptions & { readonly port: number },
 ): Promise<Platform> {
-  // Loaded late: loading takes longer than most commands, which have no use for it.
+  // Imported on demand, because most commands do not need it and the import takes longer than they run.
   const { startPlatform } = await import("../platform/server.ts");
   try {
     const extensions = [hostedMcp()];
@@ -151,18 +151,18 @@ async function isLocalPlatform(url: string): Promise<boolean> {
     await new ControlClient(url, { timeoutMs: PROBE_TIMEOUT_MS }).state();
     return false;
   } catch (error) {
-    // Only a local platform refuses a request without a control token.
+    // Only a local platform refuses a request because its control token is missing.
     return hasCode(error, "UNAUTHORIZED");
   }
 }
 
-/** Names the option of a problem as the command line does. */
+/** Replaces the option in a problem by its name on the command line. */
 export function mendable(problem: string, command: string): string {
   const [, name = "", text = ""] = /^([\w, ]+): (.*)$/s.exec(problem) ?? [];
   const flag = Object.hasOwn(flagOf, name) ? flagOf[name] : undefined;
   if (flag === undefined) return problem;
   if (flag !== "--port") return `${flag}: ${text}`;
-  // No such address on this machine, or an unknown name.
+  // Not an address of this machine, or an unknown name.
   if (/EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN/.test(text)) {
     return `--host: ${text}; take an address of this machine, or 0.0.0.0 for all of them`;
   }
@@ -175,9 +175,9 @@ function anotherPort(command: string, port: number): string {
 }
 
 /**
- * Returns the addresses of the portal. If the platform listens on all addresses, each IPv4 address of this machine has one.
+ * Returns the URLs of the portal. A platform that listens on all addresses has one per IPv4 address of this machine.
  *
- * @param host the address that the platform listens on
+ * @param host address that the platform listens on
  */
 export function portalUrls({ portalUrl }: Platform, host: string | undefined): readonly string[] {
   if (host !== "0.0.0.0" && host !== "::") return [portalUrl];
@@ -192,7 +192,7 @@ export function portalUrls({ portalUrl }: Platform, host: string | undefined): r
   return [portalUrl, ...elsewhere];
 }
 
-/** The MCP server of a local platform, over its API. Loaded with the first request, because the SDK is large. */
+/** Serves MCP on a local platform. Imported with the first request, because the SDK is large. */
 export function hostedMcp(): Extension {
   return {
     path: MCP_PATH,

@@ -9,8 +9,8 @@ try {
   process.stderr.write(`${printableText(messageOf(error))}\n`);
   process.exit(2);
 }
-// The reader of a pipe may leave, as `head` does.
+// The reader of a pipe may close it, like `head`.
 process.stdout.on("error", () => process.exit(1));
-// Loaded late: nothing native may be touched before the version of Node was checked.
+// Imported after the check of the Node version, because native modules crash an old Node.
 const { run } = await import("./run.ts");
 process.exitCode = await run(process.argv.slice(2));

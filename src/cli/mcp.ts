@@ -78,19 +78,19 @@ function scopesOf(text: string | undefined): readonly Scope[] | undefined {
   );
 }
 
-/** Serves the program that has started this one, until it closes standard input. */
+/** Serves the parent process until it closes standard input. */
 async function serveStdio(scopes: readonly Scope[] | undefined): Promise<number> {
   const { baseUrl, apiKey, logLevel } = loadPlatform(process.env);
-  // Standard output belongs to the protocol: a stray line on it would end the connection.
+  // Standard output belongs to the protocol. Any other line would end the connection.
   globalThis.console = new Console(process.stderr, process.stderr);
   const logger = createLogger({ level: logLevel, secrets: [apiKey], destination: process.stderr });
   const { stdin, stdout } = process;
-  // Loaded late: the SDK is large, and no other command has a use for it.
+  // Imported on demand, because the SDK is large and no other command needs it.
   const { serveOverStdio } = await import("../mcp/stdio.ts");
   const connection = serveOverStdio({ baseUrl, apiKey, scopes, logger, stdin, stdout });
   await Promise.race([connection.ended, untilSignal()]);
   await connection.close();
-  // Open, it would keep the process alive.
+  // An open standard input would keep the process alive.
   stdin.destroy();
   return 0;
 }
@@ -102,7 +102,7 @@ interface HttpSettings {
   readonly scopes: readonly Scope[] | undefined;
 }
 
-/** Serves every request that brings a token, until a signal. */
+/** Serves every request with a valid token until a signal arrives. */
 async function serveHttp(settings: HttpSettings): Promise<number> {
   const { port, host = "127.0.0.1", allowHosts, scopes } = settings;
   const { baseUrl, logLevel } = loadPlatformAddress(process.env);

@@ -1,45 +1,47 @@
 import { printable, printableStyled, printableText } from "../core/safe-text.ts";
 
-// The command line writes here alone, so no control character of a text from outside reaches the terminal.
+// All output of the command line passes through this file, so that no control character in a text from outside reaches
+// the terminal.
 
-/** Prints a text of one or more lines on standard output. */
+/** Prints one or more lines on standard output. */
 export function print(text: string): void {
   process.stdout.write(`${printableText(text)}\n`);
 }
 
-/** Prints exactly one line: a line break in a text from outside cannot forge another. */
+/** Prints exactly one line. A line break in a text from outside cannot forge another. */
 export function printLine(text: string): void {
   process.stdout.write(`${printable(text)}\n`);
 }
 
-/** Prints a text with colours of our own. Values from outside have to be `printable` before they get in. */
+/** Prints a text that contains colors. Escape values from outside with `printable` first. */
 export function printStyled(text: string): void {
   process.stdout.write(`${printableStyled(text)}\n`);
 }
 
-/** Prints one line of JSON, with the fields of the API. Times are milliseconds since 1970. */
+/** Prints one line of JSON with the fields of the API. Times are in ms since 1970. */
 export function printJson(value: unknown): void {
   print(JSON.stringify(value));
 }
 
-/** Prints a text of one or more lines on standard error. */
+/** Prints one or more lines on standard error. */
 export function printError(text: string): void {
   process.stderr.write(`${printableText(text)}\n`);
 }
 
-/** Erases the line in which the cursor stands. */
 const ERASE_LINE = "\r\u001b[K";
 
-/** In ms, between two updates of a progress line. */
+/** In ms. Minimum time between two updates of a progress line. */
 const PROGRESS_INTERVAL_MS = 100;
 
-/** Shows how far long work is. */
+/** Reports the progress of long work. */
 export interface Progress {
   readonly show: (what: string, done: number, of?: number) => void;
   readonly end: () => void;
 }
 
-/** Writes progress into one line of a terminal, and nothing anywhere else, or if a program reads the output. */
+/**
+ * Writes progress to a single line of a terminal. Writes nothing if the stream is no terminal or the output is JSON.
+ */
 export function progressOn(
   { json = false }: { readonly json?: boolean | undefined },
   stream: NodeJS.WriteStream = process.stderr,
@@ -63,7 +65,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** "3 min ago". */
+/** Formats an age: "3 min ago". */
 export function age(at: number, now: number): string {
   const ms = now - at;
   if (ms < 0) return "in the future";
@@ -74,17 +76,17 @@ export function age(at: number, now: number): string {
   return `${Math.floor(ms / DAY)} days ago`;
 }
 
-/** "2026-11-20 16:02:11 UTC (3 min ago)". */
+/** Formats a time with its age: "2026-11-20 16:02:11 UTC (3 min ago)". */
 export function moment(at: number, now: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC (${age(at, now)})`;
 }
 
-/** The time of day on this machine. */
+/** Formats a local time of day. */
 export function clockTime(at: string | number): string {
   return new Date(at).toLocaleTimeString("en-GB");
 }
 
-/** Makes a text from outside printable, and indents the lines after its first by so many columns. */
+/** Escapes a text from outside, and indents all lines but the first by `columns`. */
 export function printableLines(text: string, columns: number): string {
   return text
     .split("\n")
@@ -92,14 +94,14 @@ export function printableLines(text: string, columns: number): string {
     .join(`\n${" ".repeat(columns)}`);
 }
 
-/** One line of at most so many characters. */
+/** Truncates a text to one line of at most `characters`. */
 export function cut(text: string, characters: number): string {
   const line = printable(text.replace(/\s+/g, " ").trim());
   const all = Array.from(line);
   return all.length <= characters ? line : `${all.slice(0, characters - 1).join("")}…`;
 }
 
-/** Columns as wide as their cells; the last one ends where its text does. */
+/** Aligns rows in columns. The last column has no trailing spaces. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -109,24 +111,24 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join("\n");
 }
 
-/** "1,200". */
+/** Formats a number with separators: "1,200". */
 export function grouped(n: number): string {
   return n.toLocaleString("en-US");
 }
 
-/** "1 dead letter", "3 dead letters", "1,200 dead letters". */
+/** Formats a count: "1 dead letter", "3 dead letters", "1,200 dead letters". */
 export function count(n: number, noun: string): string {
   return `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-/** "812 KB", "1.4 MB", "12 GB". */
+/** Formats a size: "812 KB", "1.4 MB", "12 GB". */
 export function bytes(n: number): string {
   const unit = (["KB", "MB", "GB"] as const).find((_, index) => n < 1000 * 1024 ** (index + 1));
   const size = n / 1024 ** (["KB", "MB", "GB", undefined].indexOf(unit) + 1);
   return `${size < 10 && unit !== "KB" ? size.toFixed(1) : Math.ceil(size)} ${unit ?? "TB"}`;
 }
 
-/** Quotes a word that a shell would change. */
+/** Quotes a word if a shell would otherwise change it. */
 export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${printable(text).replaceAll("'", "'\\''")}'`;
 }

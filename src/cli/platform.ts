@@ -52,7 +52,7 @@ Without the last one each start has a control token of its own, in .service-bot/
     const running = await startLocalPlatform("platform", {
       ...settings,
       limits: limitsOf(given.limit),
-      // The timeline shows what happens; the log is left for errors of the platform.
+      // The timeline shows all activity, so the log has only errors of the platform.
       logger: createLogger({ level: "error", secrets: [], destination: process.stderr }),
     });
     const removeControlFile = writeControlFile(running);
@@ -88,7 +88,7 @@ function farewell(stateFile: string | undefined): string {
     : `\nStopped. The state is kept in ${stateFile}: start with the same --state to go on.`;
 }
 
-/** The line of `--json`. */
+/** Formats the output of `--json`. */
 export function readyLine({
   url,
   portalUrl,
@@ -107,7 +107,7 @@ export function readyLine({
   });
 }
 
-/** Addresses, secrets and next steps, for a first start. */
+/** Formats URLs, secrets and next steps for a first start. */
 export function introduction(
   platform: Platform,
   { stateFile, host }: Pick<ListenOptions, "stateFile" | "host">,
@@ -137,7 +137,7 @@ Ctrl+C stops the platform. What happens on it:
 `;
 }
 
-/** Lines for .env, without the secrets that the environment has set. */
+/** Formats lines for .env, without the secrets that are already set. */
 function environment({ url, apiKey, webhookSecret }: Platform): string {
   const all = { SERVICE_API_KEY: apiKey, SERVICE_WEBHOOK_SECRET: webhookSecret };
   const names = Object.keys(all);

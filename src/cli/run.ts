@@ -10,7 +10,6 @@ import { print, printError } from "./output.ts";
 import { platform } from "./platform.ts";
 import { trigger } from "./trigger/trigger.ts";
 
-/** Every command by its name. */
 export const commands: Readonly<Record<string, Command>> = {
   dev,
   platform,
@@ -20,7 +19,7 @@ export const commands: Readonly<Record<string, Command>> = {
   mcp,
 };
 
-/** Runs `service-bot` with these arguments. Resolves to the exit code: 0 done, 2 wrong usage, 1 anything else. */
+/** Runs `service-bot`. Resolves with the exit code: 0 done, 2 wrong usage, 1 any other failure. */
 export async function run(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
   if (name === "--version" || name === "-v") return succeed(version());
@@ -43,7 +42,7 @@ export async function run(args: readonly string[]): Promise<number> {
     }
     if (error instanceof CommandError) return fail(error.exitCode, error.message);
     if (error instanceof ServiceBotError) {
-      // One problem a line.
+      // The message has one problem per line.
       if (error.code === "CONFIG_INVALID") return fail(2, error.message);
       return fail(1, printable(error.message));
     }

@@ -1,4 +1,4 @@
-// Loaded late: no other file loads the prompts.
+// The only file that imports the prompts, so that they load on demand.
 import { join, resolve } from "node:path";
 import { styleText } from "node:util";
 import {
@@ -25,10 +25,10 @@ import { choiceLine } from "./report.ts";
 import { repositoryAround } from "./repository.ts";
 
 export interface Answers {
-  /** The options with the answers. */
+  /** Options with the answers filled in. */
   readonly options: Options & { readonly dir: string };
   readonly asked: ReadonlySet<Question>;
-  /** True if the head line stands above the questions already. */
+  /** True if the header is already printed above the questions. */
   readonly hasHead: boolean;
 }
 
@@ -46,7 +46,7 @@ const storeHints: Readonly<Record<Store, string>> = {
 };
 
 /**
- * Asks for each choice that the command line has left open.
+ * Prompts for each choice that the command line leaves open.
  *
  * @throws {Cancelled}
  */
@@ -69,7 +69,7 @@ export async function ask(options: Options, terminal: Terminal, io: Io): Promise
   const install = await unless("install", options.install, () =>
     askWhether(`Install with ${packageManager}?`, terminal),
   );
-  // Inside of a repository no other one is started.
+  // No nested repository is created.
   const asksGit = options.git === undefined && !repositoryAround(resolve(io.cwd, dir));
   const git = asksGit
     ? await unless("git", undefined, () => askWhether("Initialize git?", terminal))
@@ -82,7 +82,7 @@ async function askDirectory(terminal: Terminal, io: Io): Promise<string> {
   return atHome(await askText("Directory", DIRECTORY, problemOf, terminal), io);
 }
 
-/** Replaces `~`, because no shell has seen this answer. */
+/** Expands `~`, because no shell has processed this answer. */
 function atHome(answer: string, { env, platform }: Io): string {
   const home = platform === "win32" ? env["USERPROFILE"] : env["HOME"];
   const rest = /^~(?:[/\\](.*))?$/s.exec(answer);
@@ -93,25 +93,24 @@ function withHints<T extends string>(values: readonly T[], hints: Readonly<Recor
   return values.map((value) => ({ value, hint: hints[value] }));
 }
 
-/** A value with a hint. */
 interface Choice<T extends string> {
   readonly value: T;
   readonly hint: string;
 }
 
-/** The state of a question. */
+/** State of a question. */
 interface Frame {
   readonly state: string;
   readonly error: string;
 }
 
-// Ctrl-D closes the input, and would leave a question without an answer for ever.
+// Ctrl-D closes the input, and the question would otherwise wait forever.
 updateSettings({ aliases: { "\x04": "cancel" } });
 
 /**
- * Asks for a line of text; Enter alone takes `initial`.
+ * Prompts for a line of text. Enter accepts `initial`.
  *
- * @param problemOf describes what is wrong with an answer, which is then asked for again
+ * @param problemOf describes an invalid answer, which is then asked for again
  * @throws {Cancelled}
  */
 async function askText(
@@ -133,7 +132,7 @@ async function askText(
 }
 
 /**
- * Asks for one of several values; Enter alone takes the first.
+ * Prompts for one of several values. Enter accepts the first.
  *
  * @throws {Cancelled}
  */
@@ -158,7 +157,7 @@ async function askChoice<T extends string>(
 }
 
 /**
- * Asks a question of yes or no; Enter alone is yes.
+ * Prompts for yes or no. Enter means yes.
  *
  * @throws {Cancelled}
  */
@@ -178,7 +177,7 @@ async function askWhether(label: string, terminal: Terminal): Promise<boolean> {
   return answered(await prompt.prompt());
 }
 
-/** A question is a head and its choices. Once it is answered, one line is left. */
+/** Renders a question with its choices. An answered question is a single line. */
 function frame({ state, error }: Frame, label: string, answer: string, body: string[]): string {
   if (state === "submit") return choiceLine(label, answer, styleText("green", "◇"));
   if (state === "cancel") return `${styleText("red", "■")} ${label}`;
@@ -187,7 +186,7 @@ function frame({ state, error }: Frame, label: string, answer: string, body: str
   return [`${styleText("yellow", "▲")} ${label}`, ...body, problem].join("\n");
 }
 
-/** Cancels a question when its terminal goes away. */
+/** Cancels a question when its terminal closes. */
 function untilClosed(terminal: Terminal): Terminal & { readonly signal: AbortSignal } {
   const closed = new AbortController();
   for (const event of ["end", "close"]) terminal.input.once(event, () => closed.abort());

@@ -7,9 +7,9 @@ import type { Io } from "./io.ts";
 type Place = Pick<Io, "cwd" | "platform">;
 
 /**
- * Checks that a bot works in a directory, and in a clone on Windows.
+ * Checks that a bot can work in a directory, including a clone on Windows.
  *
- * @param dir as it was typed
+ * @param dir as typed
  * @returns its absolute path
  * @throws {UsageError}
  */
@@ -18,7 +18,7 @@ export function checkDirectory(dir: string, { cwd, platform }: Place): string {
   if (/\p{Cc}/u.test(target)) {
     throw new UsageError("The directory's name holds a control character. Choose another name.");
   }
-  // On other systems the directories above exist already.
+  // On other systems, the parent directories already exist.
   const parts = platform === "win32" ? partsOf(dir) : [basename(target)];
   for (const part of parts) refuseUnportable(part);
   const delimiter = platform === "win32" ? ";" : ":";
@@ -32,11 +32,10 @@ export function checkDirectory(dir: string, { cwd, platform }: Place): string {
 }
 
 /**
- * Finds what keeps every bot out of a directory. Every template has a package.json, so a file of that name is an obstacle to
- * all of them.
+ * Finds an obstacle to any bot in a directory. Every template has a package.json, so an existing one is an obstacle.
  *
- * @throws {UsageError} the directory, or the name that a bot would have there, is none
- * @throws {CreateError} nothing can be written there
+ * @throws {UsageError} for an invalid directory or package name
+ * @throws {CreateError} if the directory is not writable
  */
 export function obstacleToAll(dir: string, place: Place): Obstacle | undefined {
   const target = checkDirectory(dir, place);
@@ -45,7 +44,7 @@ export function obstacleToAll(dir: string, place: Place): Obstacle | undefined {
   return findObstacles(target, ["package.json"])[0];
 }
 
-/** Describes why no bot can go to a directory; `undefined` if one can. */
+/** Describes an obstacle to any bot in a directory. `undefined` if there is none. */
 export function directoryProblem(dir: string, place: Place): string | undefined {
   try {
     const obstacle = obstacleToAll(dir, place);
@@ -78,10 +77,10 @@ function refuseUnportable(part: string): void {
   }
 }
 
-/** Names of devices on Windows, with any extension. A repository should work there, too. */
+/** Device names of Windows, with any extension. A repository should also work there. */
 const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)(?:\.|$)/i;
 
-/** npm refuses the first two. The others are dependencies of the bot. */
+/** npm refuses the first two; the others are dependencies of the bot. */
 const takenNames = [
   "node_modules",
   "favicon.ico",
@@ -95,10 +94,10 @@ const takenNames = [
 const MAX_NAME_LENGTH = 214;
 
 /**
- * Makes the package name for a directory: "My Bot!" becomes `my-bot`.
+ * Returns the package name for a directory: "My Bot!" becomes `my-bot`.
  *
- * @param base the last part of the directory's path
- * @throws {UsageError} no usable name can be made
+ * @param base last part of the directory's path
+ * @throws {UsageError} if no valid name remains
  */
 export function packageName(base: string): string {
   const name = isPlain(base) ? base : slug(base);
@@ -127,7 +126,7 @@ export function packageName(base: string): string {
   return name;
 }
 
-/** @throws {UsageError} Windows has a device of this name */
+/** @throws {UsageError} for a device name of Windows */
 function refuseDevice(name: string): void {
   if (!device.test(name)) return;
   throw new UsageError(
@@ -152,15 +151,15 @@ function slug(base: string): string {
     .replace(/^[._-]+|[._-]+$/g, "");
 }
 
-/** A path in the target that keeps a file of the bot from its place. */
+/** A path in the target that blocks a file of the bot. */
 export interface Obstacle {
-  /** Relative to the target, with slashes; "." is the target itself. */
+  /** Relative to the target, with slashes. "." is the target itself. */
   readonly path: string;
   readonly reason: "exists" | "is not a directory" | "leads out of the directory";
 }
 
 /**
- * Finds everything in the way of these files. Other files in the target do not matter.
+ * Returns all obstacles to these files. Other files in the target do not matter.
  *
  * @param paths relative to the target, with slashes
  */
@@ -175,16 +174,16 @@ export function findObstacles(target: string, paths: readonly string[]): Obstacl
 }
 
 /**
- * Makes sure that files can be made in a directory, or in the nearest of its parents that exists.
+ * Throws unless the directory, or its nearest existing parent, is writable.
  *
- * @throws {UsageError} the path is too long, or on a drive that is not there
- * @throws {CreateError} it cannot be written to
+ * @throws {UsageError} if the path is too long or its drive does not exist
+ * @throws {CreateError} if it is not writable
  */
 function refuseReadOnly(target: string): void {
   let here = target;
   try {
     while (!exists(here)) here = above(here);
-    // A path that is no directory, or leads nowhere, is an obstacle, and found later.
+    // A file or a broken link is an obstacle, which is reported later.
     if (!statSync(here).isDirectory()) return;
     accessSync(here, constants.W_OK | constants.X_OK);
   } catch (error) {
@@ -207,14 +206,14 @@ function above(directory: string): string {
   );
 }
 
-/** Returns whether `directory`, or the nearest of its parents that exists, is a directory. */
+/** Returns whether `directory`, or its nearest existing parent, is a directory. */
 function isRoomFor(directory: string): boolean {
   try {
     return statSync(directory).isDirectory();
   } catch (error) {
     if (hasCode(error, "ENOTDIR") || hasCode(error, "ELOOP")) return false;
     if (!hasCode(error, "ENOENT")) throw error;
-    // A link that leads nowhere is there without being a directory.
+    // A broken link exists but is not a directory.
     if (exists(directory)) return false;
     return isRoomFor(dirname(directory));
   }
@@ -244,9 +243,9 @@ function whyNotInside(
   return isInside(target, directory) ? undefined : "leads out of the directory";
 }
 
-// Synchronous calls, because the files of a bot are few and small: a promise of node:fs takes longer than the work.
+// Synchronous calls are faster here, because a bot's files are few and small.
 
-/** Returns whether anything is at a path, even a link that leads nowhere. */
+/** Returns whether anything exists at a path, including a broken link. */
 export function exists(path: string): boolean {
   try {
     lstatSync(path);
@@ -257,9 +256,9 @@ export function exists(path: string): boolean {
   }
 }
 
-/** Returns whether `path`, all links followed, is `directory` or inside of it. Both must exist. */
+/** Returns whether `path` is `directory` or inside of it, after following links. Both must exist. */
 export function isInside(directory: string, path: string): boolean {
   const way = relative(realpathSync.native(directory), realpathSync.native(path));
-  // On Windows the way to another drive is an absolute path.
+  // On Windows, a relative path to another drive is absolute.
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

@@ -1,7 +1,7 @@
-/** The command line asks for something impossible. Exit code 2, and nothing was written. */
+/** Wrong usage. Exit code 2; nothing was written. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** Paths inside the target that stand in the way; empty for every other mistake. */
+  /** Existing paths inside the target that block the bot's files. Empty for every other mistake. */
   readonly conflicts: readonly string[];
 
   constructor(message: string, conflicts: readonly string[] = []) {
@@ -10,12 +10,12 @@ export class UsageError extends Error {
   }
 }
 
-/** Another failure, with its remedy in the message. Exit code 1. */
+/** Any other failure, with its remedy in the message. Exit code 1. */
 export class CreateError extends Error {
   override readonly name = "CreateError";
 }
 
-/** The user has cancelled before the first file was written. Exit code 130. */
+/** The user cancelled before the first file was written. Exit code 130. */
 export class Cancelled extends Error {
   override readonly name = "Cancelled";
 
@@ -24,22 +24,21 @@ export class Cancelled extends Error {
   }
 }
 
-/** Returns the message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the code of an error of the operating system, such as ENOENT; empty for every other error. */
+/** Returns the code of a system error, such as ENOENT. Empty for any other error. */
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** Returns whether an error of the operating system has this code, such as ENOENT. */
+/** Returns whether a system error has this code. */
 export function hasCode(error: unknown, code: string): boolean {
   return codeOf(error) === code;
 }
 
-/** Meaning and remedy of the codes of the operating system. */
+/** Meanings and remedies of system error codes. */
 const meanings: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
   EACCES: ["you may not write there", "Choose another directory, or change its permissions."],
   EPERM: ["you may not write there", "Choose another directory, or change its permissions."],
@@ -54,9 +53,9 @@ const meanings: Readonly<Record<string, readonly [reason: string, remedy: string
 };
 
 /**
- * Describes an error of the operating system, with its remedy.
+ * Describes a system error with its remedy.
  *
- * @param what is completed by the reason, such as "src/bot.ts could not be written"
+ * @param what clause before the reason, such as "src/bot.ts could not be written"
  * @param after a sentence about the rest
  */
 export function inWords(error: unknown, what: string, after: string): CreateError {

@@ -1,16 +1,16 @@
 import type { Readable, Writable } from "node:stream";
 import { isatty } from "node:tty";
 
-/** The surroundings of the scaffolder. Tests hand in their own. */
+/** The environment of the scaffolder. Tests replace it. */
 export interface Io {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  /** The Node that the user started, which is not always the one that runs this. */
+  /** Version of the Node that the user started, which may differ from the running one. */
   readonly nodeVersion: string;
-  /** Milliseconds, from any fixed moment. */
+  /** In ms since any fixed moment. */
   now(): number;
-  /** Calls `what` every `ms` milliseconds. The returned function ends that. */
+  /** Calls `what` every `ms` milliseconds. Returns a function that stops the calls. */
   every(ms: number, what: () => void): () => void;
   out(text: string): void;
   err(text: string): void;
@@ -21,13 +21,13 @@ export interface Io {
   readonly run: Run;
 }
 
-/** The user's own Node version, from create-bot.js, which may go on with a newer Node. */
+/** Set by create-bot.js to the user's Node version, because a newer Node may continue. */
 const STARTED_ON = "CREATE_BOT_STARTED_ON";
 
-/** The surroundings of this process. */
+/** Returns the environment of this process. */
 export function processIo(): Io {
   const { [STARTED_ON]: startedOn, ...env } = process.env;
-  // The reader of a pipe may leave, as `head` does; the bot is made all the same.
+  // The reader of a pipe may close it, like `head`. The bot is created anyway.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   return {
     cwd: process.cwd(),
@@ -51,37 +51,36 @@ function canRewrite({ isTTY }: NodeJS.WriteStream): boolean {
   return isTTY === true && process.env["TERM"] !== "dumb";
 }
 
-/** The two ends of a terminal. */
 export interface Terminal {
   readonly input: Readable;
   readonly output: Writable;
 }
 
-/** Returns the terminal of this process; `undefined` if one of its ends is none. A pipe is left untouched. */
+/** Returns the terminal of this process. `undefined` if input or output is not a terminal. A pipe is not touched. */
 function processTerminal(): Terminal | undefined {
   if (!isatty(0) || !isatty(1)) return undefined;
   const { stdin, stdout } = process;
-  // A terminal of unknown size reports 0 columns, and every letter would get a line of its own.
+  // A terminal of unknown size reports 0 columns, which would wrap after every letter.
   if (stdout.columns === 0) Object.assign(stdout, { columns: 80, rows: 24 });
   return { input: stdin, output: stdout };
 }
 
-/** The end of another program. */
+/** Result of another program. */
 export interface RunResult {
-  /** The exit code; `undefined` if the program could not be started, or was killed. */
+  /** Exit code. `undefined` if the program could not be started or was killed. */
   readonly code: number | undefined;
   /** True if the user stopped it with Ctrl-C. */
   readonly interrupted: boolean;
-  /** True if there is no such program. */
+  /** True if the program does not exist. */
   readonly missing: boolean;
-  /** Both output streams, in the order in which they were written. */
+  /** Standard output and standard error, interleaved. */
   readonly output: string;
 }
 
 export interface RunOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Kills the program after so many milliseconds; without a limit by default. */
+  /** Kills the program after this time, in ms. Default: no limit. */
   readonly timeoutMs?: number;
 }
 
@@ -93,27 +92,26 @@ export type Run = (
 ) => Promise<RunResult>;
 
 /**
- * Runs a program and keeps its output; it never rejects.
- * On Windows, npm and its siblings are batch files, which only a shell starts: their arguments must
- * be constants without blanks.
+ * Runs a program and keeps its output. Never rejects. On Windows, npm and other package managers are batch files, which
+ * need a shell. Their arguments must be constants without spaces.
  */
 export const run: Run = async (command, args, { cwd, env, timeoutMs }) => {
-  // Loaded late: the files of a bot are written without it.
+  // Imported on demand, because writing the files does not need it.
   const { spawn } = await import("node:child_process");
   return await new Promise((resolve) => {
-    // A terminal signals both processes; a signal to this one alone is passed on.
+    // A terminal signals both processes; a signal to this process alone is forwarded.
     let interrupted = false;
     const onInterrupt = () => {
       interrupted = true;
       child.kill("SIGINT");
     };
-    // Before the start, because Ctrl-C may come as soon as the program runs.
+    // Registered before the start, because Ctrl-C may come as soon as the program runs.
     process.once("SIGINT", onInterrupt);
     const batch = process.platform === "win32" && /^(?:npm|npx|pnpm|yarn|bun)$/.test(command);
     const child = spawn(
       batch ? [command, ...args].join(" ") : command,
       batch ? [] : [...args],
-      // Without standard input no program can wait for an answer to a hidden question.
+      // Without standard input, no program can wait for an answer to a hidden question.
       { cwd, env: { ...env }, shell: batch, timeout: timeoutMs, stdio: ["ignore", "pipe", "pipe"] },
     );
     const end = (result: Omit<RunResult, "interrupted">) => {
@@ -134,7 +132,7 @@ export const run: Run = async (command, args, { cwd, env, timeoutMs }) => {
   });
 };
 
-/** The last lines of an output, for a message that explains a failure. */
+/** Returns the last lines of an output, for an error message. */
 export function tail(output: string, lines = 20): string {
   return output.trimEnd().split(/\r?\n/).slice(-lines).join("\n");
 }

@@ -41,11 +41,11 @@ export type { Io } from "./io.ts";
 export type { Source } from "./project.ts";
 
 /**
- * The command `create-service-bot`. It reports every failure itself, and never throws.
+ * Runs `create-service-bot`. Reports every failure itself and never throws.
  *
- * @param argv the arguments after the name of the script
- * @returns the exit code: 0 done, 2 wrong usage with nothing written, 130 cancelled or interrupted by a
- *   person, 1 anything else
+ * @param argv arguments after the script
+ * @returns exit code: 0 done, 2 wrong usage with nothing written, 130 cancelled or interrupted by the user, 1 any other
+ * failure
  */
 export async function main(
   argv: readonly string[],
@@ -79,7 +79,7 @@ function ownVersion(root: string): string {
   return version;
 }
 
-/** One run, for the functions below. */
+/** Parameters of one run. */
 interface Run {
   readonly options: Options;
   readonly asked: ReadonlySet<Question>;
@@ -90,7 +90,7 @@ interface Run {
 }
 
 /**
- * Makes a bot. Everything that can be refused is refused before the first file is written.
+ * Creates a bot. Validates everything before the first file is written.
  *
  * @throws {UsageError} nothing was written
  * @throws {Cancelled} nothing was written
@@ -115,10 +115,10 @@ export async function create(request: Options, source: Source, io: Io): Promise<
 }
 
 /**
- * Asks for what the command line has left open, if a user is there to answer. Otherwise the defaults are taken.
+ * Prompts for missing options if a user can answer. Otherwise uses the defaults.
  *
- * @throws {UsageError} the directory is missing or cannot be a bot's
- * @throws {CreateError} nothing can be written there
+ * @throws {UsageError} if the directory is missing or invalid
+ * @throws {CreateError} if the directory is not writable
  * @throws {Cancelled}
  */
 async function chooseAll(options: Options, source: Source, io: Io): Promise<Answers> {
@@ -126,7 +126,7 @@ async function chooseAll(options: Options, source: Source, io: Io): Promise<Answ
   const isRefused = dir !== undefined && obstacleToAll(dir, io) !== undefined;
   const terminal = asks(options, io) && !isRefused ? io.terminal : undefined;
   if (terminal !== undefined) {
-    // A fresh clone has no prompts yet.
+    // A fresh clone has not installed the prompts yet.
     source.prepare?.();
     io.out(`${headLine(source.version)}\n`);
     const { ask } = await import("./ask.ts");
@@ -144,14 +144,14 @@ function asks(options: Options, { terminal, env }: Io): boolean {
   return isOpen && terminal !== undefined && !yes && !json && isAttended(env);
 }
 
-/** The files of the template, and those that its store adds. */
+/** Returns the files of the template and of its store. */
 function filesOf({ template, store }: Project, { root }: Source): TemplateFile[] {
   const folders = [join(root, "templates", template), join(root, "templates", "stores", store)];
   return folders.filter(exists).flatMap(readTemplate);
 }
 
 function refuseObstacles({ project, io }: Run, paths: string[]): void {
-  // An install would rewrite the one and empty the other.
+  // An install would rewrite the lock file and empty node_modules.
   const touched = project.install
     ? ["node_modules", packageManagerFacts[project.packageManager].lockFile]
     : [];
@@ -190,7 +190,7 @@ async function writeBot(run: Run, planned: readonly BotFile[]): Promise<void> {
   if (project.ownNode) say(nodeLine(io));
 }
 
-/** @returns why the install failed; `undefined` if it did not */
+/** @returns the failure; `undefined` on success */
 async function installBot(run: Run): Promise<InstallFailure | undefined> {
   const { options, project, io, say } = run;
   if (!project.install) return undefined;
@@ -238,22 +238,21 @@ function finish(
   return { ...result, error: { message: `${message}\n${reason}`, interrupted } };
 }
 
-/** The failure of an install. */
 interface InstallFailure {
-  /** The last output of the package manager. */
+  /** Last output of the package manager. */
   readonly reason: string;
-  /** True if the user has stopped it. */
+  /** True if the user stopped the install. */
   readonly interrupted: boolean;
 }
 
 /**
  * Installs the bot's dependencies.
  *
- * @returns `undefined` if all went well
+ * @returns the failure; `undefined` on success
  */
 async function install(project: Project, io: Io): Promise<InstallFailure | undefined> {
   const { packageManager, target } = project;
-  // In CI yarn refuses to write the first lock file of a project.
+  // In CI, yarn refuses to create a lock file.
   const env = { ...io.env, YARN_ENABLE_IMMUTABLE_INSTALLS: "false" };
   const args = packageManagerFacts[packageManager].installArgs;
   const result = await io.run(packageManager, args, { cwd: target, env });
@@ -264,7 +263,7 @@ async function install(project: Project, io: Io): Promise<InstallFailure | undef
   return { reason: missing ? absent : tail(withoutStack(output)), interrupted };
 }
 
-/** Removes the lines about npm's own source, which do not lead to the cause. */
+/** Removes lines about npm's own source code, which do not lead to the cause. */
 function withoutStack(output: string): string {
   return output.replaceAll(/^npm (?:error|ERR!) +at .*\n?/gm, "");
 }

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 
-// The choices. Later versions may have more templates and stores.
+// The choices. Later versions may add templates and stores.
 export const templates = ["starter", "minimal", "assistant"] as const;
 export const stores = ["sqlite", "postgres"] as const;
 export const packageManagers = ["npm", "pnpm", "yarn", "bun"] as const;
@@ -14,16 +14,16 @@ export type PackageManager = (typeof packageManagers)[number];
 /** A question to the user. */
 export type Question = "dir" | "template" | "store" | "install" | "git";
 
-/** The oldest Node that runs a bot. */
+/** Oldest Node that runs a bot. */
 export const OLDEST_NODE = "22.18";
 
-/** Returns whether a Node (`20.11.1`, `v24.0.0`) runs a bot by itself. */
+/** Returns whether a Node version (`20.11.1`, `v24.0.0`) can run a bot. */
 export function runsBots(nodeVersion: string): boolean {
   const [major = 0, minor = 0] = nodeVersion.replace(/^v/, "").split(".").map(Number);
   return major > 22 || (major === 22 && minor >= 18);
 }
 
-/** The command line. `undefined` stands for the default. */
+/** Options of the command line. `undefined` means the default. */
 export interface Options {
   readonly dir: string | undefined;
   readonly template: Template | undefined;
@@ -34,13 +34,13 @@ export interface Options {
   readonly yes: boolean;
   readonly dryRun: boolean;
   readonly json: boolean;
-  /** The dependency on service-bot, instead of the scaffolder's own version. */
+  /** Dependency on service-bot. Default: the scaffolder's own version. */
   readonly serviceBot: string | undefined;
 }
 
 export type Request = "help" | "version" | Options;
 
-/** Every flag, as `parseArgs` takes it. */
+/** Every flag, in the format of `parseArgs`. */
 export const flags = {
   template: { type: "string", value: "NAME" },
   store: { type: "string", value: "NAME" },
@@ -58,7 +58,7 @@ export const flags = {
 } as const;
 
 /**
- * Reads the command line.
+ * Parses the command line.
  *
  * @throws {UsageError}
  */
@@ -82,12 +82,12 @@ export function readOptions(argv: readonly string[], env: Io["env"]): Request {
   };
 }
 
-/** Returns whether the output is JSON. Works even if the rest of the command line is wrong. */
+/** Returns whether the output is JSON, even if the rest of the command line is invalid. */
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.includes("--json");
 }
 
-/** npm removes one `--`; other package managers, and users, leave some in. */
+/** npm removes one `--`. Other package managers, and users, may leave some. */
 function withoutSeparators(argv: readonly string[]): string[] {
   return argv.filter((argument) => argument !== "--");
 }
@@ -100,7 +100,7 @@ function parse(args: string[]) {
   }
 }
 
-/** Describes what is wrong with the flags. Node's own message is about its parser. */
+/** Describes a wrong flag. Node's own message is about its parser. */
 function wordsOf(error: unknown): string {
   const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(messageOf(error))?.[1] ?? "";
   const known = Object.entries(flags).find(([name]) => `--${name}` === flag)?.[1];
@@ -152,7 +152,7 @@ function spec(value: string | undefined): string | undefined {
   );
 }
 
-/** Traces of flags that npm took for its own, by their names here. */
+/** Traces of flags that npm has consumed, by flag. */
 const traces: Readonly<Record<string, (env: Io["env"]) => boolean>> = {
   template: ({ npm_config_template: value }) => value !== undefined,
   store: ({ npm_config_store: value }) => value !== undefined,
@@ -165,10 +165,10 @@ const traces: Readonly<Record<string, (env: Io["env"]) => boolean>> = {
 };
 
 /**
- * Refuses a command line that npm has taken apart. Without a `--` before them, npm keeps the flags and leaves their values
- * among the arguments.
+ * Refuses a command line that npm has altered. Without a `--` before them, npm consumes the flags and leaves their
+ * values among the arguments.
  *
- * @param given the flags that have come through
+ * @param given the flags that have arrived
  * @throws {UsageError}
  */
 function refuseKeptFlags(env: Io["env"], given: ReadonlySet<string>): void {
@@ -187,7 +187,7 @@ function npmSaidYes(env: Io["env"]): boolean {
   return env["npm_config_yes"] === "true";
 }
 
-/** Variables that agents, and services for continuous integration, set for the programs that they start. */
+/** Variables that coding agents and CI services set for their programs. */
 export const UNATTENDED_VARIABLES: readonly string[] = [
   "AI_AGENT",
   "ANTIGRAVITY_AGENT",
@@ -213,14 +213,14 @@ export const UNATTENDED_VARIABLES: readonly string[] = [
   "TF_BUILD",
 ];
 
-/** Returns whether a user can answer at the terminal, by the environment. */
+/** Returns whether a user can answer at the terminal, according to the environment. */
 export function isAttended(env: Io["env"]): boolean {
   const isSet = (name: string) => !["", "0", "false"].includes(env[name]?.toLowerCase() ?? "");
-  // A dumb terminal cannot go back to a line, which every question needs.
+  // A dumb terminal cannot move the cursor back, which every question needs.
   return env["TERM"] !== "dumb" && !UNATTENDED_VARIABLES.some(isSet);
 }
 
-/** The text of `--help`. */
+/** Text of `--help`. */
 export const help: string = `Makes a bot that runs.
 
   npm create service-bot@latest my-bot

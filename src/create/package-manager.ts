@@ -2,31 +2,31 @@ import { Cancelled } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { type PackageManager, packageManagers } from "./options.ts";
 
-/** Commands for a machine with Node and npm alone, such as a CI service or the first stage of an image. */
+/** Commands for a machine with only Node and npm, such as a CI service or the first stage of an image. */
 export interface Toolchain {
-  /** Installs the package manager; absent for npm. */
+  /** Installs the package manager. Absent for npm. */
   readonly setup?: string;
-  /** Installs exactly what the lock file says. */
+  /** Installs exactly the versions of the lock file. */
   readonly ci: string;
   /** The same without devDependencies. */
   readonly production: string;
-  /** The same without a lock file. */
+  /** The same without devDependencies and without a lock file. */
   readonly unlocked: string;
 }
 
 interface PackageManagerFacts {
   readonly lockFile: string;
-  /** Files that an install reads beside package.json. A `*` ends the name of an optional file. */
+  /** Files that an install reads besides package.json. A trailing `*` marks an optional file. */
   readonly files: readonly string[];
   /** Arguments that install a bot's dependencies. */
   readonly installArgs: readonly string[];
   /** Runs a program of a dependency. */
   readonly exec: string;
-  /** Adds a package to the bot. */
+  /** Adds a dependency. */
   readonly add: string;
-  /** Adds a package for development. */
+  /** Adds a development dependency. */
   readonly addDev: string;
-  /** The major version by default. */
+  /** Default major version. */
   readonly newestMajor: number;
   toolchain(major: number): Toolchain;
 }
@@ -35,8 +35,8 @@ export const packageManagerFacts: Readonly<Record<PackageManager, PackageManager
   npm: {
     lockFile: "package-lock.json",
     files: ["package-lock.json*"],
-    // With NODE_ENV=production npm would leave out the compiler, and the Node that the bot brings.
-    // Audit and funding would cost requests to the registry.
+    // With NODE_ENV=production, npm would omit the compiler and the bot's own Node. Audit and funding would cost
+    // requests to the registry.
     installArgs: ["install", "--include=dev", "--no-audit", "--no-fund"],
     exec: "npx",
     add: "npm install",
@@ -82,7 +82,7 @@ export const packageManagerFacts: Readonly<Record<PackageManager, PackageManager
     addDev: "bun add --dev",
     newestMajor: 1,
     toolchain: (major) => ({
-      // npm 12 runs no install script that is not named.
+      // npm 12 runs only named install scripts.
       setup: `npm install --global --allow-scripts=bun bun@${major}`,
       ci: "bun install --frozen-lockfile",
       production: "bun install --production --frozen-lockfile",
@@ -91,7 +91,7 @@ export const packageManagerFacts: Readonly<Record<PackageManager, PackageManager
   },
 };
 
-/** `--force`, because images of Node have a yarn 1 that npm does not know of. */
+/** `--force` because Node's images include a yarn 1 that npm did not install. */
 const SETUP_YARN = "npm install --global --force";
 
 const yarn1: Toolchain = {
@@ -102,7 +102,7 @@ const yarn1: Toolchain = {
 };
 
 function yarn(major: number): Toolchain {
-  // Before yarn 4 this was a plugin.
+  // Before yarn 4, `focus` was a plugin.
   const focus = major < 4 ? "" : " && yarn workspaces focus --production";
   return {
     setup: `${SETUP_YARN} @yarnpkg/cli-dist@${major}`,
@@ -112,28 +112,28 @@ function yarn(major: number): Toolchain {
   };
 }
 
-/** The command for a script of the bot: `npm run dev`, `npm test`. */
+/** Returns the command for a script of the bot: `npm run dev`, `npm test`. */
 export function scriptCommand(packageManager: PackageManager, script: string): string {
   const short = script === "test" || script === "start";
-  // `bun test` is not the script but a test runner of its own.
+  // `bun test` runs bun's own test runner instead of the script.
   const word = short && packageManager !== "bun" ? "" : "run ";
   return `${packageManager} ${word}${script}`;
 }
 
-/** Returns the package manager that started this process; npm by default. */
+/** Returns the package manager that started this process. Default: npm. */
 export function detectPackageManager(env: Io["env"]): PackageManager {
   const agent = env["npm_config_user_agent"]?.split("/")[0];
   return packageManagers.find((name) => name === agent) ?? "npm";
 }
 
-/** In ms, for the version of a package manager. */
+/** In ms. Timeout for the version of a package manager. */
 const VERSION_TIMEOUT_MS = 5_000;
 
 /**
- * The major version of the package manager that writes the bot's lock file. Another one may not read it, or want
- * to rewrite it.
+ * Returns the major version of the package manager that writes the bot's lock file. Another major version may not read
+ * the file or may rewrite it.
  *
- * @param mayAsk whether the package manager may be started, if it has not started this process
+ * @param mayAsk whether to start the package manager if it has not started this process
  * @throws {Cancelled}
  */
 export async function majorOf(

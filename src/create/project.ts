@@ -15,26 +15,28 @@ import {
 } from "./options.ts";
 import { detectPackageManager, majorOf } from "./package-manager.ts";
 
-/** The origin of the scaffolder. */
+/** Origin of the scaffolder. */
 export interface Source {
-  /** The directory that holds `templates/`. */
+  /** Directory that contains `templates/`. */
   readonly root: string;
   readonly version: string;
-  /** `checkout`: of the repository. */
+  /** `checkout` means a clone of the repository. */
   readonly origin: "registry" | "checkout";
-  /** Makes a fresh checkout ready to pack, and reports that on standard error. */
+  /** Prepares a fresh checkout for packing, with progress on standard error. */
   prepare?(): void;
 }
 
-/** The dependency of a bot on service-bot. */
 export interface Dependency {
-  /** The version in package.json. */
+  /** Version in package.json. */
   readonly spec: string;
-  /** The path of the packed checkout in the bot, if the bot depends on that. */
+  /** Path of the packed checkout inside the bot, if the bot depends on it. */
   readonly tarball?: string;
 }
 
-/** A bot made from a checkout carries the packed checkout, so that it can be moved, committed and built elsewhere. */
+/**
+ * Returns the dependency on service-bot. A bot from a checkout includes the packed checkout, so that it can be moved,
+ * committed and built elsewhere.
+ */
 function dependencyOf(source: Source, requested: string | undefined): Dependency {
   if (requested !== undefined) return { spec: requested };
   if (source.origin === "registry") return { spec: `^${source.version}` };
@@ -43,9 +45,9 @@ function dependencyOf(source: Source, requested: string | undefined): Dependency
 }
 
 /**
- * Packs the checkout, once for as long as it stays unchanged.
+ * Packs the checkout. Reuses the last tarball if the checkout is unchanged.
  *
- * @throws {CreateError} with what the packing printed
+ * @throws {CreateError} with the output of the script
  * @throws {Cancelled}
  */
 export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> {
@@ -70,9 +72,9 @@ export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> 
   }
 }
 
-/** The bot to make, with every choice settled. */
+/** The bot to create, with all choices made. */
 export interface Project {
-  /** The absolute path of its directory. */
+  /** Absolute path of its directory. */
   readonly target: string;
   readonly name: string;
   readonly template: Template;
@@ -82,14 +84,14 @@ export interface Project {
   readonly install: boolean;
   readonly git: boolean;
   readonly serviceBot: Dependency;
-  /** True if the bot brings its own Node, because the one in use is too old. */
+  /** True if the bot includes its own Node, because the running one is too old. */
   readonly ownNode: boolean;
 }
 
 /**
- * Settles every choice, with the defaults for what the command line left open.
+ * Completes the options with defaults.
  *
- * @throws {UsageError} the directory cannot be a bot's
+ * @throws {UsageError} for an invalid directory
  */
 export async function settle(
   options: Options & { readonly dir: string },

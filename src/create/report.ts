@@ -7,7 +7,7 @@ import type { Project } from "./project.ts";
 import type { Repository } from "./repository.ts";
 import { needsOf } from "./template.ts";
 
-/** Prints one line: on standard output, or with --json on standard error. */
+/** Prints a line on standard output, or with --json on standard error. */
 export type Say = (line: string) => void;
 
 export function sayer(io: Io, json: boolean): Say {
@@ -18,12 +18,12 @@ export function headLine(version: string): string {
   return `┌ create-service-bot ${version}`;
 }
 
-/** A settled choice: its name and its value. */
+/** Formats a choice with its name and value. */
 export function choiceLine(name: string, value: string, mark = "◇"): string {
   return `${mark} ${name.padEnd(name.endsWith("?") ? 20 : 16)}${value}`;
 }
 
-/** The choices, with a note at each default. Answers of the user stand above these already. */
+/** Formats the choices and marks the defaults. Omits answers of the user, which are already printed. */
 export function choiceLines(
   project: Project,
   options: Options,
@@ -48,7 +48,7 @@ export function choiceLines(
   ];
 }
 
-/** A finished step with its time. */
+/** Formats a finished step with its time. */
 export function step(what: string, ms: number): string {
   return `✔ ${what.padEnd(44)} ${seconds(ms)}`;
 }
@@ -72,7 +72,7 @@ export const repositoryLines: Readonly<Record<Repository, string>> = {
   unavailable: "- git init did not work here; the bot does not need it",
 };
 
-/** The commands to type next, in order. */
+/** Returns the commands to type next, in order. */
 export function nextSteps(project: Project, installed: boolean, io: Io): string[] {
   const { packageManager } = project;
   const place = placeOf(project.target, io);
@@ -95,7 +95,7 @@ const remarks = [
   [/ test$/, "offline"],
 ] as const;
 
-/** The next steps with remarks. */
+/** Formats the next steps with remarks. */
 export function nextLines(steps: readonly string[]): string[] {
   return steps.map((command) => {
     const remark = remarks.find(([ending]) => ending.test(command))?.[1];
@@ -103,7 +103,7 @@ export function nextLines(steps: readonly string[]): string[] {
   });
 }
 
-/** The target from the current directory, unless the absolute path is shorter. */
+/** Returns the target relative to the current directory, or absolute if that is shorter. */
 export function placeOf(target: string, io: Io): string {
   const way = relative(io.cwd, target) || ".";
   if (way.length > target.length) return target;
@@ -112,13 +112,12 @@ export function placeOf(target: string, io: Io): string {
 
 export type ExitCode = 0 | 1 | 2 | 130;
 
-/** The exit code of an error. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof Cancelled) return 130;
   return error instanceof UsageError ? 2 : 1;
 }
 
-/** Reports an error on standard error, and with --json as an object as well. */
+/** Reports an error on standard error, and with --json also as an object. */
 export function reportError(error: unknown, io: Io, json: boolean): void {
   const message = messageOf(error);
   const conflicts = error instanceof UsageError ? error.conflicts : [];
@@ -127,31 +126,31 @@ export function reportError(error: unknown, io: Io, json: boolean): void {
   if (json) io.out(printableText(`${JSON.stringify({ error: { message, conflicts } })}\n`));
 }
 
-/** The object of `--json`. */
+/** The output of `--json`. */
 export interface Result {
-  /** Absolute. */
+  /** Absolute path. */
   readonly dir: string;
   readonly name: string;
   readonly template: string;
   readonly store: string;
   readonly packageManager: string;
-  /** The dependency on service-bot, as in package.json. */
+  /** Dependency on service-bot, as in package.json. */
   readonly serviceBot: string;
-  /** Relative to `dir`, sorted; with --dry-run, the files that would be written. */
+  /** Relative to `dir`, sorted. With --dry-run, the files that would be written. */
   readonly files: readonly string[];
   readonly dryRun: boolean;
   readonly installed: boolean;
-  /** True if a repository was started. */
+  /** True if a repository was created. */
   readonly git: boolean;
-  /** True if it has its first commit. */
+  /** True if the repository has its first commit. */
   readonly committed: boolean;
-  /** The commands to type next. */
+  /** Commands to type next. */
   readonly next: readonly string[];
-  /** The failure of the install; absent if it went well. */
+  /** Failure of the install. Absent on success. */
   readonly error?: { readonly message: string; readonly interrupted: boolean };
 }
 
-/** A result before install and commit. */
+/** Returns the result before install and commit. */
 export function resultOf(project: Project, files: readonly string[]): Result {
   return {
     dir: project.target,
@@ -180,7 +179,10 @@ const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 const FRAME_MS = 100;
 const CLEAR_LINE = "\r\x1b[K";
 
-/** Shows long work: on a terminal by a line with the seconds so far, which goes at the end; elsewhere by one line. */
+/**
+ * Shows progress of long work. A terminal gets a line with the elapsed seconds, which disappears at the end. Other
+ * outputs get a static line.
+ */
 export async function timed<T>(
   what: string,
   io: Io,
@@ -205,10 +207,13 @@ export async function timed<T>(
   }
 }
 
-/** The same characters as in core/terminal.ts, which is not here: the scaffolder imports nothing of the runtime. */
+/**
+ * The same characters as in core/terminal.ts, which the scaffolder must not import because it works without the
+ * runtime.
+ */
 const unseen = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Shows control characters of a text from outside as `\u202e`. Line feeds and tabs stay. */
+/** Escapes control characters of a text from outside as `\u202e`. Line feeds and tabs stay. */
 export function printableText(text: string): string {
   return text.replace(unseen, (character) =>
     Array.from({ length: character.length }, (_, at) => {

@@ -4,26 +4,25 @@ import { exists } from "./directory.ts";
 import type { Io } from "./io.ts";
 import type { Template } from "./options.ts";
 
-/** The state of the repository. */
 export type Repository =
-  /** Started, with a first commit. */
+  /** Created, with a first commit. */
   | "committed"
-  /** Started; the files are staged, for git knows no user to commit as, or a hook said no. */
+  /** Created, with the files staged. The commit failed because git has no configured user or a hook refused it. */
   | "staged"
-  /** The directory belongs to a repository already. */
+  /** The directory already belongs to a repository. */
   | "inside"
-  /** There is no git here, or it failed. */
+  /** git is missing or failed. */
   | "unavailable";
 
-/** In ms. git may wait for a passphrase or a hook, and the bot is complete without it. */
+/** In ms. git may wait for a passphrase or a hook, and the bot is complete without a repository. */
 const TIMEOUT_MS = 20_000;
 
 /**
- * Starts a repository with the files of the bot as its first commit, unless there is one around. Other files in the
- * directory are left for their owner to commit. Never throws because of git.
+ * Creates a repository with the bot's files in its first commit, unless the directory is already in a repository.
+ * Leaves other files uncommitted. Never throws because of git.
  *
- * @param paths what to commit, relative to the target
- * @param template what the files were made from
+ * @param paths files to commit, relative to the target
+ * @param template for the commit message
  */
 export async function startRepository(
   target: string,
@@ -38,16 +37,16 @@ export async function startRepository(
     return code === 0;
   };
   if (!(await git("init", "--quiet"))) return "unavailable";
-  // --force, because a user's own ignore file may leave out archives, and without vendor/ nothing installs.
+  // --force because a user's global ignore file may exclude archives, and an install needs vendor/.
   if (!(await git("--literal-pathspecs", "add", "--force", "--", ...paths))) return "staged";
-  // Without a configured user git would make one up from the names of account and machine.
+  // Without a configured user, git would invent one from the account and machine names.
   const identity = ["-c", "user.useConfigOnly=true"];
   const message = ["--message", `Start from the template ${template} of service-bot`];
   return (await git(...identity, "commit", "--quiet", ...message)) ? "committed" : "staged";
 }
 
 /**
- * Returns whether a directory, which need not exist, is in a repository. Asks the file system, because git says no for a
+ * Returns whether a directory, which need not exist, is in a repository. Checks the file system, because git refuses a
  * repository of another owner.
  */
 export function repositoryAround(directory: string): boolean {
@@ -60,7 +59,7 @@ export function repositoryAround(directory: string): boolean {
   }
 }
 
-/** A hook that runs the scaffolder would point git at the hook's own repository. */
+/** Removes variables that would point git at another repository, for example if a hook runs the scaffolder. */
 function withoutGitPlaces(env: Io["env"]): Record<string, string | undefined> {
   const places = /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|PREFIX|NAMESPACE)$/;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !places.test(name)));

@@ -9,16 +9,16 @@ import type { Project } from "./project.ts";
 export interface BotFile {
   readonly path: string;
   readonly content: string | Uint8Array;
-  /** Permissions, if the usual ones are too wide. */
+  /** Permissions, if the default is too wide. */
   readonly mode?: number;
 }
 
-/** A file of a template: always a text, with marks such as `{{name}}` still in it. */
+/** A text file of a template with unfilled placeholders such as `{{name}}`. */
 export interface TemplateFile extends BotFile {
   readonly content: string;
 }
 
-/** Reads a template, sorted by path, with the names of its files in a bot. */
+/** Reads a template, sorted by path, with the names that its files have in a bot. */
 export function readTemplate(directory: string): TemplateFile[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   const files = entries
@@ -32,8 +32,8 @@ export function readTemplate(directory: string): TemplateFile[] {
 }
 
 /**
- * npm leaves dotfiles out of a package or renames them, and tools take a package.json anywhere for
- * a package; so a template stores `_gitignore` and `_package.json`.
+ * Converts a stored name to the bot's. npm omits or renames dotfiles in a package, and tools take any package.json for
+ * a package. Templates therefore store `_gitignore` and `_package.json`.
  */
 function botPath(stored: string): string {
   return stored
@@ -42,13 +42,13 @@ function botPath(stored: string): string {
     .join("/");
 }
 
-/** Readable by its owner alone, because of the secrets. */
+/** Contains secrets, so only the owner may read it. */
 const OWNER_ONLY = 0o600;
 
 /**
- * Makes the files of a bot, sorted by path; all but the packed checkout, which takes time.
+ * Returns the files of a bot, sorted by path, without the packed checkout, which takes time.
  *
- * @param template the files of the template, and those of the store
+ * @param template files of the template and of the store
  */
 export function planFiles(template: readonly TemplateFile[], project: Project): BotFile[] {
   const files = template.map(({ path, content }) => {
@@ -63,15 +63,15 @@ export function planFiles(template: readonly TemplateFile[], project: Project): 
   ].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Configuration files of a package manager. */
+/** Returns the configuration files of a package manager. */
 function packageManagerFiles({ packageManager, packageManagerMajor }: Project): BotFile[] {
   if (packageManager === "yarn") {
     const content = "# Node looks for packages in node_modules.\nnodeLinker: node-modules\n";
     return [{ path: ".yarnrc.yml", content }];
   }
-  // To pnpm 9 this file is the list of a workspace's packages, and it takes none without.
+  // pnpm 9 reads this file only as a list of workspace packages, and refuses it without one.
   if (packageManager === "pnpm" && packageManagerMajor >= 10) {
-    // Node's own package needs its script, also when it is added later.
+    // The `node` package needs its install script, even if it is added later.
     const content =
       "# Which packages may run install scripts.\nallowBuilds:\n  better-sqlite3: false\n  node: true\n";
     return [{ path: "pnpm-workspace.yaml", content }];
@@ -79,15 +79,15 @@ function packageManagerFiles({ packageManager, packageManagerMajor }: Project): 
   return [];
 }
 
-/** Two lines that hold the same mark, such as `# {{#postgres}}` and `# {{/postgres}}`, and those between. */
+/** Two lines with the same marker, such as `# {{#postgres}}` and `# {{/postgres}}`, and the lines in between. */
 const section = /^[^\n]*\{\{#(\w+)\}\}[^\n]*\n(.*?)^[^\n]*\{\{\/\1\}\}[^\n]*\n/gms;
 
 /**
- * Fills in the marks of a template: `{{name}}` and those of `valuesOf`, `{{run dev}}` (any script), `{{exec service-bot}}`
- * (any command of a dependency), `{{add pg}}` and `{{add dev node@24}}` (any package). What stands between the
- * lines `{{#postgres}}` and `{{/postgres}}` is for bots with that store, or with the package manager of that name;
- * between `{{#setup}}` and `{{/setup}}`, for those whose package manager does not come with Node. Anything else in
- * double braces is left alone: workflows have such expressions too.
+ * Fills in the placeholders of a template: `{{name}}` and those of `valuesOf`, `{{run dev}}` (any script), `{{exec
+ * service-bot}}` (any command of a dependency), `{{add pg}}` and `{{add dev node@24}}` (any package). Lines between
+ * `{{#postgres}}` and `{{/postgres}}` are only for bots with this store, or with the package manager of this name.
+ * Lines between `{{#setup}}` and `{{/setup}}` are only for bots whose package manager does not come with Node. Any
+ * other text in double braces stays, because workflows have such expressions too.
  */
 function fill(text: string, project: Project): string {
   const { packageManager, store } = project;
@@ -114,12 +114,12 @@ function valuesOf(project: Project): Readonly<Record<string, string>> {
   const { setup = "", ci, production, unlocked } = toolchain(packageManagerMajor);
   return {
     name,
-    // Compose takes no dots, which npm does.
+    // Unlike npm, Compose permits no dots.
     "compose name": name.replaceAll(/[^a-z0-9_-]/g, "-"),
     "compose database": needsOf[store].composeUrl,
     install: `${packageManager} install`,
     setup,
-    // To Dependabot pnpm and yarn are npm.
+    // Dependabot treats pnpm and yarn as npm.
     "dependabot ecosystem": packageManager === "bun" ? "bun" : "npm",
     "ci install": ci,
     "image files": files.join(" "),
@@ -127,7 +127,7 @@ function valuesOf(project: Project): Readonly<Record<string, string>> {
   };
 }
 
-/** The Node that a bot brings along if the installed one is too old. */
+/** Version of the Node that a bot includes if the installed one is too old. */
 const NODE = "^24.0.0";
 
 /** Fills in the package.json of a template. */
@@ -138,7 +138,7 @@ function manifest(template: string, project: Project): string {
   return json({
     ...base,
     name: project.name,
-    // npm 12 runs only the install scripts that are named here; npm 11 asks for the list. Node's own package needs its
+    // npm 12 runs only the install scripts named here; npm 11 prompts for the list. The `node` package needs its
     // script, even if it is added later. The SQLite binding ships its binaries.
     allowScripts: { node: true, "better-sqlite3": false },
     ...(packageManager === "bun" && { trustedDependencies: ["node"] }),
@@ -164,7 +164,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Makes the `.env` of a new bot: its example with generated secrets. */
+/** Returns the `.env` of a new bot: its example with generated secrets. */
 function envFile(example: string, secrets: Secrets, store: Store): string {
   const { apiKey, webhookSecret, databasePassword } = secrets;
   const values = [
@@ -181,11 +181,11 @@ function set(text: string, name: string, value: string): string {
   return text.replace(line, () => `${name}=${value}`);
 }
 
-/** The secrets of a new bot, for the local platform. The real ones come from the portal. */
+/** Secrets of a new bot, for the local platform. The real ones come from the portal. */
 interface Secrets {
   readonly apiKey: string;
   readonly webhookSecret: string;
-  /** The password of the database server in the bot's compose files. */
+  /** Password of the database server in the bot's compose files. */
   readonly databasePassword: string;
 }
 
@@ -201,11 +201,11 @@ function newSecrets(): Secrets {
 interface StoreNeeds {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly scripts: Readonly<Record<string, string>>;
-  /** `DATABASE_URL` beside the bot, in compose.yaml. */
+  /** `DATABASE_URL` of the bot in compose.yaml. */
   readonly composeUrl: string;
 }
 
-/** A server for development; compose.yaml is for the public one, and asks for a domain. */
+/** Starts a server for development. compose.yaml is for public servers and requires a domain. */
 const START = "docker compose --file compose.dev.yaml up --detach --wait";
 
 export const needsOf: Readonly<Record<Store, StoreNeeds>> = {

@@ -4,17 +4,17 @@ import { exists, isInside } from "./directory.ts";
 import { CreateError, hasCode, inWords } from "./errors.ts";
 import type { BotFile } from "./template.ts";
 
-/** Everything made so far, in this order. */
+/** Everything created so far, in order. */
 interface Made {
   readonly files: string[];
   readonly directories: string[];
 }
 
 /**
- * Writes the files of a bot: all of them, or none. A path that has appeared since the target was checked is not
- * overwritten, and nothing is written through it to a place outside.
+ * Writes the files of a bot: all of them or none. A path that has appeared since the check is neither overwritten nor
+ * followed to a place outside.
  *
- * @throws {CreateError} when it failed, and what had been written was taken back
+ * @throws {CreateError} after a failure, with all written files removed
  */
 export function writeFiles(target: string, files: readonly BotFile[]): void {
   const made: Made = { files: [], directories: [] };
@@ -59,9 +59,9 @@ function openNew(file: string, path: string, mode: number | undefined): number {
 }
 
 /**
- * Makes the directory of a bot, and removes again what was not there. A failure is known before work that takes time.
+ * Creates the directory of a bot and removes new directories again, so that a failure shows before slow work.
  *
- * @throws {CreateError} when it cannot
+ * @throws {CreateError} on failure
  */
 export function tryDirectory(target: string): void {
   const made: Made = { files: [], directories: [] };
@@ -74,7 +74,7 @@ export function tryDirectory(target: string): void {
   }
 }
 
-/** Makes a directory and those above it, and remembers which were not there. */
+/** Creates a directory with its parents, and records the new ones. */
 function makeDirectory(directory: string, made: Made): void {
   if (made.directories.includes(directory)) return;
   const missing: string[] = [];
@@ -85,10 +85,10 @@ function makeDirectory(directory: string, made: Made): void {
   }
 }
 
-/** @returns how many files could not be removed */
+/** @returns the number of files that could not be removed */
 function takeBack({ files, directories }: Made): number {
   const left = files.filter((file) => !succeeds(() => unlinkSync(file)));
-  // A directory in which something else has appeared stays.
+  // Keeps a directory that now contains another file.
   for (const directory of directories.reverse()) succeeds(() => rmdirSync(directory));
   return left.length;
 }

@@ -7,21 +7,21 @@ import type { Tool } from "./tool.ts";
 /** In ms. The owner of a token may change its scopes. */
 const SCOPES_VALID_MS = 5 * 60_000;
 
-/** In ms. While the platform cannot answer, not every list asks it again. */
+/** In ms. Limits probes while the platform cannot answer. */
 const UNCERTAIN_SCOPES_VALID_MS = 60_000;
 
 /** Asks the platform for the scopes of the token. */
 export type Probe = () => Promise<Readonly<Record<Scope, ScopeAnswer>>>;
 
 export interface AccessOptions {
-  /** The only scopes that may be used. Default: those of the token, by the probe. */
+  /** The only permitted scopes. Default: the probed scopes of the token. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly clock?: Clock | undefined;
 }
 
 /**
- * The scopes of one token, without the token itself: given, or probed for the first list. The platform's answers to
- * calls correct them, because the platform alone decides.
+ * The scopes of a token, without the token itself: given, or probed for the first list. Answers to calls correct them,
+ * because only the platform decides.
  */
 export class Access {
   readonly #given: readonly Scope[] | undefined;
@@ -37,20 +37,20 @@ export class Access {
     this.#clock = clock;
   }
 
-  /** Whether a tool may be used at all: never beyond the scopes that were given. */
+  /** Returns whether the given scopes permit a tool. */
   allows({ scopes }: Tool): boolean {
     const given = this.#given;
     return given === undefined || scopes.some((scope) => given.includes(scope));
   }
 
   /**
-   * Selects the tools that the token can use. A scope that the platform cannot confirm now counts as present.
+   * Returns the tools that the token can use. A scope that the platform cannot confirm now counts as present.
    *
    * @throws {TokenRefused}
    */
   async usable(tools: readonly Tool[], probe: Probe): Promise<readonly Tool[]> {
     if (this.#clock.now() >= this.#validUntil) {
-      // Simultaneous lists share one probe.
+      // Concurrent lists share one probe.
       this.#probing ??= this.#probe(probe).finally(() => {
         this.#probing = undefined;
       });
@@ -59,13 +59,13 @@ export class Access {
     return tools.filter(({ scopes }) => scopes.some((scope) => this.#scopes?.has(scope)));
   }
 
-  /** Removes scopes that the platform says the token lacks. */
+  /** Removes scopes that the token lacks, according to the platform. */
   remove(missing: readonly Scope[]): void {
     const known = this.#scopes ?? new Set(allScopes);
     this.#scopes = new Set([...known].filter((scope) => !missing.includes(scope)));
   }
 
-  /** Adds the scope that a successful call has proved: that of a tool with only one. */
+  /** Adds the scope that a successful call proves: that of a tool with a single scope. */
   addProvedBy({ scopes: [scope, ...others], scopeAssumed }: Tool): void {
     if (scope === undefined || others.length > 0 || scopeAssumed === true) return;
     if (this.#scopes !== undefined) this.#scopes = new Set([...this.#scopes, scope]);
@@ -84,7 +84,7 @@ export class Access {
   }
 }
 
-/** The platform does not know the token, which can do nothing. */
+/** The platform refused the token. */
 export class TokenRefused extends Error {
   override readonly name = "TokenRefused";
 
@@ -93,10 +93,10 @@ export class TokenRefused extends Error {
   }
 }
 
-/** Tokens remembered of each kind, accepted and refused. The earliest look-up is forgotten first. */
+/** Capacity for accepted tokens, and separately for refused ones. The oldest look-up is evicted first. */
 const MAX_TOKENS = 1_000;
 
-/** In ms. A revoked token opens nothing after this time. */
+/** In ms. A revoked token stops working after this time. */
 const TOKEN_VALID_MS = 60_000;
 
 export interface TokensOptions {
@@ -107,8 +107,8 @@ export interface TokensOptions {
 }
 
 /**
- * Remembers for a minute what the platform said about tokens, by a fingerprint that only this process can compute.
- * Accepted and refused tokens have separate room, so strangers displace no client.
+ * Caches the platform's answers about tokens for a minute, by a fingerprint that only this process can compute.
+ * Accepted and refused tokens have separate capacity, so that strangers evict no client.
  */
 export class Tokens {
   readonly #options: TokensOptions;
@@ -121,14 +121,14 @@ export class Tokens {
     this.#options = options;
   }
 
-  /** Whether the platform accepted a token before. */
+  /** Returns whether the platform has accepted the token before. */
   isFamiliar(token: string): boolean {
     return this.#accepted.has(this.#fingerprint(token));
   }
 
   /**
-   * Returns the access of a token that the platform knows. Simultaneous checks share one request. While the platform
-   * cannot answer, a familiar token goes on, because the platform checks it with each call anyway.
+   * Returns the access of a token that the platform knows. Concurrent checks share one request. While the platform
+   * cannot answer, a familiar token stays valid, because the platform checks it again with each call.
    */
   async check(token: string): Promise<Access | "refused" | "unknown"> {
     const fingerprint = this.#fingerprint(token);
@@ -163,7 +163,7 @@ export class Tokens {
   }
 }
 
-/** Stores an entry as the latest one, and forgets the earliest beyond {@link MAX_TOKENS}. */
+/** Stores the newest entry, and evicts the oldest ones beyond {@link MAX_TOKENS}. */
 function remember<Entry>(entries: Map<string, Entry>, key: string, entry: Entry): void {
   entries.delete(key);
   entries.set(key, entry);

@@ -4,19 +4,19 @@ import { messageOf, ServiceBotError } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";
 import type { Tool } from "./tool.ts";
 
-/** The field of a result's `_meta` that describes a failure to programs. */
+/** Field of a result's `_meta` that describes a failure to programs. */
 const ERROR_META = "service-bot/error";
 
 /** A failed call, for programs. */
 export interface Failure {
-  /** The platform's code (section 7), or one of ours (docs/reference/errors.md). */
+  /** The platform's code (section 7), or a code of this library (docs/reference/errors.md). */
   readonly code: string;
   readonly message: string;
-  /** Status of the platform's answer. Absent without one. */
+  /** Status of the platform's answer. Absent without an answer. */
   readonly status?: number | undefined;
-  /** Whether the same call may succeed later, and cannot take effect twice. */
+  /** True if the same call may succeed later and cannot take effect twice. */
   readonly retryable: boolean;
-  /** When to try again, in ms from now; absent if the platform does not say. */
+  /** Delay before a retry, in ms. Absent if the platform gives none. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ const IN_DOUBT =
 
 const IN_A_MINUTE = "Try again in a minute.";
 
-/** Remedies for an assistant, by code (section 7). The client's errors bring those of the other codes. */
+/** Remedies for an assistant, by code (section 7). The client's errors contain those of the other codes. */
 const remedies: Readonly<Partial<Record<string, string>>> = {
   BLOCKED: "One of the two has blocked the other: nothing can be sent, so do not try again.",
   BLOCKED_HOST:
@@ -41,9 +41,9 @@ const remedies: Readonly<Partial<Record<string, string>>> = {
     "Tell whoever has set this up: the platform may be newer than this service-bot.",
 };
 
-/** Converts a failure to a result that names the remedy. */
+/** Converts a failure to a result. */
 export function failedResult(failure: Failure): CallToolResult {
-  // The platform's own words may quote anything.
+  // The platform's message may quote any text.
   const message = printable(failure.message);
   return {
     isError: true,
@@ -52,7 +52,7 @@ export function failedResult(failure: Failure): CallToolResult {
   };
 }
 
-/** Describes an error of a call. Returns `undefined` for a bug of this program, which has no remedy. */
+/** Describes the error of a call. `undefined` for a bug of this program, which has no remedy. */
 export function failureOf(error: unknown, { writes = false }: Tool): Failure | undefined {
   if (!(error instanceof ServiceBotError)) return undefined;
   const code = codeOf(error);
@@ -69,15 +69,15 @@ export function failureOf(error: unknown, { writes = false }: Tool): Failure | u
 
 function codeOf(error: ServiceBotError): string {
   if (error instanceof ApiError) return error.platformCode ?? error.code;
-  // An option of the client is an argument here.
+  // An option of the client is an argument of the tool.
   return error.code === "INVALID_OPTION" ? "VALIDATION" : error.code;
 }
 
-/** Whether a write that failed may have been carried out all the same. */
+/** Returns whether a failed write may have taken effect. */
 function mayHaveHappened(error: ServiceBotError): boolean {
   if (error instanceof NetworkError) return error.sent;
   if (error instanceof ApiError) return !error.saysNothingHappened;
-  // The platform accepted the write, and its answer cannot be read.
+  // The platform accepted the write, but its answer is unreadable.
   return error.code === "API_INVALID_RESPONSE";
 }
 
@@ -87,7 +87,7 @@ function remedyFor(error: ServiceBotError, code: string): string | undefined {
   return isLocal || !Object.hasOwn(remedies, code) ? undefined : remedies[code];
 }
 
-/** Describes when to try again, if that helps. */
+/** Describes the time of a retry, if a retry may help. */
 function whenOf(error: ServiceBotError): string | undefined {
   if (error instanceof NetworkError) {
     const isAway = error.code === "API_UNREACHABLE" || error.code === "API_TIMEOUT";

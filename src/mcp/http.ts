@@ -13,33 +13,36 @@ import { createMcpHandler, type McpHttpHandler, type McpRequestContext } from ".
 import { createMcpServer } from "./server.ts";
 
 /**
- * Bytes of one message. An image of 5 MB is 7 MB of base64 (section 4, rule 1), and up to 5 % more in lines.
+ * Bytes of one message. An image of 5 MB is 7 MB of base64 (section 4, rule 1), and up to 5 % more with line breaks.
  */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
-/** Bytes of the messages of all calls under way: eight of the largest ones. As many may arrive. */
+/** Bytes of all messages in progress: eight of the largest ones. */
 const MAX_BYTES_UNDER_WAY = 8 * MAX_MESSAGE_BYTES;
 
-/** Requests under way, until their answers are sent. */
+/** Requests in progress, until their answers are sent. */
 const MAX_CALLS = 256;
 
-/** The same of tokens that the platform has not accepted before, so that strangers leave room for clients. */
+/** The same limit for tokens that the platform has not accepted before, so that strangers leave room for clients. */
 const MAX_UNFAMILIAR_CALLS = 32;
 
-/** Open streams of clients of 2026 that ask for notifications, which never come. Fewer than the calls under way. */
+/**
+ * Open streams of clients of the 2026 protocol that wait for notifications, which never come. Fewer than the calls in
+ * progress.
+ */
 const MAX_STREAMS = 128;
 
-/** In seconds. Calls and look-ups end within a second or few. */
+/** In seconds. Calls and look-ups end within a few seconds. */
 const RETRY_AFTER_S = 2;
 
 export interface HttpOptions {
   /** Origin of the platform, without `/api/v1`. */
   readonly baseUrl: string;
-  /** The only scopes that may be used, of every token. Default: those of each token, by probing. */
+  /** The only permitted scopes, for every token. Default: the probed scopes of each token. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly logger: Logger;
   readonly clock?: Clock | undefined;
-  /** Sends requests to the platform. Default: the network. */
+  /** Sends requests to the platform. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
 }
 
@@ -53,13 +56,13 @@ interface UnderWay {
 }
 
 interface Call extends UnderWay {
-  /** Whether it goes on until its answer is sent. A refusal is over at once. */
+  /** True if the call continues until its answer is sent. A refusal ends at once. */
   isAdmitted: boolean;
 }
 
 /**
- * MCP over Streamable HTTP, stateless: each request names its bot by its bearer token and gets a server of its own. The
- * token goes on to the platform, and none is kept.
+ * Serves MCP over stateless Streamable HTTP. Each request names its bot by its bearer token and gets its own server.
+ * The token is forwarded to the platform and not stored.
  */
 export class McpHttp {
   readonly #options: HttpOptions;
@@ -86,9 +89,9 @@ export class McpHttp {
   }
 
   /**
-   * Builds the listener of a server of its own, at one path.
+   * Returns a listener for a separate HTTP server, with MCP at one path.
    *
-   * @param allowHosts names that it answers to besides those of this machine, without scheme and port
+   * @param allowHosts accepted host names besides those of this machine, without scheme and port
    */
   listener(path: string, allowHosts: readonly string[]): RequestListener {
     const isOurs = hostCheck(allowHosts);
@@ -105,7 +108,7 @@ export class McpHttp {
     );
   }
 
-  /** Answers a request whose `Host` was checked. Its call ends with the body of the answer. */
+  /** Answers a request whose `Host` was already checked. Its call ends with the body of the answer. */
   readonly fetch = async (request: Request): Promise<Response> => {
     const { method, headers } = request;
     if (method !== "POST") {
@@ -137,14 +140,14 @@ export class McpHttp {
     }
   };
 
-  /** Ends every call and stream, and the requests to the platform. */
+  /** Cancels every call and stream, and the requests to the platform. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#handler.close();
   }
 
   async #serve(request: Request, token: string, call: Call): Promise<Response> {
-    // Reading begins at once: a body that waits unread takes memory for each of its pieces.
+    // Read at once, because an unread body takes memory for each of its chunks.
     const arriving = receiveWebBody(request.body, {
       ...{ limit: MAX_MESSAGE_BYTES, budget: this.#bodies },
     });
@@ -196,7 +199,7 @@ export class McpHttp {
   }
 }
 
-/** Whether a request comes from no web page, or from one of this machine or of the host that was asked. */
+/** Returns whether a request comes from no web page, or from a page on this machine or the requested host. */
 function isFromOwnPage({ headers, url }: Request): boolean {
   const origin = headers.get("origin");
   if (origin === null) return true;
@@ -204,13 +207,13 @@ function isFromOwnPage({ headers, url }: Request): boolean {
   return name !== "" && (loopbackNames.has(name) || name === normalHost(new URL(url).hostname));
 }
 
-/** Extracts the token of a request. Returns `undefined` for none, or an impossible one. */
+/** Returns the token of a request. `undefined` if it is missing or malformed. */
 function bearerOf(headers: Headers): string | undefined {
   const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   return token === undefined || tokenProblem(token) !== undefined ? undefined : token;
 }
 
-/** Parses JSON. Returns `undefined` for anything else. */
+/** `undefined` if the body is not JSON. */
 function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));
@@ -219,7 +222,7 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-/** Describes why a body was not read. */
+/** Returns the answer for a body that could not be read. */
 function refusalOf(error: unknown): Response {
   switch (error instanceof BodyError ? error.problem : "incomplete") {
     case "too_large":
@@ -233,7 +236,7 @@ function refusalOf(error: unknown): Response {
   }
 }
 
-/** Calls `release` once an answer is sent, or its reader is gone. */
+/** Calls `release` once an answer is sent or its reader has disconnected. */
 function whenSent(answer: Response, release: () => void): Response {
   if (answer.body === null) {
     release();
@@ -244,7 +247,7 @@ function whenSent(answer: Response, release: () => void): Response {
   return new Response(answer.body.pipeThrough(passage), answer);
 }
 
-/** Builds an answer that no tool makes: an error of the protocol. It closes the connection, so an unread body is dropped. */
+/** Returns a protocol error. It closes the connection, so that an unread body is dropped. */
 function refusal(
   status: number,
   message: string,

@@ -8,10 +8,10 @@ import { quote } from "./text.ts";
 
 type Content = CallToolResult["content"][number];
 
-/** Previews of one result, because each costs its reader. */
+/** Previews per result, because each costs the model tokens. */
 const MAX_PREVIEWS = 8;
 
-/** Bytes of a preview, which is small. */
+/** Bytes of a preview. */
 const MAX_PREVIEW_BYTES = 512 * 1024;
 
 /** In ms, for all previews of a result. */
@@ -23,8 +23,8 @@ interface Downloading {
 }
 
 /**
- * Downloads small versions of the images of a result: `thumbUrl`, or `url` without one (section 2). They come without
- * the token, from the platform or from the public internet. An image that cannot be shown becomes a sentence.
+ * Downloads thumbnails for the images of a result: `thumbUrl`, or `url` without one (section 2). Downloads go without
+ * the token, to the platform or the public internet. A sentence replaces an image that fails.
  */
 export async function previewsOf(
   images: readonly Image[],
@@ -56,7 +56,7 @@ async function preview(image: Image, platform: string, given: Downloading): Prom
   }
 }
 
-/** @throws {Error} for an address that this machine may reach and others must not */
+/** @throws {Error} for a private address, which this machine could reach but other users must not */
 function allowedUrl(address: string, platform: string): URL {
   const url = URL.parse(address, platform);
   if (url === null) throw new Error("its address cannot be read");

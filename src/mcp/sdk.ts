@@ -1,6 +1,6 @@
 /**
- * The parts of the official SDK in use, loaded once an MCP server is asked for. The package holds them bundled into
- * this file (`scripts/pack/packages.ts`), so a bot installs none of the SDK.
+ * The parts of the official SDK in use, imported on demand. The package bundles them into this file
+ * (`scripts/pack/packages.ts`), so that a bot does not install the SDK.
  */
 export {
   type CallToolResult,

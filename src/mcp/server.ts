@@ -19,7 +19,7 @@ export interface Principal {
   readonly access: Access;
   readonly probe: Probe;
   readonly client: Client;
-  /** Sends what the client does not: previews. */
+  /** Downloads previews, which the client does not. */
   readonly fetch: Fetch;
   readonly logger: Logger;
 }
@@ -66,12 +66,12 @@ async function usableTools({ access, probe }: Principal): Promise<readonly Tool[
   }
 }
 
-/** Describes tools as clients see them. */
+/** Returns tools in the format of `tools/list`. */
 export function listTools(tools: readonly Tool[]): ListedTool[] {
   return tools.flatMap(({ name }) => listings.get(name) ?? []);
 }
 
-/** Computed once, because converting schemas takes its time. */
+/** Computed once because the conversion of schemas is slow. */
 const listings: ReadonlyMap<string, ListedTool> = new Map(
   allTools.map(({ name, title, description, input, output, writes = false }) => [
     name,
@@ -82,10 +82,10 @@ const listings: ReadonlyMap<string, ListedTool> = new Map(
       annotations: {
         title,
         readOnlyHint: !writes,
-        // A write adds; nothing that existed changes.
+        // A write only adds content.
         destructiveHint: false,
         idempotentHint: !writes,
-        // Anyone may write what is read, and read what is written.
+        // Any user may have written the content, and any user may read it.
         openWorldHint: true,
       },
     },
@@ -97,7 +97,7 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output"): { type: "object"
   return { ...json, type: "object" };
 }
 
-/** Calls a tool. Every failure but a cancellation becomes a result. */
+/** Calls a tool. Every failure except a cancellation becomes a result. */
 export async function callTool(
   tool: Tool,
   args: Readonly<Record<string, unknown>>,
@@ -110,9 +110,9 @@ export async function callTool(
   try {
     const { value, text, images = [] } = await run({ client, signal });
     access.addProvedBy(tool);
-    // Over the wire, a field without a value is absent.
+    // Drops undefined fields, as JSON does.
     const structuredContent: Record<string, unknown> = JSON.parse(JSON.stringify(value));
-    // The log names what was done in the bot's name, without its text.
+    // Logs the written content by id, without its text.
     if (tool.writes) logger.info({ tool: tool.name, id: structuredContent.id }, "written");
     const previews =
       args.previews === true ? await previewsOf(images, baseUrl, { fetch, signal }) : [];
@@ -128,7 +128,7 @@ export async function callTool(
   }
 }
 
-/** Describes a call of a tool that `--scopes` leaves out. */
+/** Returns the failure of a tool that `--scopes` excludes. */
 function notAllowed({ scopes }: Tool): Failure {
   const message =
     `It needs the scope ${scopes.join(" or ")}, and this server was started without: ` +
@@ -136,7 +136,7 @@ function notAllowed({ scopes }: Tool): Failure {
   return { code: "AGENT_SCOPE_MISSING", message, retryable: false };
 }
 
-/** Describes arguments that the schema refuses, each by its name. */
+/** Returns the failure of invalid arguments, naming each. */
 function misuse({ issues }: z.ZodError): Failure {
   const isTooMany = issues.some(
     ({ code, path }) => code === "too_big" && path.length === 1 && path[0] === "imageKeys",

@@ -8,16 +8,18 @@ import { Access } from "./access.ts";
 import { StdioServerTransport, serveStdio } from "./sdk.ts";
 import { createMcpServer } from "./server.ts";
 
-/** Bytes of one message. A longer one ends the connection, so an oversized image fits and gets an error of its own. */
+/**
+ * Bytes of one message. A longer one ends the connection. The limit lets an oversized image through to a proper error.
+ */
 const MAX_MESSAGE_BYTES = 20 * 1024 * 1024;
 
 export interface StdioOptions {
   /** Origin of the platform, without `/api/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The only scopes that may be used. Default: those of the token, by probing. */
+  /** The only permitted scopes. Default: the probed scopes of the token. */
   readonly scopes?: readonly Scope[] | undefined;
-  /** Sends requests to the platform. Default: the network. */
+  /** Sends requests to the platform. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
   readonly logger: Logger;
   readonly stdin: Readable;
@@ -32,7 +34,7 @@ export interface StdioConnection {
   close(): Promise<void>;
 }
 
-/** Serves one client over standard input and output, where nothing but the protocol is written. */
+/** Serves one client over standard input and output. Only the protocol may write to them. */
 export function serveOverStdio(options: StdioOptions): StdioConnection {
   const { baseUrl, apiKey, scopes, fetch = globalThis.fetch, logger, stdin, stdout } = options;
   const access = new Access({ scopes });
@@ -51,7 +53,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   const ended = new Promise<void>((resolve) => {
     for (const event of ["end", "close", "error"]) stdin.once(event, () => resolve());
     for (const event of ["close", "error"]) stdout.once(event, () => resolve());
-    // A message that is too long closes the transport alone, and the client would wait for ever.
+    // An oversized message closes only the transport, and the client would wait forever.
     const { onclose } = transport;
     transport.onclose = () => {
       onclose?.();

@@ -13,19 +13,19 @@ import { printable } from "../core/safe-text.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
-// Texts of people stand in quotation marks on one line, so that none can pass for a part of the answer.
+// Texts of users are quoted on one line, so that none can pass for a part of the answer.
 
-/** Writes a value as JSON on one line. A text in it cannot leave its quotation marks. */
+/** Formats a value as JSON on one line. A text inside cannot leave its quotation marks. */
 export function quote(value: unknown): string {
   return printable(JSON.stringify(value));
 }
 
-/** Writes a word as it is, quoted if it could be mistaken for something else. */
+/** Returns a word, quoted if it is ambiguous. */
 export function showWord(text: string): string {
   return /^[\w@.:/+=~?&%#,-]+$/.test(text) ? text : quote(text);
 }
 
-/** Describes a post or a comment. */
+/** Formats a post or comment. */
 export function showPost({ id, author, createdAt, text, images }: Post): string {
   const parts = [author && showUsername(author.username), showTime(createdAt)];
   return [firstLine(id, parts, text), ...images.map(showImage)].join("\n");
@@ -48,7 +48,7 @@ export function showConversation({ id, peer, lastMessageAt, lastMessage }: Conve
   return `${head}\n  last, from ${from}: ${quote(lastMessage.text)}`;
 }
 
-/** Returns a search hit as the post that it is, if it looks like one. */
+/** Returns a search hit as a post. `undefined` if it is not one. */
 export function postIn(hit: SearchHit): Post | undefined {
   return post.safeParse(hit).data;
 }
@@ -62,10 +62,10 @@ export function showEvent({ id, type, createdAt, payload }: AnyEvent): string {
   return `${firstLine(id, [showWord(type), showTime(createdAt)])}\n  ${quote(payload)}`;
 }
 
-/** Fields whose values people cannot choose. */
+/** Fields whose values users cannot choose. */
 const ofThePlatform = /^(id|key|type|username|url)$|(Id|At|Url)$/;
 
-/** Writes the plain fields of an object whose shape is not documented, one a line. */
+/** Formats the primitive fields of an object of unknown shape, one per line. */
 export function showFields(fields: object): string {
   return Object.entries(fields)
     .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
@@ -76,7 +76,7 @@ export function showFields(fields: object): string {
     .join("\n");
 }
 
-/** Writes the first line of an item: its id, its facts, its text. */
+/** Formats the first line of an item: id, facts and text. */
 function firstLine(id: string, parts: readonly (string | undefined)[], text?: string): string {
   const facts = [showWord(id), ...parts.filter((part) => part !== undefined)].join(" · ");
   return `- ${facts}${text === undefined ? "" : `: ${quote(text)}`}`;
@@ -96,26 +96,25 @@ function showUsername(username: string): string {
   return /^[\w.-]+$/.test(username) ? `@${username}` : quote(`@${username}`);
 }
 
-/** Characters of JSON of all items of a result: about ten thousand tokens. */
+/** JSON characters of all items in a result: about ten thousand tokens. */
 const MAX_RESULT_LENGTH = 40_000;
 
-/** The arguments about the page. */
 interface PageInput {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }
 
-/** How a listing is shown. */
+/** Describes how to show the items of a listing. */
 export interface Items<T> {
-  /** The name of an item, one and many. */
+  /** Name of an item, singular and plural. */
   readonly names: readonly [string, string];
   readonly show: (item: T) => string;
   readonly images?: (item: T) => readonly Image[];
 }
 
 /**
- * Reads and describes a page. One that is too long is read again with as many items as fit, so that its cursor points
- * behind them; a single item is never cut.
+ * Reads and formats a page. A page that is too long is read again with as many items as fit, so that its cursor points
+ * after them. A single item is never truncated.
  */
 export async function readPage<T>(
   list: (options: PageOptions) => Listing<T>,
@@ -127,11 +126,11 @@ export async function readPage<T>(
   const asked = page.items.length;
   for (let fits = fitting(page.items); fits < page.items.length; fits = fitting(page.items)) {
     const shorter: Page<T> = await list({ limit: fits, cursor, signal });
-    // A platform may ignore the limit. A long result is better than a wrong one.
+    // A platform may ignore the limit. A long result is better than a wrong cursor.
     if (shorter.items.length >= page.items.length) break;
     page = shorter;
   }
-  // A page's undocumented fields are left out.
+  // Drops undocumented fields of the page.
   const { items, nextCursor } = page;
   const lines = [
     countItems(items.length, names, asked),
@@ -150,7 +149,7 @@ export async function readPage<T>(
   };
 }
 
-/** Returns how many of the first items fit into a result, at least one. */
+/** Returns the number of first items that fit into a result, at least one. */
 export function fitting(items: readonly unknown[]): number {
   let length = 0;
   const tooMany = items.findIndex((item) => {
@@ -160,7 +159,7 @@ export function fitting(items: readonly unknown[]): number {
   return tooMany < 0 ? items.length : Math.max(1, tooMany);
 }
 
-/** Says how many items there are, and how many there were if some were left out. */
+/** Formats the number of items, and the original number if some were dropped. */
 export function countItems(
   count: number,
   [one, many]: readonly [string, string],

@@ -3,20 +3,18 @@ import type { Image } from "../client/resources.ts";
 import type { Scope } from "../core/platform-contract.ts";
 import * as z from "../core/zod.ts";
 
-/** The client and the signal of a call. */
 export interface ToolContext {
   readonly client: Client;
-  /** Aborts when the call is cancelled, or its client is gone. */
+  /** Aborts when the call is cancelled or its client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** The answer of a tool. */
 export interface ToolResult<Output> {
   /** Becomes the structured content. */
   readonly value: Output;
-  /** The same for readers. */
+  /** The same result as text. */
   readonly text: string;
-  /** The images in it, which previews can show. */
+  /** Images in the result, for previews. */
   readonly images?: readonly Image[];
 }
 
@@ -24,9 +22,9 @@ interface ToolFacts {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The scopes of which the token needs one (section 5, rules 2 and 3 of the platform document). */
+  /** The token needs one of these scopes (section 5, rules 2 and 3). */
   readonly scopes: readonly Scope[];
-  /** True if the document does not name the scope, so that a successful call proves none. */
+  /** True if the platform's document does not name the scope. A successful call then proves none. */
   readonly scopeAssumed?: boolean;
   /** True for a tool that acts in the bot's name. */
   readonly writes?: boolean;
@@ -41,11 +39,11 @@ interface ToolDefinition<Input, Output> extends ToolFacts {
 /** A call with valid arguments. */
 export type PreparedCall = (context: ToolContext) => Promise<ToolResult<unknown>>;
 
-/** One of the thirteen tools, over the client. Only the tool itself knows its arguments and results. */
+/** One of the thirteen tools. Only the tool itself knows the types of its arguments and results. */
 export interface Tool extends ToolFacts {
   readonly input: z.ZodType;
   readonly output: z.ZodType;
-  /** Checks the arguments of a call. */
+  /** Validates the arguments of a call. */
   prepare(given: unknown): PreparedCall | z.ZodError;
 }
 
@@ -60,20 +58,19 @@ export function tool<Input, Output>(definition: ToolDefinition<Input, Output>): 
   };
 }
 
-/** Longer than any id, cursor or address. A mistake is not carried to the platform. */
+/** In characters. Longer than any id, cursor or URL, so that a mistake is not sent to the platform. */
 const MAX_WORD = 8_192;
 
-/** A text that arrives as it was given: half a character (a lone surrogate) would be replaced on the way. */
+/** A well-formed text. A lone surrogate would be replaced in transit. */
 export const text = (schema: z.ZodType<string> = z.string()): z.ZodType<string> =>
   schema.refine((value) => value.isWellFormed(), "Holds half a character (a lone surrogate)");
 
 export const word = (): z.ZodType<string> => text(z.string().min(1).max(MAX_WORD));
 
-/** A segment of a path, where one or two dots would lead elsewhere. */
+/** A path segment. One or two dots would lead to another path. */
 const segment = (nameIn: (value: string) => string) =>
   word().refine((value) => !["", ".", ".."].includes(nameIn(value)), "Is no id and no name");
 
-/** An id as the platform gave it. */
 export const id = (what: string): z.ZodType<string> =>
   segment((value) => value).describe(`The id of ${what}.`);
 
@@ -81,7 +78,7 @@ export const username: z.ZodType<string> = segment((value) => value.replace(/^@/
   "With or without its @.",
 );
 
-/** The largest number of items (section 8 of the platform document). */
+/** Page size (section 8). */
 export const limit: z.ZodType<number | undefined> = z
   .int()
   .min(1)
@@ -89,7 +86,7 @@ export const limit: z.ZodType<number | undefined> = z
   .optional()
   .describe("How many at most; 1 to 50.");
 
-/** `limit` and `cursor`, as the document shows them for conversations and messages (section 4). */
+/** `limit` and `cursor` of conversations and messages (section 4). */
 export const paging: {
   readonly limit: z.ZodType<number | undefined>;
   readonly cursor: z.ZodType<string | undefined>;

@@ -64,7 +64,7 @@ const eventPage = z.object({
   unreadable: z.array(z.string()).optional(),
 });
 
-/** The content of a write (section 4, "Attaching images"). The client checks that it is not empty. */
+/** Content of a write (section 4, "Attaching images"). The client checks that it is not empty. */
 const content = {
   text: text().optional().describe("The text. Needed unless there are imageKeys."),
   imageKeys: z
@@ -87,10 +87,7 @@ const image = z.strictObject({
     .describe("Goes with dataBase64. Where it differs from what the bytes are, the bytes count."),
 });
 
-/**
- * The thirteen tools (section 1 of the platform document), in the order in which they are listed: one for each operation
- * of section 4.
- */
+/** The thirteen tools (section 1) in the order of their list: one for each operation of section 4. */
 export const allTools: readonly Tool[] = [
   tool({
     scopes: ["read"],
@@ -275,7 +272,7 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
   const events = readable.slice(0, fitting(readable));
   const last = events.at(-1);
   const isCut = events.length < readable.length && last !== undefined;
-  // The id of an event is the cursor behind it (section 4, GET /events).
+  // The id of an event is the cursor after it (section 4, GET /events).
   const cursor = isCut ? last.id : page.cursor;
   const lines = [
     countItems(events.length, ["event", "events"], readable.length),
@@ -287,13 +284,13 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
   return { value, text: lines.join("\n") };
 }
 
-/** Describes a write. Its answer is documented in part, so its plain fields are shown. */
+/** Formats a written object. Shows its primitive fields, because the platform's document defines only some. */
 function written<T extends object>(done: string, value: T): ToolResult<T> {
   return { value, text: `${done}\n${showFields(value)}`.trimEnd() };
 }
 
 /**
- * Returns the image to upload. An address stays one, so that no text can name a file of this machine.
+ * Returns the image to upload. A URL stays a `{ url }`, so that no text can name a file on this machine.
  *
  * @throws {ServiceBotError} INVALID_OPTION
  */
@@ -302,7 +299,7 @@ function imageIn({ url, dataBase64 }: z.output<typeof image>): ImageInput {
   if (url !== undefined || dataBase64 === undefined) {
     throw new ServiceBotError("INVALID_OPTION", "Give either url or dataBase64.");
   }
-  // Base64 is often broken into lines, and may come as a data: URL.
+  // Base64 often has line breaks, and may come as a data: URL.
   const base64 = dataBase64.replace(/^data:[^,]{0,200};base64,/i, "").replace(/\s+/g, "");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
     throw new ServiceBotError("INVALID_OPTION", "dataBase64 holds characters that are not base64.");

@@ -69,7 +69,7 @@ export const dev: Command = defineCommand({
 
 interface Served {
   readonly entry: string;
-  /** The environment of this process without `.env`. */
+  /** Environment of this process without the variables of `.env`. */
   readonly environment: NodeJS.ProcessEnv;
   readonly botPort: ChosenPort;
 }

@@ -12,7 +12,7 @@ import type { EventType } from "../../events/types.ts";
 import type { Platform } from "../../platform/index.ts";
 import { printLine } from "../output.ts";
 
-/** The keys and what they do, as shown at the start and by `?`. */
+/** Shortcuts, shown at the start and by `?`. */
 export const KEYS =
   "o open  d dm  m mention  l like  r replay  f fail next  w webhook on/off  ? keys  q quit";
 
@@ -24,33 +24,33 @@ const CTRL_C = "\u0003";
 
 export interface KeyboardOptions {
   readonly platform: Platform;
-  /** Default: standard input, if that is a terminal. */
+  /** Default: standard input, if it is a terminal. */
   readonly input?: Readable & {
     readonly isTTY?: boolean | undefined;
     setRawMode?(mode: boolean): unknown;
   };
   readonly output?: Writable;
   readonly print?: (line: string) => void;
-  /** Opens an address in the browser. Resolves to false if that fails. */
+  /** Opens a URL in the browser. Resolves with false on failure. */
   readonly open?: (url: string) => Promise<boolean>;
 }
 
-/** A text that is being typed. */
+/** A text that the user is typing. */
 interface Typing {
   readonly line: Interface;
-  /** Keys of the text. */
+  /** Key presses of the text. */
   readonly keys: PassThrough;
 }
 
 /**
- * The keys of a developer. A single key acts at once, or asks for a text in the last line of the terminal, while other
- * lines are printed above it.
+ * Shortcuts of `service-bot dev`. A key acts at once, or prompts for a text in the last line of the terminal while
+ * other lines are printed above.
  */
 export class Keyboard {
   readonly #options: Required<KeyboardOptions>;
   readonly #quit = Promise.withResolvers<void>();
   #typing: Typing | undefined;
-  /** The key that has to be pressed again, and when it was pressed. */
+  /** A key that needs a second press, and the time of the first. */
   #unconfirmed: { readonly key: string; readonly at: number } | undefined;
 
   constructor(options: KeyboardOptions) {
@@ -63,7 +63,7 @@ export class Keyboard {
     return this.#quit.promise;
   }
 
-  /** Listens if the input is a terminal. */
+  /** Listens for keys if the input is a terminal. */
   listen(): void {
     const { input } = this.#options;
     if (input.isTTY !== true) return;
@@ -81,19 +81,18 @@ export class Keyboard {
     input.pause();
   }
 
-  /** Prints one line. */
   readonly say = (line: string): void => this.printAbove(() => this.#options.print(line));
 
-  /** Prints whole lines above the one in which the user types. */
+  /** Prints lines above the one in which the user types. */
   printAbove(print: () => void): void {
     const rows = this.#eraseText();
     print();
-    // The prompt moves up as many rows as it had before.
+    // The prompt moves up by its previous number of rows.
     this.#options.output.write("\n".repeat(rows));
     this.#typing?.line.prompt(true);
   }
 
-  /** Carries out what a single key stands for. */
+  /** Performs the action of a key. */
   async press(key: string, now: number = performance.now()): Promise<void> {
     if (!this.#isConfirmed(key, now)) return;
     const { platform, print } = this.#options;
@@ -119,15 +118,15 @@ export class Keyboard {
       this.#eraseText();
       this.#typing.line.close();
     }
-    // An arrow and other keys send a sequence.
+    // Arrows and other special keys send a sequence.
     else if (chunk.startsWith(ESCAPE)) return;
-    // A pasted text may be meant for another window.
+    // The user may have pasted a text into the wrong window.
     else if (Array.from(chunk).length > 1)
       this.say("Ignored: d writes a message, ? shows the keys.");
     else this.press(chunk).catch((error: unknown) => this.say(messageOf(error)));
   };
 
-  /** A key that disturbs the bot is pressed twice. */
+  /** Requires a second press for a key that disturbs the bot. */
   #isConfirmed(key: string, now: number): boolean {
     const { key: unconfirmed, at = 0 } = this.#unconfirmed ?? {};
     this.#unconfirmed = undefined;
@@ -145,10 +144,10 @@ export class Keyboard {
     return key === "w" && webhook.enabled ? "switch the webhook off" : undefined;
   }
 
-  /** Asks for a text, and writes it as a person. */
+  /** Prompts for a text and sends it as a person. */
   async #write(type: EventType, label: string): Promise<void> {
     const { output, platform } = this.#options;
-    // A stream of its own, because the interface pauses its input and leaves raw mode when it closes.
+    // A separate stream, because a closing interface pauses its input and leaves raw mode.
     const keys = new PassThrough();
     const line = createInterface({ input: keys, output, terminal: true, historySize: 0 });
     this.#typing = { line, keys };
@@ -163,7 +162,7 @@ export class Keyboard {
     else platform.control.act({ type, from: "ada", text });
   }
 
-  /** Sends the newest event again, as a platform does that has lost the acknowledgement. */
+  /** Delivers the newest event again, like a platform that has lost the acknowledgement. */
   async #replay(): Promise<void> {
     const { control } = this.#options.platform;
     const { lastEventId } = control.state();
@@ -177,7 +176,7 @@ export class Keyboard {
     this.say(`No browser can be opened from here. The portal is at ${platform.portalUrl}`);
   }
 
-  /** Erases the text that the user types. Returns how many rows it took beyond its first. */
+  /** Erases the text that the user is typing. Returns the number of its rows beyond the first. */
   #eraseText(): number {
     if (this.#typing === undefined) return 0;
     const { output } = this.#options;
@@ -189,19 +188,19 @@ export class Keyboard {
   }
 }
 
-/** Joins pasted lines, because a text is one message. A line break at the end stays: it is Enter. */
+/** Joins pasted lines because a text is one message. A trailing line break stays because it is the Enter key. */
 function joinLines(chunk: string): string {
   return chunk.replace(/[\r\n]+(?=[^\r\n])/g, " ");
 }
 
-/** The program that opens an address, by system. Others have `xdg-open`. */
+/** Programs that open a URL, by system. Default: `xdg-open`. */
 const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ["open"],
-  // `start` is a word of the shell, and takes its first quoted argument for the title of a window.
+  // `start` is a shell builtin, and its first quoted argument is a window title.
   win32: ["cmd", "/c", "start", ""],
 };
 
-/** Opens an address in the browser. Resolves to false where that fails, and to true once the opener has ended well. */
+/** Opens a URL in the browser. Resolves with true once the opener has succeeded, otherwise with false. */
 export function openInBrowser(
   url: string,
   system: NodeJS.Platform = process.platform,
@@ -209,7 +208,7 @@ export function openInBrowser(
 ): Promise<boolean> {
   const [command, ...args] = openers[system] ?? ["xdg-open"];
   return new Promise((resolve) => {
-    // Detached: the browser may be a child of the opener, and stays when this ends.
+    // Detached, because the browser may be a child of the opener and must outlive this process.
     const child = spawn(command, [...args, url], { stdio: "ignore", detached: true, env });
     child.once("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));

@@ -3,7 +3,7 @@ import type { Platform, TimelineEntry } from "../../platform/index.ts";
 import { wordsOf } from "../../platform/timeline/words.ts";
 import { clockTime, printLine } from "../output.ts";
 
-/** Prints what happens on a platform from now on, if it is worth a line. */
+/** Prints new timeline entries of a platform, except unimportant ones. */
 export function printTimeline(
   platform: Platform,
   writeLine: (line: string) => void = printLine,
@@ -15,16 +15,16 @@ export function printTimeline(
   });
 }
 
-/** Describes a timeline entry in a line; `undefined` if it is not worth one. */
+/** Formats a timeline entry as a line. `undefined` for an unimportant entry. */
 export function timelineLine(entry: TimelineEntry): string | undefined {
-  // Polling reads all the time; only what the bot writes is worth a line.
+  // Polling reads constantly. Only writes and failures deserve a line.
   if (entry.kind === "api" && entry.method === "GET" && entry.status === 200) return undefined;
-  // A run that is done shows in what the bot writes.
+  // A successful run is visible in the bot's writes.
   if (entry.kind === "run" && entry.outcome === "done") return undefined;
   return `${clockTime(entry.at)} ${wordsOf(entry)}`;
 }
 
-/** Returns the frames of a failed run's stack, if the bot has sent it with this run. */
+/** Returns the frames of a failed run's stack, if the bot has sent the stack with this run. */
 export function stackLines(entry: TimelineEntry): readonly string[] {
   if (entry.kind !== "run" || entry.error?.stack === undefined) return [];
   const { type, message, stack } = entry.error;
@@ -32,23 +32,23 @@ export function stackLines(entry: TimelineEntry): readonly string[] {
   return stack.replace(`${type}: ${message}`, "").split("\n").filter(Boolean);
 }
 
-/** Turns the bot's JSON log lines into lines for people. */
+/** Formats a JSON line of the bot's log for people. */
 export type LogFormatter = (line: string) => string | undefined;
 
 export interface LogFormatterOptions {
   readonly colour: boolean;
-  /** The address for deliveries. If the bot takes them elsewhere, its address is shown. */
+  /** Default URL for deliveries. The line "ready" shows the bot's URL if it differs. */
   readonly webhook: string;
-  /** Returns whether the bot reports its runs: then the timeline shows a failed one, and its log line is left out. */
+  /** Returns whether the bot reports its runs. The timeline then shows failed runs, and their log lines are dropped. */
   readonly isReporting?: () => boolean;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** Begins Node's line about a restart of the bot. */
+/** Start of Node's line about a restart of the bot. */
 const RESTART = /^Restarting /;
 
-/** Log lines that repeat what the timeline shows. */
+/** Log lines that repeat the timeline. */
 const repeated: ReadonlySet<unknown> = new Set([
   "delivery",
   "events from the log",
@@ -57,8 +57,8 @@ const repeated: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Uses pino-pretty if the bot has it; otherwise lines stay as they are. Text that is not JSON (a `console.log`, a stack)
- * stays as it is, too. The line "ready" shows the time since this call or the last restart.
+ * Formats lines with pino-pretty if the bot has installed it. Text that is not JSON (a `console.log`, a stack) stays
+ * unchanged. The line "ready" shows the time since this call or the last restart.
  */
 export async function logFormatter({
   colour,
@@ -98,7 +98,7 @@ async function loadPretty(colour: boolean): Promise<(line: string) => string> {
   }
 }
 
-/** Makes every text of a record printable before pino-pretty adds its colours. A stack keeps its lines. */
+/** Escapes every text of a record before pino-pretty adds colors. A stack keeps its line breaks. */
 function printableFields(value: unknown, name = ""): unknown {
   if (typeof value === "string") return name === "stack" ? printableText(value) : printable(value);
   if (Array.isArray(value)) return value.map((item) => printableFields(item));
@@ -116,7 +116,9 @@ interface LogRecord {
   readonly attempt?: unknown;
 }
 
-/** Returns whether a line is about a failed run. One that a stop has cut short is not reported. */
+/**
+ * Returns whether a line is about a failed run. Excludes a run cut short by a stop, because the bot does not report it.
+ */
 function isFailedRun({ err, attempt }: LogRecord): boolean {
   const { code }: { code?: unknown } = Object(err);
   return err !== undefined && typeof attempt === "number" && code !== "NOT_READY";

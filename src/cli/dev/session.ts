@@ -13,23 +13,20 @@ import { clockTime, printStyled } from "../output.ts";
 import type { Keyboard } from "./keys.ts";
 import { logFormatter, printTimeline } from "./lines.ts";
 
-/** In ms. A developer does not wait half a minute to see a retry, or polling take over. */
+/** In ms. Short, so that a developer can watch a retry or the change to polling. */
 export const RETRY_INTERVAL_MS = 5_000;
 
 export interface DevSessionOptions {
   readonly platform: Platform;
-  /** The file that starts the bot. */
+  /** Entry file of the bot. */
   readonly entry: string;
-  /** The environment of this process without `.env`. */
+  /** Environment of this process without the variables of `.env`. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Lines are printed above what the user types there. */
+  /** Prints lines above the text that the user is typing. */
   readonly keyboard: Keyboard;
 }
 
-/**
- * A bot beside its platform. The bot starts again with its new environment when `.env` changes, and when its app gets a
- * new token or secret.
- */
+/** Runs a bot with its platform. Restarts the bot when `.env` changes, and when its app gets a new token or secret. */
 export class DevSession {
   readonly #options: DevSessionOptions;
   readonly #ended = Promise.withResolvers<void>();
@@ -43,12 +40,12 @@ export class DevSession {
     this.#options = options;
   }
 
-  /** Resolves when the bot has ended by itself. */
+  /** Resolves when the bot has exited by itself. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** The address at which the bot takes deliveries. */
+  /** Returns the bot's URL for deliveries. */
   webhook(port: number): string {
     return localWebhookUrl(Number.isNaN(port) ? undefined : port);
   }
@@ -64,7 +61,7 @@ export class DevSession {
     const stopWatching = watchDotEnv(() => restart(".env has changed"));
     const stopListening = platform.onTimeline(({ kind }) => {
       if (kind !== "app" && kind !== "webhook" && kind !== "state") return;
-      // A bot whose last token is revoked goes on, and gets 401.
+      // After its last token is revoked, the bot keeps running and gets 401.
       if (platform.apiKey === "" || secretsOf(platform) === this.#secrets) return;
       this.#secrets = secretsOf(platform);
       restart("The app has a new token or secret");
@@ -96,7 +93,7 @@ export class DevSession {
     }
   }
 
-  /** Starts the bot as a process that Node starts again when one of its files changes. */
+  /** Starts the bot in a process that Node restarts when a source file changes. */
   async #startBot(port: number): Promise<void> {
     const { platform, environment, entry, keyboard } = this.#options;
     this.#secrets = secretsOf(platform);
@@ -135,7 +132,7 @@ export class DevSession {
   async #stopBot(): Promise<void> {
     const bot = this.#bot;
     this.#bot = undefined;
-    // A bot that could not be started has no process id.
+    // A bot that failed to start has no process id.
     if (bot?.pid === undefined || bot.exitCode !== null || bot.signalCode !== null) return;
     const exited = once(bot, "exit");
     bot.kill("SIGTERM");
@@ -147,32 +144,34 @@ function secretsOf({ apiKey, webhookSecret }: Platform): string {
   return `${apiKey} ${webhookSecret}`;
 }
 
-/** The bot talks to this platform, and reads the log often enough to watch polling take over. */
+/**
+ * Returns the bot's environment for this platform. Audits are frequent, so that a developer can watch the change to
+ * polling.
+ */
 function botEnvironment(platform: Platform, port: number): Record<string, string> {
   return {
     SERVICE_BASE_URL: platform.url,
-    // Without a token in the app the bot has that of .env, and gets 401.
+    // If the app has no token, the bot uses the token in .env and gets 401.
     ...(platform.apiKey === "" ? {} : { SERVICE_API_KEY: platform.apiKey }),
     SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
     ...(Number.isNaN(port) ? {} : { PORT: String(port) }),
-    // Each save restarts the bot, and no load balancer is there that has to notice.
+    // Each save restarts the bot, and no load balancer needs time to notice.
     DRAIN_MS: "0",
     AUDIT_INTERVAL_MS: variable("AUDIT_INTERVAL_MS") ?? String(RETRY_INTERVAL_MS),
     SILENCE_MS: variable("SILENCE_MS") ?? String(RETRY_INTERVAL_MS * 1.5),
   };
 }
 
-/** A port for the bot. */
 export interface ChosenPort {
   readonly port: number;
-  /** The default port, if another program listens there; absent otherwise. */
+  /** The default port, if another program listens on it. */
   readonly taken?: number;
 }
 
 /**
- * Chooses the port of the bot: PORT, or the first one that is free from 3000 up.
+ * Chooses the bot's port: PORT, otherwise the first free port from 3000 up.
  *
- * @throws {CommandError} PORT is set and taken
+ * @throws {CommandError} if PORT is set and taken
  */
 export async function chooseBotPort(): Promise<ChosenPort> {
   const host = variable("HOST") ?? "127.0.0.1";
@@ -182,7 +181,7 @@ export async function chooseBotPort(): Promise<ChosenPort> {
     return port === BOT_PORT ? { port } : { port, taken: BOT_PORT };
   }
   const port = Number(chosen);
-  // The bot itself reports a PORT that is no port.
+  // The bot itself reports an invalid PORT.
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   if (!isPort || (await isFree(host, port))) return { port };
   throw new CommandError(
@@ -193,10 +192,10 @@ export async function chooseBotPort(): Promise<ChosenPort> {
 const MAX_PORT_TRIES = 50;
 
 /**
- * Returns a port, or the next one above it that is free. If none is, or the host has no port at all, it is `port`, and
- * listening on it reports the problem.
+ * Returns the first free port from `port` up. Returns `port` if none is free or the host is invalid, so that listening
+ * on it reports the problem.
  *
- * @param port 0 stays 0: the system chooses
+ * @param port 0 stays 0, because the system then chooses
  */
 export async function findFreePort(host: string, port: number): Promise<number> {
   const last = Math.min(port + MAX_PORT_TRIES - 1, 65_535);
@@ -206,7 +205,7 @@ export async function findFreePort(host: string, port: number): Promise<number> 
   return port;
 }
 
-/** Returns whether nothing listens on a port. A port that cannot be used for another reason counts as free. */
+/** Returns whether nothing listens on a port. A port that is unusable for another reason counts as free. */
 async function isFree(host: string, port: number): Promise<boolean> {
   if (port === 0) return true;
   const server = createServer();
@@ -221,10 +220,12 @@ async function isFree(host: string, port: number): Promise<boolean> {
 
 const DOT_ENV = ".env";
 
-/** In ms. An editor has written the whole file by then. */
+/** In ms. Gives an editor time to write the whole file. */
 const SETTLE_MS = 100;
 
-/** Calls `onChange` when the content of `.env` in the current folder changes. Returns a function that ends the watch. */
+/**
+ * Calls `onChange` when the content of `.env` in the current folder changes. Returns a function that stops watching.
+ */
 function watchDotEnv(onChange: () => void): () => void {
   let content = readDotEnvText();
   let cancel = () => {};
@@ -234,7 +235,7 @@ function watchDotEnv(onChange: () => void): () => void {
     content = changed;
     onChange();
   };
-  // The folder, because editors replace a file instead of writing it.
+  // Watches the folder because editors replace a file instead of writing to it.
   const watcher = watch(".", (_event, name) => {
     if (name !== null && name !== DOT_ENV) return;
     cancel();

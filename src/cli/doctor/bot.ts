@@ -13,13 +13,13 @@ const { ok, note } = findingsOf("bot");
 /** In ms, for an answer of the bot. */
 const TIMEOUT_MS = 5_000;
 
-/** In ms. A bot that polls for longer gets nothing by webhook. */
+/** In ms. Polling beyond this time means that the webhook does not work. */
 const LASTING_MS = 2 * 60_000;
 
-/** In ms. A read may take so long beside the interval between reads. */
+/** In ms. Time that a read may take in addition to the interval. */
 const READ_MS = 60_000;
 
-/** The part of `/readyz?verbose` that is judged; see docs/operate/overview.md. */
+/** The part of `/readyz?verbose` that is checked (docs/operate/overview.md). */
 export interface RunningBot {
   readonly ready: boolean;
   readonly mode: string;
@@ -55,11 +55,13 @@ const status: z.ZodType<RunningBot> = z.object({
   restored: z.object({ at: z.string(), readAt: z.string().nullish() }).nullish(),
 });
 
-/** Checks what the bot on this machine reports of itself. The webhook's findings say if there is none. */
+/**
+ * Checks the report of the bot on this machine. Finds nothing if no bot runs, because the webhook check reports that.
+ */
 export const checkBot: Check = withConfig(async (config) => {
   if (config.port === 0) return [];
   const url = new URL("/readyz?verbose", localWebhookUrl());
-  // Another program may have the port, so only an answer that asks for the token is followed by the token.
+  // Another program may use the port, so the token is sent only after an answer that requires it.
   let answer = await ask(url);
   if (asksForToken(answer)) {
     if (!(await isThisMachine(url.hostname))) return [elsewhere(url.hostname)];
@@ -68,7 +70,7 @@ export const checkBot: Check = withConfig(async (config) => {
   if (answer === undefined) return [];
   if (asksForToken(answer)) return [otherToken];
   const read = status.safeParse(answer);
-  // A server of the application's own may answer something else.
+  // The application's own server may answer something else.
   if (!read.success) return [];
   return aboutBot(read.data, config, Date.now());
 });
@@ -85,7 +87,7 @@ function elsewhere(host: string): Finding {
   );
 }
 
-/** Returns whether a host, as a `URL` writes it, leads to this machine alone. */
+/** Returns whether a host, in the format of `URL`, resolves only to this machine. */
 export async function isThisMachine(host: string): Promise<boolean> {
   const found = await lookup(normalHost(host), { all: true }).catch(() => []);
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
@@ -94,7 +96,7 @@ export async function isThisMachine(host: string): Promise<boolean> {
   return found.length > 0 && found.every(({ address }) => isOwn(address));
 }
 
-/** Returns whether a bot gives its report to those alone that have its token. */
+/** Returns whether the bot requires its token for the report. */
 function asksForToken(answer: unknown): boolean {
   return typeof answer === "object" && answer !== null && "verbose" in answer;
 }
@@ -111,7 +113,7 @@ async function ask(url: URL, apiKey?: string): Promise<unknown> {
   }
 }
 
-/** Findings about a bot that runs. */
+/** Returns findings about a running bot. */
 export function aboutBot(
   bot: RunningBot,
   config: Pick<Config, "delivery" | "pollIntervalMs" | "auditIntervalMs">,
@@ -139,7 +141,7 @@ const notReady = note(
   "Look at its log, and at the findings about the database here.",
 );
 
-/** The limit of the alert ServiceBotLogUnread. */
+/** In ms. Same limit as the alert ServiceBotLogUnread. */
 function longestLagMs(
   { mode }: RunningBot,
   { pollIntervalMs, auditIntervalMs }: Pick<Config, "pollIntervalMs" | "auditIntervalMs">,
@@ -147,7 +149,7 @@ function longestLagMs(
   return 3 * (mode === "polling" ? pollIntervalMs : auditIntervalMs) + READ_MS;
 }
 
-/** Notes a restored inbox until the log has brought back the events after the backup. */
+/** Reports a restored inbox until the bot has read the events after the backup from the log. */
 function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] {
   if (restored == null || restored.readAt != null) return [];
   const at = Date.parse(restored.at);

@@ -8,7 +8,7 @@ import { checkInbox } from "./inbox.ts";
 import { checkPlatform } from "./platform.ts";
 import { checkWebhook } from "./webhook.ts";
 
-/** The checks after that of the environment, in the order of the report. */
+/** Checks after the environment, in the order of the report. */
 const checks: readonly Check[] = [checkPlatform, checkInbox, checkBot, checkWebhook];
 
 export const doctor: Command = defineCommand({

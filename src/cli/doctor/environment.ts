@@ -12,7 +12,7 @@ const { ok, note, warn, fail } = findingsOf("environment");
 
 const known = variables;
 
-/** Origin of a missing variable. */
+/** Hints at the origin of a missing variable's value. */
 const sources: Readonly<Record<string, string>> = {
   SERVICE_BASE_URL: "the platform's address; of the local one: http://127.0.0.1:4400",
   SERVICE_API_KEY: "the bot's token, from the developer portal",
@@ -22,11 +22,11 @@ const sources: Readonly<Record<string, string>> = {
 
 export interface Environment {
   readonly findings: readonly Finding[];
-  /** `undefined` if the environment is not complete. */
+  /** `undefined` if the environment is incomplete. */
   readonly config: Config | undefined;
 }
 
-/** Reads `.env` into the environment, and checks every variable of a bot. */
+/** Reads `.env` into the environment and checks every variable of a bot. */
 export function checkEnvironment(): Environment {
   const before = { ...process.env };
   const read = readFiles();
@@ -87,7 +87,7 @@ function aboutFile(values: Values | undefined): Finding[] {
   ];
 }
 
-/** A variable that both set is easily changed in the wrong place. */
+/** Reports variables set in both places, because a change to the wrong one has no effect. */
 function overruled(before: Values, file: Values = {}): Finding[] {
   return known
     .filter((name) => isSet(before[name]) && isSet(file[name]) && before[name] !== file[name])
@@ -99,7 +99,7 @@ function overruled(before: Values, file: Values = {}): Finding[] {
     );
 }
 
-/** Variables that look like a bot's, unless a problem of the configuration names them already. */
+/** Reports unknown variables with the bot's prefix, except those in a configuration problem. */
 function unknown(problems: readonly string[]): Finding[] {
   const named = new Set([...known, ...problems.flatMap((text) => text.split(/\W+/))]);
   const own = known.filter((name) => name.startsWith("SERVICE_")).join(", ");
@@ -151,7 +151,7 @@ function aboutAddress({ baseUrl }: Config): Finding[] {
   ];
 }
 
-/** Shows the value of a variable; of a secret only that it is set. */
+/** Describes the value of a variable. Does not reveal secrets. */
 function shown(name: string, config: Config): string {
   const { length } = config.webhookSecrets;
   if (name === "SERVICE_API_KEY") return "is set";

@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
 
-/** The areas, in the order of the report. */
+/** Areas, in the order of the report. */
 export type Area =
   | "node"
   | "environment"
@@ -13,13 +13,9 @@ export type Area =
   | "bot"
   | "webhook";
 
-/** A result of a check. */
 export interface Finding {
   readonly area: Area;
-  /**
-   * `fail` keeps the bot from its work. `warn` puts a secret or an event at risk while the bot works. `note` may be
-   * intended.
-   */
+  /** `fail` stops the bot from working. `warn` puts a secret or an event at risk. `note` may be intended. */
   readonly level: "ok" | "note" | "warn" | "fail";
   readonly what: string;
   /** Absent if all is well. */
@@ -28,21 +24,21 @@ export interface Finding {
 
 /** Input of the checks. */
 export interface Context {
-  /** `undefined` if the environment is not complete. */
+  /** `undefined` if the environment is incomplete. */
   readonly config: Config | undefined;
-  /** The public address of the webhook; `undefined` if it was not given. */
+  /** Public URL of the webhook. `undefined` if not given. */
   readonly webhook: URL | undefined;
 }
 
-/** Looks at one part of a bot's surroundings, and changes nothing. */
+/** Checks one part of a bot's surroundings without changing anything. */
 export type Check = (context: Context) => Promise<Finding[]> | Finding[];
 
-/** A check that needs the whole configuration. Without one it finds nothing. */
+/** Wraps a check that needs the full configuration. Without a configuration, the check finds nothing. */
 export function withConfig(check: (config: Config, context: Context) => Promise<Finding[]>): Check {
   return (context) => (context.config === undefined ? [] : check(context.config, context));
 }
 
-/** Makes the findings of an area. */
+/** Returns constructors for the findings of an area. */
 export function findingsOf(area: Area): {
   ok(what: string): Finding;
   note(what: string, remedy: string): Finding;
@@ -59,7 +55,7 @@ export function findingsOf(area: Area): {
 
 const marks = { ok: "ok  ", note: "note", warn: "WARN", fail: "FAIL" } as const;
 
-/** Describes a finding in one line, and its remedy in another. */
+/** Formats a finding as one line, and its remedy as another. */
 export function findingLines({ level, what, remedy }: Finding): readonly string[] {
   const line = `${marks[level]} ${what}`;
   return remedy === undefined ? [line] : [line, `     → ${remedy}`];

@@ -31,7 +31,7 @@ const remedies: Readonly<Record<string, string>> = {
 const REMEDY =
   "Set DATABASE_URL to a place that the bot's user may write to; PostgreSQL must run, and know the role.";
 
-/** Checks that the bot can keep its events at DATABASE_URL, and how the store and its contents are. */
+/** Checks that the bot can store events at DATABASE_URL, and the health of the store and its contents. */
 export const checkInbox: Check = async () => {
   const { ok, note, fail } = database;
   try {
@@ -55,7 +55,7 @@ export const checkInbox: Check = async () => {
       ...(await checkStorage(address, schema)),
     ];
   } catch (error) {
-    // The findings of the environment say so already.
+    // The environment check has already reported the problem.
     if (error instanceof ConfigError) return [];
     if (!(error instanceof ServiceBotError)) throw error;
     if (error.code === "INBOX_TOO_OLD") {
@@ -65,7 +65,7 @@ export const checkInbox: Check = async () => {
   }
 };
 
-/** The stores are loaded late: the other commands need none. */
+/** Imports the store on demand, because no other command needs it. */
 async function probe(address: DatabaseAddress, schema: string): Promise<InboxProbe> {
   if (address.kind === "postgres") {
     const { probePostgres } = await import("../../inbox/postgres/maintenance.ts");
@@ -81,7 +81,7 @@ async function checkDisk(address: DatabaseAddress): Promise<Finding[]> {
   return aboutDisk(address.file, ephemeralDiskOf(address.file));
 }
 
-/** Findings about the disk of a file. */
+/** Returns findings about the disk of a file. */
 export function aboutDisk(place: string, disk: EphemeralDisk | undefined): Finding[] {
   if (disk === undefined) return [];
   const loss = {
@@ -96,16 +96,16 @@ export function aboutDisk(place: string, disk: EphemeralDisk | undefined): Findi
   ];
 }
 
-/** Room below ten times the reserve may be gone before the next look. */
+/** A multiple of the reserve. Less free space than this may run out before the user checks again. */
 const SCARCE = 10;
 
-/** In bytes. The WAL is cut back to 64 MB; four times as much means that something keeps it from being cut. */
+/** In bytes. SQLite truncates the WAL to 64 MB. Four times as much means that a reader blocks that. */
 const LONG_WAL = 256 * 1024 * 1024;
 
-/** In ms. An event that waits longer is worth a look. */
+/** In ms. Events that wait longer need attention. */
 const OLD_MS = 10 * 60_000;
 
-/** An inbox that cannot be used has findings about its database already. */
+/** Skips an unusable inbox, because the database check has already reported the problem. */
 async function checkStorage(address: DatabaseAddress, schema: string): Promise<Finding[]> {
   try {
     const health = await healthOf(address, schema);
@@ -135,7 +135,7 @@ async function healthOf(address: DatabaseAddress, schema: string): Promise<Store
   return healthOfFile(address.file);
 }
 
-/** Findings about a file. */
+/** Returns findings about a database file. */
 export function aboutFile(place: string, health: FileHealth): Finding[] {
   const { ok, note, fail } = storage;
   const { mode, freeBytes, minFreeBytes, walBytes, network, damage } = health;
@@ -188,7 +188,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
   ];
 }
 
-/** Findings about a server, and what others do there. */
+/** Returns findings about a database server and its long transactions. */
 export function aboutServer({ version, longOpen }: ServerHealth): Finding[] {
   const found = longOpen.map(({ pid, application, state, seconds }) =>
     storage.note(
@@ -203,7 +203,7 @@ export function aboutServer({ version, longOpen }: ServerHealth): Finding[] {
   return [kept, ...found];
 }
 
-/** Findings about what waits in an inbox. */
+/** Returns findings about the contents of an inbox. */
 export function aboutInbox(report: InboxReport, now: number): Finding[] {
   const { dead, pending, oldestPendingAt, lanes } = report;
   const found: Finding[] = [];
@@ -229,7 +229,7 @@ export function aboutInbox(report: InboxReport, now: number): Finding[] {
     : [inbox.ok(`pending: ${count(pending, "event")}, no dead letters`)];
 }
 
-/** Findings about the instances of a bot. */
+/** Returns findings about the instances of a bot. */
 export function aboutInstances(instances: readonly Pick<InstanceReport, "version">[]): Finding[] {
   if (instances.length === 0) return [];
   const versions = [...new Set(instances.map(({ version }) => printable(version)))];

@@ -7,7 +7,7 @@ import { messageOf } from "../../errors.ts";
 import { TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
-/** Checks that the platform answers and knows the token, the clock, and the scopes of the token. */
+/** Checks the platform's connection, the token and its scopes, and the clock. */
 export const checkPlatform: Check = withConfig(async (config) => {
   const { baseUrl, apiKey } = config;
   const client = new Client({ baseUrl, apiKey, fetch: asDoctor });
@@ -24,7 +24,8 @@ async function checkToken(client: Client, baseUrl: string): Promise<Finding> {
     const who = username === undefined ? "" : ` as @${username}`;
     return ok(`${baseUrl} answers, and knows the token${who}`);
   } catch (error) {
-    // Which scope the profile needs is not documented: a token without it is known all the same.
+    // The platform's document does not name the scope of the profile. This error still proves that the platform accepts
+    // the token.
     if (error instanceof ApiError && error.code === "AGENT_SCOPE_MISSING") {
       return ok(`${baseUrl} answers, and knows the token`);
     }
@@ -45,19 +46,19 @@ function remedyFor(error: unknown): string {
   return "Try again later; the bot waits for the platform as well.";
 }
 
-/** In seconds. A clock that NTP keeps differs by less, even if the answer was slow. */
+/** In seconds. A clock synchronized by NTP differs by less, even if the answer was slow. */
 const MAX_KEPT_SECONDS = 10;
 
 const NTP = "Let NTP set the clock of this machine.";
 
-/** Compares the clock with the `Date` of the platform's last answer, which has whole seconds. */
+/** Compares the clock with the `Date` of the platform's last answer, which has a resolution of seconds. */
 function checkClock(client: Client): Finding[] {
   const { ok, note, fail } = findingsOf("clock");
   if (client.platformNow() === undefined) return [];
   const seconds = Math.round(client.clockOffsetMs / 1000);
   const away = Math.abs(seconds);
   const what = `the clock is ${away} s ${seconds > 0 ? "behind" : "ahead of"} the platform's`;
-  // Two clocks that are each off by a little can still be too far apart for a signature (section 5, rule 7).
+  // Compares with the tolerance of signatures (section 5, rule 7).
   if (away >= TOLERANCE_SECONDS) return [fail(`${what}, so every signature is refused`, NTP)];
   if (away < MAX_KEPT_SECONDS) return [ok(`the clock is ${away} s from the platform's`)];
   return [note(`${what}; from ${TOLERANCE_SECONDS} s every signature is refused`, NTP)];
@@ -65,7 +66,7 @@ function checkClock(client: Client): Finding[] {
 
 const scopes = findingsOf("scopes");
 
-/** The loss of a bot whose token lacks a scope. */
+/** Consequence for a bot whose token lacks a scope. */
 const without = {
   read: "nothing but direct messages comes in",
   dm: "direct messages neither come in nor are answered",
@@ -75,7 +76,7 @@ const without = {
 
 const ADD_SCOPE = "Add it to the token in the developer portal, unless the bot has no use for it.";
 
-/** Finds the scopes of the token (section 5, rules 2 and 3) by requests that change nothing. */
+/** Determines the scopes of the token (section 5, rules 2 and 3) with requests that change nothing. */
 async function checkScopes({ baseUrl, apiKey }: Config): Promise<Finding[]> {
   const { ok, note } = scopes;
   const answers = await probeScopes({ baseUrl, apiKey });

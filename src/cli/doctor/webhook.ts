@@ -9,12 +9,12 @@ const { ok, note, fail } = findingsOf("webhook");
 /** In ms, for an answer. */
 const TIMEOUT_MS = 5_000;
 
-/** In seconds. Twice the tolerance, because the clock of either side may be off a little. */
+/** In seconds. Twice the tolerance, because either clock may be slightly off. */
 const OLD_SECONDS = 2 * TOLERANCE_SECONDS;
 
 const START = "Start the bot, if it should run now: npm run dev, or npm start.";
 
-/** Checks that the webhook answers and refuses forged requests, on this machine and at its public address. */
+/** Checks that the webhook answers and refuses forged requests, on this machine and at its public URL. */
 export const checkWebhook: Check = withConfig(async (config, { webhook }) => {
   const findings = webhook === undefined ? [] : [await checkPublic(webhook)];
   if (config.delivery === "polling") {
@@ -28,13 +28,16 @@ export const checkWebhook: Check = withConfig(async (config, { webhook }) => {
 
 async function checkLocal(url: URL): Promise<Finding> {
   const answer = await forge(url);
-  // A bot that is not started yet is no mistake.
+  // A bot that is not running yet is not an error.
   return "error" in answer
     ? note(whyNoAnswer(answer.error, url), START)
     : await checkTwice(url, answer);
 }
 
-/** An old request has to be refused, too (section 5, rule 7). Otherwise a recorded delivery could be sent again. */
+/**
+ * Sends an old request too, which the bot must refuse (section 5, rule 7). Otherwise a recorded delivery could be sent
+ * again.
+ */
 async function checkTwice(url: URL, answer: Answer): Promise<Finding> {
   const finding = findingOf(url, answer);
   if (finding.level !== "ok") return finding;
@@ -66,7 +69,7 @@ async function checkPublic(url: URL): Promise<Finding> {
 
 interface Answer {
   readonly status: number;
-  /** The code in a body of a bot. */
+  /** Error code in the body of a bot's answer. */
   readonly code: unknown;
 }
 

@@ -2,12 +2,15 @@ import { loadDatabase } from "../../config.ts";
 import type { AttachedInbox } from "../../inbox/admin.ts";
 
 /**
- * An action of `service-bot inbox`. It reads its arguments first, so that wrong usage is reported before a file is
- * opened. The returned function does the work, and resolves to the exit code.
+ * An action of `service-bot inbox`. Reads its arguments first, so that wrong usage is reported before a file is opened.
+ * The returned function does the work and resolves with the exit code.
  */
 export type Action = (args: readonly string[]) => () => Promise<number>;
 
-/** Opens the inbox of `DATABASE_URL` for a piece of work. Stores are loaded late: most commands need none. */
+/**
+ * Opens the inbox of `DATABASE_URL` for the duration of `work`. Imports the store on demand, because most commands need
+ * none.
+ */
 export async function withInbox<T>(work: (inbox: AttachedInbox) => Promise<T>): Promise<T> {
   const inbox = await attach();
   try {

@@ -7,7 +7,7 @@ import { CommandError, readArguments, UsageError } from "../command.ts";
 import { count, print, printJson, progressOn } from "../output.ts";
 import type { Action } from "./attach.ts";
 
-/** Copies the inbox to a file, also while the bot runs. */
+/** Copies the inbox to a file, even while the bot runs. */
 export const backup: Action = (args) => {
   const { flags, words } = readArguments(args, { json: { type: "boolean" } }, { max: 1 });
   const [to] = words;
@@ -51,12 +51,12 @@ const restoreFlags = {
   ended: { type: "string" },
 } as const;
 
-/** In ms. The clock that `--ended` is read from may differ from the platform's by so much. */
+/** In ms. Possible difference between the clock that `--ended` comes from and the platform's. */
 const CLOCK_TOLERANCE_MS = 300_000;
 
 type Restored = Omit<RestoreReport, "movedTo"> & { readonly movedTo?: string | undefined };
 
-/** Puts a backup in the place of the inbox, or marks an inbox that other means have restored. */
+/** Replaces the inbox by a backup, or marks an inbox that was restored by other means. */
 export const restore: Action = (args) => {
   if (args.some((arg) => /^--assume-absent(=|$)/.test(arg))) {
     throw new UsageError(
@@ -94,7 +94,7 @@ function markOf(ended: string | undefined): RestoreMark {
   );
 }
 
-/** @param file `undefined`: only marks the inbox */
+/** @param file `undefined` only marks the inbox as restored */
 async function restoreFrom(
   file: string | undefined,
   mark: RestoreMark,

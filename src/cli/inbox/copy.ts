@@ -23,7 +23,7 @@ const flags = {
   reopen: { type: "boolean" },
 } as const;
 
-/** Copies an inbox from a file into PostgreSQL. Arguments are read first; the returned function does the work. */
+/** Copies an inbox from a file to PostgreSQL. Reads its arguments first; the returned function does the work. */
 export const copy: Action = (args) => {
   const { flags: given } = readArguments(args, flags, { max: 0 });
   const from = addressIn(given, "from");
@@ -57,20 +57,20 @@ export const copy: Action = (args) => {
 
 type Given = Flags<typeof flags>;
 
-/** Clocks that differ by less, in ms, count as one: times then stay what they are. */
+/** In ms. Clocks that differ by less count as equal, and times stay unchanged. */
 const SAME_CLOCK_MS = 1_000;
 
-/** Called with each batch of a table. */
+/** Called after each batch of a table. */
 export type OnRows = (table: Table, done: number) => void;
 
 /**
- * Copies an inbox whole. Until the end the target has a mark, so that no bot starts on half a copy; from then on the
- * source has one, so that no bot starts there. A copy that ends halfway can be run again, and one that is refused
- * changes nothing on either side.
+ * Copies a whole inbox. A mark on the target prevents a bot from starting on an incomplete copy. At the end, a mark on
+ * the source prevents a bot from starting there. An interrupted copy can be run again. A refused copy changes nothing
+ * on either side.
  *
- * @returns by how many ms all times were moved, because the two clocks differ
+ * @returns the ms added to all times, because the two clocks differ
  * @throws {ServiceBotError} INBOX_DIFFERS, INBOX_IN_USE, INBOX_MOVED, INBOX_NOT_EMPTY, INBOX_TOO_NEW, INBOX_TOO_OLD,
- *   INBOX_UNFINISHED, STORE_UNAVAILABLE
+ * INBOX_UNFINISHED, STORE_UNAVAILABLE
  */
 export async function copyInbox(
   source: CopySource,
@@ -91,22 +91,22 @@ export async function copyInbox(
     }
   }
   await compareCounts(source, target);
-  // In this order: in between there is no inbox on which a bot starts, rather than two.
+  // This order leaves a moment in which no bot can start, instead of one in which two can.
   source.leave(target.place);
   await target.finish();
   return byMs;
 }
 
-/** Makes sure that nothing is in the way of a copy. Changes nothing. */
+/** Checks for obstacles without changing anything. */
 async function check(source: CopySource, target: CopyTarget): Promise<void> {
   const before = source.movedTo();
-  // A copy that ended just before its last step is finished by another one.
+  // A copy interrupted right before its last step can be resumed.
   const isResumed = before === target.place && (await target.isUnfinished());
   if (before !== undefined && !isResumed) throw moved(source.place, before);
   await target.check(source.place);
 }
 
-/** Keeps the rest of each wait, and the age of each step, on the other clock. */
+/** Moves times to the other clock, so that remaining waits and the ages of steps stay the same. */
 function moveTimes({ columns }: Table, rows: readonly Row[], byMs: number): readonly Row[] {
   if (byMs === 0) return rows;
   const isTime = columns.map(({ type }) => type === "time");

@@ -29,12 +29,12 @@ const decisionFlags = {
   "dry-run": { type: "boolean" },
 } as const;
 
-/** Ids on one command line: as many as a shell passes on. */
+/** More ids than a shell can pass on one command line. */
 const MAX_IDS = 100_000;
 
 const MAX_LIMIT = 1_000_000_000;
 
-/** Rows of a dry run; `--json` has all ids. */
+/** Rows of a dry run. `--json` prints all ids. */
 const MAX_SHOWN = 20;
 
 export const retry: Action = (args) => {
@@ -67,7 +67,7 @@ export const discard: Action = (args) => {
 type Given = Arguments<typeof decisionFlags>;
 
 interface Target {
-  /** Empty if the filter chooses. */
+  /** Empty if the filter selects the events. */
   readonly ids: readonly string[];
   readonly filter: InboxDiscardFilter;
   readonly state: "dead" | "pending";
@@ -82,7 +82,7 @@ interface Decision {
   ) => Promise<InboxChange>;
 }
 
-/** Events by id, or by filter. An empty command line must not mean every event. */
+/** Selects events by id or by filter. An empty command line must not mean every event. */
 function targetOf({ flags, words: ids }: Given, state: Target["state"]): Target {
   const limit = wholeNumber(flags.limit, "limit", { min: 1, max: MAX_LIMIT });
   const filter = filterIn(flags);
@@ -148,7 +148,7 @@ async function doneText(
   n: number,
 ): Promise<string> {
   if (verb === "discarded") {
-    // An id may be that of a dead or a pending event.
+    // An id may belong to a dead or a pending event.
     const noun = ids.length === 0 ? nameOf(state, n) : n === 1 ? "event" : "events";
     return `discarded: ${n} ${noun}`;
   }
@@ -190,7 +190,7 @@ async function actOn(
   return { changed: tried - failed.length, skipped: 0, left: ids.length - tried, failed };
 }
 
-/** Shows which events a decision would be about. Changes nothing. */
+/** Prints the events that a decision would affect. Changes nothing. */
 async function dryRun(
   admin: InboxAdmin,
   target: Target,

@@ -2,7 +2,7 @@ import type { EventState, InboxFilter } from "../../inbox/admin.ts";
 import { type Flags, oneOf, UsageError } from "../command.ts";
 import { quoted } from "../output.ts";
 
-/** Flags that choose events. */
+/** Flags that select events. */
 export const filterFlags = {
   type: { type: "string" },
   lane: { type: "string" },
@@ -13,7 +13,7 @@ export const filterFlags = {
   until: { type: "string" },
 } as const;
 
-/** The flags as a usage line names them. */
+/** The flags in a usage line. */
 export const FILTER =
   "[--type TYPE] [--lane LANE] [--source webhook|poll] [--error TEXT] [--code CODE] [--since WHEN] [--until WHEN]";
 
@@ -32,12 +32,12 @@ export function filterIn(flags: Flags<typeof filterFlags>, now: number = Date.no
   return { type, lane, source, error, code, since, until };
 }
 
-/** Returns whether a filter leaves out anything. */
+/** Returns whether a filter has any condition. */
 export function isChosen(filter: InboxFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }
 
-/** Writes a filter as flags. A span becomes a time, because it would mean another one on the next page. */
+/** Formats a filter as flags. Relative times become absolute, because they would shift until the next page. */
 export function filterArguments({ since, until, ...texts }: InboxFilter): string {
   const times = { since: since && iso(since), until: until && iso(until) };
   return Object.entries({ ...texts, ...times })
@@ -45,7 +45,7 @@ export function filterArguments({ since, until, ...texts }: InboxFilter): string
     .join("");
 }
 
-/** "dead letters", "pending event". */
+/** Returns the name of a state for a count: "dead letters", "pending event". */
 export function nameOf(state: EventState, n: number): string {
   const noun = state === "dead" ? "dead letter" : `${state} event`;
   return n === 1 ? noun : `${noun}s`;
@@ -62,13 +62,13 @@ const UNITS: Readonly<Record<string, number>> = {
 
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
-/** Reads a span before now, such as `2h`, or a time of ISO 8601, which is in UTC unless it names a zone. */
+/** Parses a duration before now, such as `2h`, or an ISO 8601 time. The default time zone is UTC. */
 function readTime(name: string, text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const [, n, unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   if (n !== undefined) return Math.max(0, now - Number(n) * (UNITS[unit] ?? 0));
   const [time, zone] = TIME.exec(text) ?? [];
-  // A day alone is in UTC by itself.
+  // `Date.parse` already reads a date without a time as UTC.
   const zoned = zone === undefined && text.length > 10 ? `${text}Z` : text;
   const at = time === undefined ? Number.NaN : Date.parse(zoned);
   if (at >= 0) return at;

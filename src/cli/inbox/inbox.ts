@@ -8,7 +8,7 @@ import { FILTER } from "./filter.ts";
 import { list, show, stats } from "./read.ts";
 import { state, timers } from "./states.ts";
 
-/** Every action, with its usage. A line break continues on the next line. */
+/** Every action with its usage. A line break continues on the next line. */
 const actions: Readonly<Record<string, readonly [Action, usage: string]>> = {
   stats: [stats, "[stats] [--json]"],
   list: [
@@ -37,7 +37,7 @@ const actions: Readonly<Record<string, readonly [Action, usage: string]>> = {
   restore: [restore, "restore FILE | --in-place  [--move-old] [--ended TIME] [--json]"],
 };
 
-/** Actions of earlier versions, with their replacement. */
+/** Removed actions and their replacements. */
 const removed: Readonly<Record<string, string>> = {
   export:
     'Use "service-bot inbox list --state all --json", which prints events with everything about them.',
@@ -72,7 +72,7 @@ function unknownAction(name: string): UsageError {
   return new UsageError(`"${name}" is none of ${Object.keys(actions).join(", ")}.`);
 }
 
-/** @throws {UsageError} with the usage of this action alone */
+/** @throws {UsageError} with the usage of this action only */
 function read(action: Action, args: readonly string[], usage: string): () => Promise<number> {
   try {
     return action(args);

@@ -59,14 +59,14 @@ export const list: Action = (args) => {
       print(first === undefined ? nothing(options) : eventTable(events));
       if (next !== undefined) print(`\nmore: ${nextPage(options, next)}`);
       if (given.state !== undefined) return 0;
-      // Without --state the user may not know of the other states.
+      // Without --state, the user may not know the other states.
       if (first !== undefined) print(`\n${hints(first)}`);
       print(`\n${otherStates(await admin.stats())}`);
       return 0;
     });
 };
 
-/** Returns an event; `undefined` if the inbox does not know it. */
+/** Returns an event. `undefined` if the inbox does not have it. */
 export async function findEvent(admin: InboxAdmin, id: string): Promise<EventDetails | undefined> {
   try {
     return await admin.show(id);
@@ -76,7 +76,7 @@ export async function findEvent(admin: InboxAdmin, id: string): Promise<EventDet
   }
 }
 
-/** Events in columns. If all have one state, the head names the time. */
+/** Formats events as a table. The header names the time if all events have the same state. */
 export function eventTable(events: readonly EventSummary[]): string {
   const now = Date.now();
   const [first] = events;
@@ -141,7 +141,7 @@ export const show: Action = (args) => {
     });
 };
 
-/** Everything about one event, and what can be done about it. */
+/** Formats all details of an event, with the possible actions. */
 function showEvent(event: EventDetails, now: number): string {
   const parts = [
     facts(event, now),
@@ -172,7 +172,7 @@ function facts(event: EventDetails, now: number): string {
     ["error", event.error],
     ["reason", event.discardReason],
   ];
-  // The lines of an error stay below its first.
+  // Indents the lines of an error below the first.
   const lines = rows.flatMap(([name, value]) =>
     value === undefined ? [] : [`  ${name.padEnd(10)} ${printableLines(value, 13)}`],
   );
@@ -218,7 +218,7 @@ function resultOf({ state, result, ref }: StepRecord): string {
   return state === "open" ? "unknown" : (result ?? "settled by hand");
 }
 
-/** Commands that settle an event; empty if there is none. */
+/** Returns the commands that settle an event. Empty if there are none. */
 function remedies(event: EventDetails): string {
   if (event.leased) return "what can be done\n  The event is being handled now.";
   const discard = `service-bot inbox discard ${quoted(event.id)} --reason "..."`;
@@ -300,7 +300,7 @@ function statsText(report: InboxReport, running: boolean): string {
   return `${lines.join("\n")}\n\n${details(report)}\n\n${bot}${hint}`;
 }
 
-/** Lines about lanes, kinds and size. Lines without content are left out. */
+/** Formats lines about lanes, types and size. Omits empty lines. */
 function details(report: InboxReport): string {
   const { pending, dead, pendingByType, deadByError, lanes, storage } = report;
   const { ready, waiting, leased, blocked } = lanes;
@@ -319,7 +319,7 @@ function details(report: InboxReport): string {
     .join("\n");
 }
 
-/** Kinds in one line; `--json` has all. */
+/** Number of types in one line. `--json` prints all. */
 const MAX_KINDS = 8;
 
 function listed(counts: Readonly<Record<string, number>>): string {
@@ -327,7 +327,7 @@ function listed(counts: Readonly<Record<string, number>>): string {
   return all.length <= MAX_KINDS ? all.join(", ") : `${all.slice(0, MAX_KINDS).join(", ")}, …`;
 }
 
-/** The instances of the bot, and which one reads the event log. */
+/** Formats the instances of the bot, with the one that reads the event log. */
 export function instancesText({ instances, poller, endedLastMinute }: SharedReport): string {
   const handled = `${count(endedLastMinute, "event")} ended in the last minute`;
   if (instances.length === 0) return handled;

@@ -18,7 +18,7 @@ const stateFlags = {
   yes: { type: "boolean" },
 } as const;
 
-/** Lists what handlers have kept, shows one state, or deletes it. */
+/** Lists the states of handlers, shows one or deletes one. */
 export const state: Action = (args) => {
   const { flags, words } = readArguments(args, stateFlags, { max: 1 });
   const [key] = words;
@@ -106,7 +106,7 @@ const timerFlags = {
   fire: { type: "boolean" },
 } as const;
 
-/** Lists what handlers have set for later, or makes it due now. */
+/** Lists pending timers or makes them due now. */
 export const timers: Action = (args) => {
   const { flags } = readArguments(args, timerFlags, { max: 0 });
   const { lane, name, key, fire } = flags;

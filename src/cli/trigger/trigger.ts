@@ -27,7 +27,7 @@ import {
   type Run,
 } from "./wait.ts";
 
-/** In seconds, of `--wait` by default. */
+/** In seconds. Default timeout of `--wait`. */
 const WAIT_SECONDS = 30;
 
 const flags = {
@@ -80,7 +80,7 @@ the address of the portal: --platform URL#token=TOKEN.`,
   run: perform,
 });
 
-/** Prints its errors as JSON, too, if that was asked for. */
+/** Prints errors as JSON too if `--json` is given. */
 export const trigger: Command = {
   ...command,
   run: async (args) => {
@@ -127,13 +127,13 @@ async function perform(given: Given): Promise<number> {
 
 function platformUrl({ platform }: Flags<typeof flags>): string {
   readDotEnv();
-  // If .env names a real platform, the local one is on the usual port: events are made on no real platform.
+  // Uses the default local platform if .env names a real one, because events cannot be triggered there.
   const url = platform ?? usualPlatformUrl();
   if (URL.canParse(url) && /^https?:/.test(url)) return url;
   throw new UsageError(`--platform takes an address such as ${localPlatformUrl()}.`);
 }
 
-/** Milliseconds; `undefined` without `--wait`. */
+/** In ms. `undefined` without `--wait`. */
 function timeoutOf({ timeout, wait }: Flags<typeof flags>): number | undefined {
   const seconds = wholeNumber(timeout, "timeout", { min: 1, max: 3_600 });
   if (wait) return (seconds ?? WAIT_SECONDS) * 1_000;
@@ -142,7 +142,7 @@ function timeoutOf({ timeout, wait }: Flags<typeof flags>): number | undefined {
 }
 
 /**
- * Reads the act. The platform checks the rest, because it knows which type takes what.
+ * Reads the action. The platform validates its fields, because they depend on the type.
  *
  * @throws {UsageError}
  */
@@ -162,16 +162,16 @@ function readAct({ flags, words: [type = ""] }: Given): ActInput {
   };
 }
 
-/** The event types of the platform document's section 6, and writing a post. */
+/** Event types of section 6, and `post`. */
 const knownTypes: readonly string[] = [...eventTypes, "post"];
 
-/** An unknown type is new or misspelt. Without a payload the second is by far the likelier. */
+/** An unknown type is new or misspelled. Without a payload, a misspelling is far more likely. */
 function typeOf(type: string, hasPayload: boolean): string {
   if (knownTypes.includes(type)) return type;
   const list = `${knownTypes.join(", ")}, or a type of your own such as poll.closed`;
   if (!OWN_TYPE.test(type)) throw new UsageError(`TYPE must be one of ${list} (got "${type}").`);
   if (hasPayload) return type;
-  // A part of a name, such as "dm", counts as well.
+  // Also matches a part of a name, such as "dm".
   const near =
     knownTypes.find((name) => name.split(".").includes(type)) ?? nearestName(type, knownTypes);
   if (near === undefined) return type;
@@ -186,12 +186,12 @@ function payloadOf(text: string | undefined): ActInput["payload"] {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // Refused below, as is JSON that is no object.
+    // Refused below, like JSON that is not an object.
   }
   throw new UsageError(`--payload takes a JSON object, such as '{"pollId":"x"}'.`);
 }
 
-/** Returns one line for each event, or one that says that there is none. */
+/** Formats a line for each event, or a line about the lack of one. */
 export function eventLines({ type }: ActInput, result: ActResult): string {
   const { events, commentId, messageId, postId } = result;
   const made = commentId ?? messageId ?? postId ?? "";
@@ -199,7 +199,7 @@ export function eventLines({ type }: ActInput, result: ActResult): string {
   return events.map((event) => printable(`${event.type} ${event.id}`)).join("\n");
 }
 
-/** Describes what the bot wrote. `undefined` if the bot has not even taken the event, or has failed. */
+/** Describes the bot's answers. `undefined` if the bot has not received the event or has failed. */
 export function answerLines({ outcome, answers }: Reaction): string | undefined {
   if (answers.length > 0) return answers.map(answerLine).join("\n");
   return outcome === "handled" || outcome === "delivered"
@@ -212,7 +212,7 @@ function answerLine(answer: Answer): string {
   return `${name}: ${printableLines(answer.text || "(no text)", name.length + 2)}`;
 }
 
-/** Returns why a wait was in vain; `undefined` if it was not. */
+/** Returns the error of a wait that failed. `undefined` if the wait succeeded. */
 export function failureOf(
   { act, result, timeoutMs }: Awaited,
   { outcome, answers, run, isUnfinished = false }: Reaction,
@@ -241,7 +241,7 @@ function words(run: Run): string {
   return `${run.eventId} ${runWords(run)}`;
 }
 
-/** Hints at the reason. */
+/** Hints at the cause. */
 const LOOK = {
   unfinished: "Is its handler slow, or does it wait for an earlier event? See its log.",
   delivered: "Does it handle this type? See its log.",
@@ -255,7 +255,7 @@ function why({ count = 1 }: ActInput, outcome: "delivered" | "none", answers: nu
     : "The bot has not taken the event";
 }
 
-/** The `error` of what `--json` prints. */
+/** Returns the `error` object of `--json`. */
 export function errorObject(error: unknown): { readonly code: string; readonly message: string } {
   const message = messageOf(error);
   if (error instanceof UsageError) return { code: "USAGE", message };

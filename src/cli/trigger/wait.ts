@@ -4,57 +4,54 @@ import { plainUsername } from "../../platform/input-rules.ts";
 import type { ActResult, EntryOf } from "../../platform/types.ts";
 import type { ControlClient } from "../control.ts";
 
-/** A request by which a bot wrote something. */
+/** An API request that wrote content. */
 export type Answer = EntryOf<"api">;
 
-/** A run of the bot's handlers, as the bot has reported it. */
+/** A run of the bot's handlers, as reported by the bot. */
 export type Run = EntryOf<"run">;
 
 /**
- * `answered`: the bot has written as often as something happened. `handled`: the bot has reported all events as done.
- * `failed`: the bot has reported a run that failed. `delivered`: the bot has taken the events, by the webhook or from the
- * log. `none`: the bot has not taken all of them.
+ * `answered`: the bot has written at least once per repetition. `handled`: the bot has reported all events as done.
+ * `failed`: the bot has reported a failed run. `delivered`: the bot has received the events, by webhook or polling.
+ * `none`: the bot has not received all of them.
  */
 export type Outcome = "answered" | "handled" | "failed" | "delivered" | "none";
 
 export interface Reaction {
   readonly outcome: Outcome;
-  /** Everything that the bot wrote, oldest first. */
+  /** All content that the bot wrote, oldest first. */
   readonly answers: readonly Answer[];
-  /** The first run that failed, otherwise the last one that is put off. Absent if neither was reported. */
+  /** The first failed run, otherwise the last postponed one. Absent if neither was reported. */
   readonly run?: Run | undefined;
-  /** True if the bot reports its runs, and has not reported all of them in time. */
+  /** True if the bot reports its runs and did not report all of them in time. */
   readonly isUnfinished?: boolean;
 }
 
-/** An act, and the wait for what the bot does about it. */
+/** An action and the parameters of the wait for its outcome. */
 export interface Awaited {
   readonly act: ActInput;
   readonly result: ActResult;
   /** Usernames of the bots that report their runs. */
   readonly reportingBots: readonly string[];
-  /** The newest timeline entry from before the act. */
+  /** Newest timeline entry before the action. */
   readonly after: number;
   readonly timeoutMs: number;
 }
 
-/** In ms. The longest wait that one request for the timeline may ask for. */
+/** In ms. Longest wait of one timeline request. */
 const MAX_POLL_MS = 30_000;
 
-/** In ms. A bot that reports nothing has this long to answer what bots rarely answer. */
+/** In ms. Time for a bot without run reports to answer an event of a quiet type. */
 const QUIET_TIMEOUT_MS = 2_000;
 
 const wordTypes = ["dm.message", "mention", "comment", "reply", "post"];
 
-/** True for a type that bots rarely answer: a delivery is all that can be relied on. */
+/** Returns whether bots rarely answer this type. A delivery is then the only certain sign. */
 export function isQuiet(type: string): boolean {
   return !wordTypes.includes(type);
 }
 
-/**
- * Waits until the bot has done what can be expected of it, or until the time is over. Returns at once if no bot is
- * concerned.
- */
+/** Waits for the bot's outcome or the timeout. Returns at once if no bot is concerned. */
 export async function awaitReaction(
   control: Pick<ControlClient, "timeline">,
   awaited: Awaited,
@@ -78,7 +75,7 @@ export async function awaitReaction(
   return watch.timeOut();
 }
 
-/** Finds in the timeline what the bots concerned do about one act. */
+/** Finds the reactions of the bots to one action in the timeline. */
 class Watch {
   readonly #act: ActInput;
   readonly #ids: ReadonlySet<string>;
@@ -87,13 +84,13 @@ class Watch {
   readonly #reporting: Set<string>;
   /** The bots concerned. */
   readonly #bots = new Set<string>();
-  /** Events that no bot has taken. */
+  /** Events that no bot has received. */
   readonly #untaken: Set<string>;
   /** Events that no bot has reported as done. */
   readonly #undone: Set<string>;
   readonly #answers: Answer[] = [];
   #failedRun: Run | undefined;
-  /** The last run of an event that is put off, by the id of the event. */
+  /** The last postponed run of each event, by event id. */
   readonly #putOff = new Map<string, Run>();
 
   constructor({ act, result, reportingBots }: Awaited) {
@@ -114,17 +111,17 @@ class Watch {
     return this.#bots.size > 0 && [...this.#bots].every((bot) => this.#reporting.has(bot));
   }
 
-  /** Returns the end of the wait; `undefined` if the wait goes on. */
+  /** Returns the outcome of the wait. `undefined` while the wait continues. */
   end(): Reaction | undefined {
     const answers = this.#answers;
     if (this.#failedRun) return { outcome: "failed", answers, run: this.#failedRun };
-    // A handler that has answered can still fail.
+    // A handler may fail after its answer.
     if (this.isReporting && this.#undone.size > 0) return undefined;
     if (answers.length >= (this.#act.count ?? 1)) return { outcome: "answered", answers };
     return this.isReporting ? { outcome: "handled", answers } : undefined;
   }
 
-  /** Returns what there is when the time is over. */
+  /** Returns the outcome at the timeout. */
   timeOut(): Reaction {
     return {
       outcome: this.isTaken ? "delivered" : "none",
@@ -151,7 +148,7 @@ class Watch {
       this.#bots.add(bot);
       return;
     }
-    // A text may mention another bot as well, of which nothing is awaited.
+    // A text may also mention another bot, which the wait ignores.
     this.#take([id]);
     this.#undone.delete(id);
   }
@@ -171,12 +168,12 @@ class Watch {
     for (const id of eventIds) this.#untaken.delete(id);
   }
 
-  /** A bot on this library names the event that it answers. For any other bot the place decides. */
+  /** A bot on this library names the event that it answers. For other bots, the conversation or post decides. */
   #isAnswer({ bot = "", eventId, guessed, created = {}, text = "" }: Answer): boolean {
     if (!this.#bots.has(bot)) return false;
     if (eventId !== undefined && guessed !== true) return this.#ids.has(eventId);
     if (this.#places.size > 0) return idsIn(created).some((id) => this.#places.has(id));
-    // An event without a place, such as a follow, is answered anywhere, by name.
+    // An answer to an event without a conversation or post, such as a follow, may be anywhere and mentions the user.
     return mentionsIn(text).has(plainUsername(this.#act.from));
   }
 }
@@ -185,14 +182,14 @@ function placesOf({ events, conversationId, postId }: ActResult): ReadonlySet<st
   const places = events.flatMap(({ payload }) => {
     const named: Readonly<Record<string, unknown>> = { ...payload };
     const { conversationId, postId, entityType, entityId } = named;
-    // The post that quotes is a place as much as the quoted one.
+    // A quote concerns two posts: the quoted one and the new one.
     const quoting = entityType === "post" ? entityId : undefined;
     return [...idsIn({ conversationId, postId }), ...idsIn({ postId: quoting })];
   });
   return new Set([...places, ...idsIn({ conversationId, postId })]);
 }
 
-/** Ids may come from a payload of any shape. */
+/** Returns the ids, which may have any type in a custom payload. */
 function idsIn({
   conversationId,
   postId,
