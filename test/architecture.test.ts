@@ -73,7 +73,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   mcp: [...words, "client"],
   // A page for browsers: types alone, as a test below says.
   "platform/portal": ["events", "platform"],
-  create: [],
+  // Pure functions, which the bundle contains.
+  create: ["core"],
   cli: [
     ...runtime,
     ...[

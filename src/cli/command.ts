@@ -1,17 +1,28 @@
 import { isAbsolute, relative, sep } from "node:path";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { fill } from "../core/fill.ts";
+import { nearestName } from "../core/names.ts";
 import type { ProcessLike } from "../core/process.ts";
+import { messageOf } from "../errors.ts";
 import { quoted } from "./output.ts";
 
-/** Wrong usage of a command. Exit code 2; nothing was done. */
+/** Wrong arguments: exit code 2, nothing was done. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** Usage of a part of the command. `undefined` shows the full usage. */
-  readonly usage: string | undefined;
+  /** The names that would have been accepted; empty if the problem is no name. */
+  readonly known: readonly string[];
 
-  constructor(message: string, usage?: string) {
+  constructor(message: string, known: readonly string[] = []) {
     super(message);
-    this.usage = usage;
+    this.known = known;
+  }
+
+  /** Refuses a name, and suggests the nearest known one. */
+  static unknown(kind: string, name: string, known: readonly string[]): UsageError {
+    const near = nearestName(name, known);
+    const hint = near === undefined ? "" : ` Did you mean ${near}?`;
+    const shown = kind === "flag" ? name : `"${name}"`;
+    return new UsageError(`Unknown ${kind} ${shown}.${hint}`, known);
   }
 }
 
@@ -36,13 +47,13 @@ export class CommandError extends Error {
 }
 
 export interface Command {
-  /** One line for the list of commands. */
+  /** One sentence for the list of commands, without a full stop. */
   readonly summary: string;
-  /** The command with all of its flags. */
+  /** The form of a call, without the flags. */
   readonly usage: string;
-  /** Follows the usage in `--help`. */
-  readonly details?: string;
-  /** Resolves with the exit code. */
+  /** Follows the usage in `--help`: every flag. */
+  readonly details: string;
+  /** Resolves to the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
 
@@ -89,35 +100,17 @@ export function defineCommand<const T extends Readonly<Record<string, Flag>>>(
     return [`--${flag}${value === undefined ? "" : ` ${value}`}`, help] as const;
   });
   const width = Math.max(...rows.map(([flag]) => flag.length));
-  const list = rows
-    .map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`)
-    .map((row) => row.replaceAll("\n", `\n${" ".repeat(width + 4)}`))
-    .join("\n");
-  const parts = [word, ...rows.map(([flag]) => `[${flag}]`)].filter((part) => part !== undefined);
+  const list = rows.map(([flag, help]) => fill(`  ${flag.padEnd(width)}  `, help)).join("\n");
   return {
     summary,
-    usage: wrapped(name, parts),
-    details: [intro, list, notes].filter(Boolean).join("\n\n"),
+    usage: [name, word, "[flags]"].filter(Boolean).join(" "),
+    details: [fill("", intro), list, fill("", notes)].filter(Boolean).join("\n\n"),
     run: async (args) => run(readArguments(args, flags, { max: word === undefined ? 0 : 1 })),
   };
 }
 
-/** In columns. */
-const MAX_USAGE_WIDTH = 90;
-
-/** Wraps a usage: the parts follow the command's name and align below each other. */
-function wrapped(name: string, parts: readonly string[]): string {
-  const lines = [name];
-  for (const part of parts) {
-    const line = lines.at(-1) ?? "";
-    if (line.length + part.length < MAX_USAGE_WIDTH) lines.splice(-1, 1, `${line} ${part}`);
-    else lines.push(`${" ".repeat("Usage: service-bot ".length + name.length)} ${part}`);
-  }
-  return lines.join("\n");
-}
-
 /**
- * Parses flags and words. An unknown flag is an error that lists the known ones.
+ * Reads flags and words.
  *
  * @throws {UsageError}
  */
@@ -129,13 +122,15 @@ export function readArguments<const T extends ParseArgsOptionsConfig>(
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const extra = positionals[words.max];
-    if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many.`);
+    if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}".`);
     return { flags: values as Flags<T>, words: positionals };
   } catch (error) {
     if (error instanceof UsageError) throw error;
+    const flag = /'(?:-\w, )?(--?[^\s'=<]*)/.exec(messageOf(error))?.[1] ?? "";
     const known = Object.keys(options).map((name) => `--${name}`);
-    const [problem] = String(error instanceof Error ? error.message : error).split(". ");
-    throw new UsageError(`${problem}. Known flags: ${known.join(" ") || "none"}.`);
+    if (!known.includes(flag)) throw UsageError.unknown("flag", flag, known);
+    const isBoolean = options[flag.slice(2)]?.type === "boolean";
+    throw new UsageError(isBoolean ? `${flag} takes no value.` : `${flag} needs a value.`, known);
   }
 }
 
@@ -153,7 +148,9 @@ export function wholeNumber(
   if (text === undefined) return undefined;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= range.min && value <= range.max) return value;
-  throw new UsageError(`--${name} takes a whole number from ${range.min} to ${range.max}.`);
+  throw new UsageError(
+    `--${name} takes a whole number from ${range.min} to ${range.max} (got "${text}").`,
+  );
 }
 
 /**
@@ -170,7 +167,9 @@ export function oneOf<const T extends string>(
   const value = values.find((known) => known === text);
   if (text === undefined || value !== undefined) return value;
   const list = values.length === 2 ? values.join(" or ") : `one of ${values.join(", ")}`;
-  throw new UsageError(`--${name} takes ${list} (got "${text}").`);
+  const near = nearestName(text, values);
+  const hint = near === undefined ? "" : ` Did you mean ${near}?`;
+  throw new UsageError(`--${name} takes ${list} (got "${text}").${hint}`);
 }
 
 /** Returns the command that starts this program, so that a printed command works when pasted. */

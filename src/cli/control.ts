@@ -134,14 +134,14 @@ function unreachable(platform: string, error: unknown): CommandError {
   const url = new URL(platform);
   const port = Number(url.port) === PLATFORM_PORT ? "" : ` --port ${url.port || "80"}`;
   return new CommandError(
-    `No local platform at ${platform}. Start one with ${ownCommand()} platform${port}, or npm run dev in a bot's folder; --platform URL says where another one is.`,
+    `No local platform runs at ${platform}.\nRun \`${ownCommand()} platform${port}\` or \`npm run dev\` to start it, or use --platform URL.`,
     { code: "UNREACHABLE" },
   );
 }
 
 function noPlatform(platform: string, what: string): CommandError {
   return new CommandError(
-    `${platform} ${what}, so it is no local platform, or one of another version. --platform URL says where the right one is.`,
+    `${platform} ${what}. It is not a local platform of this version.\nUse --platform URL to name another address.`,
     { code: "UNREACHABLE" },
   );
 }
@@ -159,9 +159,9 @@ function refused(answer: unknown, platform: string): CommandError | undefined {
 
 function withoutToken(platform: string): CommandError {
   return new CommandError(
-    `The platform at ${platform} needs its control token. Run this in the folder where it was started, which has ` +
-      `${controlFileOf(platform)}, or below. Elsewhere set ${CONTROL_TOKEN_VARIABLE}, or give the address that it ` +
-      "printed for its portal: --platform URL#token=TOKEN.",
+    `The platform at ${platform} refused the request because the control token is missing or wrong.\n` +
+      `Run this command in the folder of the platform (it has ${controlFileOf(platform)}), ` +
+      `set ${CONTROL_TOKEN_VARIABLE}, or use --platform URL#token=TOKEN.`,
     { code: "UNAUTHORIZED" },
   );
 }
@@ -183,7 +183,7 @@ export function writeControlFile({ url, controlToken }: Platform): () => void {
     writeFileSync(file, `${JSON.stringify({ url, controlToken })}\n`, { mode: 0o600, flag: "wx" });
   } catch (error) {
     printError(
-      `${file} cannot be written: ${messageOf(error)}. Set ${CONTROL_TOKEN_VARIABLE} for service-bot trigger.`,
+      `Cannot write ${file}: ${messageOf(error)}.\nSet ${CONTROL_TOKEN_VARIABLE} to use \`${ownCommand()} trigger\`.`,
     );
     return () => undefined;
   }

@@ -20,32 +20,32 @@ const HOUR_MS = 3_600_000;
 
 /** Flags shared by `platform` and `dev`. */
 export const platformFlags = {
-  port: { type: "string", value: "4400", help: "0 takes a free one" },
+  port: { type: "string", value: "4400", help: "port to listen on; 0 takes a free one" },
   host: {
     type: "string",
     value: "127.0.0.1",
-    help: "address to listen on; 0.0.0.0 is all of this machine's. Other machines can then\nuse the API, and with the control token the portal and /control/v1",
+    help: "address to listen on; 0.0.0.0 listens on all, so other machines reach the API too",
   },
   "allow-host": {
     type: "string",
     multiple: true,
     value: "NAME",
-    help: "a name that it answers to besides its addresses; can be repeated",
+    help: "a host name to answer to besides the addresses; repeatable",
   },
   state: {
     type: "string",
     value: "FILE",
-    help: "keeps everything there, secrets included; without it, all is forgotten",
+    help: "keep the state in this file, secrets included; default: in memory",
   },
   "retry-interval": {
     type: "string",
     value: "30000",
-    help: "from a failed delivery to the next round, in ms",
+    help: "wait between rounds of a failed delivery, in ms",
   },
   "disable-after": {
     type: "string",
     value: "20",
-    help: "failures in a row after which the webhook goes off",
+    help: "disable the webhook after this many failures in a row",
   },
 } as const;
 
@@ -60,7 +60,7 @@ export function platformSettings(
 ): ListenOptions & { readonly port: number } {
   const base = localBaseUrl();
   const stateFile = flags.state;
-  if (stateFile?.trim() === "") throw new UsageError("--state takes a file.");
+  if (stateFile?.trim() === "") throw new UsageError("--state takes a file name.");
   const host = flags.host?.trim();
   if (host === "") throw new UsageError("--host takes an address of this machine.");
   return {
@@ -92,7 +92,7 @@ export function limitsOf(texts: readonly string[] = []): Partial<LimitSettings> 
     if (Object.hasOwn(NO_LIMITS, name) && value <= MAX_LIMIT) return [name, value];
     const names = Object.keys(NO_LIMITS).join(", ");
     throw new UsageError(
-      `--limit takes NAME=N, a limit and a whole number from 0 to ${MAX_LIMIT}, such as requestsPerMinute=60 (got "${text}"). Limits: ${names}.`,
+      `--limit takes NAME=N, such as requestsPerMinute=60, N from 0 to ${MAX_LIMIT} (got "${text}"). Names: ${names}.`,
     );
   });
   return all.length === 0 ? undefined : Object.fromEntries(all);
@@ -142,8 +142,8 @@ async function taken(command: string, port: number): Promise<string> {
   const url = localPlatformUrl(port);
   const another = anotherPort(command, port < 65_535 ? port + 1 : 0);
   return (await isLocalPlatform(url))
-    ? `Port ${port} is taken by another local platform, ${url}: use that one, stop it, or choose another port: ${another}`
-    : `Port ${port} is taken by another program: stop it, or choose another port: ${another}`;
+    ? `Another local platform uses port ${port}: ${url}\nUse it, stop it, or run \`${another}\`.`
+    : `Another program uses port ${port}.\nStop it, or run \`${another}\`.`;
 }
 
 async function isLocalPlatform(url: string): Promise<boolean> {
@@ -164,10 +164,10 @@ export function mendable(problem: string, command: string): string {
   if (flag !== "--port") return `${flag}: ${text}`;
   // Not an address of this machine, or an unknown name.
   if (/EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN/.test(text)) {
-    return `--host: ${text}; take an address of this machine, or 0.0.0.0 for all of them`;
+    return `--host: ${text}. Use an address of this machine, or 0.0.0.0 for all.`;
   }
-  const why = text.includes("EACCES") ? "; ports below 1024 may need permission" : "";
-  return `${flag}: ${text}${why}; choose another: ${anotherPort(command, PLATFORM_PORT)}`;
+  const why = text.includes("EACCES") ? " Ports below 1024 may need permission." : "";
+  return `${flag}: ${text}.${why} Run \`${anotherPort(command, PLATFORM_PORT)}\`.`;
 }
 
 function anotherPort(command: string, port: number): string {

@@ -18,44 +18,45 @@ import { print } from "./output.ts";
 
 export const mcp: Command = defineCommand({
   name: "mcp",
-  summary: "the MCP server: the platform's API as 13 tools for an assistant, over stdio or HTTP",
+  summary: "Starts the MCP server: the API as tools for an assistant",
   flags: {
     scopes: {
       type: "string",
       value: "LIST",
-      help: "the scopes that may be used, separated by commas: read, posts:write, comments:write, dm.\nTools that need others are neither listed nor carried out, so that read alone changes\nnothing. Without it, harmless requests find out which ones the token has",
+      help: "offer only the tools of these scopes: read, posts:write, comments:write, dm; separated by commas. Default: the scopes of the token, found by harmless requests",
     },
     http: {
       type: "string",
       value: "PORT",
-      help: "Streamable HTTP at /mcp on this port instead of stdio; 0 takes a free one. Each request\nbrings the token of its bot: Authorization: Bearer <API_KEY>",
+      help: "serve Streamable HTTP at /mcp on this port instead of stdio; 0 takes a free one. Each request needs Authorization: Bearer API_KEY",
     },
     host: {
       type: "string",
       value: "127.0.0.1",
-      help: "with --http: address to listen on; behind a proxy that speaks https, leave it",
+      help: "with --http: address to listen on",
     },
     "allow-host": {
       type: "string",
       multiple: true,
       value: "NAME",
-      help: "with --http: a name that it answers to besides localhost, such as the proxy's;\ncan be repeated",
+      help: "with --http: a host name to answer to besides localhost, such as the proxy's; repeatable",
     },
   },
-  notes: `SERVICE_BASE_URL says where the platform is, and over stdio SERVICE_API_KEY the token; both may be in .env here.
-Over stdio nothing but the protocol is on standard output; problems are reported on standard error.`,
+  notes:
+    "The server reads SERVICE_BASE_URL, and over stdio SERVICE_API_KEY, from the environment or from .env. Over stdio, " +
+    "problems are printed on standard error.",
   run: async ({ flags: given }) => {
     const scopes = scopesOf(given.scopes);
     const port = wholeNumber(given.http, "http", { min: 0, max: 65_535 });
     const host = given.host?.trim();
     const allowHosts = given["allow-host"] ?? [];
     if (port === undefined && (host !== undefined || allowHosts.length > 0)) {
-      throw new UsageError("--host and --allow-host go with --http PORT.");
+      throw new UsageError("--host and --allow-host need --http PORT.");
     }
     const strange = allowHosts.find((name) => !isHostName(name));
     if (strange !== undefined) {
       throw new UsageError(
-        `--allow-host takes a name without scheme, port and wildcard, such as mcp.example (got ${JSON.stringify(strange)}).`,
+        `--allow-host takes a host name without scheme and port, such as mcp.example (got ${JSON.stringify(strange)}).`,
       );
     }
     if (host === "") throw new UsageError("--host takes an address of this machine.");
@@ -74,7 +75,7 @@ function scopesOf(text: string | undefined): readonly Scope[] | undefined {
   const unknown = names.filter((name) => !allScopes.some((scope) => scope === name));
   if (unknown.length === 0) return found;
   throw new UsageError(
-    `--scopes takes some of ${allScopes.join(",")} (got ${JSON.stringify(unknown.join(","))}).`,
+    `--scopes takes a list of ${allScopes.join(",")} (got ${JSON.stringify(unknown.join(","))}).`,
   );
 }
 
@@ -110,12 +111,10 @@ async function serveHttp(settings: HttpSettings): Promise<number> {
   const { McpHttp } = await import("../mcp/http.ts");
   const mcp = new McpHttp({ baseUrl, scopes, logger });
   const server = createServer(mcp.listener(MCP_PATH, [host, ...allowHosts]));
-  const remedy = `Choose another: ${ownCommand()} mcp --http ${port < 65_535 ? port + 1 : 0}`;
+  const remedy = `Run \`${ownCommand()} mcp --http ${port < 65_535 ? port + 1 : 0}\`.`;
   const address = await bind(server, host, port, { names: "--host, --http", remedy });
   const stopped = untilSignal();
-  print(
-    `MCP server listening at http://${urlHost(host)}:${address.port}${MCP_PATH} for ${baseUrl}`,
-  );
+  print(`MCP server listens at http://${urlHost(host)}:${address.port}${MCP_PATH} for ${baseUrl}`);
   await stopped;
   await mcp.close();
   await new Promise((resolve) => {

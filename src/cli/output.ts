@@ -1,3 +1,5 @@
+import { styleText } from "node:util";
+import { fillLine } from "../core/fill.ts";
 import { printable, printableStyled, printableText } from "../core/safe-text.ts";
 
 // All output of the command line passes through this file, so that no control character in a text from outside reaches
@@ -25,7 +27,21 @@ export function printJson(value: unknown): void {
 
 /** Prints one or more lines on standard error. */
 export function printError(text: string): void {
-  process.stderr.write(`${printableText(text)}\n`);
+  const stream = process.stderr;
+  const [first = "", ...rest] = printableText(text)
+    .split("\n")
+    .map((line) => (stream.isTTY ? fillLine(line) : line));
+  const problem = coloured("red", first, stream);
+  stream.write(`${[problem, ...rest].join("\n")}\n`);
+}
+
+/** Colours a text on a terminal, unless `NO_COLOR` is set. */
+export function coloured(
+  colour: "red" | "yellow",
+  text: string,
+  stream: NodeJS.WriteStream = process.stdout,
+): string {
+  return stream.isTTY ? styleText(colour, text, { stream }) : text;
 }
 
 const ERASE_LINE = "\r\u001b[K";

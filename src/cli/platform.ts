@@ -1,5 +1,6 @@
 import { createLogger } from "../core/logger.ts";
 import { version } from "../core/process.ts";
+import { NO_LIMITS } from "../platform/api/limits.ts";
 import { PlatformError } from "../platform/error.ts";
 import type { ListenOptions, Platform } from "../platform/index.ts";
 import { type Command, defineCommand, ownCommand, UsageError, untilSignal } from "./command.ts";
@@ -24,27 +25,28 @@ import { print, quoted } from "./output.ts";
 
 export const platform: Command = defineCommand({
   name: "platform",
-  summary: "the local platform alone: the API, signed webhooks, and /control/v1 to be a person",
+  summary: "Starts the local platform: API, webhooks, portal and control API",
   flags: {
     ...platformFlags,
     webhook: {
       type: "string",
       value: "URL",
-      help: "where the bot takes deliveries; the state file remembers it",
+      help: "the bot's webhook; kept in the state file",
     },
     limit: {
       type: "string",
       multiple: true,
       value: "NAME=N",
-      help: "requestsPerMinute, uploadsPerDay, postsPerDay, commentsPerDay, dmsPerDay;\ncan be repeated",
+      help: `a limit of the platform; repeatable. Names: ${Object.keys(NO_LIMITS).join(", ")}`,
     },
     json: {
       type: "boolean",
-      help: "one line with url, portal, mcp, control, apiKey, webhookSecret, controlToken once it is\nready, and nothing else",
+      help: "print one line of JSON once the platform is ready: url, portal, mcp, control, apiKey, webhookSecret, controlToken",
     },
   },
-  notes: `SERVICE_API_KEY, SERVICE_WEBHOOK_SECRET and SERVICE_CONTROL_TOKEN are taken from the environment or from .env here.
-Without the last one each start has a control token of its own, in .service-bot/control-PORT.json here.`,
+  notes:
+    "The platform reads SERVICE_API_KEY, SERVICE_WEBHOOK_SECRET and SERVICE_CONTROL_TOKEN from the environment or from " +
+    ".env. Without SERVICE_CONTROL_TOKEN each start creates a token, in .service-bot/control-PORT.json.",
   run: async ({ flags: given }) => {
     readDotEnv();
     const settings = platformSettings(given);
@@ -84,8 +86,8 @@ function setWebhook({ control }: Platform, url: string | undefined): void {
 
 function farewell(stateFile: string | undefined): string {
   return stateFile === undefined
-    ? "\nStopped. The state was in memory and is gone; --state FILE keeps it."
-    : `\nStopped. The state is kept in ${stateFile}: start with the same --state to go on.`;
+    ? "\nStopped. The state was in memory and is lost; --state FILE keeps it."
+    : `\nStopped. The state is in ${stateFile}; --state ${quoted(stateFile)} continues with it.`;
 }
 
 /** Formats the output of `--json`. */
@@ -114,10 +116,8 @@ export function introduction(
 ): string {
   const { url } = platform;
   const state =
-    stateFile === undefined
-      ? "in memory, gone when this stops; --state FILE keeps it"
-      : `${stateFile}, secrets included`;
-  return `service-bot platform ${version()}: the platform on this machine, to develop a bot against
+    stateFile === undefined ? "in memory; --state FILE keeps it" : `${stateFile}, secrets included`;
+  return `service-bot platform ${version()}
 
   API      ${url}/api/v1
   control  ${url}/control/v1
@@ -127,13 +127,13 @@ export function introduction(
 
 ${environment(platform)}
 
-Write to the bot as a person, from another terminal in this folder; --wait waits for its answer:
+Write to the bot from another terminal in this folder:
 
   ${trigger(platform)}
 
 ${webhook(platform)}
 
-Ctrl+C stops the platform. What happens on it:
+Ctrl+C stops the platform.
 `;
 }
 
@@ -146,27 +146,27 @@ function environment({ url, apiKey, webhookSecret }: Platform): string {
     .filter(([name]) => !kept.includes(name))
     .map(([name, value]) => `${name}=${value}`)
     .join("\n");
-  const asSet = kept.length === 0 ? "" : `; ${kept.join(" and ")} as set in your environment`;
+  const asSet = kept.length === 0 ? "" : ` (${kept.join(" and ")}: as in your environment)`;
   const apart = namesRealPlatform()
-    ? "\n\nThe token and the secret of your environment are not used here: they are for another address."
+    ? "\n\nThe token and the secret in your environment belong to another address, so they are not\nused here."
     : "";
-  return `For the bot's .env${asSet}:\n\n${lines}${apart}`;
+  return `Put these lines into the bot's .env${asSet}:\n\n${lines}${apart}`;
 }
 
 function trigger({ url }: Platform): string {
   const where = url === usualPlatformUrl() ? "" : ` --platform ${url}`;
-  return `${ownCommand()} trigger dm.message --from ada --text hello${where}`;
+  return `${ownCommand()} trigger dm.message --text hello${where}`;
 }
 
 function webhook({ url, control, controlToken }: Platform): string {
   const { url: endpoint, enabled, disabledReason } = control.webhook;
   if (endpoint !== null) {
     const why = disabledReason === null ? "" : `: ${disabledReason}`;
-    return `Events are delivered to ${endpoint}${enabled ? "." : `, which is switched off${why}.`}`;
+    return `The webhook ${endpoint} is ${enabled ? "on" : `off${why}`}.`;
   }
   const body = quoted(JSON.stringify({ url: localWebhookUrl() }));
   const headers = `-H 'Content-Type: application/json' -H 'X-Control-Token: ${controlToken}'`;
-  return `A bot that polls needs no webhook. For one that takes deliveries, start with --webhook URL, or say it now:
+  return `No webhook is set, so the bot polls. Start with --webhook URL, or set the webhook now:
 
   curl -X PUT ${url}/control/v1/webhook ${headers} -d ${body}`;
 }

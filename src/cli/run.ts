@@ -1,7 +1,8 @@
+import { fill } from "../core/fill.ts";
 import { version } from "../core/process.ts";
 import { printable } from "../core/safe-text.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
-import { type Command, CommandError, UsageError } from "./command.ts";
+import { type Command, CommandError, ownCommand, UsageError } from "./command.ts";
 import { dev } from "./dev/dev.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { inbox } from "./inbox/inbox.ts";
@@ -27,18 +28,20 @@ export async function run(args: readonly string[]): Promise<number> {
     return succeed(help());
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
-    return fail(2, `"${printable(name)}" is not a command of service-bot.\n\n${help()}`);
+    const { message } = UsageError.unknown("command", name, Object.keys(commands));
+    return fail(2, `${printable(message)}\nRun \`${ownCommand()} --help\` to list the commands.`);
   }
   if (rest.includes("--help") || rest.includes("-h")) {
     const { summary, usage, details } = command;
-    return succeed([summary, `Usage: service-bot ${usage}`, details].filter(Boolean).join("\n\n"));
+    const title = fill("", `${summary}.`);
+    return succeed([title, `Usage: ${ownCommand()} ${usage}`, details].join("\n\n"));
   }
   try {
     return await command.run(rest);
   } catch (error) {
     if (error instanceof UsageError) {
-      const usage = `Usage: service-bot ${error.usage ?? command.usage}`;
-      return fail(2, `${printable(error.message)}\n${usage}`);
+      const help = `Run \`${ownCommand()} ${name} --help\` for usage.`;
+      return fail(2, `${printable(error.message)}\n${help}`);
     }
     if (error instanceof CommandError) return fail(error.exitCode, error.message);
     if (error instanceof ServiceBotError) {
@@ -52,10 +55,15 @@ export async function run(args: readonly string[]): Promise<number> {
 
 function help(): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length));
-  const lines = Object.entries(commands).map(
-    ([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`,
+  const lines = Object.entries(commands).map(([name, { summary }]) =>
+    fill(`  ${name.padEnd(width)}  `, summary),
   );
-  return `service-bot ${version()}\n\n${lines.join("\n")}\n\nservice-bot COMMAND --help shows the flags.`;
+  return [
+    `service-bot ${version()}`,
+    `Usage: ${ownCommand()} COMMAND [flags]`,
+    lines.join("\n"),
+    `Run \`${ownCommand()} COMMAND --help\` to list its flags.`,
+  ].join("\n\n");
 }
 
 function succeed(text: string): number {

@@ -16,7 +16,7 @@ type Place = Pick<Io, "cwd" | "platform">;
 export function checkDirectory(dir: string, { cwd, platform }: Place): string {
   const target = resolve(cwd, dir);
   if (/\p{Cc}/u.test(target)) {
-    throw new UsageError("The directory's name holds a control character. Choose another name.");
+    throw new UsageError("The directory's name contains a control character. Choose another name.");
   }
   // On other systems, the parent directories already exist.
   const parts = platform === "win32" ? partsOf(dir) : [basename(target)];
@@ -24,8 +24,8 @@ export function checkDirectory(dir: string, { cwd, platform }: Place): string {
   const delimiter = platform === "win32" ? ";" : ":";
   if (target.includes(delimiter)) {
     throw new UsageError(
-      `The path ${target} holds a "${delimiter}", which separates the entries of PATH: the bot's commands ` +
-        "would not be found. Choose another directory.",
+      `The path ${target} contains "${delimiter}", the separator of PATH, so npm could not find the bot's ` +
+        "commands. Choose another directory.",
     );
   }
   return target;
@@ -67,12 +67,12 @@ function refuseUnportable(part: string): void {
   const [forbidden] = /[<>:"|?*\\]/.exec(part) ?? [];
   if (forbidden !== undefined) {
     throw new UsageError(
-      `Windows takes no ${forbidden} in a name, as in ${JSON.stringify(part)}. Choose another directory.`,
+      `The name ${JSON.stringify(part)} contains ${forbidden}, which Windows does not allow. Choose another directory.`,
     );
   }
   if (/[. ]$/.test(part)) {
     throw new UsageError(
-      `Windows drops the last character of ${JSON.stringify(part)}. Choose a name that ends neither with a dot nor with a blank.`,
+      `The name ${JSON.stringify(part)} ends with a dot or a space, which Windows does not allow. Choose another directory.`,
     );
   }
 }
@@ -103,24 +103,24 @@ export function packageName(base: string): string {
   const name = isPlain(base) ? base : slug(base);
   if (name === "") {
     throw new UsageError(
-      `No package name can be made of ${JSON.stringify(base)}. ` +
-        "Use a directory whose name has latin letters or digits, such as my-bot.",
+      `${JSON.stringify(base)} gives no package name. ` +
+        "Choose a directory name with latin letters or digits, such as my-bot.",
     );
   }
   refuseDevice(base);
   refuseDevice(name);
   const suggestion = suggest(name);
   if (takenNames.includes(name)) {
-    throw new UsageError(`The name ${name} is taken: a bot cannot be called so. ${suggestion}`);
+    throw new UsageError(`The name ${name} is reserved. ${suggestion}`);
   }
   if (builtinModules.includes(name)) {
     throw new UsageError(
-      `Node has a module called ${name}, so npm takes no such name. ${suggestion}`,
+      `The name ${name} is a module of Node, so npm does not allow it. ${suggestion}`,
     );
   }
   if (name.length > MAX_NAME_LENGTH) {
     throw new UsageError(
-      `The name has ${name.length} characters, and npm takes at most ${MAX_NAME_LENGTH}. Choose a shorter one.`,
+      `The name has ${name.length} characters, but npm allows ${MAX_NAME_LENGTH}. Choose a shorter name.`,
     );
   }
   return name;
@@ -129,9 +129,7 @@ export function packageName(base: string): string {
 /** @throws {UsageError} for a device name of Windows */
 function refuseDevice(name: string): void {
   if (!device.test(name)) return;
-  throw new UsageError(
-    `Windows keeps the name ${JSON.stringify(name)} for itself. ${suggest(slug(name))}`,
-  );
+  throw new UsageError(`Windows reserves the name ${JSON.stringify(name)}. ${suggest(slug(name))}`);
 }
 
 function suggest(name: string): string {
@@ -190,11 +188,11 @@ function refuseReadOnly(target: string): void {
     if (error instanceof UsageError) throw error;
     if (hasCode(error, "ENAMETOOLONG")) {
       throw new UsageError(
-        "The directory's name is too long for this system. Choose a shorter one.",
+        "The directory's name is too long for this system. Choose a shorter name.",
       );
     }
     if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP")) return;
-    throw inWords(error, `Nothing can be written to ${here}`, "Nothing was.");
+    throw inWords(error, `Cannot write to ${here}`, "Nothing was written.");
   }
 }
 
@@ -202,7 +200,7 @@ function above(directory: string): string {
   const parent = dirname(directory);
   if (parent !== directory) return parent;
   throw new UsageError(
-    `There is no ${directory} here. Choose a directory on a drive that is there.`,
+    `The drive ${directory} does not exist. Choose a directory on another drive.`,
   );
 }
 

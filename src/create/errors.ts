@@ -40,16 +40,16 @@ export function hasCode(error: unknown, code: string): boolean {
 
 /** Meanings and remedies of system error codes. */
 const meanings: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
-  EACCES: ["you may not write there", "Choose another directory, or change its permissions."],
-  EPERM: ["you may not write there", "Choose another directory, or change its permissions."],
-  ENOENT: ["nothing can be made there", "Choose another directory."],
+  EACCES: ["permission denied", "Choose another directory, or change its permissions."],
+  EPERM: ["permission denied", "Choose another directory, or change its permissions."],
+  ENOENT: ["the directory does not exist", "Choose another directory."],
   ENOTDIR: ["a file is in the way", "Choose another directory."],
-  EROFS: ["the file system is read-only", "Choose a directory on another one."],
-  ENOSPC: ["the disk is full", "Free some space, then run this again."],
-  EDQUOT: ["your share of the disk is used up", "Free some space, then run this again."],
-  EIO: ["the disk does not work", "Choose a directory on another one."],
-  EMFILE: ["too many files are open", "Raise the limit (ulimit -n), then run this again."],
-  ENAMETOOLONG: ["the path is too long", "Choose a directory nearer to the root."],
+  EROFS: ["the file system is read-only", "Choose a directory on another disk."],
+  ENOSPC: ["the disk is full", "Free some space, then run the command again."],
+  EDQUOT: ["the disk quota is exceeded", "Free some space, then run the command again."],
+  EIO: ["the disk reports an error", "Choose a directory on another disk."],
+  EMFILE: ["too many files are open", "Raise the limit (ulimit -n), then run the command again."],
+  ENAMETOOLONG: ["the path is too long", "Choose a shorter path."],
 };
 
 /**
@@ -60,7 +60,10 @@ const meanings: Readonly<Record<string, readonly [reason: string, remedy: string
  */
 export function inWords(error: unknown, what: string, after: string): CreateError {
   const code = codeOf(error);
-  const [reason, remedy] = meanings[code] ?? [messageOf(error), "Solve that, then run this again."];
+  const [reason, remedy] = meanings[code] ?? [
+    messageOf(error),
+    "Solve the problem, then run the command again.",
+  ];
   const named = code !== "" && !reason.includes(code) ? ` (${code})` : "";
   return new CreateError(`${what}: ${reason}${named}. ${after} ${remedy}`, { cause: error });
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { printableText } from "../core/safe-text.ts";
 import type { Answers } from "./ask.ts";
 import { exists, findObstacles, obstacleToAll } from "./directory.ts";
 import { UsageError } from "./errors.ts";
@@ -23,7 +24,6 @@ import {
   nextSteps,
   nodeLine,
   placeOf,
-  printableText,
   type Result,
   reportError,
   repositoryLines,
@@ -133,7 +133,7 @@ async function chooseAll(options: Options, source: Source, io: Io): Promise<Answ
     return await ask(options, terminal, io);
   }
   if (dir === undefined) {
-    throw new UsageError("Say where the bot shall go, for example: create-service-bot my-bot");
+    throw new UsageError("The directory is missing. Example: npm create service-bot@latest my-bot");
   }
   return { options: { ...options, dir }, asked: new Set(), hasHead: false };
 }
@@ -159,8 +159,8 @@ function refuseObstacles({ project, io }: Run, paths: string[]): void {
   if (obstacles.length === 0) return;
   const lines = obstacles.map(({ path, reason }) => `    ${path}  (${reason})`);
   throw new UsageError(
-    `These stand in the way in ${placeOf(project.target, io)}:\n${lines.join("\n")}\n` +
-      "  Nothing was written. Choose another directory, or move these away first.",
+    `${placeOf(project.target, io)} contains files that would be overwritten:\n${lines.join("\n")}\n` +
+      "  Nothing was written. Choose another directory, or move the files away.",
     obstacles.map(({ path }) => path),
   );
 }
@@ -232,8 +232,8 @@ function finish(
   const message = `${project.packageManager} install ${interrupted ? "was interrupted" : "failed"}:`;
   const quoted = reason.replace(/^/gm, "    ");
   const remedy = nextLines(next).join("\n");
-  const when = interrupted ? "To go on" : "When that is solved";
-  const goOn = `The files are in place. ${when}, run:\n${remedy}`;
+  const when = interrupted ? "To continue, run" : "Solve the problem, then run";
+  const goOn = `The bot's files are written. ${when}:\n${remedy}`;
   io.err(printableText(`✖ ${message}\n${quoted}\n  ${goOn}\n`));
   return { ...result, error: { message: `${message}\n${reason}`, interrupted } };
 }
@@ -257,9 +257,9 @@ async function install(project: Project, io: Io): Promise<InstallFailure | undef
   const args = packageManagerFacts[packageManager].installArgs;
   const result = await io.run(packageManager, args, { cwd: target, env });
   const { code, missing, interrupted, output } = result;
-  if (interrupted) return { reason: "It was stopped by Ctrl-C.", interrupted };
+  if (interrupted) return { reason: "Stopped by Ctrl-C.", interrupted };
   if (code === 0) return undefined;
-  const absent = `${packageManager} is not installed here. Install it, or choose another one with --pm.`;
+  const absent = `${packageManager} is not installed. Install it, or choose another package manager with --pm.`;
   return { reason: missing ? absent : tail(withoutStack(output)), interrupted };
 }
 

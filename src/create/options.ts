@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { nearestName } from "../core/names.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 
@@ -96,17 +97,24 @@ function parse(args: string[]) {
   try {
     return parseArgs({ args, options: flags, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new UsageError(`${wordsOf(error)} Run with --help to see every flag.`);
+    throw new UsageError(`${wordsOf(error)} Run \`${HELP}\` to list the flags.`);
   }
 }
 
-/** Describes a wrong flag. Node's own message is about its parser. */
+/** The command that prints {@link help}. */
+const HELP = "npm create service-bot@latest -- --help";
+
+/** Describes what is wrong with the flags. Node's own message is about its parser. */
 function wordsOf(error: unknown): string {
   const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(messageOf(error))?.[1] ?? "";
   const known = Object.entries(flags).find(([name]) => `--${name}` === flag)?.[1];
   if (known?.type === "boolean") return `${flag} takes no value.`;
   if (known?.type === "string") return `${flag} needs a value: ${flag} ${known.value}.`;
-  return `There is no flag ${flag}.`;
+  const near = nearestName(
+    flag,
+    Object.keys(flags).map((name) => `--${name}`),
+  );
+  return `Unknown flag ${flag}.${near === undefined ? "" : ` Did you mean ${near}?`}`;
 }
 
 function yesOrNo(
@@ -114,20 +122,20 @@ function yesOrNo(
   values: Readonly<Record<"install" | "git" | "no-install" | "no-git", boolean>>,
 ): boolean | undefined {
   const [yes, no] = [values[name], values[`no-${name}`]];
-  if (yes && no) throw new UsageError(`--${name} and --no-${name} exclude each other. Say one.`);
+  if (yes && no) throw new UsageError(`--${name} and --no-${name} exclude each other.`);
   return yes || no ? yes : undefined;
 }
 
 function onlyDirectory(positionals: readonly string[]): string | undefined {
   const [dir, ...rest] = positionals;
   if (dir === "") {
-    throw new UsageError("The directory has no name. Say where the bot shall go, such as my-bot.");
+    throw new UsageError("The directory has no name. Use a name such as my-bot.");
   }
   if (rest.length > 0) {
     const all = positionals.join(" ");
     throw new UsageError(
-      `One directory is enough, and here are ${positionals.length}: ${positionals.join(", ")}. ` +
-        `A name with blanks goes in quotes: "${all}"`,
+      `Expected one directory, got ${positionals.length}: ${positionals.join(", ")}. ` +
+        `Quote a name with spaces: "${all}"`,
     );
   }
   return dir;
@@ -141,14 +149,17 @@ function oneOf<T extends string>(
   if (value === undefined) return undefined;
   const found = known.find((name) => name === value);
   if (found !== undefined) return found;
-  const list = known.join(", ");
-  throw new UsageError(`${flag} ${JSON.stringify(value)} is not available. There is: ${list}.`);
+  const near = nearestName(value, known);
+  const hint = near === undefined ? "" : ` Did you mean ${near}?`;
+  throw new UsageError(
+    `Unknown ${flag} ${JSON.stringify(value)}.${hint} Known: ${known.join(", ")}.`,
+  );
 }
 
 function spec(value: string | undefined): string | undefined {
   if (value === undefined || /^[^\s\p{Cc}]+(?: [^\s\p{Cc}]+)*$/u.test(value)) return value;
   throw new UsageError(
-    "--service-bot takes what package.json may hold as a version, such as ^1.0.0 or file:../x.tgz.",
+    "--service-bot takes a version for package.json, such as ^1.0.0 or file:../x.tgz.",
   );
 }
 
@@ -177,7 +188,7 @@ function refuseKeptFlags(env: Io["env"], given: ReadonlySet<string>): void {
   if (kept.length === 0) return;
   const flags = kept.map((name) => `--${name}`);
   throw new UsageError(
-    `npm has kept ${flags.join(", ")} for itself. Flags go behind a "--" of their own: ` +
+    `npm did not pass on ${flags.join(", ")}. Put the flags after "--": ` +
       `npm create service-bot@latest my-bot -- ${flags[0]} …`,
   );
 }
@@ -220,8 +231,8 @@ export function isAttended(env: Io["env"]): boolean {
   return env["TERM"] !== "dumb" && !UNATTENDED_VARIABLES.some(isSet);
 }
 
-/** Text of `--help`. */
-export const help: string = `Makes a bot that runs.
+/** The text of `--help`. */
+export const help: string = `Creates a bot.
 
   npm create service-bot@latest my-bot
   npm create service-bot@latest my-bot -- --pm pnpm --no-git
@@ -230,22 +241,23 @@ Usage: create-service-bot [DIR] [flags]    ("." is the current directory)
 
   --template NAME      ${templates.join(", ")} (default ${templates[0]})
   --store NAME         ${stores.join(", ")} (default ${stores[0]})
-  --pm NAME            ${packageManagers.join(", ")} (default: the one that started this)
+  --pm NAME            ${packageManagers.join(", ")} (default: the one in use)
   --install            install the dependencies (default)
-  --no-install         write the files and stop there
+  --no-install         write the files only
   --git                git init and a first commit (default)
-  --no-git             neither of them
-  --service-bot SPEC   the version of service-bot to depend on (a file: path counts from DIR)
+  --no-git             no repository
+  --service-bot SPEC   version of service-bot to depend on, or a file: path
+                       relative to DIR
   --yes, -y            take the defaults, ask nothing
-  --dry-run            list what would be written
-  --json               one JSON object on standard output, at the end; asks nothing
+  --dry-run            list the files, write nothing
+  --json               print one JSON object at the end, ask nothing
   --help, -h  --version, -v
 
-At a terminal it asks for what no flag has said. Without one, in CI and under an agent it asks nothing,
-takes the defaults and prints them; DIR has none.
+On a terminal the command asks for each choice without a flag. In a pipe, in CI
+and under an agent it takes the defaults and prints them; DIR is then required.
 
-Never writes over a file, and removes none but its own when it cannot finish writing. Bots need Node
-${OLDEST_NODE} or newer; where yours is older, the bot gets a newer one as a devDependency.
+Existing files are never overwritten. Bots need Node ${OLDEST_NODE} or newer; on an older
+Node the bot gets a newer one as a devDependency.
 
-Exit codes: 0 done, 2 wrong usage with nothing written, 130 cancelled (Ctrl-C, Esc), 1 anything else.
+Exit codes: 0 done, 2 wrong usage (nothing written), 130 cancelled, 1 other.
 `;

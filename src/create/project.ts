@@ -64,8 +64,8 @@ export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> 
     const tarball = readdirSync(out).find((name) => name.endsWith(".tgz"));
     if (code === 0 && tarball !== undefined) return readFileSync(join(out, tarball));
     throw new CreateError(
-      `This checkout could not be packed, and nothing was written:\n${tail(output)}\n` +
-        `Mend it, or say what to depend on instead: --service-bot ^${source.version}`,
+      `Cannot pack this checkout; nothing was written:\n${tail(output)}\n` +
+        `Correct the problem, or use --service-bot ^${source.version}.`,
     );
   } finally {
     rmSync(out, { recursive: true, force: true });

@@ -1,4 +1,7 @@
 import { basename, relative } from "node:path";
+import { styleText } from "node:util";
+import { fillLine } from "../core/fill.ts";
+import { printableText } from "../core/safe-text.ts";
 import { Cancelled, CreateError, messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { OLDEST_NODE, type Options, type Question } from "./options.ts";
@@ -59,17 +62,16 @@ function seconds(ms: number): string {
 
 export function nodeLine(io: Io): string {
   return (
-    `✔ Node ${io.nodeVersion.replace(/^v/, "")} is older than ${OLDEST_NODE}, which bots need: ` +
-    "node 24 is a devDependency, so the scripts run on it"
+    `✔ Node ${io.nodeVersion.replace(/^v/, "")} is older than ${OLDEST_NODE}, so node 24 is a devDependency: ` +
+    "the bot's scripts run on it"
   );
 }
 
 export const repositoryLines: Readonly<Record<Repository, string>> = {
   committed: "✔ git init, first commit",
-  staged:
-    "✔ git init (nothing committed yet: git would not commit, perhaps for want of a user.name)",
-  inside: "✔ git: the directory belongs to a repository already, so no other was started",
-  unavailable: "- git init did not work here; the bot does not need it",
+  staged: "✔ git init (no commit: git commit failed; is user.name set?)",
+  inside: "✔ git: the directory is part of a repository already",
+  unavailable: "- git init failed; the bot works without a repository",
 };
 
 /** Returns the commands to type next, in order. */
@@ -122,7 +124,9 @@ export function reportError(error: unknown, io: Io, json: boolean): void {
   const message = messageOf(error);
   const conflicts = error instanceof UsageError ? error.conflicts : [];
   const known = [UsageError, CreateError, Cancelled].some((kind) => error instanceof kind);
-  io.err(printableText(`✖ ${known ? message : `Could not finish: ${message}`}\n`));
+  const text = printableText(`✖ ${known ? message : `Unexpected error: ${message}`}`);
+  const lines = io.rewrites.err ? text.split("\n").map(fillLine).join("\n") : text;
+  io.err(`${io.rewrites.err ? lines.replace("✖", styleText("red", "✖")) : lines}\n`);
   if (json) io.out(printableText(`${JSON.stringify({ error: { message, conflicts } })}\n`));
 }
 
@@ -205,22 +209,6 @@ export async function timed<T>(
     stop?.();
     if (stop !== undefined) write(CLEAR_LINE);
   }
-}
-
-/**
- * The same characters as in core/terminal.ts, which the scaffolder must not import because it works without the
- * runtime.
- */
-const unseen = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-/** Escapes control characters of a text from outside as `\u202e`. Line feeds and tabs stay. */
-export function printableText(text: string): string {
-  return text.replace(unseen, (character) =>
-    Array.from({ length: character.length }, (_, at) => {
-      const unit = character.charCodeAt(at).toString(16);
-      return `\\u${unit.padStart(4, "0")}`;
-    }).join(""),
-  );
 }
 
 /** Quotes a path for a shell. */

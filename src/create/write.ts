@@ -27,10 +27,10 @@ export function writeFiles(target: string, files: readonly BotFile[]): void {
     }
   } catch (error) {
     const left = takeBack(made);
-    const after = left === 0 ? "Nothing was left behind." : `${left} files could not be removed.`;
+    const after = left === 0 ? "All written files were removed." : `${left} files remain.`;
     const what = path === "." ? target : path;
     if (error instanceof CreateError) throw new CreateError(`${error.message} ${after}`);
-    throw inWords(error, `${what} could not be written`, after);
+    throw inWords(error, `Cannot write ${what}`, after);
   }
 }
 
@@ -38,7 +38,7 @@ function writeOne(target: string, { path, content, mode }: BotFile, made: Made) 
   const file = join(target, path);
   makeDirectory(dirname(file), made);
   if (!isInside(target, dirname(file))) {
-    throw new CreateError(`${path} would be written outside of ${target}; stopped before it.`);
+    throw new CreateError(`${path} would be outside of ${target}.`);
   }
   const descriptor = openNew(file, path, mode);
   made.files.push(file);
@@ -54,7 +54,7 @@ function openNew(file: string, path: string, mode: number | undefined): number {
     return openSync(file, "wx", mode);
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
-    throw new CreateError(`${path} appeared while the bot was being written; stopped before it.`);
+    throw new CreateError(`Another program created ${path} in the meantime.`);
   }
 }
 
@@ -68,7 +68,7 @@ export function tryDirectory(target: string): void {
   try {
     makeDirectory(target, made);
   } catch (error) {
-    throw inWords(error, `${target} could not be made`, "Nothing was written.");
+    throw inWords(error, `Cannot create ${target}`, "Nothing was written.");
   } finally {
     takeBack(made);
   }

@@ -78,7 +78,7 @@ describe("the control token of a platform", () => {
     const other = JSON.stringify({ url: "http://192.0.2.1:4400", controlToken });
     writeFileSync(join(cwd, ".service-bot", fileOf({ url })), other);
     const { err } = await runCommand(["trigger", "follow", "--platform", url], { cwd });
-    expect(err).toContain("needs its control token");
+    expect(err).toContain("control token is missing");
   });
 
   test("is that of SERVICE_CONTROL_TOKEN where it is set, and the same with each start", async () => {

@@ -15,13 +15,13 @@ test("dev does not move from a port that was asked for", async () => {
   const byVariable = await runCommand(["dev", "--entry", "main.ts", "--port", "0"], options);
   expect(byVariable).toMatchObject({
     code: 1,
-    err: expect.stringContaining(`Port ${port} (PORT)`),
+    err: expect.stringContaining(`port ${port} (PORT)`),
   });
   const flags = ["dev", "--entry", "main.ts", "--port", port];
   const byFlag = await runCommand(flags, { cwd: folder });
   expect(byFlag).toMatchObject({
     code: 1,
-    err: expect.stringContaining(`Port ${port} is taken`),
+    err: expect.stringContaining(`port ${port}`),
   });
 });
 

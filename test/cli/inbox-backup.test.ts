@@ -85,14 +85,14 @@ describe("service-bot inbox backup and restore", () => {
   });
 
   test.each([
-    [["backup"], "Name the file of the backup"],
-    [["restore"], "Name the file of the backup, or say --in-place"],
+    [["backup"], "Name the file"],
+    [["restore"], "--in-place"],
     [["restore", "1.db", "--assume-absent"], "inbox retry --all --assume absent"],
-    [["restore", "1.db", "--in-place"], "Name the file of the backup, or say --in-place"],
-    [["restore", "--in-place", "--move-old"], "--in-place moves nothing"],
+    [["restore", "1.db", "--in-place"], "--in-place"],
+    [["restore", "--in-place", "--move-old"], "--move-old"],
     [["restore", "1.db", "--ended", "yesterday"], "2026-03-01T09:30:00Z"],
     [["restore", "1.db", "--ended", "2026-03-01T09:30:00"], "with its zone"],
-    [["restore", "1.db", "--ended", "2126-03-01T09:30:00Z"], "that is over"],
+    [["restore", "1.db", "--ended", "2126-03-01T09:30:00Z"], "past time"],
   ])("%j is wrong usage", async (args, words) => {
     const { code, err } = await inbox(...args);
     expect(code).toBe(2);

@@ -56,13 +56,13 @@ describe("service-bot inbox copy", () => {
   test.each<[string[], string]>([
     [[], "--from"],
     [["--from", "bot.db", ...TO], "--from must be"],
-    [["--from", "file::memory:", ...TO], "--from file:"],
+    [["--from", "file::memory:", ...TO], "file:data/bot.db"],
     [["--from", "postgres://bot@db/bot", ...TO], "pg_dump"],
-    [[...FROM, "--to", "file:x.db"], "backup and restore"],
+    [[...FROM, "--to", "file:x.db"], "restore"],
     [["--reopen", ...TO], "--reopen"],
     [[...FROM, "extra"], "extra"],
-    [[...FROM, "--force"], "--dry-run"],
-    [FROM, "--to is missing"],
+    [[...FROM, "--dry-rum"], "Did you mean --dry-run?"],
+    [FROM, "--to"],
   ])("%j ends with 2", async (args, names) => {
     const { code, err } = await copy(args);
     expect(code).toBe(2);

@@ -45,7 +45,7 @@ describe("filters", () => {
     expect(out).not.toMatch(/^evt_01 /m);
     const flags = ["--error", "no such post", "--since", "3h", "--limit", "2"];
     const page = (await inbox("list", ...flags)).out;
-    const [, more = ""] = /more: service-bot inbox (.*)/.exec(page) ?? [];
+    const [, more = ""] = /more: npx service-bot inbox (.*)/.exec(page) ?? [];
     expect(more).toContain("--error 'no such post' --since 20");
     const words = [...more.matchAll(/'([^']*)'|(\S+)/g)].map(([, a, b]) => a ?? b ?? "");
     expect((await inbox(...words)).out).toMatch(/^evt_00 /m);

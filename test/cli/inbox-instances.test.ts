@@ -20,7 +20,7 @@ test("instances are shown with the one that reads the event log", () => {
     "0b7e4f5a  web\\u001b1  12   1.2.3    3 min ago  reads it",
     "c0ffee00  web\\u001b1  12   1.2.3    3 min ago",
     "",
-    "the event log is read in term 7; its lease holds for 12 s unless it is renewed",
+    "leader of the event log: term 7, lease expires in 12 s unless renewed",
     "1,200 events ended in the last minute",
   ]);
 });

@@ -43,12 +43,12 @@ describe("service-bot inbox state", () => {
     const [head, row] = out.split("\n");
     expect(head?.split(/ {2,}/)).toEqual(["KEY", "SIZE", "WRITTEN", "BY"]);
     expect(row?.split(/ {2,}/)).toEqual(["dm:c_1", "1 KB", "3 min ago", "evt_1#1"]);
-    const [, more = ""] = /more: service-bot inbox (.*)/.exec(out) ?? [];
+    const [, more = ""] = /more: npx service-bot inbox (.*)/.exec(out) ?? [];
     const rest = (await inbox(...more.split(" "))).out;
     expect(rest).toContain("dm:c_2");
     expect(rest).not.toMatch(/dm:c_1|user:ada|more:/);
     expect((await inbox("state", "--prefix", "x")).out).toBe("No states for --prefix x.");
-    expect((await inbox("state", "--after", "z")).out).toBe("There are no more.");
+    expect((await inbox("state", "--after", "z")).out).toBe("No more states.");
     const json = JSON.parse((await inbox("state", "--json")).out);
     expect(json.states).toHaveLength(3);
     expect(json.states[0]).toEqual({
@@ -80,7 +80,7 @@ describe("service-bot inbox state", () => {
     ]) {
       const { code, err } = await inbox("state", ...wrong);
       expect(code).toBe(2);
-      expect(err).toContain("state [--prefix TEXT]");
+      expect(err).toContain("inbox --help");
     }
     const { code, out } = await inbox("state", "dm:c_1", "--delete", "--yes");
     expect([code, out]).toEqual([0, "deleted: the state dm:c_1"]);
@@ -105,7 +105,7 @@ describe("service-bot inbox timers", () => {
       [new Date(START + 3_600_000).toISOString(), "remind", "a", "dm:c1"],
     ]);
     const page = await inbox("timers", "--limit", "1");
-    const [, more = ""] = /more: service-bot inbox (.*)/.exec(page.out) ?? [];
+    const [, more = ""] = /more: npx service-bot inbox (.*)/.exec(page.out) ?? [];
     const words = [...more.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word);
     const rest = (await inbox(...words.map(String))).out;
     expect(rest).toContain("remind");

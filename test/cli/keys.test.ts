@@ -47,7 +47,7 @@ test("keys like, replay, break the next delivery, switch the webhook, open the p
   );
   const { bot } = await runBot(platform, () => undefined);
   await keyboard.press("r");
-  expect(lines[0]).toContain("press d first");
+  expect(lines[0]).toContain("Press d");
   await keyboard.press("l");
   expect(platform.control.events()).toMatchObject([{ type: "like" }]);
   await keyboard.press("r");

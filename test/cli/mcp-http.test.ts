@@ -34,7 +34,7 @@ test("it answers at an address of this machine that it listens on", async () => 
 });
 
 test.each([
-  [["--allow-host", "https://mcp.example"], "--allow-host takes a name"],
+  [["--allow-host", "https://mcp.example"], "--allow-host takes a host name"],
   [["--host", "203.0.113.1"], "--host, --http: cannot listen on 203.0.113.1"],
 ])("%j is refused with exit code 2", async (args, words) => {
   const { code, err } = await runCommand(["mcp", "--http", "0", ...args], {

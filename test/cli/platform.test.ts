@@ -86,7 +86,7 @@ describe("service-bot platform shows people", () => {
   test("what it is, where it is, and in lines for .env what a bot needs", async () => {
     const { text } = await introduced();
     const { SERVICE_BASE_URL: url, ...secrets } = parseEnv(text.slice(text.indexOf("SERVICE_")));
-    expect(text).toMatch(/^service-bot platform \d+\.\d+\.\d+: the platform on this machine/);
+    expect(text).toMatch(/^service-bot platform \d+\.\d+\.\d+\n/);
     for (const path of ["/api/v1", "/control/v1"]) expect(text).toMatch(`${url}${path}\n`);
     expect(text).toMatch(new RegExp(`${url}/#token=[\\w-]{32}\n`));
     expect((await fetch(`${url}/`)).status).toBe(200);
@@ -98,7 +98,7 @@ describe("service-bot platform shows people", () => {
   test("nothing that the user has set, a secret above all", async () => {
     const dotEnv = "SERVICE_API_KEY=sbk_canary\nSERVICE_WEBHOOK_SECRET=whsec_canary\n";
     const { text } = await introduced([], dotEnv);
-    expect(text).toContain("SERVICE_API_KEY and SERVICE_WEBHOOK_SECRET as set");
+    expect(text).toContain("SERVICE_API_KEY and SERVICE_WEBHOOK_SECRET: as in your environment");
     expect(text).toContain("SERVICE_BASE_URL=http");
     expect(text).not.toContain("canary");
   });
@@ -107,14 +107,14 @@ describe("service-bot platform shows people", () => {
     const secrets = "SERVICE_API_KEY=sbk_canary\nSERVICE_WEBHOOK_SECRET=whsec_canary\n";
     const dotEnv = `SERVICE_BASE_URL=https://platform.example\n${secrets}`;
     const { text } = await introduced([], dotEnv);
-    expect(text).toContain("not used here");
+    expect(text).toMatch(/not\s+used here/);
     expect(text).toMatch(/^SERVICE_API_KEY=sbk_[0-9a-f]{48}$/m);
     expect(text).not.toContain("canary");
   });
 
   test("where events are delivered", async () => {
     const { text } = await introduced(["--webhook", "http://127.0.0.1:3999/hook"]);
-    expect(text).toContain("Events are delivered to http://127.0.0.1:3999/hook.");
+    expect(text).toContain("The webhook http://127.0.0.1:3999/hook is on.");
     expect(text).not.toContain("curl");
   });
 
@@ -128,7 +128,7 @@ describe("service-bot platform shows people", () => {
     const { platform, text } = await introduced(["--state", "my.db"]);
     expect(text).toMatch(/^ {2}state +my\.db/m);
     await platform.stop("SIGINT");
-    expect(platform.stdout.at(-1)).toContain("The state is kept in my.db");
+    expect(platform.stdout.at(-1)).toContain("The state is in my.db");
   });
 });
 
@@ -171,7 +171,7 @@ describe("what keeps it from starting is reported in one line with the remedy", 
     const port = Number(new URL(url).port);
     const { code, out, err } = await runCommand(["platform", "--port", `${port}`]);
     expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toMatch(/^Port \d+ is taken by another local platform, .* platform --port \d+$/);
+    expect(err).toMatch(/^Another local platform uses port \d+: .*\n.* platform --port \d+`\.$/);
     expect(err).toContain(url);
   });
 
@@ -180,27 +180,27 @@ describe("what keeps it from starting is reported in one line with the remedy", 
     const env = { SERVICE_BASE_URL: url };
     const { code, err } = await runCommand(["platform", "--json"], { env });
     expect(code).toBe(1);
-    expect(err).toMatch(/^Port \d+ is taken by another program: .* platform --port \d+$/);
+    expect(err).toMatch(/^Another program uses port \d+\.\n.* platform --port \d+`\.$/);
     expect(err).toContain(`--port ${port + 1}`);
   });
 
   test("a port with a program that does not answer", async () => {
     const { port } = await listenUntilEnd(createServer(() => undefined));
     const { err } = await runCommand(["platform", "--port", `${port}`]);
-    expect(err).toContain(`Port ${port} is taken by another program`);
+    expect(err).toContain(`Another program uses port ${port}`);
   });
 
   test("a port that needs permission", () => {
     const problem = "host, port: cannot listen on 127.0.0.1:80 (listen EACCES: permission denied)";
     expect(mendable(problem, "platform")).toMatch(
-      /^--port: cannot listen .*may need permission; choose another: .* platform --port 4400$/,
+      /^--port: cannot listen .*may need permission\. .* platform --port 4400`\.$/,
     );
   });
 
   test("an address of another machine", async () => {
     const { code, err } = await runCommand(["platform", "--port", "0", "--host", "192.0.2.1"]);
     expect(code).toBe(2);
-    expect(err).toMatch(/^--host: cannot listen on 192\.0\.2\.1.* take an address of this machine/);
+    expect(err).toMatch(/^--host: cannot listen on 192\.0\.2\.1.* address of this machine/);
   });
 
   test("a name to allow that is none", async () => {
@@ -221,7 +221,7 @@ describe("what keeps it from starting is reported in one line with the remedy", 
   test.each([
     [["--webhook", "http://example.org/"], "--webhook: "],
     [["--limit", "requests=1"], "requestsPerMinute"],
-    [["--limit", "dmsPerDay=many"], "whole number"],
+    [["--limit", "dmsPerDay=many"], "NAME=N"],
     [["--state", ""], "--state takes a file"],
     [["--host", ""], "--host takes an address"],
   ])("wrong usage: %j", async (flags, names) => {
@@ -229,7 +229,7 @@ describe("what keeps it from starting is reported in one line with the remedy", 
     const { code, out, err } = await runCommand(args, { cwd: temporaryFolder() });
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(names);
-    expect(err).toContain("Usage: service-bot platform");
+    expect(err).toContain("platform --help");
   });
 });
 

@@ -87,7 +87,7 @@ describe("service-bot trigger", () => {
   test("says so when no bot is concerned, and does not wait for one", async () => {
     const recorder = await runRecorder();
     const { code, out } = await trigger(recorder, "post", "--text", "good morning");
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^post p_7, no event/) });
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^post p_7: no event/) });
     const inVain = await trigger(recorder, "post", "--wait", "--json");
     expect({ code: inVain.code, ...JSON.parse(inVain.out) }).toMatchObject({
       ...{ code: 1, postId: "p_7", outcome: "none" },
@@ -261,7 +261,7 @@ describe("without a platform", () => {
     const { url } = await listenUntilEnd(createServer((_, response) => response.end("hello")));
     const { code, err } = await trigger({ url }, "follow");
     expect(code).toBe(1);
-    expect(err).toContain(`${url} answers 200, so it is no local platform`);
+    expect(err).toContain(`${url} answers 200.`);
   });
 });
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { printable, printableStyled, printableText } from "../faces/core.ts";
-import { printableText as printableOfCreate } from "../faces/create.ts";
 import { FORBIDDEN, hostileText } from "../support/hostile-text.ts";
 
 const texts = fc.oneof(hostileText, fc.string({ unit: "binary" }));
@@ -42,12 +41,4 @@ describe("a text from outside", () => {
 test("colours of our own stay, and no other sequence does", () => {
   const text = "\u001b[32mok\u001b[39m \u001b[2J\u001b]0;x\u0007";
   expect(printableStyled(text)).toBe("\u001b[32mok\u001b[39m \\u001b[2J\\u001b]0;x\\u0007");
-});
-
-test("the scaffolder escapes the same characters", () => {
-  fc.assert(
-    fc.property(texts, (text) => {
-      expect(printableOfCreate(text)).toBe(printableText(text));
-    }),
-  );
 });

@@ -102,7 +102,7 @@ describe("a question", () => {
     const { code, out } = await session.outcome;
     expect(code).toBe(0);
     expect(session.screen.text).not.toContain("git");
-    expect(out).toContain("belongs to a repository already");
+    expect(out).toContain("is part of a repository already");
   });
 
   test("offers every template and every store, with a word about each", async () => {
@@ -127,7 +127,7 @@ describe("the question for the directory", () => {
     const session = new Session(quick, { cwd });
     await session.answer(["Directory", `con${keys.enter}`]);
     await session.screen.shows("▲ Directory");
-    await session.screen.shows('Windows keeps the name "con" for itself.');
+    await session.screen.shows('Windows reserves the name "con".');
     session.input.write(`-bot${keys.enter}`);
     await session.answer(...defaults);
     expect((await session.outcome).code).toBe(0);

@@ -115,7 +115,7 @@ describe("an install that fails", () => {
     const { code, err } = await make(["--pm", "pnpm"], { run });
     expect(code).toBe(1);
     expect(err).toContain(
-      "pnpm is not installed here. Install it, or choose another one with --pm.",
+      "pnpm is not installed. Install it, or choose another package manager with --pm.",
     );
   });
 
@@ -125,7 +125,7 @@ describe("an install that fails", () => {
     const { code, err, calls } = await scaffold(["bot"], { cwd, run });
     expect(code).toBe(130);
     expect(err).toMatch(
-      /interrupted:\n.*\n.*The files are in place\. To go on, run:\n {2}cd bot\n/,
+      /interrupted:\n.*\n.*The bot's files are written\. To continue, run:\n {2}cd bot\n/,
     );
     expect(calls.map(({ command }) => command)).toEqual(["npm"]);
   });

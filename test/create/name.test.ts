@@ -25,18 +25,18 @@ describe("a directory's name becomes a package name", () => {
 
 describe("names that cannot be", () => {
   test.each([
-    ["", "No package name"],
-    ["机器人", "No package name"],
-    ["!!!", "No package name"],
+    ["", "gives no package name"],
+    ["机器人", "gives no package name"],
+    ["!!!", "gives no package name"],
     ["con", "Windows"],
     ["NUL", "Windows"],
     ["com1.bot", "Windows"],
     ["Lpt9", "Windows"],
-    ["node_modules", "taken"],
-    ["favicon.ico", "taken"],
-    ["service-bot", "taken"],
-    ["Service Bot", "taken"],
-    ["events", "Node has a module"],
+    ["node_modules", "reserved"],
+    ["favicon.ico", "reserved"],
+    ["service-bot", "reserved"],
+    ["Service Bot", "reserved"],
+    ["events", "module of Node"],
     ["a".repeat(215), "214"],
   ])("%s is refused", (base, reason) => {
     expect(() => packageName(base)).toThrow(UsageError);

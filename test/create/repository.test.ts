@@ -39,7 +39,7 @@ describe("no repository is started", () => {
     const outcome = await scaffold(["a/b/bot", "--no-install"], { cwd });
     expect(outcome.code).toBe(0);
     expect(outcome.calls).toEqual([]);
-    expect(outcome.out).toContain("belongs to a repository already");
+    expect(outcome.out).toContain("is part of a repository already");
     expect(await everythingIn(join(cwd, "a/b/bot"))).not.toContain(".git");
   });
 
@@ -60,6 +60,6 @@ describe("no repository is started", () => {
     const run = () => ({ code: undefined, missing: true });
     const { code, out } = await scaffold(["bot", "--no-install"], { cwd, run });
     expect(code).toBe(0);
-    expect(out).toContain("git init did not work here");
+    expect(out).toContain("git init failed");
   });
 });

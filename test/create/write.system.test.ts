@@ -32,8 +32,8 @@ describe("a read-only directory", () => {
       outcomes[1]?.stderr,
     ).toEqual([1, 0]);
     expect(outcomes[0]?.stderr).toBe(
-      `✖ Nothing can be written to ${join(cwd, "closed")}: you may not write there (EACCES). ` +
-        "Nothing was. Choose another directory, or change its permissions.\n",
+      `✖ Cannot write to ${join(cwd, "closed")}: permission denied (EACCES). ` +
+        "Nothing was written. Choose another directory, or change its permissions.\n",
     );
     expect(await everythingIn(join(cwd, "closed"))).toEqual([]);
     expect(await everythingIn(join(cwd, "open"))).toContain("bot/src/main.ts");

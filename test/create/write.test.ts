@@ -22,7 +22,7 @@ describe("a target that has changed since the look at it", () => {
     const directory = await temporaryDirectory();
     await writeFile(join(directory, "b"), "mine");
     expect(messageOf(() => writeFiles(directory, filesAt("a", "b", "c")))).toBe(
-      "b appeared while the bot was being written; stopped before it. Nothing was left behind.",
+      "Another program created b in the meantime. All written files were removed.",
     );
     expect(await readFile(join(directory, "b"), "utf8")).toBe("mine");
     expect(await everythingIn(directory)).toEqual(["b"]);
@@ -34,7 +34,7 @@ describe("a target that has changed since the look at it", () => {
     await mkdir(join(directory, "bot"));
     await symlink("../outside", join(directory, "bot/src"));
     const message = messageOf(() => writeFiles(join(directory, "bot"), filesAt("src/main.ts")));
-    expect(message).toContain("would be written outside");
+    expect(message).toContain("would be outside");
     expect(await everythingIn(join(directory, "outside"))).toEqual([]);
   });
 
@@ -56,8 +56,8 @@ describe("an error of the disk halfway", () => {
     await writeFile(join(directory, "bot/src/own.ts"), "mine");
     const files = filesAt("src/a.ts", "src/deep/er/b.ts", "test/c.ts", tooLong);
     expect(messageOf(() => writeFiles(join(directory, "bot"), files))).toBe(
-      `${tooLong} could not be written: the path is too long (ENAMETOOLONG). Nothing was left behind. ` +
-        "Choose a directory nearer to the root.",
+      `Cannot write ${tooLong}: the path is too long (ENAMETOOLONG). All written files were removed. ` +
+        "Choose a shorter path.",
     );
     expect(await everythingIn(directory)).toEqual(["bot", "bot/src", "bot/src/own.ts"]);
   });
@@ -72,11 +72,11 @@ describe("an error of the disk halfway", () => {
   });
 
   test.each([
-    ["ENOENT", "nothing can be made there (ENOENT). After. Choose another directory."],
-    ["ENOSPC", "the disk is full (ENOSPC). After. Free some space, then run this again."],
-    ["EROFS", "the file system is read-only (EROFS). After. Choose a directory on another one."],
-    ["EACCES", "you may not write there (EACCES). After. Choose another directory, or change its"],
-    ["EWHAT", "words of Node (EWHAT). After. Solve that, then run this again."],
+    ["ENOENT", "the directory does not exist (ENOENT). After. Choose another directory."],
+    ["ENOSPC", "the disk is full (ENOSPC). After. Free some space, then run the command again."],
+    ["EROFS", "the file system is read-only (EROFS). After. Choose a directory on another disk."],
+    ["EACCES", "permission denied (EACCES). After. Choose another directory, or change its"],
+    ["EWHAT", "words of Node (EWHAT). After. Solve the problem, then run the command again."],
   ])("%s is told with its remedy", (code, words) => {
     const error = Object.assign(new Error("words of Node"), { code });
     expect(inWords(error, "x", "After.").message).toContain(`x: ${words}`);

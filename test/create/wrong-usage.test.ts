@@ -27,42 +27,48 @@ const long = "x".repeat(215);
 /** Every wrong invocation: its arguments, the exact message, and what it is run with. */
 const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
   // Flags
-  [["bot", "--frobnicate"], "There is no flag --frobnicate. Run with --help to see every flag."],
-  [["bot", "--install", "--no-install"], "--install and --no-install exclude each other. Say one."],
-  [["bot", "--no-git", "--git"], "--git and --no-git exclude each other. Say one."],
-  [["bot", "-x"], "There is no flag -x. Run with --help to see every flag."],
-  [["bot", "--no-git=yes"], "--no-git takes no value. Run with --help to see every flag."],
-  [["bot", "--yes=no"], "--yes takes no value. Run with --help to see every flag."],
+  [
+    ["bot", "--frobnicate"],
+    "Unknown flag --frobnicate. Run `npm create service-bot@latest -- --help` to list the flags.",
+  ],
+  [["bot", "--install", "--no-install"], "--install and --no-install exclude each other."],
+  [["bot", "--no-git", "--git"], "--git and --no-git exclude each other."],
+  [
+    ["bot", "-x"],
+    "Unknown flag -x. Run `npm create service-bot@latest -- --help` to list the flags.",
+  ],
+  [
+    ["bot", "--no-git=yes"],
+    "--no-git takes no value. Run `npm create service-bot@latest -- --help` to list the flags.",
+  ],
+  [
+    ["bot", "--yes=no"],
+    "--yes takes no value. Run `npm create service-bot@latest -- --help` to list the flags.",
+  ],
   [
     ["bot", "--template"],
-    "--template needs a value: --template NAME. Run with --help to see every flag.",
+    "--template needs a value: --template NAME. Run `npm create service-bot@latest -- --help` to list the flags.",
   ],
   [
     ["bot", "--store", "-y"],
-    "--store needs a value: --store NAME. Run with --help to see every flag.",
+    "--store needs a value: --store NAME. Run `npm create service-bot@latest -- --help` to list the flags.",
   ],
   [
     ["bot", "--service-bot", "--yes"],
-    "--service-bot needs a value: --service-bot SPEC. Run with --help to see every flag.",
+    "--service-bot needs a value: --service-bot SPEC. Run `npm create service-bot@latest -- --help` to list the flags.",
   ],
-  [
-    ["bot", "--template", "huge"],
-    '--template "huge" is not available. There is: starter, minimal, assistant.',
-  ],
-  [
-    ["bot", "--template="],
-    '--template "" is not available. There is: starter, minimal, assistant.',
-  ],
-  [["bot", "--store", "mysql"], '--store "mysql" is not available. There is: sqlite, postgres.'],
-  [["bot", "--pm", "pip"], '--pm "pip" is not available. There is: npm, pnpm, yarn, bun.'],
+  [["bot", "--template", "huge"], 'Unknown --template "huge". Known: starter, minimal, assistant.'],
+  [["bot", "--template="], 'Unknown --template "". Known: starter, minimal, assistant.'],
+  [["bot", "--store", "mysql"], 'Unknown --store "mysql". Known: sqlite, postgres.'],
+  [["bot", "--pm", "pip"], 'Unknown --pm "pip". Known: npm, pnpm, yarn, bun.'],
   ...["", "^1.0.0\n", " ^1.0.0"].map((spec): [string[], string] => [
     ["bot", "--service-bot", spec],
-    "--service-bot takes what package.json may hold as a version, such as ^1.0.0 or file:../x.tgz.",
+    "--service-bot takes a version for package.json, such as ^1.0.0 or file:../x.tgz.",
   ]),
   // Flags that npm took, by what it does with `npm create service-bot my-bot --template minimal …`
   [
     ["my-bot", "minimal"],
-    'npm has kept --template, --store, --no-git for itself. Flags go behind a "--" of their own: npm create service-bot@latest my-bot -- --template …',
+    'npm did not pass on --template, --store, --no-git. Put the flags after "--": npm create service-bot@latest my-bot -- --template …',
     {
       env: {
         npm_config_user_agent: "npm/11.6.0 node/v24.0.0",
@@ -74,7 +80,7 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
   ],
   [
     ["my-bot"],
-    'npm has kept --install, --git for itself. Flags go behind a "--" of their own: npm create service-bot@latest my-bot -- --install …',
+    'npm did not pass on --install, --git. Put the flags after "--": npm create service-bot@latest my-bot -- --install …',
     {
       env: {
         npm_config_user_agent: "npm/11.6.0 node/v24.0.0",
@@ -84,62 +90,59 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
     },
   ],
   // The directory
-  [[], "Say where the bot shall go, for example: create-service-bot my-bot"],
-  [["--yes"], "Say where the bot shall go, for example: create-service-bot my-bot"],
-  [[""], "The directory has no name. Say where the bot shall go, such as my-bot."],
-  [
-    ["my", "bot"],
-    'One directory is enough, and here are 2: my, bot. A name with blanks goes in quotes: "my bot"',
-  ],
-  [["a\nb"], "The directory's name holds a control character. Choose another name."],
+  [[], "The directory is missing. Example: npm create service-bot@latest my-bot"],
+  [["--yes"], "The directory is missing. Example: npm create service-bot@latest my-bot"],
+  [[""], "The directory has no name. Use a name such as my-bot."],
+  [["my", "bot"], 'Expected one directory, got 2: my, bot. Quote a name with spaces: "my bot"'],
+  [["a\nb"], "The directory's name contains a control character. Choose another name."],
   [
     ["!!!"],
-    'No package name can be made of "!!!". Use a directory whose name has latin letters or digits, such as my-bot.',
+    '"!!!" gives no package name. Choose a directory name with latin letters or digits, such as my-bot.',
   ],
   [
     ["/"],
-    'No package name can be made of "". Use a directory whose name has latin letters or digits, such as my-bot.',
+    '"" gives no package name. Choose a directory name with latin letters or digits, such as my-bot.',
   ],
   [
     ["some/where/service-bot"],
-    "The name service-bot is taken: a bot cannot be called so. Choose another directory, such as my-service-bot.",
+    "The name service-bot is reserved. Choose another directory, such as my-service-bot.",
   ],
-  [
-    ["pg"],
-    "The name pg is taken: a bot cannot be called so. Choose another directory, such as my-pg.",
-  ],
+  [["pg"], "The name pg is reserved. Choose another directory, such as my-pg."],
   [
     ["events"],
-    "Node has a module called events, so npm takes no such name. Choose another directory, such as my-events.",
+    "The name events is a module of Node, so npm does not allow it. Choose another directory, such as my-events.",
   ],
-  [[long], "The name has 215 characters, and npm takes at most 214. Choose a shorter one."],
-  [["ä".repeat(200)], "The directory's name is too long for this system. Choose a shorter one."],
+  [[long], "The name has 215 characters, but npm allows 214. Choose a shorter name."],
+  [["ä".repeat(200)], "The directory's name is too long for this system. Choose a shorter name."],
   // Names that Windows does not take
-  [["con"], 'Windows keeps the name "con" for itself. Choose another directory, such as my-con.'],
+  [["con"], 'Windows reserves the name "con". Choose another directory, such as my-con.'],
+  [["NUL.bot"], 'Windows reserves the name "NUL.bot". Choose another directory, such as my-nul.'],
+  [["a:b"], 'The name "a:b" contains :, which Windows does not allow. Choose another directory.'],
   [
-    ["NUL.bot"],
-    'Windows keeps the name "NUL.bot" for itself. Choose another directory, such as my-nul.',
+    ["what?"],
+    'The name "what?" contains ?, which Windows does not allow. Choose another directory.',
   ],
-  [["a:b"], 'Windows takes no : in a name, as in "a:b". Choose another directory.'],
-  [["what?"], 'Windows takes no ? in a name, as in "what?". Choose another directory.'],
-  [["a\\b"], 'Windows takes no \\ in a name, as in "a\\\\b". Choose another directory.'],
+  [
+    ["a\\b"],
+    'The name "a\\\\b" contains \\, which Windows does not allow. Choose another directory.',
+  ],
   ...["bot.", "bot "].map((name): [string[], string] => [
     [name],
-    `Windows drops the last character of "${name}". Choose a name that ends neither with a dot nor with a blank.`,
+    `The name "${name}" ends with a dot or a space, which Windows does not allow. Choose another directory.`,
   ]),
   [
     ["aux/bot"],
-    'Windows keeps the name "aux" for itself. Choose another directory, such as my-aux.',
+    'Windows reserves the name "aux". Choose another directory, such as my-aux.',
     { platform: "win32" },
   ],
   [
     ["C:\\bots\\a*b\\bot"],
-    'Windows takes no * in a name, as in "a*b". Choose another directory.',
+    'The name "a*b" contains *, which Windows does not allow. Choose another directory.',
     { platform: "win32" },
   ],
   [
     ["/a:b/bot"],
-    'The path /a:b/bot holds a ":", which separates the entries of PATH: the bot\'s commands would not be found. Choose another directory.',
+    'The path /a:b/bot contains ":", the separator of PATH, so npm could not find the bot\'s commands. Choose another directory.',
   ],
   // What is there already
   [["full"], standsInTheWay("full", "package.json  (exists)", "src/bot.ts  (exists)")],
@@ -160,8 +163,8 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
 function standsInTheWay(place: string, ...lines: string[]): string {
   const list = lines.map((line) => `    ${line}\n`).join("");
   return (
-    `These stand in the way in ${place}:\n${list}` +
-    "  Nothing was written. Choose another directory, or move these away first."
+    `${place} contains files that would be overwritten:\n${list}` +
+    "  Nothing was written. Choose another directory, or move the files away."
   );
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commands } from "../faces/cli.ts";
+import { commands, UsageError } from "../faces/cli.ts";
 import { flags as scaffolderFlags } from "../faces/create.ts";
 import { root } from "./markdown.ts";
 
@@ -149,18 +149,17 @@ function flagsIn(words: readonly string[]): string[] {
 function usageOf(name: string, action: string | undefined): string | undefined {
   const { usage = "", details = "" } = commands[name] ?? {};
   if (name !== "inbox") return `${usage}\n${details}`;
-  return actionsOf(usage).get(action ?? "stats");
+  return actionsOf(details).get(action ?? "stats");
 }
 
 /** The actions of `service-bot inbox`, each with its part of the usage. */
 export function actionsOf(usage: string): ReadonlyMap<string, string> {
-  const [, filter = ""] = /^FILTER: (.*)$/m.exec(usage) ?? [];
-  const written = usage.replace(/^FILTER: .*$/m, "").replaceAll("FILTER", filter);
-  const lines = written.replace(/^inbox \[stats\]/, " ".repeat(25) + "stats").split("\n");
+  const [list = "", filter = ""] = usage.split("FILTER: ");
+  const lines = list.replaceAll("FILTER", filter.split("\n\n")[0] ?? "").split("\n");
   const actions = new Map<string, string>();
   let current = "";
-  for (const line of lines) {
-    const [, name] = /^ {1,26}([a-z]+)\b/.exec(line) ?? [];
+  for (const line of lines.filter((line) => line !== "")) {
+    const [, name] = /^ {2}([a-z]+)\b/.exec(line) ?? [];
     current = name ?? current;
     actions.set(current, `${actions.get(current) ?? ""} ${line}`);
   }
@@ -168,12 +167,16 @@ export function actionsOf(usage: string): ReadonlyMap<string, string> {
 }
 
 /** The flags that a command, or one of its actions, really takes: it names them when it is given another one. */
-export async function flagsTaken(name: string, ...action: string[]): Promise<string[]> {
-  const refusal = await (async () =>
-    await commands[name]?.run([...action, "--no-such-flag"]))().then(
-    () => "",
-    (error: unknown) => String(error),
-  );
-  const [, known = ""] = /Known flags: (.*)\./.exec(refusal) ?? [];
-  return known.split(" ").filter((flag) => flag.startsWith("--"));
+export async function flagsTaken(name: string, ...action: string[]): Promise<readonly string[]> {
+  return await namesTaken(name, ...action, "--no-such-flag");
+}
+
+/** The names that a command knows: a refusal of an unknown one has them. */
+export async function namesTaken(name: string, ...args: string[]): Promise<readonly string[]> {
+  try {
+    await commands[name]?.run(args);
+    return [];
+  } catch (error) {
+    return error instanceof UsageError ? error.known : [];
+  }
 }

@@ -17,6 +17,7 @@ export {
   migrate,
   tightenDatabase,
 } from "../../src/core/database-files.ts";
+export { fill, fillLine } from "../../src/core/fill.ts";
 export {
   type ImageKind,
   imageKindOf,

@@ -21,6 +21,6 @@ export {
   UNATTENDED_VARIABLES,
 } from "../../src/create/options.ts";
 export { packageManagerFacts } from "../../src/create/package-manager.ts";
-export { printableText, quote, type Result } from "../../src/create/report.ts";
+export { quote, type Result } from "../../src/create/report.ts";
 export { needsOf } from "../../src/create/template.ts";
 export { writeFiles } from "../../src/create/write.ts";

@@ -3,10 +3,10 @@ import { mcp, UsageError } from "../faces/cli.ts";
 
 test.each([
   [["--scopes", "read,write"], 'read,posts:write,comments:write,dm (got "write")'],
-  [["--host", "0.0.0.0"], "--host and --allow-host go with --http PORT."],
-  [["--http", "many"], "--http takes a whole number from 0 to 65535."],
-  [["--http", "0", "--allow-host", "https://mcp.example"], "--allow-host takes a name"],
-  [["extra"], '"extra" is one word too many.'],
+  [["--host", "0.0.0.0"], "--host and --allow-host need --http PORT."],
+  [["--http", "many"], "--http takes a whole number from 0 to 65535"],
+  [["--http", "0", "--allow-host", "https://mcp.example"], "--allow-host takes a host name"],
+  [["extra"], 'Unexpected argument "extra".'],
 ])("%j is wrong usage", async (args, words) => {
   const refused = expect(mcp.run(args)).rejects;
   await refused.toThrow(UsageError);

@@ -24,14 +24,14 @@ const STATE_FILE = ".service-bot/dev.db";
 
 export const dev: Command = defineCommand({
   name: "dev",
-  summary: "the local platform and the bot, with a restart on every change",
+  summary: "Starts the local platform and the bot, and restarts the bot on each change",
   flags: {
-    entry: { type: "string", value: "src/main.ts", help: "the file that starts the bot" },
+    entry: { type: "string", value: "src/main.ts", help: "file that starts the bot" },
     ...platformFlags,
     state: {
       ...platformFlags.state,
       value: STATE_FILE,
-      help: "keeps everything there, secrets included",
+      help: "keep the platform's state in this file, secrets included",
     },
     "retry-interval": { ...platformFlags["retry-interval"], value: `${RETRY_INTERVAL_MS}` },
   },
@@ -41,7 +41,7 @@ export const dev: Command = defineCommand({
     const { entry = "src/main.ts" } = given;
     if (!existsSync(entry)) {
       throw new CommandError(
-        `${entry} is not here. Run this in the bot's folder, or name it: --entry FILE`,
+        `${entry} does not exist. Run this command in the bot's folder, or use --entry FILE.`,
       );
     }
     const settings = platformSettings(given);
@@ -91,7 +91,7 @@ async function serve(platform: Platform, { entry, environment, botPort }: Served
 }
 
 function movedLine(taken: number, who: string, port: number): string {
-  return `  note      port ${taken} is taken, so ${who} uses ${port}`;
+  return `  note      port ${taken} is in use; ${who} uses ${port}`;
 }
 
 function triggerLine({ url }: Platform): string {

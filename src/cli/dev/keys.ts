@@ -122,7 +122,7 @@ export class Keyboard {
     else if (chunk.startsWith(ESCAPE)) return;
     // The user may have pasted a text into the wrong window.
     else if (Array.from(chunk).length > 1)
-      this.say("Ignored: d writes a message, ? shows the keys.");
+      this.say("Pasted text is ignored. Press d to write a message, ? to show the keys.");
     else this.press(chunk).catch((error: unknown) => this.say(messageOf(error)));
   };
 
@@ -139,7 +139,7 @@ export class Keyboard {
   }
 
   #effectToConfirm(key: string): string | undefined {
-    if (key === "f") return "let the next delivery fail";
+    if (key === "f") return "make the next delivery fail";
     const { webhook } = this.#options.platform.control;
     return key === "w" && webhook.enabled ? "switch the webhook off" : undefined;
   }
@@ -166,14 +166,14 @@ export class Keyboard {
   async #replay(): Promise<void> {
     const { control } = this.#options.platform;
     const { lastEventId } = control.state();
-    if (lastEventId === null) this.say("Nothing to replay yet: press d first.");
+    if (lastEventId === null) this.say("There is no event to replay. Press d to send one.");
     else await control.deliver({ eventIds: [lastEventId] });
   }
 
   async #openPortal(): Promise<void> {
     const { platform, open } = this.#options;
     if (await open(platform.portalUrl)) return;
-    this.say(`No browser can be opened from here. The portal is at ${platform.portalUrl}`);
+    this.say(`Cannot open a browser. The portal is at ${platform.portalUrl}`);
   }
 
   /** Erases the text that the user is typing. Returns the number of its rows beyond the first. */

@@ -58,13 +58,13 @@ export class DevSession {
     const restart = (reason: string) => {
       this.#restarted = this.#restarted.then(() => this.#restart(reason));
     };
-    const stopWatching = watchDotEnv(() => restart(".env has changed"));
+    const stopWatching = watchDotEnv(() => restart(".env changed"));
     const stopListening = platform.onTimeline(({ kind }) => {
       if (kind !== "app" && kind !== "webhook" && kind !== "state") return;
       // After its last token is revoked, the bot keeps running and gets 401.
       if (platform.apiKey === "" || secretsOf(platform) === this.#secrets) return;
       this.#secrets = secretsOf(platform);
-      restart("The app has a new token or secret");
+      restart("the app has a new token or secret");
     });
     this.#stopWatching = () => {
       stopWatching();
@@ -80,7 +80,7 @@ export class DevSession {
 
   async #restart(reason: string): Promise<void> {
     const { platform, environment, keyboard } = this.#options;
-    keyboard.say(`${clockTime(Date.now())} ${reason}, and the bot starts again`);
+    keyboard.say(`${clockTime(Date.now())} ${reason}; restarting the bot`);
     await this.#stopBot();
     try {
       rereadDotEnv(environment);
@@ -89,7 +89,7 @@ export class DevSession {
       if (platform.control.webhook.url !== url) platform.control.saveWebhook({ url });
       await this.#startBot(port);
     } catch (error) {
-      keyboard.say(`${messageOf(error)} The bot starts once .env is saved again.`);
+      keyboard.say(`${messageOf(error)} Correct .env and save it to start the bot.`);
     }
   }
 
@@ -124,7 +124,7 @@ export class DevSession {
     };
     bot.once("exit", onEnd);
     bot.once("error", (error) => {
-      onLine(`The bot cannot be started: ${error.message}`);
+      onLine(`Cannot start the bot: ${error.message}`);
       onEnd();
     });
   }
@@ -185,7 +185,7 @@ export async function chooseBotPort(): Promise<ChosenPort> {
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   if (!isPort || (await isFree(host, port))) return { port };
   throw new CommandError(
-    `Port ${port} (PORT) is taken by another program: stop it, or set another PORT.`,
+    `Another program uses port ${port} (PORT). Stop it, or set PORT to another port.`,
   );
 }
 

@@ -76,14 +76,14 @@ export const checkBot: Check = withConfig(async (config) => {
 });
 
 const otherToken = note(
-  "the bot that runs does not take the token of this configuration",
-  "Run the doctor with the SERVICE_API_KEY of the bot, or restart the bot so that it has this one.",
+  "the running bot has another token than this configuration",
+  "Run the doctor with the bot's SERVICE_API_KEY, or restart the bot.",
 );
 
 function elsewhere(host: string): Finding {
   return note(
-    `HOST is ${cut(host, 100)}, which is no address of this machine, so the token is not sent there`,
-    "Run the doctor on the machine of the bot, or set HOST to an address of this machine.",
+    `HOST is ${cut(host, 100)}, which is not an address of this machine, so the doctor does not send the token`,
+    "Run the doctor on the bot's machine, or set HOST to an address of this machine.",
   );
 }
 
@@ -121,14 +121,14 @@ export function aboutBot(
 ): Finding[] {
   const since = Date.parse(bot.modeSince);
   const when = Number.isFinite(since) ? `since ${age(since, now)}` : "";
-  const what = `the bot runs, mode ${cut(bot.mode, 20)} ${when}: ${cut(bot.modeReason, 200)}`;
+  const what = `the bot runs in mode ${cut(bot.mode, 20)} ${when}: ${cut(bot.modeReason, 200)}`;
   const lasting = bot.mode === "polling" && config.delivery === "auto" && now - since > LASTING_MS;
   return [
     ...(bot.ready ? [] : [notReady]),
     lasting
       ? note(
           what,
-          "The webhook brings nothing: service-bot doctor --webhook with the address in the portal.",
+          "No webhook arrives. Run `npx service-bot doctor --webhook URL` with the address in the developer portal.",
         )
       : ok(what),
     ...aboutLog(bot.log, longestLagMs(bot, config)),
@@ -137,8 +137,8 @@ export function aboutBot(
 }
 
 const notReady = note(
-  "the bot says that it is not ready: it is starting or stopping, or its store does not answer",
-  "Look at its log, and at the findings about the database here.",
+  "the bot is not ready: it is starting or stopping, or its database does not answer",
+  "Read the bot's log, and the findings about the database.",
 );
 
 /** In ms. Same limit as the alert ServiceBotLogUnread. */
@@ -156,8 +156,8 @@ function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] 
   const when = Number.isFinite(at) ? ` ${age(at, now)}` : "";
   return [
     note(
-      `the inbox was restored from a backup${when}, and the event log since then is not read yet`,
-      "Handlers begin when it is read. Pending events may be in doubt also after that, and become dead letters then: docs/operate/backup.md.",
+      `the inbox was restored from a backup${when}, and the bot has not read the event log since`,
+      "Handlers start when the log is read. Uncertain events become dead letters: docs/operate/backup.md.",
     ),
   ];
 }
@@ -168,15 +168,13 @@ function aboutLog(log: RunningBot["log"], longestMs: number): Finding[] {
   if (lastPollError != null) {
     const { code, status } = lastPollError;
     const said = status === null ? cut(code, 60) : `${cut(code, 60)} (${status})`;
-    found.push(
-      note(`the bot could not read the event log the last time: ${said}`, remedyFor(status)),
-    );
+    found.push(note(`the bot failed to read the event log: ${said}`, remedyFor(status)));
   }
   if (lagMs != null && lagMs > longestMs) {
     found.push(
       note(
-        `the event log was last read to its end ${Math.floor(lagMs / 60_000)} min ago`,
-        "What the webhook lost since is not known yet. Is the platform there, and the budget of requests large enough?",
+        `the bot last read the event log to its end ${Math.floor(lagMs / 60_000)} min ago`,
+        "Events that the webhook lost since are missing. Check that the platform answers and that MAX_REQUESTS_PER_MINUTE is large enough.",
       ),
     );
   }
@@ -184,10 +182,9 @@ function aboutLog(log: RunningBot["log"], longestMs: number): Finding[] {
 }
 
 function remedyFor(status: number | null): string {
-  if (status === 401)
-    return "Set SERVICE_API_KEY to a token that the platform knows, and restart the bot.";
+  if (status === 401) return "Set SERVICE_API_KEY to a valid token, and restart the bot.";
   if (status === 403) return "Give the token the scope read or dm in the developer portal.";
   if (status === 429)
-    return "Lower MAX_REQUESTS_PER_MINUTE, or stop what else uses the app's limit.";
-  return "It goes on by itself once the platform answers.";
+    return "Lower MAX_REQUESTS_PER_MINUTE, or stop other programs that use the app's limit.";
+  return "The bot retries until the platform answers.";
 }

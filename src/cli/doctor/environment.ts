@@ -14,10 +14,10 @@ const known = variables;
 
 /** Hints at the origin of a missing variable's value. */
 const sources: Readonly<Record<string, string>> = {
-  SERVICE_BASE_URL: "the platform's address; of the local one: http://127.0.0.1:4400",
+  SERVICE_BASE_URL: "the platform's address, such as http://127.0.0.1:4400 for the local platform",
   SERVICE_API_KEY: "the bot's token, from the developer portal",
   SERVICE_WEBHOOK_SECRET:
-    "whsec_…, which the portal shows when the webhook is saved; DELIVERY=polling needs none",
+    "the webhook's secret (whsec_…), from the developer portal; DELIVERY=polling needs none",
 };
 
 export interface Environment {
@@ -62,8 +62,8 @@ function readFiles(): { readonly values: Values | undefined } | Finding {
     return { values: parseEnv(readFileSync(".env", "utf8")) };
   } catch (error) {
     return fail(
-      `.env cannot be read: ${messageOf(error)}`,
-      "Make it readable for the user that runs the bot.",
+      `cannot read .env: ${messageOf(error)}`,
+      "Make .env readable for the user that runs the bot.",
     );
   }
 }
@@ -72,7 +72,7 @@ function aboutFile(values: Values | undefined): Finding[] {
   if (values === undefined) {
     return [
       note(
-        "there is no .env in this folder; the environment alone counts",
+        "this folder has no .env; only the environment is used",
         "Copy .env.example to .env, unless the variables are set elsewhere.",
       ),
     ];
@@ -81,8 +81,8 @@ function aboutFile(values: Values | undefined): Finding[] {
   if (process.platform === "win32" || (mode & 0o077) === 0) return [ok(".env is read")];
   return [
     note(
-      ".env is read, and other users of this machine can read its secrets, too",
-      "chmod 600 .env",
+      ".env holds secrets, and other users of this machine can read it",
+      "Run `chmod 600 .env`.",
     ),
   ];
 }
@@ -93,8 +93,8 @@ function overruled(before: Values, file: Values = {}): Finding[] {
     .filter((name) => isSet(before[name]) && isSet(file[name]) && before[name] !== file[name])
     .map((name) =>
       note(
-        `${name} is set in the environment, and what .env says is not used`,
-        `Unset it, or take it out of .env.`,
+        `${name} is set in the environment, so its value in .env is ignored`,
+        "Unset the variable, or remove it from .env.",
       ),
     );
 }
@@ -106,7 +106,7 @@ function unknown(problems: readonly string[]): Finding[] {
   return Object.keys(process.env)
     .filter((name) => name.startsWith("SERVICE_") && !named.has(name))
     .map((name) =>
-      note(`${name} is set, and no bot reads it`, `Is it misspelt? There are ${own}.`),
+      note(`${name} is set, but the bot does not read it`, `Is the name misspelt? Known: ${own}.`),
     );
 }
 
@@ -115,8 +115,8 @@ function problem(text: string): Finding {
   const source = text.endsWith(" is missing") ? sources[name] : undefined;
   const remedy =
     source === undefined
-      ? "Change it where it is set: in .env or in the environment."
-      : `Put it into .env: ${source}.`;
+      ? "Change it in .env or in the environment."
+      : `Add it to .env: ${source}.`;
   return fail(text, remedy);
 }
 
@@ -129,23 +129,18 @@ function settings(config: Config, file: Values = {}): Finding[] {
   });
   const budget = budgetProblems(config).map(({ perMinute, places, variable, intervalMs, wanted }) =>
     note(
-      `MAX_REQUESTS_PER_MINUTE=${perMinute} leaves ${places} for what ${variable}=${intervalMs} makes ${wanted} or more; the event log is read more slowly than that`,
-      "Raise MAX_REQUESTS_PER_MINUTE as far as the app's limit allows, or the interval.",
+      `MAX_REQUESTS_PER_MINUTE=${perMinute} leaves ${places} requests for reading the event log; ${variable}=${intervalMs} needs ${wanted} or more`,
+      "Raise MAX_REQUESTS_PER_MINUTE up to the app's limit, or raise the interval.",
     ),
   );
-  return [
-    ...lines,
-    ok(`with their defaults: ${rest.join(", ")}`),
-    ...aboutAddress(config),
-    ...budget,
-  ];
+  return [...lines, ok(`default values: ${rest.join(", ")}`), ...aboutAddress(config), ...budget];
 }
 
 function aboutAddress({ baseUrl }: Config): Finding[] {
   if (!isSentInClear(baseUrl)) return [];
   return [
     warn(
-      `${baseUrl} is plain http: the token can be read on its way to another machine`,
+      `${baseUrl} is plain http, so others can read the token on the network`,
       "Set SERVICE_BASE_URL to the platform's https address.",
     ),
   ];

@@ -1,4 +1,7 @@
 import type { Config } from "../../config.ts";
+import { fill } from "../../core/fill.ts";
+import { printable } from "../../core/safe-text.ts";
+import { coloured } from "../output.ts";
 
 /** Areas, in the order of the report. */
 export type Area =
@@ -55,8 +58,16 @@ export function findingsOf(area: Area): {
 
 const marks = { ok: "ok  ", note: "note", warn: "WARN", fail: "FAIL" } as const;
 
-/** Formats a finding as one line, and its remedy as another. */
+const colours = { warn: "yellow", fail: "red" } as const;
+
+/** Describes a finding in one line, and its remedy in another. On a terminal long lines are filled. */
 export function findingLines({ level, what, remedy }: Finding): readonly string[] {
-  const line = `${marks[level]} ${what}`;
-  return remedy === undefined ? [line] : [line, `     → ${remedy}`];
+  const mark = marks[level];
+  const width = process.stdout.isTTY ? undefined : Number.POSITIVE_INFINITY;
+  const line = fill(`${mark} `, printable(what), width).slice(mark.length);
+  const shown = level === "warn" || level === "fail" ? coloured(colours[level], mark) : mark;
+  return [
+    shown + line,
+    ...(remedy === undefined ? [] : [fill("     → ", printable(remedy), width)]),
+  ];
 }

@@ -21,15 +21,15 @@ const storage = findingsOf("storage");
 const inbox = findingsOf("inbox");
 
 const remedies: Readonly<Record<string, string>> = {
-  DRIVER_MISSING: "npm install pg",
-  INBOX_TOO_NEW: "Update service-bot, or set DATABASE_URL to another place.",
-  INBOX_UNFINISHED: 'Run the same "service-bot inbox copy" again.',
-  INBOX_MOVED: "Set DATABASE_URL to where it was copied to.",
-  STORE_UNAVAILABLE: "Free some space on its disk.",
+  DRIVER_MISSING: "Run `npm install pg`.",
+  INBOX_TOO_NEW: "Update service-bot, or set DATABASE_URL to another database.",
+  INBOX_UNFINISHED: "Run the same `npx service-bot inbox copy` again.",
+  INBOX_MOVED: "Set DATABASE_URL to the copy.",
+  STORE_UNAVAILABLE: "Free space on the disk.",
 };
 
 const REMEDY =
-  "Set DATABASE_URL to a place that the bot's user may write to; PostgreSQL must run, and know the role.";
+  "Set DATABASE_URL to a file that the bot can write, or to a PostgreSQL server that runs and accepts the role.";
 
 /** Checks that the bot can store events at DATABASE_URL, and the health of the store and its contents. */
 export const checkInbox: Check = async () => {
@@ -40,17 +40,17 @@ export const checkInbox: Check = async () => {
     if (place === ":memory:") {
       return [
         note(
-          "the inbox is in memory: what was acknowledged and not handled is lost when the bot ends",
+          "the inbox is in memory, so unhandled events are lost when the bot stops",
           "Set DATABASE_URL to a file, such as file:data/bot.db.",
         ),
       ];
     }
     const { exists, served } = await probe(address, schema);
     const disk = await checkDisk(address);
-    if (!exists) return [ok(`the inbox can be made at ${place}`), ...disk];
-    const use = served ? "; a bot uses it now" : "";
+    if (!exists) return [ok(`the bot can create its inbox at ${place}`), ...disk];
+    const use = served ? " (in use by a running bot)" : "";
     return [
-      ok(`the inbox at ${place} can be written${use}`),
+      ok(`the inbox at ${place} is writable${use}`),
       ...disk,
       ...(await checkStorage(address, schema)),
     ];
@@ -59,7 +59,7 @@ export const checkInbox: Check = async () => {
     if (error instanceof ConfigError) return [];
     if (!(error instanceof ServiceBotError)) throw error;
     if (error.code === "INBOX_TOO_OLD") {
-      return [note(messageOf(error), "Start the bot: it brings the inbox up to date.")];
+      return [note(messageOf(error), "Start the bot to migrate the inbox.")];
     }
     return [fail(messageOf(error), remedies[codeOf(error)] ?? REMEDY)];
   }
@@ -85,12 +85,12 @@ async function checkDisk(address: DatabaseAddress): Promise<Finding[]> {
 export function aboutDisk(place: string, disk: EphemeralDisk | undefined): Finding[] {
   if (disk === undefined) return [];
   const loss = {
-    memory: "is in memory (tmpfs): it is lost when the machine or the container restarts",
-    container: "is in the container, and in no volume: each deploy deletes it",
+    memory: "is in memory (tmpfs), so a restart deletes it",
+    container: "is in the container and not in a volume, so each deploy deletes it",
   };
   return [
     database.warn(
-      `${place} ${loss[disk]}. The bot then forgets what it has answered`,
+      `${place} ${loss[disk]}; the bot then answers old events again`,
       "Mount a volume at its folder, or use PostgreSQL: docs/deploy/docker.md.",
     ),
   ];
@@ -151,54 +151,52 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
   if (network !== undefined) {
     found.push(
       fail(
-        `${place} is on a network file system (${network}), where its locks and its WAL are not safe`,
-        "Move it to a disk of this machine, or use PostgreSQL: docs/operate/scaling.md.",
+        `${place} is on a network file system (${network}), where SQLite's locks are not safe`,
+        "Move the file to a local disk, or use PostgreSQL: docs/operate/scaling.md.",
       ),
     );
   }
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
     found.push(
       note(
-        `other users of this machine can read ${place}, where people's messages are`,
-        `chmod 600 ${quoted(place)}, also with -wal and -shm at its end`,
+        `${place} holds people's messages, and other users of this machine can read it`,
+        `Run \`chmod 600 ${quoted(place)}*\`.`,
       ),
     );
   }
   if (freeBytes !== undefined && freeBytes < SCARCE * minFreeBytes) {
     found.push(
       note(
-        `${bytes(freeBytes)} are free on its disk, and below ${bytes(minFreeBytes)} no new events are taken`,
-        "Free some space on its disk.",
+        `its disk has ${bytes(freeBytes)} free; below ${bytes(minFreeBytes)} the bot refuses new events`,
+        "Free space on the disk.",
       ),
     );
   }
   if (walBytes > LONG_WAL) {
     found.push(
       note(
-        `its WAL has ${bytes(walBytes)}: another program reads from an old state of the file, or the disk is slow`,
-        "End other programs that have it open, such as a sqlite3 shell: lsof lists them.",
+        `its WAL has grown to ${bytes(walBytes)}: another program holds the file open, or the disk is slow`,
+        "Close other programs that use the file, such as a sqlite3 shell; lsof lists them.",
       ),
     );
   }
   if (found.length > 0) return found;
-  const checked = damage === undefined ? "too large to be looked through" : "whole";
-  const free = freeBytes === undefined ? "" : `, ${bytes(freeBytes)} free on its disk`;
-  return [
-    ok(`the file is ${checked}, ${bytes(health.bytes)} and ${bytes(walBytes)} in its WAL${free}`),
-  ];
+  const checked = damage === undefined ? "too large to check" : "intact";
+  const free = freeBytes === undefined ? "" : `, disk ${bytes(freeBytes)} free`;
+  return [ok(`the file is ${checked}: ${bytes(health.bytes)}, WAL ${bytes(walBytes)}${free}`)];
 }
 
 /** Returns findings about a database server and its long transactions. */
 export function aboutServer({ version, longOpen }: ServerHealth): Finding[] {
   const found = longOpen.map(({ pid, application, state, seconds }) =>
     storage.note(
-      `a transaction of ${printable(application) || "a program without a name"} is open for ${seconds} s (pid ${pid}, ` +
-        `${printable(state) || "state unknown"}): nothing that was deleted since can be cleaned up`,
-      `End it: SELECT pg_terminate_backend(${pid}), unless it is a backup under way.`,
+      `${printable(application) || "a program without a name"} has held a transaction open for ${seconds} s (pid ${pid}, ` +
+        `${printable(state) || "state unknown"}), so PostgreSQL cannot vacuum`,
+      `Unless it is a backup, run SELECT pg_terminate_backend(${pid}).`,
     ),
   );
   const kept = storage.ok(
-    `PostgreSQL ${printable(version)} keeps what is committed (fsync, synchronous_commit)`,
+    `PostgreSQL ${printable(version)} stores commits durably (fsync, synchronous_commit)`,
   );
   return [kept, ...found];
 }
@@ -210,17 +208,17 @@ export function aboutInbox(report: InboxReport, now: number): Finding[] {
   if (dead > 0) {
     found.push(
       inbox.note(
-        `a person has to decide about ${count(dead, "dead letter")}`,
-        "service-bot inbox list",
+        `the inbox has ${count(dead, "dead letter")}`,
+        "Run `npx service-bot inbox list`, then retry or discard each.",
       ),
     );
   }
   if (oldestPendingAt !== undefined && now - oldestPendingAt > OLD_MS) {
-    const held = lanes.blocked > 0 ? `; ${count(lanes.blocked, "lane")} behind a retry` : "";
+    const held = lanes.blocked > 0 ? `; ${count(lanes.blocked, "lane")} blocked by a retry` : "";
     found.push(
       inbox.note(
-        `pending: ${count(pending, "event")}, of which the oldest came ${age(oldestPendingAt, now)}${held}`,
-        "service-bot inbox list --state pending; is the bot running, and the platform there?",
+        `pending: ${count(pending, "event")}, the oldest received ${age(oldestPendingAt, now)}${held}`,
+        "Check that the bot runs and that the platform answers. Run `npx service-bot inbox list --state pending`.",
       ),
     );
   }
@@ -234,11 +232,11 @@ export function aboutInstances(instances: readonly Pick<InstanceReport, "version
   if (instances.length === 0) return [];
   const versions = [...new Set(instances.map(({ version }) => printable(version)))];
   const running = `running: ${count(instances.length, "instance")}`;
-  if (versions.length === 1) return [inbox.ok(`${running}, of version ${versions[0]}`)];
+  if (versions.length === 1) return [inbox.ok(`${running}, version ${versions[0]}`)];
   return [
     inbox.note(
-      `${running}, of the versions ${versions.join(" and ")}`,
-      "Fine while they are rolled out; else update the rest: docs/operate/upgrading.md.",
+      `${running}, versions ${versions.join(" and ")}`,
+      "Unless an update is under way, update the other instances: docs/operate/upgrading.md.",
     ),
   ];
 }

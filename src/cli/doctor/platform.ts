@@ -22,12 +22,12 @@ async function checkToken(client: Client, baseUrl: string): Promise<Finding> {
   try {
     const { username } = await client.me();
     const who = username === undefined ? "" : ` as @${username}`;
-    return ok(`${baseUrl} answers, and knows the token${who}`);
+    return ok(`${baseUrl} accepts the token${who}`);
   } catch (error) {
     // The platform's document does not name the scope of the profile. This error still proves that the platform accepts
     // the token.
     if (error instanceof ApiError && error.code === "AGENT_SCOPE_MISSING") {
-      return ok(`${baseUrl} answers, and knows the token`);
+      return ok(`${baseUrl} accepts the token`);
     }
     return fail(messageOf(error), remedyFor(error));
   }
@@ -35,21 +35,21 @@ async function checkToken(client: Client, baseUrl: string): Promise<Finding> {
 
 function remedyFor(error: unknown): string {
   if (!(error instanceof ApiError)) {
-    return "Set SERVICE_BASE_URL to the platform's address. The local one is started by: service-bot dev";
+    return "Set SERVICE_BASE_URL to the platform's address, or run `npx service-bot dev` to start the local platform.";
   }
   const { status } = error;
   if (status === 401) return "Set SERVICE_API_KEY to the bot's token from the developer portal.";
-  if (status === 403) return "Look in the developer portal whether the app is enabled.";
+  if (status === 403) return "Check in the developer portal that the app is enabled.";
   if (status === 404)
-    return "Set SERVICE_BASE_URL to the platform's address as far as /api/v1: is this the platform?";
-  if (status === 429) return "Another program uses up the limit of this app: wait a minute.";
-  return "Try again later; the bot waits for the platform as well.";
+    return "Set SERVICE_BASE_URL to the platform's address without /api/v1. Is this the platform?";
+  if (status === 429) return "Wait a minute. Another program uses the limit of this app.";
+  return "Try again later. The bot retries until the platform answers.";
 }
 
 /** In seconds. A clock synchronized by NTP differs by less, even if the answer was slow. */
 const MAX_KEPT_SECONDS = 10;
 
-const NTP = "Let NTP set the clock of this machine.";
+const NTP = "Synchronize the clock of this machine with NTP.";
 
 /** Compares the clock with the `Date` of the platform's last answer, which has a resolution of seconds. */
 function checkClock(client: Client): Finding[] {
@@ -60,21 +60,22 @@ function checkClock(client: Client): Finding[] {
   const what = `the clock is ${away} s ${seconds > 0 ? "behind" : "ahead of"} the platform's`;
   // Compares with the tolerance of signatures (section 5, rule 7).
   if (away >= TOLERANCE_SECONDS) return [fail(`${what}, so every signature is refused`, NTP)];
-  if (away < MAX_KEPT_SECONDS) return [ok(`the clock is ${away} s from the platform's`)];
-  return [note(`${what}; from ${TOLERANCE_SECONDS} s every signature is refused`, NTP)];
+  if (away < MAX_KEPT_SECONDS) return [ok(`the clock differs from the platform's by ${away} s`)];
+  return [note(`${what}; at ${TOLERANCE_SECONDS} s every signature is refused`, NTP)];
 }
 
 const scopes = findingsOf("scopes");
 
 /** Consequence for a bot whose token lacks a scope. */
 const without = {
-  read: "nothing but direct messages comes in",
-  dm: "direct messages neither come in nor are answered",
-  "comments:write": "mentions, comments and replies cannot be answered",
-  "posts:write": "the bot cannot make posts",
+  read: "the bot receives direct messages only",
+  dm: "the bot neither receives nor answers direct messages",
+  "comments:write": "the bot cannot answer mentions, comments and replies",
+  "posts:write": "the bot cannot write posts",
 } as const satisfies Readonly<Record<Scope, string>>;
 
-const ADD_SCOPE = "Add it to the token in the developer portal, unless the bot has no use for it.";
+const ADD_SCOPE =
+  "Add the scope to the token in the developer portal, unless the bot does not need it.";
 
 /** Determines the scopes of the token (section 5, rules 2 and 3) with requests that change nothing. */
 async function checkScopes({ baseUrl, apiKey }: Config): Promise<Finding[]> {
@@ -84,9 +85,11 @@ async function checkScopes({ baseUrl, apiKey }: Config): Promise<Finding[]> {
     (Object.keys(without) as Scope[]).filter((scope) => wanted.includes(answers[scope]));
   return [
     ok(`the token has the scopes ${having("yes").join(", ") || "(none)"}`),
-    ...having("no").map((scope) => note(`it has not ${scope}: ${without[scope]}`, ADD_SCOPE)),
+    ...having("no").map((scope) =>
+      note(`the token lacks the scope ${scope}: ${without[scope]}`, ADD_SCOPE),
+    ),
     ...having("unknown", "refused").map((scope) =>
-      note(`whether it has ${scope} is not known now`, "Try again later."),
+      note(`cannot check the scope ${scope} now`, "Try again later."),
     ),
   ];
 }
@@ -97,16 +100,16 @@ async function checkLog({ delivery }: Config, client: Client): Promise<Finding[]
   if (delivery === "webhook") return [];
   try {
     await client.events({ since: "" });
-    return [ok("the token may read the event log")];
+    return [ok("the token can read the event log")];
   } catch (error) {
     if (error instanceof ApiError && error.status === 403) {
       return [
         fail(
-          "the token may not read the event log, so there is no polling: it needs the scope read or dm",
-          "Add one to the token in the developer portal, or set DELIVERY=webhook.",
+          "the token cannot read the event log, so the bot cannot poll",
+          "Add the scope read or dm to the token in the developer portal, or set DELIVERY=webhook.",
         ),
       ];
     }
-    return [fail(`the event log cannot be read: ${messageOf(error)}`, "Try again later.")];
+    return [fail(`cannot read the event log: ${messageOf(error)}`, "Try again later.")];
   }
 }

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 5_000;
 /** In seconds. Twice the tolerance, because either clock may be slightly off. */
 const OLD_SECONDS = 2 * TOLERANCE_SECONDS;
 
-const START = "Start the bot, if it should run now: npm run dev, or npm start.";
+const START = "Run `npm run dev` or `npm start`.";
 
 /** Checks that the webhook answers and refuses forged requests, on this machine and at its public URL. */
 export const checkWebhook: Check = withConfig(async (config, { webhook }) => {
@@ -21,7 +21,10 @@ export const checkWebhook: Check = withConfig(async (config, { webhook }) => {
     return [...findings, ok("DELIVERY=polling: no webhook is needed")];
   }
   if (config.port === 0) {
-    return [...findings, note("PORT=0 takes any port, so the bot is not looked for", "Set PORT.")];
+    return [
+      ...findings,
+      note("PORT=0 takes any port, so the doctor cannot find the bot", "Set PORT."),
+    ];
   }
   return [...findings, await checkLocal(new URL(localWebhookUrl()))];
 });
@@ -44,10 +47,10 @@ async function checkTwice(url: URL, answer: Answer): Promise<Finding> {
   const old = await forge(url, OLD_SECONDS);
   if ("error" in old || old.status === 400 || old.status === 401) return finding;
   return fail(
-    `${url.href} answered a request of ${OLD_SECONDS / 60} min ago with ${old.status}, not with 400`,
+    `${url.href} answered ${old.status} to a request signed ${OLD_SECONDS / 60} min ago; expected 400`,
     old.status < 300
-      ? "Replay protection is off: a recorded delivery could be sent again."
-      : "Something in between treats requests differently: let POST through to the bot as it comes.",
+      ? "Replay protection is off. Check what answers at this address."
+      : "A proxy changes the request. Pass POST requests on to the bot unchanged.",
   );
 }
 
@@ -56,14 +59,14 @@ async function checkPublic(url: URL): Promise<Finding> {
   if ("error" in answer) {
     return fail(
       whyNoAnswer(answer.error, url),
-      "Let the name lead to the proxy, its https port be open, and its certificate be trusted.",
+      "Check that the name resolves to the proxy, that port 443 is open, and that the certificate is valid.",
     );
   }
   const finding = await checkTwice(url, answer);
   if (finding.level !== "ok" || url.protocol === "https:") return finding;
   return note(
-    `${url.href} is not https; the platform delivers to nothing else`,
-    "Put a proxy in front that ends TLS: docs/deploy/overview.md.",
+    `${url.href} is not https, and the platform delivers to https only`,
+    "Put a TLS proxy in front of the bot: docs/deploy/overview.md.",
   );
 }
 
@@ -102,28 +105,31 @@ function codeIn(text: string): unknown {
 
 function findingOf(url: URL, { status, code }: Answer): Finding {
   if (status === 401 && code === "SIGNATURE_MISMATCH") {
-    return ok(`${url.href} answers, and refuses a forged request, of which the bot's log warns`);
+    return ok(`${url.href} refused a forged request (the bot logs a warning about it)`);
   }
   const said = typeof code === "string" ? `${status} ${code}` : `${status}`;
   return fail(
-    `${url.href} answered a forged request with ${said}, not with 401`,
+    `${url.href} answered ${said} to a forged request; expected 401`,
     remedyFor(status, code),
   );
 }
 
 function remedyFor(status: number, code: unknown): string {
-  if (status < 300) return "Something else takes the deliveries there: anybody could send events.";
-  if (status < 400) return "The platform follows no redirect: use the address that it leads to.";
+  if (status < 300)
+    return "Another program answers at this address, or signatures are not checked. Check the port and the path.";
+  if (status < 400)
+    return "The platform follows no redirects. Use the address that the redirect names.";
   if (code === "SIGNATURE_MISSING" || code === "SIGNATURE_MALFORMED") {
-    return "Something in between takes the header X-Service-Signature away: let it through.";
+    return "A proxy removes the header X-Service-Signature. Let it pass.";
   }
-  if (code === "SIGNATURE_STALE") return "The bot's clock is off: let NTP set it.";
-  if (code === "NOT_READY") return "The bot has not started yet, or is stopping: try again.";
-  if (status === 401) return "Something in between asks for a login: the platform has none.";
+  if (code === "SIGNATURE_STALE") return "The bot's clock is wrong. Synchronize it with NTP.";
+  if (code === "NOT_READY") return "The bot is starting or stopping. Try again.";
+  if (status === 401)
+    return "A proxy requires a login. Let the platform's requests pass without one.";
   if (status === 404 || status === 405) {
-    return "Is this the bot? Compare the port with PORT, and the path with WEBHOOK_PATH and the proxy's.";
+    return "Is this the bot? Compare the port with PORT, and the path with WEBHOOK_PATH and the proxy's path.";
   }
   if (status >= 500)
-    return "The proxy does not reach the bot, or the bot its database: see its log.";
-  return "Something in between refuses the request: let POST through to the bot as it comes.";
+    return "The proxy does not reach the bot, or the bot does not reach its database. Read the bot's log.";
+  return "A proxy refuses the request. Pass POST requests on to the bot unchanged.";
 }

@@ -11,7 +11,7 @@ import type { Action } from "./attach.ts";
 export const backup: Action = (args) => {
   const { flags, words } = readArguments(args, { json: { type: "boolean" } }, { max: 1 });
   const [to] = words;
-  if (to === undefined) throw new UsageError("Name the file of the backup.");
+  if (to === undefined) throw new UsageError("Name the file to write the backup to.");
   return async () => {
     const from = fileInEnvironment();
     const { backUpFile } = await import("../../inbox/sqlite/backup.ts");
@@ -31,8 +31,8 @@ function fileInEnvironment(): string {
   const { database } = loadDatabase(process.env);
   if (database.kind === "sqlite") return database.file;
   throw new CommandError(
-    `The inbox is in PostgreSQL (${showDatabase(database)}), which has backups of its own: pg_dump, or the provider's with ` +
-      "point-in-time recovery. After a restore run: service-bot inbox restore --in-place (docs/operate/backup.md).",
+    `The inbox is in PostgreSQL (${showDatabase(database)}). Use pg_dump or the provider's backups.\n` +
+      "After a restore, run `npx service-bot inbox restore --in-place` (docs/operate/backup.md).",
   );
 }
 
@@ -60,8 +60,8 @@ type Restored = Omit<RestoreReport, "movedTo"> & { readonly movedTo?: string | u
 export const restore: Action = (args) => {
   if (args.some((arg) => /^--assume-absent(=|$)/.test(arg))) {
     throw new UsageError(
-      '"--assume-absent" was removed. Restore without it, and when the bot has handled what was pending: ' +
-        '"service-bot inbox retry --all --assume absent".',
+      "--assume-absent was removed. Restore without it; after the bot has run, use " +
+        "`npx service-bot inbox retry --all --assume absent`.",
     );
   }
   const { flags, words } = readArguments(args, restoreFlags, { max: 1 });
@@ -70,10 +70,10 @@ export const restore: Action = (args) => {
   const moveOld = flags["move-old"] === true;
   if ((file === undefined) !== inPlace) {
     throw new UsageError(
-      "Name the file of the backup, or say --in-place of what is there already.",
+      "Name the backup file, or use --in-place for an inbox that other tools have restored.",
     );
   }
-  if (inPlace && moveOld) throw new UsageError("--in-place moves nothing.");
+  if (inPlace && moveOld) throw new UsageError("--move-old does not go with --in-place.");
   const mark = markOf(flags.ended);
   return async () => {
     const report = await restoreFrom(file, mark, moveOld);
@@ -90,7 +90,7 @@ function markOf(ended: string | undefined): RestoreMark {
   const at = /(Z|[+-]\d\d:?\d\d)$/i.test(ended) ? Date.parse(ended) : Number.NaN;
   if (at <= now) return { at: now, until: at + CLOCK_TOLERANCE_MS };
   throw new UsageError(
-    "--ended takes a time that is over, with its zone, such as 2026-03-01T09:30:00Z.",
+    `--ended takes a past time with its zone, such as 2026-03-01T09:30:00Z (got "${ended}").`,
   );
 }
 
@@ -109,8 +109,8 @@ async function restoreFrom(
   }
   if (file !== undefined) {
     throw new CommandError(
-      "DATABASE_URL is a PostgreSQL database, which is restored by its own tools (pg_restore, psql, the provider's). Then " +
-        "run: service-bot inbox restore --in-place (docs/operate/backup.md).",
+      "DATABASE_URL is a PostgreSQL database. Restore it with pg_restore or the provider's tools.\n" +
+        "Then run `npx service-bot inbox restore --in-place` (docs/operate/backup.md).",
     );
   }
   const { markDatabase } = await import("../../inbox/postgres/maintenance.ts");
@@ -120,8 +120,8 @@ async function restoreFrom(
 function restoredText({ place, movedTo, events, pending }: Restored): string {
   return [
     `restored: ${place}, ${count(events, "event")}, ${pending} of them pending`,
-    ...(movedTo === undefined ? [] : [`what was there before: ${movedTo}`]),
-    "Start the bot. It reads the event log from the backup on, and looks for each answer before it sends it.",
-    "What cannot be looked for waits as a dead letter: service-bot inbox list.",
+    ...(movedTo === undefined ? [] : [`the old inbox was moved to ${movedTo}`]),
+    "Start the bot. It reads the event log since the backup, and searches for each answer before it sends one.",
+    "Events that it cannot check become dead letters: npx service-bot inbox list",
   ].join("\n");
 }

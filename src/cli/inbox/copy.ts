@@ -30,12 +30,12 @@ export const copy: Action = (args) => {
   const to = addressIn(given, "to");
   if (given.reopen) {
     if (to !== undefined || given["dry-run"]) {
-      throw new UsageError("--reopen goes with --from alone.");
+      throw new UsageError("--reopen takes --from only.");
     }
     return () => reopen(from ?? loadDatabase(process.env).database, given);
   }
   if (from === undefined && to === undefined) {
-    throw new UsageError("Say --from or --to, or both; what is left out is DATABASE_URL.");
+    throw new UsageError("Use --from or --to, or both. The default of each is DATABASE_URL.");
   }
   return async () => {
     const [file, url] = [sourceFile(from), targetUrl(to)];
@@ -125,8 +125,8 @@ async function compareCounts(source: CopySource, target: CopyTarget): Promise<vo
   if (differing.length === 0) return;
   throw new ServiceBotError(
     "INBOX_DIFFERS",
-    `${target.place} has other rows than ${source.place}: ${differing.join(", ")}. Something else has written there. No bot ` +
-      "starts on it. Find out what it is (triggers, rules, another program), and copy again; the bot can go on where it was.",
+    `${target.place} and ${source.place} differ after the copy: ${differing.join(", ")}. Another program, a trigger or a rule ` +
+      "has written to the copy. Remove the cause and copy again. Until then the bot can keep using the original.",
   );
 }
 
@@ -145,9 +145,11 @@ async function carryOut(source: CopySource, target: CopyTarget, given: Given): P
   }
   print(`${countsTable(rows)}\n`);
   if (clockMovedMs !== 0)
-    print(`times were moved by ${clockMovedMs} ms, because the two clocks differ`);
+    print(`times were shifted by ${clockMovedMs} ms because the two clocks differ`);
   print(`copied in ${(ms / 1_000).toFixed(1)} s: ${from} to ${to}`);
-  print("Start the bot with DATABASE_URL of the copy. No bot starts on the old place.");
+  print(
+    "Set DATABASE_URL to the copy and start the bot. No bot starts on the original any longer.",
+  );
   return 0;
 }
 
@@ -181,7 +183,7 @@ async function reopen(address: DatabaseAddress, { json }: Given): Promise<number
   const place = showDatabase(address);
   const reopened = await removeMark(address);
   if (json) printJson({ place, reopened });
-  else print(reopened ? `${place} can be used again` : `${place} was not copied`);
+  else print(reopened ? `a bot can use ${place} again` : `${place} was not copied`);
   return 0;
 }
 
@@ -211,19 +213,19 @@ function addressIn(given: Given, name: "from" | "to"): DatabaseAddress | undefin
 function sourceFile(from: DatabaseAddress = loadDatabase(process.env).database): string {
   if (from.kind === "sqlite" && from.file !== ":memory:") return from.file;
   throw new UsageError(
-    "An inbox is copied from a file: --from file:data/bot.db. PostgreSQL has tools of its own (pg_dump, pg_restore).",
+    "--from takes a file, such as file:data/bot.db. For PostgreSQL use pg_dump and pg_restore.",
   );
 }
 
 /** @throws {UsageError} */
 function targetUrl(to: DatabaseAddress | undefined): string {
   if (to === undefined && variable("DATABASE_URL") === undefined) {
-    throw new UsageError("--to is missing, and DATABASE_URL is not set.");
+    throw new UsageError("Use --to, or set DATABASE_URL.");
   }
   const address = to ?? loadDatabase(process.env).database;
   if (address.kind === "postgres") return address.url;
   throw new UsageError(
-    "An inbox is copied into PostgreSQL: --to postgres://…. For another file use service-bot inbox backup and restore.",
+    "--to takes a postgres:// URL. For another file use `npx service-bot inbox backup` and `restore`.",
   );
 }
 

@@ -54,9 +54,10 @@ export const discard: Action = (args) => {
   const state = oneOf(given.flags.state, "state", ["dead", "pending"]);
   const target = targetOf(given, state ?? "dead");
   const reason = given.flags.reason?.trim() ?? "";
-  if (reason === "") throw new UsageError("--reason is missing: say why. It stays with the event.");
+  if (reason === "")
+    throw new UsageError("Use --reason TEXT to say why. The reason is stored with the event.");
   if (target.ids.length > 0 && state !== undefined) {
-    throw new UsageError("--state goes with --all, --type or another filter, not with an id.");
+    throw new UsageError("--state goes with --all or a filter, not with an id.");
   }
   return decide(given, target, {
     verb: "discarded",
@@ -88,13 +89,11 @@ function targetOf({ flags, words: ids }: Given, state: Target["state"]): Target 
   const filter = filterIn(flags);
   const isFiltered = isChosen(filter) || flags.all === true;
   if (ids.length > 0 && (isFiltered || limit !== undefined)) {
-    throw new UsageError(
-      "Name events by id, or choose them with --all, --type and other filters, not both.",
-    );
+    throw new UsageError("Name events by id, or select them with --all or filters, not both.");
   }
   if (ids.length === 0 && !isFiltered) {
     throw new UsageError(
-      "Name the events by id, or choose them with --type or another filter, or all with --all.",
+      "Name events by id, or select them with --type or another filter, or --all.",
     );
   }
   return { ids, filter: { ...filter, limit, state }, state };
@@ -129,14 +128,12 @@ async function carryOut(
     if (changed > 0) print(await doneText(inbox, target, verb, changed));
     else if (failed.length + skipped + left === 0) print(nothingText(target));
     if (skipped > 0) {
-      print(
-        `passed over: ${skipped}, which are being handled, have ended meanwhile or lost their content`,
-      );
+      print(`skipped: ${skipped} (being handled, already ended, or without content)`);
     }
   }
   for (const error of failed) printError(printable(messageOf(error)));
   if (left > 0) {
-    printError(`stopped: ${grouped(left)} left as they were; what is ${verb} stays so.`);
+    printError(`stopped: ${grouped(left)} left unchanged. Run the command again to continue.`);
   }
   return failed.length > 0 || left > 0 ? 1 : 0;
 }
@@ -152,12 +149,13 @@ async function doneText(
     const noun = ids.length === 0 ? nameOf(state, n) : n === 1 ? "event" : "events";
     return `discarded: ${n} ${noun}`;
   }
-  const when = (await served()) ? "the bot takes it from here" : "to run when the bot starts";
+  const them = n === 1 ? "it" : "them";
+  const when = `the bot handles ${them} ${(await served()) ? "now" : "when it starts"}`;
   return `retried: ${n} ${nameOf(state, n)}, ${when}`;
 }
 
 function nothingText({ state }: Target): string {
-  return `No ${nameOf(state, 2)} to choose from.`;
+  return `No matching ${nameOf(state, 2)}.`;
 }
 
 interface Outcome {

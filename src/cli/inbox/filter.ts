@@ -24,8 +24,7 @@ export function filterIn(flags: Flags<typeof filterFlags>, now: number = Date.no
   const until = readTime("until", flags.until, now);
   if (since !== undefined && until !== undefined && since >= until) {
     throw new UsageError(
-      `--since ${flags.since} --until ${flags.until} leaves no time in between: --since takes the earlier one, as in ` +
-        "--since 3h --until 2h.",
+      `--since ${flags.since} is not before --until ${flags.until}. Example: --since 3h --until 2h.`,
     );
   }
   const source = oneOf(flags.source, "source", ["webhook", "poll"]);
@@ -73,6 +72,6 @@ function readTime(name: string, text: string | undefined, now: number): number |
   const at = time === undefined ? Number.NaN : Date.parse(zoned);
   if (at >= 0) return at;
   throw new UsageError(
-    `--${name} takes how long ago (90s, 30m, 2h, 7d) or a time (2026-11-20, 2026-11-20T16:02Z); got "${text}".`,
+    `--${name} takes an age (90s, 30m, 2h, 7d) or a time (2026-11-20, 2026-11-20T16:02Z) (got "${text}").`,
   );
 }

@@ -11,7 +11,7 @@ import {
   type StepRecord,
 } from "../../inbox/admin.ts";
 import type { InstanceReport, SharedReport } from "../../inbox/shared.ts";
-import { oneOf, readArguments, UsageError, wholeNumber } from "../command.ts";
+import { oneOf, ownCommand, readArguments, UsageError, wholeNumber } from "../command.ts";
 import {
   age,
   bytes,
@@ -106,26 +106,26 @@ const timeHeads: Readonly<Record<EventState, string>> = {
 function hints({ id }: EventSummary): string {
   const word = quoted(id);
   return [
-    `service-bot inbox show ${word}   its content, what was tried, and what can be done`,
-    `service-bot inbox retry ${word}  run it again`,
+    `${ownCommand()} inbox show ${word}   shows content, runs and remedies`,
+    `${ownCommand()} inbox retry ${word}  runs the event again`,
   ].join("\n");
 }
 
 function otherStates({ pending, done, discarded }: InboxReport): string {
   const parts = Object.entries({ pending, done, discarded });
   const counts = parts.map(([state, n]) => `${grouped(n)} ${state}`).join(", ");
-  return `also in the inbox: ${counts}   (--state pending|done|discarded|all)`;
+  return `also in the inbox: ${counts} (--state pending|done|discarded|all)`;
 }
 
 function nothing({ state, limit, after, ...filter }: InboxListOptions): string {
-  if (after !== undefined) return "There are no more.";
+  if (after !== undefined) return "No more events.";
   const flags = filterArguments(filter);
   return `No ${state === undefined ? "events" : nameOf(state, 2)}${flags === "" ? "" : ` for${flags}`}.`;
 }
 
 function nextPage({ state, limit, after, ...filter }: InboxListOptions, next: string): string {
   const words = `--state ${state ?? "all"}${filterArguments(filter)} --limit ${limit} --after ${next}`;
-  return `service-bot inbox list ${words}`;
+  return `${ownCommand()} inbox list ${words}`;
 }
 
 export const show: Action = (args) => {
@@ -146,7 +146,7 @@ function showEvent(event: EventDetails, now: number): string {
   const parts = [
     facts(event, now),
     `event\n${content(event.body)}`,
-    event.history.length > 0 ? `runs that did not end well\n${history(event, now)}` : "",
+    event.history.length > 0 ? `failed runs\n${history(event, now)}` : "",
     event.steps.length > 0 ? `steps\n${steps(event, now)}` : "",
     remedies(event),
   ];
@@ -181,7 +181,7 @@ function facts(event: EventDetails, now: number): string {
 }
 
 function content(body: string | undefined): string {
-  return body === undefined ? "  was dropped" : `  ${printableLines(pretty(body), 2)}`;
+  return body === undefined ? "  (deleted)" : `  ${printableLines(pretty(body), 2)}`;
 }
 
 function pretty(body: string): string {
@@ -197,7 +197,7 @@ function history({ history }: EventDetails, now: number): string {
     String(number),
     outcome,
     age(endedAt, now),
-    cut(error ?? (outcome === "crashed" ? "its end was never recorded" : ""), 100),
+    cut(error ?? (outcome === "crashed" ? "the process ended during the run" : ""), 100),
   ]);
   return table(["#", "OUTCOME", "ENDED", "ERROR"], rows).replace(/^/gm, "  ");
 }
@@ -215,22 +215,22 @@ function steps({ steps }: EventDetails, now: number): string {
 
 function resultOf({ state, result, ref }: StepRecord): string {
   if (ref !== undefined) return ref;
-  return state === "open" ? "unknown" : (result ?? "settled by hand");
+  return state === "open" ? "unknown" : (result ?? "set by hand");
 }
 
 /** Returns the commands that settle an event. Empty if there are none. */
 function remedies(event: EventDetails): string {
-  if (event.leased) return "what can be done\n  The event is being handled now.";
-  const discard = `service-bot inbox discard ${quoted(event.id)} --reason "..."`;
+  if (event.leased) return "remedies\n  none: a handler is running now";
+  const discard = `${ownCommand()} inbox discard ${quoted(event.id)} --reason "..."`;
   if (event.state === "pending") {
-    return `what can be done\n  It runs by itself as soon as its lane is free and its wait is over.\n  ${discard}`;
+    return `remedies\n  The bot handles the event when its lane is free and its wait has ended.\n  ${discard}`;
   }
   if (event.state !== "dead") return "";
   const open = event.steps.filter(({ state }) => state === "open");
   const commands = commandsFor(event, open, discard);
   const width = Math.max(...commands.map(([command]) => command.length));
   const lines = commands.map(([command, why]) => `  ${command.padEnd(width)}  ${why}`);
-  return ["what can be done", ...openNote(open), ...lines].join("\n");
+  return ["remedies", ...openNote(open), ...lines].join("\n");
 }
 
 function commandsFor(
@@ -238,19 +238,21 @@ function commandsFor(
   open: readonly StepRecord[],
   discard: string,
 ): readonly (readonly [command: string, why: string])[] {
-  if (body === undefined) return [[discard, "its content was dropped, so it cannot run again"]];
-  const retry = `service-bot inbox retry ${quoted(id)}`;
+  if (body === undefined)
+    return [[discard, "the content is deleted, so the event cannot run again"]];
+  const steps = open.length === 1 ? "step" : "steps";
+  const retry = `${ownCommand()} inbox retry ${quoted(id)}`;
   if (open.length === 0) {
     return [
-      [retry, "run it again, from its first attempt"],
-      [discard, "never run it"],
+      [retry, "run the event again, from attempt 1"],
+      [discard, "never run the event again"],
     ];
   }
   return [
-    [`${retry} --assume done`, `${they(open)} took effect: go on after`],
-    [`${retry} --assume absent`, `${they(open)} did not: do it`],
-    [retry, "let the handler find out, where it can"],
-    [discard, "never run it"],
+    [`${retry} --assume done`, `the ${steps} took effect: skip`],
+    [`${retry} --assume absent`, `the ${steps} had no effect: run again`],
+    [retry, "search for the effect, then decide"],
+    [discard, "never run the event again"],
   ];
 }
 
@@ -258,12 +260,9 @@ function openNote(open: readonly StepRecord[]): string[] {
   if (open.length === 0) return [];
   const list = open.map(({ name }) => `"${printable(name)}"`).join(", ");
   return [
-    `  ${count(open.length, "step")} began without a known result: ${list}. Look whether ${they(open)} took effect, then`,
+    `  Unknown result of ${count(open.length, "step")}: ${list}.`,
+    "  Check on the platform whether the effect is there, then run one of:",
   ];
-}
-
-function they({ length }: readonly StepRecord[]): string {
-  return length === 1 ? "it" : "they";
 }
 
 export const stats: Action = (args) => {
@@ -296,7 +295,7 @@ function statsText(report: InboxReport, running: boolean): string {
     `${name.padEnd(9)}  ${grouped(n).padStart(width)}  ${more}`.trimEnd(),
   );
   const bot = running ? "the bot is running" : "the bot is not running";
-  const hint = dead > 0 ? "\n\nservice-bot inbox list   the dead letters" : "";
+  const hint = dead > 0 ? `\n\n${ownCommand()} inbox list   lists the dead letters` : "";
   return `${lines.join("\n")}\n\n${details(report)}\n\n${bot}${hint}`;
 }
 
@@ -304,8 +303,8 @@ function statsText(report: InboxReport, running: boolean): string {
 function details(report: InboxReport): string {
   const { pending, dead, pendingByType, deadByError, lanes, storage } = report;
   const { ready, waiting, leased, blocked } = lanes;
-  const held = blocked === 0 ? "" : `, of which ${grouped(blocked)} hold up other events`;
-  const wal = storage.walBytes === undefined ? "" : `, and ${bytes(storage.walBytes)} in its WAL`;
+  const held = blocked === 0 ? "" : `, ${grouped(blocked)} of them with other events behind`;
+  const wal = storage.walBytes === undefined ? "" : `, WAL ${bytes(storage.walBytes)}`;
   const laneWords = `${grouped(ready)} ready, ${grouped(leased)} being handled, ${grouped(waiting)} waiting for a retry${held}`;
   const rows = [
     ["pending by type", pending > 0 ? listed(pendingByType) : ""],
@@ -347,5 +346,5 @@ function rowOf(
 }
 
 function termText({ term, expiresInMs }: NonNullable<SharedReport["poller"]>): string {
-  return `the event log is read in term ${term}; its lease holds for ${Math.ceil(expiresInMs / 1_000)} s unless it is renewed`;
+  return `leader of the event log: term ${term}, lease expires in ${Math.ceil(expiresInMs / 1_000)} s unless renewed`;
 }

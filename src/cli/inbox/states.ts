@@ -1,7 +1,14 @@
 import { printable } from "../../core/safe-text.ts";
 import type { InboxAdmin, StateListOptions, TimerListOptions } from "../../inbox/admin.ts";
 import type { StoredState, TimerName } from "../../inbox/effects.ts";
-import { CommandError, type Flags, readArguments, UsageError, wholeNumber } from "../command.ts";
+import {
+  CommandError,
+  type Flags,
+  ownCommand,
+  readArguments,
+  UsageError,
+  wholeNumber,
+} from "../command.ts";
 import { age, bytes, moment, print, printableLines, printJson, quoted, table } from "../output.ts";
 import { type Action, withInbox } from "./attach.ts";
 
@@ -23,15 +30,15 @@ export const state: Action = (args) => {
   const { flags, words } = readArguments(args, stateFlags, { max: 1 });
   const [key] = words;
   if (key === undefined) {
-    if (flags.delete || flags.yes) throw new UsageError("Name the state to delete by its key.");
+    if (flags.delete || flags.yes) throw new UsageError("Name the key of the state to delete.");
     const options = { prefix: flags.prefix, ...pageIn(flags) };
     return () => withInbox(({ admin }) => listStates(admin, options, flags.json === true));
   }
   if ([flags.prefix, flags.limit, flags.after].some((flag) => flag !== undefined)) {
-    throw new UsageError("--prefix, --limit and --after go with the list, not with a key.");
+    throw new UsageError("--prefix, --limit and --after do not go with a key.");
   }
   if (flags.delete !== flags.yes) {
-    throw new UsageError("--delete takes a state away for good. Add --yes to mean it.");
+    throw new UsageError("--delete removes the state for good. Add --yes to confirm.");
   }
   const act = flags.delete ? deleteState : showState;
   return () => withInbox(({ admin }) => act(admin, key, flags.json === true));
@@ -62,7 +69,7 @@ async function listStates(
     rows.length === 0 ? nothing("states", options) : table(["KEY", "SIZE", "WRITTEN", "BY"], rows),
   );
   if (next !== undefined)
-    print(`\nmore: service-bot inbox state${flagsOf({ ...options, after: next })}`);
+    print(`\nmore: ${ownCommand()} inbox state${flagsOf({ ...options, after: next })}`);
   return 0;
 }
 
@@ -76,11 +83,11 @@ async function showState(admin: InboxAdmin, key: string, json: boolean): Promise
 
 function stateText({ key, value, version, updatedAt }: StoredState, now: number): string {
   const lines = printableLines(JSON.stringify(JSON.parse(value), null, 2), 2);
-  const remove = `service-bot inbox state ${quoted(key)} --delete --yes`;
+  const remove = `${ownCommand()} inbox state ${quoted(key)} --delete --yes`;
   return [
     `${printable(key)}  written ${moment(updatedAt, now)} by ${printable(version)}`,
     `  ${lines}`,
-    `${remove}   the next run that asks for it begins anew`,
+    `${remove}   deletes it; the next run starts with the default`,
   ].join("\n\n");
 }
 
@@ -94,7 +101,7 @@ async function deleteState(admin: InboxAdmin, key: string, json: boolean): Promi
 
 function missing(key: string): CommandError {
   return new CommandError(
-    `There is no state ${quoted(key)}. "service-bot inbox state" lists the keys.`,
+    `There is no state ${quoted(key)}. Run \`${ownCommand()} inbox state\` to list the keys.`,
   );
 }
 
@@ -112,12 +119,12 @@ export const timers: Action = (args) => {
   const { lane, name, key, fire } = flags;
   if (fire) {
     if (lane === undefined || name === undefined) {
-      throw new UsageError("--fire needs --lane and --name of the timers, and --key for one.");
+      throw new UsageError("--fire needs --lane and --name, and --key for a single timer.");
     }
     const chosen = { lane, name, key };
     return () => withInbox(({ admin }) => fireTimers(admin, chosen, flags.json === true));
   }
-  if (key !== undefined) throw new UsageError("--key goes with --fire.");
+  if (key !== undefined) throw new UsageError("--key needs --fire.");
   const options: TimerListOptions = { lane, name, ...pageIn(flags) };
   return () =>
     withInbox(async ({ admin }) => {
@@ -136,7 +143,7 @@ export const timers: Action = (args) => {
           : table(["DUE", "NAME", "KEY", "LANE"], rows),
       );
       if (next !== undefined) {
-        print(`\nmore: service-bot inbox timers${flagsOf({ ...options, after: next })}`);
+        print(`\nmore: ${ownCommand()} inbox timers${flagsOf({ ...options, after: next })}`);
       }
       return 0;
     });
@@ -146,11 +153,14 @@ async function fireTimers(admin: InboxAdmin, timer: TimerName, json: boolean): P
   const fired = await admin.makeTimersDue(timer);
   if (fired === 0) {
     throw new CommandError(
-      'There is no such timer. "service-bot inbox timers" lists those that are set.',
+      `There is no such timer. Run \`${ownCommand()} inbox timers\` to list all timers.`,
     );
   }
   if (json) printJson({ fired });
-  else print(`due now: ${fired}. A bot that runs fires them within 15 s, another at its start.`);
+  else
+    print(
+      `due now: ${fired}. A running bot fires them within 15 s; otherwise the bot fires them at its start.`,
+    );
   return 0;
 }
 
@@ -158,7 +168,7 @@ function nothing(
   what: string,
   { limit, after, ...filter }: StateListOptions & TimerListOptions,
 ): string {
-  if (after !== undefined) return "There are no more.";
+  if (after !== undefined) return `No more ${what}.`;
   const flags = flagsOf(filter);
   return `No ${what}${flags === "" ? "" : ` for${flags}`}.`;
 }

@@ -34,49 +34,50 @@ const flags = {
   from: {
     type: "string",
     value: "ada",
-    help: "who does it: a person, who comes into being on first use, or another bot",
+    help: "a person, created on first use, or another bot",
   },
   to: {
     type: "string",
     value: "BOT",
-    help: "the bot concerned; the first one unless the rest says which",
+    help: "the bot; default: the first one, or the one that the other flags imply",
   },
-  text: { type: "string", value: "TEXT", help: "what they write" },
-  image: { type: "string", value: "N", help: "how many images they attach, 0 to 4" },
-  conversation: { type: "string", value: "ID", help: "where they write: c_..." },
+  text: { type: "string", value: "TEXT", help: "text to write" },
+  image: { type: "string", value: "N", help: "number of images, 0 to 4" },
+  conversation: { type: "string", value: "ID", help: "conversation to write in: c_..." },
   post: {
     type: "string",
     value: "ID",
-    help: "what they mention the bot below, comment on, like, repost or quote: p_...",
+    help: "post to mention the bot under, comment on, like, repost or quote: p_...",
   },
-  comment: { type: "string", value: "ID", help: "what they reply to or like: cm_..." },
-  count: { type: "string", value: "N", help: "how often, 1 to 1000" },
-  payload: { type: "string", value: "JSON", help: "what is in an event of a type of your own" },
+  comment: { type: "string", value: "ID", help: "comment to reply to or like: cm_..." },
+  count: { type: "string", value: "N", help: "how many times, 1 to 1000" },
+  payload: { type: "string", value: "JSON", help: "payload of an event of your own type" },
   wait: {
     type: "boolean",
-    help: "wait until the bot has handled it, and print the bot's answer; exit code 1 at the first\nrun that fails, with its error. A bot that reports no runs has to answer, N times with\n--count N; follow, like, repost, quote and types of your own only have to be taken",
+    help: "wait until the bot has handled the event, and print its answer; exit code 1 if a run fails",
   },
-  timeout: { type: "string", value: `${WAIT_SECONDS}`, help: "how long, in seconds" },
+  timeout: { type: "string", value: `${WAIT_SECONDS}`, help: "how long to wait, in seconds" },
   json: {
     type: "boolean",
-    help: "one line: events, ids, outcome (answered, handled, failed, delivered, none), answers,\nrun (the one that failed, or was put off); or error",
+    help: "print one line of JSON: events, ids, outcome (answered, handled, failed, delivered, none), answers, run, error",
   },
   platform: {
     type: "string",
     value: "URL",
-    help: `where the platform is; SERVICE_BASE_URL, or ${localPlatformUrl()}`,
+    help: `address of the platform; default: SERVICE_BASE_URL, or ${localPlatformUrl()}`,
   },
 } as const;
 
 const command: Command = defineCommand({
   name: "trigger",
-  summary: "make an event happen on the local platform, as a person",
+  summary: "Creates an event on the local platform, as a person",
   word: "TYPE",
-  intro: `TYPE is dm.message, mention, comment, reply, follow, like, repost, quote, post (which is no event
-by itself), or a type of your own, with --payload.`,
+  intro:
+    "TYPE is dm.message, mention, comment, reply, follow, like, repost, quote, post, or a type of your own with --payload.",
   flags,
-  notes: `The control token is in the folder where the platform was started. Elsewhere set SERVICE_CONTROL_TOKEN, or give
-the address of the portal: --platform URL#token=TOKEN.`,
+  notes:
+    "The command finds the control token in the folder of the platform. Elsewhere set SERVICE_CONTROL_TOKEN, or use " +
+    "--platform URL#token=TOKEN.",
   run: perform,
 });
 
@@ -130,7 +131,7 @@ function platformUrl({ platform }: Flags<typeof flags>): string {
   // Uses the default local platform if .env names a real one, because events cannot be triggered there.
   const url = platform ?? usualPlatformUrl();
   if (URL.canParse(url) && /^https?:/.test(url)) return url;
-  throw new UsageError(`--platform takes an address such as ${localPlatformUrl()}.`);
+  throw new UsageError(`--platform takes a URL, such as ${localPlatformUrl()}.`);
 }
 
 /** In ms. `undefined` without `--wait`. */
@@ -138,7 +139,7 @@ function timeoutOf({ timeout, wait }: Flags<typeof flags>): number | undefined {
   const seconds = wholeNumber(timeout, "timeout", { min: 1, max: 3_600 });
   if (wait) return (seconds ?? WAIT_SECONDS) * 1_000;
   if (seconds === undefined) return undefined;
-  throw new UsageError("--timeout says how long --wait waits: add --wait.");
+  throw new UsageError("--timeout needs --wait.");
 }
 
 /**
@@ -169,14 +170,20 @@ const knownTypes: readonly string[] = [...eventTypes, "post"];
 function typeOf(type: string, hasPayload: boolean): string {
   if (knownTypes.includes(type)) return type;
   const list = `${knownTypes.join(", ")}, or a type of your own such as poll.closed`;
-  if (!OWN_TYPE.test(type)) throw new UsageError(`TYPE must be one of ${list} (got "${type}").`);
+  if (!OWN_TYPE.test(type)) {
+    throw new UsageError(
+      type === "" ? `TYPE is missing. Use ${list}.` : `Unknown type "${type}". Use ${list}.`,
+      knownTypes,
+    );
+  }
   if (hasPayload) return type;
   // Also matches a part of a name, such as "dm".
   const near =
     knownTypes.find((name) => name.split(".").includes(type)) ?? nearestName(type, knownTypes);
   if (near === undefined) return type;
   throw new UsageError(
-    `"${type}" is no type, did you mean ${near}? If it is one of your own, say what is in it: --payload '{}'`,
+    `Unknown type "${type}". Did you mean ${near}? For a type of your own, add --payload '{}'.`,
+    knownTypes,
   );
 }
 
@@ -195,7 +202,7 @@ function payloadOf(text: string | undefined): ActInput["payload"] {
 export function eventLines({ type }: ActInput, result: ActResult): string {
   const { events, commentId, messageId, postId } = result;
   const made = commentId ?? messageId ?? postId ?? "";
-  if (events.length === 0) return `${type} ${made}, no event: no bot is concerned`;
+  if (events.length === 0) return `${type} ${made}: no event, because it concerns no bot`;
   return events.map((event) => printable(`${event.type} ${event.id}`)).join("\n");
 }
 
@@ -220,14 +227,14 @@ export function failureOf(
   if (outcome === "answered" || outcome === "handled") return undefined;
   if (outcome === "failed") return run && handlerFailed(run);
   if (result.events.length === 0) {
-    const message = "No bot is concerned, so there is no event and nothing to wait for.";
+    const message = "The act concerns no bot, so there is no event to wait for.";
     return new CommandError(message, { code: "NO_EVENT" });
   }
   if (outcome === "delivered" && isQuiet(act.type) && !isUnfinished) return undefined;
   const within = `within ${timeoutMs / 1_000} s`;
   const message =
     outcome === "delivered" && isUnfinished
-      ? `The bot has not handled the event ${within}. ${run ? words(run) : LOOK.unfinished}`
+      ? `The bot did not handle the event ${within}. ${run ? words(run) : LOOK.unfinished}`
       : `${why(act, outcome, answers.length)} ${within}. ${LOOK[outcome]}`;
   return new CommandError(printable(message), { code: "NO_ANSWER" });
 }
@@ -243,16 +250,16 @@ function words(run: Run): string {
 
 /** Hints at the cause. */
 const LOOK = {
-  unfinished: "Is its handler slow, or does it wait for an earlier event? See its log.",
-  delivered: "Does it handle this type? See its log.",
-  none: "Is it running, and is its webhook set, or does it poll?",
+  unfinished: "Is the handler slow, or is an earlier event still pending? Read the bot's log.",
+  delivered: "Does the bot handle this type? Read the bot's log.",
+  none: "Is the bot running? Run `npm run dev`.",
 } as const;
 
 function why({ count = 1 }: ActInput, outcome: "delivered" | "none", answers: number): string {
-  if (answers > 0) return `The bot has answered ${answers} of ${count} times`;
+  if (answers > 0) return `The bot answered ${answers} of ${count} events`;
   return outcome === "delivered"
-    ? "The bot has taken the event and written nothing"
-    : "The bot has not taken the event";
+    ? "The bot received the event but did not answer"
+    : "The bot did not receive the event";
 }
 
 /** Returns the `error` object of `--json`. */

@@ -22,7 +22,7 @@ describe("PostgreSQL", () => {
     const place = await emptyPlace();
     const at = () => examineDatabase({ DATABASE_URL: place.url, DATABASE_SCHEMA: place.schema });
     expect(await at()).toEqual(
-      okFindings(expect.stringMatching(/^the inbox can be made at postgres:/)),
+      okFindings(expect.stringMatching(/^the bot can create its inbox at postgres:/)),
     );
     const session = await sessionAt(place);
     const schemas = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
@@ -30,7 +30,7 @@ describe("PostgreSQL", () => {
     await openAt(place);
     await listening(place, 1);
     expect(await at()).toEqual(
-      okFindings(expect.stringMatching(/can be written; a bot uses it now$/)),
+      okFindings(expect.stringMatching(/is writable \(in use by a running bot\)$/)),
     );
   });
 
@@ -48,6 +48,6 @@ describe("PostgreSQL", () => {
     expect(await at()).toEqual(failFindings(/may not write to the tables/, /role/));
     const all = `GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${place.schema} TO ${role}`;
     await session.query(all);
-    expect(await at()).toEqual(okFindings(expect.stringMatching(/can be written/)));
+    expect(await at()).toEqual(okFindings(expect.stringMatching(/is writable/)));
   });
 });

@@ -9,7 +9,7 @@ describe("a file", () => {
   test("that is not there yet can be made, and is not", async () => {
     const cwd = temporaryFolder();
     const [found] = await examineDatabase({ DATABASE_URL: "file:data/deeper/bot.db" }, { cwd });
-    expect([found]).toEqual(okFindings("the inbox can be made at data/deeper/bot.db"));
+    expect([found]).toEqual(okFindings("the bot can create its inbox at data/deeper/bot.db"));
     expect(readdirSync(cwd)).toEqual([]);
   });
 
@@ -17,11 +17,11 @@ describe("a file", () => {
     const cwd = temporaryFolder();
     const opened = openFile(join(cwd, "bot.db"));
     const [used] = await examineDatabase({ DATABASE_URL: "file:bot.db" }, { cwd });
-    expect([used]).toEqual(okFindings("the inbox at bot.db can be written; a bot uses it now"));
+    expect([used]).toEqual(okFindings("the inbox at bot.db is writable (in use by a running bot)"));
     opened.close();
     const before = readdirSync(cwd).sort();
     const [found] = await examineDatabase({ DATABASE_URL: "file:bot.db" }, { cwd });
-    expect([found]).toEqual(okFindings("the inbox at bot.db can be written"));
+    expect([found]).toEqual(okFindings("the inbox at bot.db is writable"));
     expect(readdirSync(cwd).sort()).toEqual(before);
   });
 
@@ -61,6 +61,6 @@ describe("a file", () => {
 
 test("a PostgreSQL server that is away is reported, without the password", async () => {
   const found = await examineDatabase({ DATABASE_URL: "postgres://bot:pa55word@127.0.0.1:2/bot" });
-  expect(found).toEqual(failFindings(/ECONNREFUSED/, /PostgreSQL must run/));
+  expect(found).toEqual(failFindings(/ECONNREFUSED/, /PostgreSQL server that runs/));
   expect(JSON.stringify(found)).not.toContain("pa55word");
 });

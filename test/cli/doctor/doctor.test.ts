@@ -16,7 +16,7 @@ test("all is well: every line is ok, exit code 0", async () => {
   const lines = out.split("\n");
   const others = lines.filter((line) => !line.startsWith("ok   "));
   expect(others).toEqual([
-    expect.stringMatching(/^note there is no \.env/),
+    expect.stringMatching(/^note this folder has no \.env/),
     expect.stringMatching(/^ {5}→ Copy \.env\.example/),
     // The folder of this test may be on a disk that is lost.
     ...aboutDisk("data/bot.db", ephemeralDiskOf(cwd)).flatMap(findingLines),
@@ -31,7 +31,7 @@ test("each finding is reported with its remedy, and as JSON in the same order", 
   const { code, findings } = await examine({}, { cwd });
   expect(code).toBe(1);
   expect(text.code).toBe(1);
-  expect(text.out).toContain("FAIL SERVICE_API_KEY is missing\n     → Put it into .env: ");
+  expect(text.out).toContain("FAIL SERVICE_API_KEY is missing\n     → Add it to .env: ");
   expect(text.out.split("\n").filter((line) => !line.startsWith("     "))).toHaveLength(
     findings.length,
   );

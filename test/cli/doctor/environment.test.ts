@@ -41,7 +41,7 @@ test("every variable is reported with where it comes from, secrets without their
     "DATABASE_URL = postgres://127.0.0.1:2/bot (.env)",
     "LOG_LEVEL = warn (environment)",
     expect.stringMatching(
-      /^with their defaults: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE, METRICS_PORT, METRICS_HOST, TRACING$/,
+      /^default values: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE, METRICS_PORT, METRICS_HOST, TRACING$/,
     ),
   ]);
   expect(JSON.stringify(findings)).not.toMatch(/pa55|sbk_test|whsec_of/);
@@ -74,7 +74,7 @@ test("what is missing or wrong is reported by variable, and what can be looked a
 
 test("an .env that others can read is reported", async () => {
   expect(await troubleAt({}, folderWith(complete, 0o644))).toEqual([
-    expect.objectContaining({ level: "note", remedy: "chmod 600 .env" }),
+    expect.objectContaining({ level: "note", remedy: expect.stringContaining("chmod 600 .env") }),
   ]);
 });
 

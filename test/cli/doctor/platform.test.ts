@@ -45,20 +45,20 @@ describe("the platform", () => {
     const examined = await examine(access({ url }));
     expect(examined.code).toBe(1);
     expect(trouble(examined, "platform")).toEqual([
-      expect.objectContaining({ remedy: expect.stringContaining("is this the platform?") }),
+      expect.objectContaining({ remedy: expect.stringContaining("Is this the platform?") }),
     ]);
   });
 });
 
 describe("the clock", () => {
   test.each([
-    { ahead: 0, level: "ok", what: /^the clock is [0-2] s from the platform's$/ },
+    { ahead: 0, level: "ok", what: /^the clock differs .* by [0-2] s$/ },
     {
       ahead: 60,
       level: "note",
-      what: /^the clock is (59|60|61) s behind the platform's; from 300 s/,
+      what: /^the clock is (59|60|61) s behind the platform's; at 300 s/,
     },
-    { ahead: -60, level: "note", what: /^the clock is (59|60|61) s ahead of the platform's; from/ },
+    { ahead: -60, level: "note", what: /^the clock is (59|60|61) s ahead of the platform's; at/ },
     { ahead: 400, level: "fail", what: /^the clock is \d+ s behind .*every signature is refused$/ },
   ])("$ahead s from the platform's: $level", async ({ ahead, level, what }) => {
     const url = await serve((_request, response) => {
@@ -111,7 +111,7 @@ describe("scopes", () => {
       expect(trouble(examined, "scopes")).toEqual([
         expect.objectContaining({
           level: "note",
-          what: expect.stringMatching(new RegExp(`^it has not ${scope}: .+`)),
+          what: expect.stringMatching(new RegExp(`^the token lacks the scope ${scope}: .+`)),
         }),
       ]);
       expect(examined.code).toBe(0);
@@ -122,7 +122,7 @@ describe("scopes", () => {
     const examined = await withScopes(["comments:write"]);
     expect(trouble(examined, "scopes").at(-1)).toMatchObject({
       level: "fail",
-      what: expect.stringContaining("it needs the scope read or dm"),
+      remedy: expect.stringContaining("scope read or dm"),
     });
     expect(examined.code).toBe(1);
     expect((await withScopes(["comments:write"], { DELIVERY: "webhook" })).code).toBe(0);
@@ -136,8 +136,8 @@ describe("scopes", () => {
     });
     const examined = await examine({ ...access({ url }), DELIVERY: "webhook" });
     expect(trouble(examined, "scopes").map(({ what }) => what)).toContain(
-      "whether it has dm is not known now",
+      "cannot check the scope dm now",
     );
-    expect(examined.out).not.toContain("it has not");
+    expect(examined.out).not.toContain("lacks");
   });
 });

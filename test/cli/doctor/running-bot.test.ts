@@ -44,7 +44,7 @@ test.each([
   [401, /SERVICE_API_KEY/],
   [403, /scope/],
   [429, /MAX_REQUESTS_PER_MINUTE/],
-  [null, /by itself/],
+  [null, /retries/],
 ])("a log that could not be read (%s) is reported with its remedy", (status, remedy) => {
   const log = { lastPollError: { code: "API_ERROR", status }, lagMs: 1 };
   expect(findingsOf({ log }).slice(1)).toEqual([
@@ -94,7 +94,7 @@ test("a bot of this machine is asked; what is none is passed over", async () => 
   const { port } = new URL(bot.url ?? "");
   const { findings } = await examine({ ...access(platform), PORT: port });
   expect(findings.filter(({ area }) => area === "bot")).toEqual([
-    expect.objectContaining({ level: "ok", what: expect.stringMatching(/^the bot runs, mode /) }),
+    expect.objectContaining({ level: "ok", what: expect.stringMatching(/^the bot runs in mode /) }),
   ]);
   const env = { ...access(platform), SERVICE_API_KEY: "sbk_of_another", PORT: port };
   expect(trouble(await examine(env), "bot")).toEqual([

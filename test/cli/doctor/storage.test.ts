@@ -45,19 +45,19 @@ const levels = (health: Partial<FileHealth>) =>
 describe("a file", () => {
   test("that is well is one line", () => {
     expect(levels({})).toEqual([
-      expect.stringMatching(/^ok .* whole, 1\.0 MB .* 0 KB in its WAL, 49 GB free/),
+      expect.stringMatching(/^ok .* intact: 1\.0 MB, WAL 0 KB, disk 49 GB free/),
     ]);
     expect(levels({ damage: undefined, freeBytes: undefined })).toEqual([
-      expect.stringMatching(/^ok .* too large .*, 1\.0 MB .* 0 KB in its WAL$/),
+      expect.stringMatching(/^ok .* too large .*: 1\.0 MB, WAL 0 KB$/),
     ]);
   });
 
   test.each<[Partial<FileHealth>, RegExp]>([
     [{ damage: ["row 3 missing from index event_pending"] }, /^fail bot.db is damaged: row 3/],
     [{ network: "NFS" }, /^fail bot.db is on a network file system \(NFS\)/],
-    [{ mode: 0o644 }, /^note other users of this machine can read bot.db/],
-    [{ freeBytes: 100 * MB }, /^note 100 MB are free on its disk, and below 64 MB/],
-    [{ walBytes: 300 * MB }, /^note its WAL has 300 MB/],
+    [{ mode: 0o644 }, /^note bot.db .*other users of this machine can read it/],
+    [{ freeBytes: 100 * MB }, /^note its disk has 100 MB free; below 64 MB/],
+    [{ walBytes: 300 * MB }, /^note its WAL has grown to 300 MB/],
   ])("%j is reported, with a remedy", (health, reported) => {
     const found = aboutFile("bot.db", { ...healthy, ...health });
     if (health.damage !== undefined) expect(found[0]?.remedy).toContain("docs/operate/backup.md");
@@ -149,7 +149,7 @@ describe("a file", () => {
         area: "inbox",
         level: "note",
         what: expect.stringContaining("1 dead letter"),
-        remedy: "service-bot inbox list",
+        remedy: expect.stringContaining("service-bot inbox list"),
       },
     ]);
   });
@@ -185,10 +185,10 @@ describe("PostgreSQL", () => {
     const [one, other] = [{ version: "0.1.0" }, { version: "0.2.0" }];
     expect(aboutInstances([])).toEqual([]);
     expect(aboutInstances([one, one])).toMatchObject([
-      { level: "ok", what: "running: 2 instances, of version 0.1.0" },
+      { level: "ok", what: "running: 2 instances, version 0.1.0" },
     ]);
     expect(aboutInstances([one, other, one])).toMatchObject([
-      { level: "note", what: "running: 3 instances, of the versions 0.1.0 and 0.2.0" },
+      { level: "note", what: "running: 3 instances, versions 0.1.0 and 0.2.0" },
     ]);
   });
 
@@ -198,7 +198,7 @@ describe("PostgreSQL", () => {
     expect(kept?.level).toBe("ok");
     expect(found).toMatchObject({
       level: "note",
-      what: expect.stringContaining("psql is open for 3600 s (pid 42, idle in transaction)"),
+      what: expect.stringContaining("open for 3600 s (pid 42, idle in transaction)"),
       remedy: expect.stringContaining("pg_terminate_backend(42)"),
     });
   });
