@@ -16,21 +16,23 @@ const text = readFileSync(join(root, "docs/operate/logs.md"), "utf8");
 /** Those that a line of a run has besides its own. */
 export const fieldsOfRun: readonly string[] = ["event", "type", "lane", "attempt", "trace"];
 
-const ROW = /^\| ((?:[a-z]+)(?:, [a-z]+)*) \| `([^`]+)` \| ([^|]*)\| [^|]*\|$/gm;
+/** A row has several messages if they share their levels and fields. */
+const ROW = /^\| ((?:[a-z]+)(?:, [a-z]+)*) \| (`[^|]+`) \| ([^|]*)\| [^|]*\|$/gm;
 
-export const documentedLines: readonly DocumentedLine[] = [...text.matchAll(ROW)].map(
-  ([, levels = "", message = "", fields = ""]) => ({
-    levels: levels.split(", "),
-    message,
-    fields: namesIn(fields).sort(),
-    ofRun: fields.includes("the run's"),
-  }),
+export const documentedLines: readonly DocumentedLine[] = [...text.matchAll(ROW)].flatMap(
+  ([, levels = "", messages = "", fields = ""]) =>
+    [...messages.matchAll(/`([^`]+)`/g)].map(([, message = ""]) => ({
+      levels: levels.split(", "),
+      message,
+      fields: namesIn(fields).sort(),
+      ofRun: fields.startsWith("the event"),
+    })),
 );
 
-/** Every field of the table of fields. */
-export const documentedFields: ReadonlySet<string> = new Set(
-  [...text.matchAll(/^\| `(\w+)` \| [a-z]+ \| .* \| `.*` \|$/gm)].map(([, name]) => name ?? ""),
-);
+/** Every name in the first column of the table of fields. */
+export const documentedFields: readonly string[] = [
+  ...(text.split("\n## Fields\n")[1]?.split("\n## ")[0] ?? "").matchAll(/^\| (`.*?) \|/gm),
+].flatMap(([, names = ""]) => namesIn(names));
 
 /** What a line that was written has against the documentation; undefined where nothing. */
 export function undocumented(record: Readonly<Record<string, unknown>>): string | undefined {
