@@ -2,10 +2,8 @@ import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
 import { isLoopback, urlHost } from "../core/addresses.ts";
 
-/** Default port of the local platform. */
 export const PLATFORM_PORT = 4400;
 
-/** Default port of a bot. */
 export const BOT_PORT = 3000;
 
 /** Path of the MCP server over HTTP, on its own port and on a local platform. */

@@ -5,7 +5,6 @@ import { printable, printableStyled, printableText } from "../core/safe-text.ts"
 // All output of the command line passes through this file, so that no control character in a text from outside reaches
 // the terminal.
 
-/** Prints one or more lines on standard output. */
 export function print(text: string): void {
   process.stdout.write(`${printableText(text)}\n`);
 }
@@ -25,7 +24,6 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value));
 }
 
-/** Prints one or more lines on standard error. */
 export function printError(text: string): void {
   const stream = process.stderr;
   const [first = "", ...rest] = printableText(text)
@@ -49,7 +47,6 @@ const ERASE_LINE = "\r\u001b[K";
 /** In ms. Minimum time between two updates of a progress line. */
 const PROGRESS_INTERVAL_MS = 100;
 
-/** Reports the progress of long work. */
 export interface Progress {
   readonly show: (what: string, done: number, of?: number) => void;
   readonly end: () => void;

@@ -98,7 +98,6 @@ interface Choice<T extends string> {
   readonly hint: string;
 }
 
-/** State of a question. */
 interface Frame {
   readonly state: string;
   readonly error: string;

@@ -33,12 +33,10 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** Returns whether a system error has this code. */
 export function hasCode(error: unknown, code: string): boolean {
   return codeOf(error) === code;
 }
 
-/** Meanings and remedies of system error codes. */
 const meanings: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
   EACCES: ["permission denied", "Choose another directory, or change its permissions."],
   EPERM: ["permission denied", "Choose another directory, or change its permissions."],

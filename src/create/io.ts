@@ -24,7 +24,6 @@ export interface Io {
 /** Set by create-bot.js to the user's Node version, because a newer Node may continue. */
 const STARTED_ON = "CREATE_BOT_STARTED_ON";
 
-/** Returns the environment of this process. */
 export function processIo(): Io {
   const { [STARTED_ON]: startedOn, ...env } = process.env;
   // The reader of a pipe may close it, like `head`. The bot is created anyway.
@@ -65,7 +64,6 @@ function processTerminal(): Terminal | undefined {
   return { input: stdin, output: stdout };
 }
 
-/** Result of another program. */
 export interface RunResult {
   /** Exit code. `undefined` if the program could not be started or was killed. */
   readonly code: number | undefined;
@@ -84,7 +82,6 @@ export interface RunOptions {
   readonly timeoutMs?: number;
 }
 
-/** Runs a program to its end. */
 export type Run = (
   command: string,
   args: readonly string[],

@@ -79,7 +79,6 @@ function ownVersion(root: string): string {
   return version;
 }
 
-/** Parameters of one run. */
 interface Run {
   readonly options: Options;
   readonly asked: ReadonlySet<Question>;
@@ -144,7 +143,6 @@ function asks(options: Options, { terminal, env }: Io): boolean {
   return isOpen && terminal !== undefined && !yes && !json && isAttended(env);
 }
 
-/** Returns the files of the template and of its store. */
 function filesOf({ template, store }: Project, { root }: Source): TemplateFile[] {
   const folders = [join(root, "templates", template), join(root, "templates", "stores", store)];
   return folders.filter(exists).flatMap(readTemplate);
@@ -241,7 +239,6 @@ function finish(
 interface InstallFailure {
   /** Last output of the package manager. */
   readonly reason: string;
-  /** True if the user stopped the install. */
   readonly interrupted: boolean;
 }
 

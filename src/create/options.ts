@@ -12,7 +12,6 @@ export type Template = (typeof templates)[number];
 export type Store = (typeof stores)[number];
 export type PackageManager = (typeof packageManagers)[number];
 
-/** A question to the user. */
 export type Question = "dir" | "template" | "store" | "install" | "git";
 
 /** Oldest Node that runs a bot. */
@@ -58,11 +57,7 @@ export const flags = {
   version: { type: "boolean", short: "v", default: false },
 } as const;
 
-/**
- * Parses the command line.
- *
- * @throws {UsageError}
- */
+/** @throws {UsageError} */
 export function readOptions(argv: readonly string[], env: Io["env"]): Request {
   const { values, positionals } = parse(withoutSeparators(argv));
   if (values.help) return "help";
@@ -231,7 +226,6 @@ export function isAttended(env: Io["env"]): boolean {
   return env["TERM"] !== "dumb" && !UNATTENDED_VARIABLES.some(isSet);
 }
 
-/** The text of `--help`. */
 export const help: string = `Creates a bot.
 
   npm create service-bot@latest my-bot

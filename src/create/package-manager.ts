@@ -18,7 +18,6 @@ interface PackageManagerFacts {
   readonly lockFile: string;
   /** Files that an install reads besides package.json. A trailing `*` marks an optional file. */
   readonly files: readonly string[];
-  /** Arguments that install a bot's dependencies. */
   readonly installArgs: readonly string[];
   /** Runs a program of a dependency. */
   readonly exec: string;
@@ -26,7 +25,6 @@ interface PackageManagerFacts {
   readonly add: string;
   /** Adds a development dependency. */
   readonly addDev: string;
-  /** Default major version. */
   readonly newestMajor: number;
   toolchain(major: number): Toolchain;
 }

@@ -15,7 +15,6 @@ import {
 } from "./options.ts";
 import { detectPackageManager, majorOf } from "./package-manager.ts";
 
-/** Origin of the scaffolder. */
 export interface Source {
   /** Directory that contains `templates/`. */
   readonly root: string;

@@ -21,7 +21,6 @@ export function headLine(version: string): string {
   return `┌ create-service-bot ${version}`;
 }
 
-/** Formats a choice with its name and value. */
 export function choiceLine(name: string, value: string, mark = "◇"): string {
   return `${mark} ${name.padEnd(name.endsWith("?") ? 20 : 16)}${value}`;
 }
@@ -51,7 +50,6 @@ export function choiceLines(
   ];
 }
 
-/** Formats a finished step with its time. */
 export function step(what: string, ms: number): string {
   return `✔ ${what.padEnd(44)} ${seconds(ms)}`;
 }
@@ -97,7 +95,6 @@ const remarks = [
   [/ test$/, "offline"],
 ] as const;
 
-/** Formats the next steps with remarks. */
 export function nextLines(steps: readonly string[]): string[] {
   return steps.map((command) => {
     const remark = remarks.find(([ending]) => ending.test(command))?.[1];
@@ -154,7 +151,6 @@ export interface Result {
   readonly error?: { readonly message: string; readonly interrupted: boolean };
 }
 
-/** Returns the result before install and commit. */
 export function resultOf(project: Project, files: readonly string[]): Result {
   return {
     dir: project.target,
@@ -172,7 +168,6 @@ export function resultOf(project: Project, files: readonly string[]): Result {
   };
 }
 
-/** The value of finished work, with its time. */
 export interface Timed<T> {
   readonly value: T;
   /** Milliseconds. */
@@ -211,7 +206,6 @@ export async function timed<T>(
   }
 }
 
-/** Quotes a path for a shell. */
 export function quote(path: string, platform: NodeJS.Platform): string {
   if (platform === "win32") return /^[\w@%+=:,./\\-]+$/.test(path) ? path : `"${path}"`;
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

@@ -63,7 +63,6 @@ export function planFiles(template: readonly TemplateFile[], project: Project): 
   ].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Returns the configuration files of a package manager. */
 function packageManagerFiles({ packageManager, packageManagerMajor }: Project): BotFile[] {
   if (packageManager === "yarn") {
     const content = "# Node looks for packages in node_modules.\nnodeLinker: node-modules\n";
@@ -130,7 +129,6 @@ function valuesOf(project: Project): Readonly<Record<string, string>> {
 /** Version of the Node that a bot includes if the installed one is too old. */
 const NODE = "^24.0.0";
 
-/** Fills in the package.json of a template. */
 function manifest(template: string, project: Project): string {
   const { ownNode, packageManager } = project;
   const { dependencies, scripts } = needsOf[project.store];

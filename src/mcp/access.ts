@@ -10,7 +10,6 @@ const SCOPES_VALID_MS = 5 * 60_000;
 /** In ms. Limits probes while the platform cannot answer. */
 const UNCERTAIN_SCOPES_VALID_MS = 60_000;
 
-/** Asks the platform for the scopes of the token. */
 export type Probe = () => Promise<Readonly<Record<Scope, ScopeAnswer>>>;
 
 export interface AccessOptions {

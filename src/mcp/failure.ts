@@ -41,7 +41,6 @@ const remedies: Readonly<Partial<Record<string, string>>> = {
     "Tell whoever has set this up: the platform may be newer than this service-bot.",
 };
 
-/** Converts a failure to a result. */
 export function failedResult(failure: Failure): CallToolResult {
   // The platform's message may quote any text.
   const message = printable(failure.message);

@@ -51,7 +51,6 @@ interface UnderWay {
   calls: number;
   /** Calls of tokens that were not accepted before. */
   unfamiliar: number;
-  /** Bytes of messages. */
   bytes: number;
 }
 

@@ -110,7 +110,7 @@ export async function callTool(
   try {
     const { value, text, images = [] } = await run({ client, signal });
     access.addProvedBy(tool);
-    // Drops undefined fields, as JSON does.
+    // JSON has no undefined fields.
     const structuredContent: Record<string, unknown> = JSON.parse(JSON.stringify(value));
     // Logs the written content by id, without its text.
     if (tool.writes) logger.info({ tool: tool.name, id: structuredContent.id }, "written");

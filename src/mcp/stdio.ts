@@ -26,11 +26,9 @@ export interface StdioOptions {
   readonly stdout: Writable;
 }
 
-/** A connection over standard input and output. */
 export interface StdioConnection {
   /** Resolves when the client has closed the connection. */
   readonly ended: Promise<void>;
-  /** Ends the connection and its calls. */
   close(): Promise<void>;
 }
 

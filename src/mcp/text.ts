@@ -25,7 +25,6 @@ export function showWord(text: string): string {
   return /^[\w@.:/+=~?&%#,-]+$/.test(text) ? text : quote(text);
 }
 
-/** Formats a post or comment. */
 export function showPost({ id, author, createdAt, text, images }: Post): string {
   const parts = [author && showUsername(author.username), showTime(createdAt)];
   return [firstLine(id, parts, text), ...images.map(showImage)].join("\n");
@@ -76,7 +75,6 @@ export function showFields(fields: object): string {
     .join("\n");
 }
 
-/** Formats the first line of an item: id, facts and text. */
 function firstLine(id: string, parts: readonly (string | undefined)[], text?: string): string {
   const facts = [showWord(id), ...parts.filter((part) => part !== undefined)].join(" · ");
   return `- ${facts}${text === undefined ? "" : `: ${quote(text)}`}`;
@@ -104,7 +102,6 @@ interface PageInput {
   readonly cursor?: string | undefined;
 }
 
-/** Describes how to show the items of a listing. */
 export interface Items<T> {
   /** Name of an item, singular and plural. */
   readonly names: readonly [string, string];

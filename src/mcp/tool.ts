@@ -43,7 +43,6 @@ export type PreparedCall = (context: ToolContext) => Promise<ToolResult<unknown>
 export interface Tool extends ToolFacts {
   readonly input: z.ZodType;
   readonly output: z.ZodType;
-  /** Validates the arguments of a call. */
   prepare(given: unknown): PreparedCall | z.ZodError;
 }
 

@@ -79,7 +79,7 @@ export class Apps {
     this.#options = options;
   }
 
-  /** Lists all apps, the first one first. */
+  /** Lists all apps, oldest first. */
   list(): readonly AppView[] {
     const { people, apps } = this.#options.store;
     return apps.bots().map((bot) => this.#view(people.get(bot)));

@@ -4,7 +4,6 @@ import { invalid } from "./error.ts";
 import type { SavedSettings } from "./store/store.ts";
 import type { Timeline } from "./timeline/timeline.ts";
 
-/** Setting of the platform's clock. */
 export interface ClockSetting {
   /** In ms. Difference to the machine's clock; negative if behind. */
   readonly offsetMs: number;
@@ -34,7 +33,6 @@ interface Timer {
   due: number;
   readonly fn: () => void;
   readonly options: TimerOptions;
-  /** Cancels the timer of the machine's clock. */
   disarm: () => void;
 }
 

@@ -169,12 +169,10 @@ export class State {
     }
   }
 
-  /** The world of the current state. */
   get world(): World {
     return this.#world;
   }
 
-  /** Returns a copy of the whole state as a SQLite file. */
   copy(): Uint8Array {
     return this.#world.store.copy();
   }

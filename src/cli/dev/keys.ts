@@ -35,10 +35,8 @@ export interface KeyboardOptions {
   readonly open?: (url: string) => Promise<boolean>;
 }
 
-/** A text that the user is typing. */
 interface Typing {
   readonly line: Interface;
-  /** Key presses of the text. */
   readonly keys: PassThrough;
 }
 
@@ -92,7 +90,6 @@ export class Keyboard {
     this.#typing?.line.prompt(true);
   }
 
-  /** Performs the action of a key. */
   async press(key: string, now: number = performance.now()): Promise<void> {
     if (!this.#isConfirmed(key, now)) return;
     const { platform, print } = this.#options;

@@ -31,7 +31,6 @@ export class DevSession {
   readonly #options: DevSessionOptions;
   readonly #ended = Promise.withResolvers<void>();
   #bot: ChildProcess | undefined;
-  /** Secrets that the bot was started with. */
   #secrets = "";
   #stopWatching: () => void = () => undefined;
   #restarted: Promise<void> = Promise.resolve();
@@ -45,7 +44,6 @@ export class DevSession {
     return this.#ended.promise;
   }
 
-  /** Returns the bot's URL for deliveries. */
   webhook(port: number): string {
     return localWebhookUrl(Number.isNaN(port) ? undefined : port);
   }

@@ -113,7 +113,6 @@ async function ask(url: URL, apiKey?: string): Promise<unknown> {
   }
 }
 
-/** Returns findings about a running bot. */
 export function aboutBot(
   bot: RunningBot,
   config: Pick<Config, "delivery" | "pollIntervalMs" | "auditIntervalMs">,

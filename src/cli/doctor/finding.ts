@@ -25,7 +25,6 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** Input of the checks. */
 export interface Context {
   /** `undefined` if the environment is incomplete. */
   readonly config: Config | undefined;

@@ -81,7 +81,6 @@ async function checkDisk(address: DatabaseAddress): Promise<Finding[]> {
   return aboutDisk(address.file, ephemeralDiskOf(address.file));
 }
 
-/** Returns findings about the disk of a file. */
 export function aboutDisk(place: string, disk: EphemeralDisk | undefined): Finding[] {
   if (disk === undefined) return [];
   const loss = {
@@ -135,7 +134,6 @@ async function healthOf(address: DatabaseAddress, schema: string): Promise<Store
   return healthOfFile(address.file);
 }
 
-/** Returns findings about a database file. */
 export function aboutFile(place: string, health: FileHealth): Finding[] {
   const { ok, note, fail } = storage;
   const { mode, freeBytes, minFreeBytes, walBytes, network, damage } = health;
@@ -186,7 +184,6 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
   return [ok(`the file is ${checked}: ${bytes(health.bytes)}, WAL ${bytes(walBytes)}${free}`)];
 }
 
-/** Returns findings about a database server and its long transactions. */
 export function aboutServer({ version, longOpen }: ServerHealth): Finding[] {
   const found = longOpen.map(({ pid, application, state, seconds }) =>
     storage.note(
@@ -201,7 +198,6 @@ export function aboutServer({ version, longOpen }: ServerHealth): Finding[] {
   return [kept, ...found];
 }
 
-/** Returns findings about the contents of an inbox. */
 export function aboutInbox(report: InboxReport, now: number): Finding[] {
   const { dead, pending, oldestPendingAt, lanes } = report;
   const found: Finding[] = [];
@@ -227,7 +223,6 @@ export function aboutInbox(report: InboxReport, now: number): Finding[] {
     : [inbox.ok(`pending: ${count(pending, "event")}, no dead letters`)];
 }
 
-/** Returns findings about the instances of a bot. */
 export function aboutInstances(instances: readonly Pick<InstanceReport, "version">[]): Finding[] {
   if (instances.length === 0) return [];
   const versions = [...new Set(instances.map(({ version }) => printable(version)))];

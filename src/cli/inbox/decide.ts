@@ -29,7 +29,7 @@ const decisionFlags = {
   "dry-run": { type: "boolean" },
 } as const;
 
-/** More ids than a shell can pass on one command line. */
+/** The shell's own limit is lower. */
 const MAX_IDS = 100_000;
 
 const MAX_LIMIT = 1_000_000_000;

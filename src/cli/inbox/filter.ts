@@ -2,7 +2,6 @@ import type { EventState, InboxFilter } from "../../inbox/admin.ts";
 import { type Flags, oneOf, UsageError } from "../command.ts";
 import { quoted } from "../output.ts";
 
-/** Flags that select events. */
 export const filterFlags = {
   type: { type: "string" },
   lane: { type: "string" },
@@ -13,7 +12,6 @@ export const filterFlags = {
   until: { type: "string" },
 } as const;
 
-/** The flags in a usage line. */
 export const FILTER =
   "[--type TYPE] [--lane LANE] [--source webhook|poll] [--error TEXT] [--code CODE] [--since WHEN] [--until WHEN]";
 

@@ -248,7 +248,6 @@ function words(run: Run): string {
   return `${run.eventId} ${runWords(run)}`;
 }
 
-/** Hints at the cause. */
 const LOOK = {
   unfinished: "Is the handler slow, or is an earlier event still pending? Read the bot's log.",
   delivered: "Does the bot handle this type? Read the bot's log.",
@@ -262,7 +261,6 @@ function why({ count = 1 }: ActInput, outcome: "delivered" | "none", answers: nu
     : "The bot did not receive the event";
 }
 
-/** Returns the `error` object of `--json`. */
 export function errorObject(error: unknown): { readonly code: string; readonly message: string } {
   const message = messageOf(error);
   if (error instanceof UsageError) return { code: "USAGE", message };

@@ -7,7 +7,6 @@ import type { ControlClient } from "../control.ts";
 /** An API request that wrote content. */
 export type Answer = EntryOf<"api">;
 
-/** A run of the bot's handlers, as reported by the bot. */
 export type Run = EntryOf<"run">;
 
 /**
@@ -31,7 +30,6 @@ export interface Reaction {
 export interface Awaited {
   readonly act: ActInput;
   readonly result: ActResult;
-  /** Usernames of the bots that report their runs. */
   readonly reportingBots: readonly string[];
   /** Newest timeline entry before the action. */
   readonly after: number;
@@ -82,7 +80,6 @@ class Watch {
   /** Ids of the conversations and posts concerned. */
   readonly #places: ReadonlySet<string>;
   readonly #reporting: Set<string>;
-  /** The bots concerned. */
   readonly #bots = new Set<string>();
   /** Events that no bot has received. */
   readonly #untaken: Set<string>;

@@ -145,7 +145,7 @@ function sendMessage(act: Act): Outcome {
   return { concerns: messageIds(message), made: { message: message.seq } };
 }
 
-/** Returns the conversation of the sender and the bot. A given `conversationId` must be the same conversation. */
+/** Returns the conversation of the sender and the bot. Throws if `conversationId` names another one. */
 function conversationOf(act: Act): number {
   const { store, from, input } = act;
   const { people, blocks, conversations } = store;
@@ -236,7 +236,6 @@ function notifyOwner(
 interface Act {
   readonly store: Store;
   readonly write: EventWriter;
-  /** The person or bot that acts. */
   readonly from: User;
   /** The target bot of the input. `undefined` if the input has no `to`. */
   readonly to: User | undefined;
@@ -247,7 +246,6 @@ interface Act {
 
 interface Outcome {
   readonly concerns: Created;
-  /** The created content, if any. */
   readonly made?: Target;
 }
 
@@ -288,7 +286,7 @@ function postNamed({ posts }: Store, postId: string): Post {
   return post;
 }
 
-/** Returns the content. Rejects `to` if it is not the author. */
+/** Returns the content. Throws if `to` is not its author. */
 function ownedAsSaid<T extends Post | Comment>({ to }: Act, content: T, id: string): T {
   if (to === undefined || content.author === to.seq) return content;
   throw invalid(`${id} is of ${content.authorUsername}, not of ${to.username}`);

@@ -20,7 +20,6 @@ export interface LimitSettings {
 /** The rate limit, or one of the daily quotas. */
 export type LimitName = keyof LimitSettings;
 
-/** A daily quota. */
 export type Quota = Exclude<LimitName, "requestsPerMinute">;
 
 /** Returns a record with the same value for each limit. */
@@ -36,12 +35,11 @@ export function eachLimit<T>(value: T): { readonly [K in LimitName]: T } {
 
 export const NO_LIMITS: LimitSettings = eachLimit(null);
 
-/** Highest value of a limit. */
 export const MAX_LIMIT = 1_000_000;
 
 export const DAY_MS = 86_400_000;
 
-/** Returns the problems of limits set from code, each as a sentence with the name of the limit. */
+/** Returns a sentence for each invalid limit set from code. */
 export function limitProblems(limits: Partial<LimitSettings>): string[] {
   return Object.entries(limits)
     .filter(([, value]) => value !== null && !isLimit(value))
@@ -160,7 +158,7 @@ export class Limits {
 
 const MINUTE_MS = 60_000;
 
-/** Counts the requests of each app in the current minute. A restart may forget them because a minute is short. */
+/** Counts the requests of each app in the current minute, in memory. Losing the count in a restart is harmless. */
 class RequestRate {
   readonly #clock: Clock;
   readonly #used = new Map<number, number>();

@@ -28,7 +28,6 @@ import type { Uploads } from "../uploads/uploads.ts";
 import type { Limits, Quota } from "./limits.ts";
 import { isoTime, type PostView, type Views } from "./views.ts";
 
-/** Parts of the platform that the operations use. */
 export interface ApiParts {
   readonly store: Store;
   readonly publisher: Publisher;
@@ -40,7 +39,6 @@ export interface ApiParts {
 
 /** A request that has passed the token, kill switch, rate limit and scope checks. */
 export interface Call extends ApiParts {
-  /** The bot of the calling app. */
   readonly bot: User;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -70,7 +68,6 @@ export interface Operation extends Route {
 }
 
 export interface Result {
-  /** Body of the answer, as JSON. */
   readonly json: string;
   /** Ids of created content, for the timeline. */
   readonly created?: Created;

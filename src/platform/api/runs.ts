@@ -58,7 +58,6 @@ export interface BotAddress {
 }
 
 export interface RunReportsOptions {
-  /** Returns the world of the current state. */
   readonly world: () => { readonly store: Store; readonly shown: ShownEvents };
   readonly timeline: Timeline;
 }

@@ -48,7 +48,7 @@ export interface CronView {
   readonly name: string;
   readonly pattern: string;
   readonly timeZone: string;
-  /** Which of the times missed during downtime run later. */
+  /** Which of the runs missed during downtime are made up for. */
   readonly missed: "last" | "none";
   /** `null` if the cron will never run again. */
   readonly nextAt: string | null;
@@ -83,7 +83,6 @@ export interface TimersToFire {
 }
 
 export interface BotInboxesOptions {
-  /** Returns the store of the current state. */
   readonly store: () => Store;
   readonly timeline: Timeline;
   /** Returns the address and tokens of a bot. */
@@ -192,7 +191,6 @@ export class BotInboxes {
   }
 }
 
-/** A request to a bot that serves its inbox. */
 interface LocalOperation {
   /** Default: GET. */
   readonly method?: "POST";

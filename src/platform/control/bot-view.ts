@@ -26,7 +26,6 @@ export interface BotQuestion {
   readonly address: string | null;
   /** Tokens of the bot's app. They never leave this machine. */
   readonly apiKeys: readonly string[];
-  /** Cancels the request. */
   readonly signal: AbortSignal;
   /** Default: the global `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;

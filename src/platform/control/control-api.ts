@@ -15,7 +15,6 @@ const IMAGES = "/images";
 /** Accepts the token in the query because an EventSource cannot send headers. */
 const STREAM = "/stream";
 
-/** A request to the control API. */
 export interface Call {
   readonly incoming: Incoming;
   readonly request: Request;
@@ -26,7 +25,6 @@ export interface Call {
   readonly bot: string | undefined;
 }
 
-/** An operation of the control API. */
 export interface Endpoint extends Route {
   readonly answer: (call: Call) => Promise<Answer>;
 }

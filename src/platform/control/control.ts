@@ -332,9 +332,9 @@ export class Control extends Contents {
   }
 
   /**
-   * Resets the state as if its file were new: the initial content, the initial limits and the machine's time. The
-   * tokens and secret of the first app, the snapshots and the timeline stay. Bots notice the same as after a restored
-   * snapshot.
+   * Resets the state as if its file were new: initial content, initial limits and the machine's time. The tokens and
+   * secret of the first app, the snapshots and the timeline stay. Faults end, and requests in progress have no
+   * effect.
    */
   reset(): void {
     this.#options.state.reset();

@@ -7,7 +7,6 @@ import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
 
-/** Content written by an account. */
 export type Content =
   | { readonly post: Post; readonly quoted?: Post }
   | { readonly comment: Comment }

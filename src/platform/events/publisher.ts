@@ -22,7 +22,6 @@ export interface Cause {
   readonly at: number;
 }
 
-/** Writes events within a transaction. */
 export interface EventWriter {
   /**
    * Writes the events of the content, except for its author.
@@ -34,7 +33,6 @@ export interface EventWriter {
   notice(notice: Notice, cause: Cause): void;
 }
 
-/** Result of a transaction. */
 export interface Published<T> {
   readonly result: T;
   readonly events: readonly AnyEvent[];

@@ -2,7 +2,6 @@ import type { Random } from "../../core/clock.ts";
 import type { FaultEntry } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 
-/** Fields of every fault. */
 export interface Fault {
   /** `none` if no fault is active. */
   readonly mode: string;
@@ -13,12 +12,10 @@ export interface Fault {
 }
 
 export interface ActiveFaultOptions<F extends Fault> {
-  /** A fault with mode `none`. */
   readonly none: F;
   readonly target: FaultEntry["target"];
   readonly timeline: Timeline;
   readonly random: Random;
-  /** Describes a fault for the timeline. */
   readonly describe: (fault: F) => string;
   /** Text for the timeline when `times` is used up. */
   readonly afterwards: string;
@@ -43,12 +40,11 @@ export class ActiveFault<F extends Fault> {
     this.note("set", fault.mode === "none" ? "none" : this.#options.describe(fault));
   }
 
-  /** Ends the active fault, if any. */
   end(): void {
     if (this.#fault.mode !== "none") this.set(this.#options.none);
   }
 
-  /** Uses the fault once. Returns a fault of mode `none` if chance spares this use. */
+  /** Uses the fault once. Returns a fault of mode `none` if `rate` exempts this use. */
   take(): F {
     const { none, random, afterwards } = this.#options;
     const fault = this.#fault;

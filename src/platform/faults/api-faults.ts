@@ -46,7 +46,6 @@ const NONE: ApiFault = { mode: "none", match: "all", status: 503, delayMs: 3_000
 /** Statuses of `mix`, besides lost answers. */
 const MIXED_STATUSES = [429, 500, 503];
 
-/** Injects faults into API requests. */
 export class ApiFaults {
   readonly #random: Random;
   readonly #clock: Clock;
@@ -80,7 +79,7 @@ export class ApiFaults {
     for (const release of held) release();
   }
 
-  /** Ends the fault, if any, and releases the requests that it holds. */
+  /** Ends the fault and releases the requests that it holds. */
   end(): void {
     if (this.#active.current.mode !== "none" || this.#held.size > 0) this.set({ mode: "none" });
   }
@@ -161,7 +160,7 @@ export function refusal({ status, retryAfterSeconds }: MetFault): PlatformError 
   );
 }
 
-/** Returns the page of a gateway that gave up on the platform, without anything in the platform's own style. */
+/** Returns a gateway's error page, which contains nothing from the platform. */
 export function gatewayPage({ status, retryAfterSeconds }: MetFault): TextAnswer {
   return {
     status,

@@ -54,14 +54,14 @@ const MISSING_FIELDS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Commits events late, as if two transactions overlap and the one with the lower number ends last. No page, delivery or
- * cursor includes a late event. Once in the log, the event counts as new. The state file records which events are late.
+ * Commits events late, as if two transactions overlapped and the one with the lower number committed last. No page,
+ * delivery or cursor includes a late event. Once in the log, the event counts as new. The state file records which
+ * events are late.
  */
 export class EventFaults {
   readonly #options: EventFaultsOptions;
   readonly #active: ActiveFault<EventFault>;
   #cancel: () => void = () => {};
-  /** Number of sparse events since the fault was set. */
   #sparseEvents = 0;
 
   constructor(options: EventFaultsOptions) {
@@ -90,7 +90,6 @@ export class EventFaults {
     this.#active.set({ ...fault, lateMs });
   }
 
-  /** Ends the active fault, if any. */
   end(): void {
     this.#active.end();
   }

@@ -59,7 +59,6 @@ export class WebhookFaults {
     this.#active.set({ ...fault, status, delayMs });
   }
 
-  /** Ends the active fault, if any. */
   end(): void {
     this.#active.end();
   }

@@ -8,7 +8,6 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** Bytes of all bodies in progress on public endpoints. Four JSON uploads fit. */
 const bodies = new BodyBudget(32 * 1024 * 1024);
 
-/** Limits on reading a body. */
 export interface BodyLimit {
   readonly maxBytes: number;
   readonly tooLarge: () => PlatformError;

@@ -27,7 +27,6 @@ export function integer(
   throw invalid(`${name} must be a whole number from ${range.min} to ${range.max}`);
 }
 
-/** Returns `limit`: 1 to 50. */
 export function limit(query: URLSearchParams): number {
   return integer(query, "limit", { min: 1, max: MAX_PAGE, fallback: DEFAULT_PAGE });
 }

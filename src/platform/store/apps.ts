@@ -140,7 +140,6 @@ function scopesIn({ scopes }: { readonly scopes: string }): Scope[] {
   return JSON.parse(scopes) as Scope[];
 }
 
-/** A notification for the owner of an app. */
 export interface NewNotification {
   /** The `seq` of the app's bot. */
   readonly bot: number;

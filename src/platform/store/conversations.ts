@@ -20,7 +20,6 @@ export interface ConversationSummary {
   readonly lastAt: number;
 }
 
-/** A conversation in the control API. */
 export interface ConversationRow {
   readonly seq: number;
   readonly isGroup: number;
@@ -75,7 +74,6 @@ const MEMBERS = `
     UNION SELECT user FROM group_member WHERE conversation = @seq)
   ORDER BY u.seq`;
 
-/** Direct conversations, groups and their messages. */
 export class Conversations {
   readonly #find: Statement<[number, number], { seq: number }>;
   readonly #insert: Statement<[number, number]>;
@@ -126,7 +124,6 @@ export class Conversations {
     return this.#find.get(a, b)?.seq ?? Number(this.#insert.run(a, b).lastInsertRowid);
   }
 
-  /** Creates a group. */
   addGroup(members: readonly number[]): number {
     const seq = Number(this.#insertGroup.run().lastInsertRowid);
     for (const member of members) this.#insertMember.run(seq, member);

@@ -23,8 +23,8 @@ const FIRST_TABLES = ["event", "token", "user", "webhook"];
  * Opens the state file, creates its folder and migrates its schema. The file is locked until the database closes or the
  * process ends, because only one process may use it. The file contains tokens and secrets, so its mode becomes 0600.
  *
- * Statements with a join that run for each event write `+?` for the parameters of conditions. This build of SQLite
- * (STAT4) otherwise compiles the statement again for each value, which takes ten times as long as running it.
+ * Statements that join tables and run for each event write `+?` for the parameters of their conditions. This build of
+ * SQLite (STAT4) otherwise compiles the statement again for each value, which takes ten times as long as running it.
  *
  * @throws {ConfigError} if the file is in use, was written by a newer version, or cannot be used
  */

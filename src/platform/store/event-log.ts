@@ -100,7 +100,6 @@ export class EventLog {
     );
   }
 
-  /** Appends an event to the log of a bot. */
   append(recipient: number, { type, payload }: NewEvent, at: number): LoggedEvent {
     const json = JSON.stringify(payload);
     const seq = Number(this.#insert.run(recipient, type, json, at).lastInsertRowid);
@@ -135,8 +134,8 @@ export class EventLog {
   }
 
   /**
-   * Returns the newest event of a bot below all its late events, so that a reader who starts here misses none. 0 if
-   * there is none.
+   * Returns the newest event of a bot below all its late events, so that a reader who starts here misses none. 0 if the
+   * bot has no such event.
    */
   presentSeq(recipient: number): number {
     return this.#present.get({ recipient })?.seq ?? 0;
@@ -197,7 +196,6 @@ export class LateEvents {
     return this.#nextDue.get() ?? undefined;
   }
 
-  /** Lets the event enter the log. */
   release(seq: number): void {
     this.#release.run(seq);
   }

@@ -3,7 +3,6 @@ import type { Database, Statement } from "better-sqlite3";
 import type { ImageKind } from "../../core/image-kind.ts";
 import { PlatformError } from "../error.ts";
 
-/** An image of a post, comment or message. */
 export interface Image {
   /** File name in the public URL. */
   readonly file: string;
@@ -146,7 +145,6 @@ export class Images {
     return at === undefined ? undefined : at + UPLOAD_LIFETIME_MS;
   }
 
-  /** Removes expired uploads. */
   clean(now: number): void {
     this.#clean.run(now - UPLOAD_LIFETIME_MS);
   }

@@ -6,7 +6,6 @@ export interface Post extends Written {
   readonly reactions: number;
 }
 
-/** A post with its reactions. */
 export interface CountedPost extends Post {
   readonly likes: number;
   readonly reposts: number;
@@ -31,7 +30,6 @@ export interface TrendingWindow {
   readonly limit: number;
 }
 
-/** Content of a new post or comment. */
 export interface Draft {
   readonly author: number;
   readonly text: string;
@@ -52,7 +50,6 @@ const COMMENT = `
   FROM comment x JOIN user u ON u.seq = x.author`;
 const NEWEST = "WHERE x.author = +? ORDER BY x.seq DESC LIMIT 1";
 
-/** Posts and their comments. */
 export class Posts {
   readonly #addPost: Statement<[Draft & { quoted: number | null }]>;
   readonly #addComment: Statement<[Draft & { post: number; replyTo: number | null }]>;
@@ -115,7 +112,6 @@ export class Posts {
     return present(this.#comment.get(Number(lastInsertRowid)));
   }
 
-  /** Counts a reaction to a post. */
   react(post: number, kind: Reaction): void {
     this.#react.run({ post, kind });
   }

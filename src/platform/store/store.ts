@@ -66,7 +66,6 @@ export class Store {
     return this.#db.transaction(work).immediate();
   }
 
-  /** Returns a copy of the whole state as a SQLite file. */
   copy(): Uint8Array {
     return withoutWal(this.#db.serialize());
   }

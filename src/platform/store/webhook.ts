@@ -62,7 +62,6 @@ export class WebhookStore {
     );
   }
 
-  /** Returns the webhook of a bot. */
   get(bot: number): WebhookState {
     const row = this.#get.get(bot);
     if (row === undefined) throw new Error(`There is no app of the bot ${bot}`);

@@ -39,7 +39,6 @@ const MAX_READS: Bounds = { items: 200, bytes: 2 * 1024 * 1024 };
 /** Bytes kept of each request and response body. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** A finished call. */
 export interface EndedCall {
   readonly entry: Omit<ApiEntry, "kind" | "id">;
   /** Time of its arrival, in ms since 1970. */

@@ -23,7 +23,6 @@ export function textOf(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: true });
 }
 
-/** Returns a copy of the first `max` bytes. */
 export function firstBytes(bytes: Buffer, max: number): Buffer {
   // Copied because a view would keep all of the bytes in memory.
   return bytes.byteLength <= max ? bytes : Buffer.from(bytes.subarray(0, max));

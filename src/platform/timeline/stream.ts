@@ -94,7 +94,6 @@ function streamOf(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array>
   );
 }
 
-/** Lets a reader wait for the next entry. */
 class News {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;

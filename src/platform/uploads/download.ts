@@ -71,7 +71,7 @@ export function downloadWith({
   };
 }
 
-/** Parses a URL. Refuses it if no look-up is needed to find it invalid. */
+/** Parses a URL. Throws if the URL is invalid or names a private address. */
 function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   const url = URL.parse(text);
   if (url === null) {

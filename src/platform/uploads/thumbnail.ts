@@ -35,7 +35,6 @@ interface OpenedImage {
   toBuffer(): Promise<Uint8Array>;
 }
 
-/** Type of sharp's default export. */
 export type OpenImage = (
   bytes: Uint8Array,
   options: { limitInputPixels: number; failOn: "error" },

@@ -47,7 +47,7 @@ export interface DeliveryRecord extends DeliverySummary {
   readonly response: RecordedResponse | null;
 }
 
-/** The answer must be collected before. */
+/** Requires that the answer is already collected. */
 function recordOf(summary: DeliverySummary, sent: Sent): DeliveryRecord {
   return { ...summary, request: requestOf(sent), response: responseOf(sent) };
 }

@@ -16,7 +16,6 @@ export interface DeliveryResult {
   readonly error?: string;
 }
 
-/** A delivery with its request and answer. */
 export interface Sent extends DeliveryResult {
   /** Time of sending, in ms since 1970. */
   readonly at: number;
@@ -134,7 +133,6 @@ export interface Content {
   readonly events: number;
 }
 
-/** A request to an endpoint. */
 export interface SentRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -138,7 +138,6 @@ export class EndpointAnswer {
     return Buffer.concat(this.#kept);
   }
 
-  /** Number of kept bytes. */
   get bytes(): number {
     return this.#bytes;
   }

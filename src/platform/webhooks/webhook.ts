@@ -55,7 +55,6 @@ export class Webhook {
     this.#disableAfter = options.disableAfter;
   }
 
-  /** Username of the app's bot. */
   get username(): string {
     return this.#store.people.get(this.bot).username;
   }
@@ -112,7 +111,6 @@ export class Webhook {
     return secret;
   }
 
-  /** Records that these events were delivered. */
   succeeded(events: readonly LoggedEvent[]): void {
     this.#store.transaction(() => {
       this.#store.webhook.dequeue(events);

@@ -24,11 +24,7 @@ interface Body {
 const OFFLINE =
   "The platform does not answer. Is it still running? Start it again with: npm run dev";
 
-/**
- * Sends a request to the control API.
- *
- * @throws {ControlError}
- */
+/** @throws {ControlError} */
 export async function request<T>(
   method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
@@ -40,11 +36,7 @@ export async function request<T>(
   throw refusal(response.status, answer);
 }
 
-/**
- * Downloads a file.
- *
- * @throws {ControlError}
- */
+/** @throws {ControlError} */
 export async function download(path: string): Promise<Blob> {
   const response = await send("GET", path, {});
   if (response.ok) return response.blob();

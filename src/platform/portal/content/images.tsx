@@ -19,7 +19,7 @@ export function Images({ images, by }: ImagesProps) {
     images.length === 1 ? `image of @${by}` : `image ${index + 1} of ${images.length} of @${by}`;
   if (images.length === 0) return null;
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: hears the keys of its buttons and of the dialog
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles the keys of its buttons and of the dialog
     <div
       class="images"
       onKeyDown={(event) => {

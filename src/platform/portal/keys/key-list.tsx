@@ -1,7 +1,6 @@
 import { Dialog } from "../parts/dialog.tsx";
 import { keys } from "./keys.ts";
 
-/** Lists every active shortcut. */
 export function KeyList({ onClose }: { readonly onClose: () => void }) {
   const groups = Map.groupBy(keys.value, ({ group }) => group);
   return (

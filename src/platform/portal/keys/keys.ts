@@ -1,7 +1,6 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** A keyboard shortcut. */
 export interface Key {
   /** Value of `KeyboardEvent.key`: "d", "?", "Escape". */
   readonly key: string;

@@ -3,7 +3,6 @@ export interface ReadOutcome<T> {
   readonly error: Error | undefined;
 }
 
-/** A read in progress. */
 interface Flight {
   /** True if the data changed meanwhile, so that another read follows. */
   again: boolean;

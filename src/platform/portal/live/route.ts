@@ -22,7 +22,6 @@ export const route: ReadonlySignal<Route> = computed(() => {
   return { view, id: decode(id) };
 });
 
-/** Returns the title of a view. */
 export function title(view: View): string {
   return view.slice(0, 1).toUpperCase() + view.slice(1);
 }

@@ -3,7 +3,6 @@ import type { TimelineEntry } from "../../types.ts";
 import { ControlError, request } from "../api/request.ts";
 import { isTokenRefused, token } from "../api/token.ts";
 
-/** State of the connection to the timeline stream. */
 export type Connection = "connecting" | "open" | "lost";
 
 export const connection = signal<Connection>("connecting");

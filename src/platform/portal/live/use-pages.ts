@@ -3,7 +3,6 @@ import type { Page } from "../../types.ts";
 import { type Live, type LiveOptions, useLive } from "./use-live.ts";
 
 export interface Pages<T> extends Live<readonly T[]> {
-  /** True if there are further items. */
   readonly more: boolean;
   readonly loadMore: () => Promise<void>;
 }

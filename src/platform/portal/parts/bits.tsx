@@ -14,7 +14,6 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** An error with a button to retry. */
 export function Failure({ error, retry }: { error: Error; retry?: () => unknown }) {
   return (
     <div class="failure" role="alert">
@@ -95,10 +94,10 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Com
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-/** The body of a message. JSON is indented. */
+/** Text in wire format. JSON is indented. */
 export function Code({ text, label }: { text: string; label: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it can be scrolled, so the keyboard has to reach it
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
     <section class="code" tabIndex={0} aria-label={label}>
       <pre>{pretty(text)}</pre>
     </section>
@@ -113,7 +112,6 @@ function pretty(text: string): string {
   }
 }
 
-/** Saves content as a file through the browser. */
 export function save(name: string, content: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);

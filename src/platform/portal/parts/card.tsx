@@ -12,7 +12,6 @@ export interface CardProps {
   readonly children?: ComponentChildren;
 }
 
-/** A titled section of a view. */
 export function Card({ title, hint, head, live, children }: CardProps) {
   const id = useId();
   return (
@@ -39,7 +38,6 @@ export interface ListCardProps extends CardProps {
   readonly rows: readonly Row[] | undefined;
 }
 
-/** A card with a row for each item and a form for a new one. */
 export function ListCard({ rows = [], children, ...card }: ListCardProps) {
   return (
     <Card {...card}>

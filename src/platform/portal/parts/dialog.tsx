@@ -26,7 +26,7 @@ export function Dialog({ title, onClose, children, wide = false, firm = false }:
     };
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, by the browser
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes the dialog on Escape
     <dialog
       ref={element}
       class={wide ? "wide" : ""}

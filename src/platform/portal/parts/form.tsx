@@ -87,7 +87,6 @@ export interface FormProps {
   /** Name for screen readers. */
   readonly label: string;
   readonly fields?: readonly FieldSpec[];
-  /** Text of the button. */
   readonly submit: ComponentChildren;
   /** Keyboard shortcut that submits the initial values. */
   readonly shortcut?: string | undefined;

@@ -24,7 +24,6 @@ async function readTrouble() {
   return { faults, clock, hasStorage: storage.configured };
 }
 
-/** Current faults, clock and image storage. */
 export const trouble = createLive(readTrouble, { settleMs: SETTLE_MS });
 
 type Trouble = Awaited<ReturnType<typeof readTrouble>>;

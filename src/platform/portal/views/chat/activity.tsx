@@ -30,7 +30,6 @@ const storyOf = computed(() => {
   return found;
 });
 
-/** The newest event of each conversation, and of all posts. */
 const newestIn = computed(
   () => new Map([...overview.value.stories.values()].map((story) => [placeOf(story.event), story])),
 );
@@ -41,7 +40,6 @@ export function isFailing(place: string): boolean {
   return newest !== undefined && isTrouble(newest, overview.value);
 }
 
-/** Opens the trace of a message, post or comment. */
 export function trace(contentId: string | undefined): void {
   const story = contentId === undefined ? undefined : storyOf.peek().get(contentId);
   if (story !== undefined) traced.value = keyOfEvent(story.event);

@@ -15,7 +15,6 @@ import { Posts } from "./posts.tsx";
 import { TalkList, useConversations } from "./talk-list.tsx";
 import { between } from "./talks.ts";
 
-/** Conversations and posts, with the activity of the bot. */
 export function Chat() {
   const { app } = useShownApp();
   return (

@@ -17,7 +17,6 @@ const PAGE_LIMIT = 50;
 const END_TOLERANCE = 32;
 
 export interface LogProps {
-  /** Id of a conversation. */
   readonly id: string;
   /** Username of the author whose messages are on the right. */
   readonly own: string;
@@ -45,7 +44,7 @@ export function Log({ id, own, name }: LogProps) {
         class="log"
         role="log"
         aria-label={`Messages: ${name}`}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it can be scrolled, so the keyboard has to reach it
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
         tabIndex={0}
         onScroll={({ currentTarget: { scrollTop } }) => {
           // `scrollTop` is 0 at the end and negative above.

@@ -29,7 +29,6 @@ export interface PostsProps {
   readonly postId: string | undefined;
 }
 
-/** Posts of people and bots, with their comments. */
 export function Posts({ bot, postId }: PostsProps) {
   const live = usePages(postId === undefined ? control.posts : () => onePost(postId), {
     key: postId ?? "",

@@ -55,7 +55,6 @@ export function Uses({ event, bot, parts, canRun }: UsesProps) {
   );
 }
 
-/** Buttons that retry or discard a dead letter. */
 export function Decisions({ eventId: id, bot }: Pick<EntryOf<"run">, "eventId" | "bot">) {
   return (
     <div class="row">

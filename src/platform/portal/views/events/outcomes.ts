@@ -26,13 +26,11 @@ export interface Outcome {
   readonly since?: string;
 }
 
-/** Facts about bots that outcomes depend on. */
 export type Bots = Pick<Overview, "reporting" | "off">;
 
 /** In ms. Slower requests are highlighted, and slower runs show their duration. */
 export const SLOW_MS = 2_000;
 
-/** Describes the result of an event. */
 export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Outcome {
   const held = heldIn(parts);
   if (held !== undefined)
@@ -78,7 +76,6 @@ function failed({ attempt, outcome, error }: EntryOf<"run">): Outcome {
   return { tone: "bad", text: what + why };
 }
 
-/** Describes the answer to a delivery or request. */
 export function answerOf(answer: Parameters<typeof isFailed>[0]): Outcome {
   const { status } = answer;
   return {

@@ -15,7 +15,6 @@ function useRecord(id: string) {
   return useLive(read, { key: id, concerns: () => false });
 }
 
-/** A request and its answer, as sent and received. */
 export function Exchange({ id }: { readonly id: string }) {
   return (
     <Loaded live={useRecord(id)}>

@@ -9,7 +9,6 @@ export interface Filter {
   readonly onlyTrouble: boolean;
 }
 
-/** Returns the matching rows in order. */
 export function select(overview: Overview, { text, type, onlyTrouble }: Filter): readonly Thing[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return overview.things.filter((thing) => {

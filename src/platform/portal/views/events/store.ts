@@ -27,7 +27,6 @@ export const failedCount: ReadonlySignal<number> = computed(() => {
   return things.filter((thing) => isTrouble(thing, overview.value)).length;
 });
 
-/** Clears the search and filters. */
 export function showAll(): void {
   text.value = "";
   type.value = "";

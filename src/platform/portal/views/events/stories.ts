@@ -27,7 +27,6 @@ export interface Calls {
   recovered: boolean;
 }
 
-/** A change of the platform, for example a disabled webhook. */
 export interface Change {
   readonly kind: "change";
   readonly entry: EntryOf<"webhook" | "app" | "fault" | "state">;
@@ -211,7 +210,6 @@ export function intentOf(request: string): { readonly text: string; readonly at?
   }
 }
 
-/** Returns whether a delivery or request failed. */
 export function isFailed({ status, error }: Pick<Delivery, "status" | "error">): boolean {
   return error !== undefined || status === null || status >= 400;
 }

@@ -25,7 +25,6 @@ import {
 } from "./stories.ts";
 
 interface TraceProps {
-  /** Key of an event. */
   readonly id: string;
   /** Hides the payload, and all buttons except those for a dead letter. */
   readonly isBrief?: boolean;

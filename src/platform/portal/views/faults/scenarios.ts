@@ -7,7 +7,6 @@ export type Target = "webhook" | "api" | "events";
 
 export const targets: readonly Target[] = ["webhook", "api", "events"];
 
-/** A fault with its description. */
 export interface Scenario {
   readonly title: string;
   /** Reaction of the bot (docs/internals/guarantees.md). */
@@ -122,7 +121,6 @@ export const requests: readonly Scenario[] = [
   },
 ];
 
-/** Ends every fault. */
 export const noFaults: FaultsChange = {
   webhook: { mode: "none" },
   api: { mode: "none" },
@@ -189,7 +187,6 @@ function namesOf({ mode: _, ...fault }: Fault): readonly FieldName[] {
   return (Object.keys(fields) as FieldName[]).filter((name) => names.has(name));
 }
 
-/** Returns the fields of a scenario, filled with its values. */
 export function fieldsOf(scenario: Scenario): readonly FieldSpec[] {
   const { fault } = faultOf(scenario);
   return namesOf(fault).map((name) => {
@@ -224,7 +221,6 @@ export function isActive(scenario: Scenario, faults: FaultsState): boolean {
   return mode === fault.mode && (times === undefined) === (fault.times === undefined);
 }
 
-/** Returns the change that ends the fault of a scenario. */
 export function endOf(scenario: Scenario): FaultsChange {
   return { [faultOf(scenario).target]: { mode: "none" } };
 }

@@ -10,7 +10,6 @@ import { AccountForm } from "./account-form.tsx";
 import { createToken } from "./create-token.tsx";
 import { revokeWarning, scopes } from "./names.ts";
 
-/** Bots of the platform. Each has its own tokens, webhook and kill switch. */
 export function Bots() {
   const { apps = [], app: shown } = useShownApp();
   const rows = apps.map((app) => {
@@ -77,7 +76,6 @@ function Switch({ app: { bot, disabled } }: { readonly app: AppView }) {
 
 const scopeOptions = scopes.map(([value, hint]) => ({ value, hint, checked: true }));
 
-/** Tokens of the selected bot. */
 export function Tokens({ app }: { readonly app: AppView }) {
   const { username } = app.bot;
   const live = useLive(control.tokens, {

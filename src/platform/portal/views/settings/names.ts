@@ -19,12 +19,10 @@ export const limitTexts: Readonly<Record<LimitName, string>> = {
 
 export const limitNames: readonly LimitName[] = Object.keys(limitTexts) as LimitName[];
 
-/** Describes the use of a limit. */
 export function usage({ used, limit }: LimitView): string {
   return limit === null ? `${used} used, no limit` : `${used} of ${limit} used`;
 }
 
-/** Describes the consequence of revoking a token. */
 export function revokeWarning(
   standard: boolean,
   { bot: { username }, tokens }: Pick<AppView, "bot" | "tokens">,

@@ -9,7 +9,6 @@ import { Card, ListCard } from "../../parts/card.tsx";
 import { Action, Form } from "../../parts/form.tsx";
 import { AccountForm } from "./account-form.tsx";
 
-/** People who write to the bots. */
 export function People() {
   const live = usePeople();
   const rows = live.people.map(({ username, name }) => ({
@@ -44,7 +43,6 @@ interface NamesProps {
   readonly names: readonly string[];
 }
 
-/** Blocks between users. */
 export function Blocks({ names }: NamesProps) {
   const live = useLive(control.blocks, { key: "blocks", concerns: ({ kind }) => kind === "state" });
   const options = [...new Set([person.value, ...names])].map((value) => {

@@ -10,7 +10,6 @@ import { Action } from "../../parts/form.tsx";
 /** Runs change states and timers, and a fired timer leads to a run. */
 const concerns = ({ kind }: TimelineEntry) => kind === "run" || kind === "state";
 
-/** Reads the states whose keys begin with the prefix. */
 export function useStates(prefix: string): Pages<StateView> {
   const read = (cursor?: string) => control.states({ prefix, cursor });
   return usePages(read, { key: `${bot.value} ${prefix}`, concerns });

@@ -7,7 +7,6 @@ import { Failure, Time, Until } from "../../parts/bits.tsx";
 import { Card } from "../../parts/card.tsx";
 import { FireNow, StateItem, TimerItems, useCrons, useStates, useTimers } from "./lists.tsx";
 
-/** States, timers and cron schedules of the bot. */
 export function State() {
   const crons = useCrons();
   const { data, error, reload } = crons;
@@ -108,7 +107,6 @@ function States() {
 interface SectionProps {
   readonly title: string;
   readonly list: Pages<unknown>;
-  /** Text for an empty list. */
   readonly empty: string;
   readonly head?: ComponentChildren;
   readonly children: ComponentChildren;
