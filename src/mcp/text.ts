@@ -146,7 +146,7 @@ export async function readPage<T>(
   };
 }
 
-/** Returns the number of first items that fit into a result, at least one. */
+/** Returns how many of the first items fit into a result, at least one. */
 export function fitting(items: readonly unknown[]): number {
   let length = 0;
   const tooMany = items.findIndex((item) => {

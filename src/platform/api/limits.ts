@@ -71,7 +71,7 @@ const saved: z.ZodType<LimitSettings> = z.object(eachLimit(limit)).catch(NO_LIMI
 export interface LimitsOptions {
   readonly store: Pick<Store, "usage" | "settings">;
   readonly clock: Clock;
-  /** Override the limits of the state. */
+  /** Limits that override those of the state. */
   readonly given: Partial<LimitSettings>;
 }
 

@@ -143,7 +143,7 @@ function masked(value: string): string {
   return `${scheme}…${secret.length < SHORTEST_SECRET ? "" : secret.slice(-4)}`;
 }
 
-/** Describes a body that is not kept by its type and length. */
+/** Describes a dropped body by its type and length. */
 function unread(headers: KeptCall["headers"]): string {
   const length = headers["content-length"];
   const size = length === undefined ? "of a length that was not announced" : `${length} bytes`;
