@@ -79,7 +79,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         });
       });
 
-      test("an id that is known is passed over, whichever door it comes through", async () => {
+      test("a known id is skipped, from either source", async () => {
         await inbox.put(messages("1"), "webhook");
         expect(await inbox.put(messages("1", "2"), "poll")).toMatchObject({
           stored: ["2"],

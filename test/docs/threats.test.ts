@@ -9,7 +9,7 @@ const rowsOf = (page: string) =>
     .filter((line) => line.startsWith("| ") && line.includes("| `test/"));
 
 const threats = rowsOf("SECURITY.md");
-const mechanisms = rowsOf("docs/internals/faults.md");
+const mechanisms = rowsOf("docs/internals/guarantees.md");
 
 test("there are tables of threats and of mechanisms", () => {
   expect(threats.length).toBeGreaterThan(20);
@@ -20,4 +20,9 @@ test.each([...threats, ...mechanisms])("%s", (row) => {
   const [, file = "", title = ""] = /`(test\/[^`]+\.ts)`: (.+) \|$/.exec(row) ?? [];
   expect(existsSync(join(root, file)), file).toBe(true);
   expect(readFileSync(join(root, file), "utf8")).toContain(title);
+});
+
+test.each(mechanisms)("its source is there: %s", (row) => {
+  const [, source = ""] = /\| `(src\/[^`]+\.ts)` \|/.exec(row) ?? [];
+  expect(existsSync(join(root, source)), source).toBe(true);
 });

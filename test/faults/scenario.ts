@@ -20,7 +20,7 @@ export interface Outcome {
 
 /** A fault, driven against the real thing and checked. */
 export interface Scenario {
-  /** The name in the table of docs/internals/faults.md. */
+  /** The name in the printed table. */
   readonly name: string;
   /** Returns why the scenario cannot run here. `undefined` if it can. */
   whyNot?(): string | undefined;

@@ -169,7 +169,7 @@ describe("a bot", () => {
     expect(await value(other, "service_bot_deliveries_total", taken)).toBe(0);
   });
 
-  test("tells no secret and nothing that anybody wrote", async () => {
+  test("contains no secret and no message", async () => {
     const world = new World();
     const bot = await world.start({}, (one) =>
       one.on("dm.message", () => Promise.reject(new Error("canary-of-an-error"))),

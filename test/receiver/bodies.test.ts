@@ -129,7 +129,7 @@ test("a signature that becomes too old while its body arrives is refused as stal
 });
 
 describe("a body that the bot does not need", () => {
-  test("in tiny pieces closes its connection while the store is asked", async () => {
+  test("in tiny pieces closes its connection while the store is queried", async () => {
     const asked = Promise.withResolvers<void>();
     const store = Promise.withResolvers<boolean>();
     onTestFinished(() => store.resolve(true));

@@ -256,7 +256,7 @@ test("a request that is tried again has a span for each try, and what is put off
   });
 });
 
-test("no span has a text of people or a secret in it, whatever a handler does with them", async () => {
+test("no span contains a message or a secret", async () => {
   const world = new World();
   const words = 'meet me at the "old" pier';
   const answer = "the bot will be there at nine";

@@ -7,7 +7,7 @@ import { World, type WorldOptions } from "./world.ts";
 
 /** One kind of fault, inflicted again and again on bots that work. */
 export interface Fault<S extends Store = SqliteStore> {
-  /** The name in the table of docs/internals/faults.md. */
+  /** The name in the printed table. */
   readonly name: string;
   /** The unit of `times`: `kills`. */
   readonly counted: string;
