@@ -49,11 +49,11 @@ export class CommandError extends Error {
 export interface Command {
   /** One sentence for the list of commands, without a full stop. */
   readonly summary: string;
-  /** The form of a call, without the flags. */
+  /** Synopsis without the flags. */
   readonly usage: string;
   /** Follows the usage in `--help`: every flag. */
   readonly details: string;
-  /** Resolves to the exit code. */
+  /** Resolves with the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
 
@@ -73,7 +73,7 @@ export interface Flag {
   readonly multiple?: boolean;
   /** Placeholder or default of the value in the usage. */
   readonly value?: string;
-  /** Description. A line break continues on the next line. */
+  /** A line break continues on the next line. */
   readonly help: string;
 }
 

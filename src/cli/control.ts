@@ -21,7 +21,7 @@ import { CommandError, ownCommand } from "./command.ts";
 import { CONTROL_TOKEN_VARIABLE, PLATFORM_PORT, variable } from "./environment.ts";
 import { printError } from "./output.ts";
 
-/** In ms, for an answer. */
+/** In ms. Time for an answer. */
 const TIMEOUT_MS = 30_000;
 
 export interface ControlClientOptions {

@@ -105,7 +105,7 @@ function portOf(base: URL | undefined): number | undefined {
 /** In ms. A platform on this port answers within this time. */
 const PROBE_TIMEOUT_MS = 1_000;
 
-/** Command line names of the platform's options. */
+/** Command-line names of the platform's options. */
 const flagOf: Readonly<Record<string, string>> = {
   apiKey: "SERVICE_API_KEY",
   webhookSecret: "SERVICE_WEBHOOK_SECRET",

@@ -94,7 +94,6 @@ export function moment(at: number, now: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC (${age(at, now)})`;
 }
 
-/** Formats a local time of day. */
 export function clockTime(at: string | number): string {
   return new Date(at).toLocaleTimeString("en-GB");
 }

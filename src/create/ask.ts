@@ -185,7 +185,6 @@ function frame({ state, error }: Frame, label: string, answer: string, body: str
   return [`${styleText("yellow", "▲")} ${label}`, ...body, problem].join("\n");
 }
 
-/** Cancels a question when its terminal closes. */
 function untilClosed(terminal: Terminal): Terminal & { readonly signal: AbortSignal } {
   const closed = new AbortController();
   for (const event of ["end", "close"]) terminal.input.once(event, () => closed.abort());

@@ -40,7 +40,7 @@ export interface Options {
 
 export type Request = "help" | "version" | Options;
 
-/** Every flag, in the format of `parseArgs`. */
+/** In the format of `parseArgs`. */
 export const flags = {
   template: { type: "string", value: "NAME" },
   store: { type: "string", value: "NAME" },

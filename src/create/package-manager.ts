@@ -4,7 +4,7 @@ import { type PackageManager, packageManagers } from "./options.ts";
 
 /** Commands for a machine with only Node and npm, such as a CI service or the first stage of an image. */
 export interface Toolchain {
-  /** Installs the package manager. Absent for npm. */
+  /** Absent for npm, which comes with Node. */
   readonly setup?: string;
   /** Installs exactly the versions of the lock file. */
   readonly ci: string;
@@ -19,11 +19,11 @@ interface PackageManagerFacts {
   /** Files that an install reads besides package.json. A trailing `*` marks an optional file. */
   readonly files: readonly string[];
   readonly installArgs: readonly string[];
-  /** Runs a program of a dependency. */
+  /** Prefix of a command from a dependency. */
   readonly exec: string;
-  /** Adds a dependency. */
+  /** Command that adds a dependency. */
   readonly add: string;
-  /** Adds a development dependency. */
+  /** Command that adds a development dependency. */
   readonly addDev: string;
   readonly newestMajor: number;
   toolchain(major: number): Toolchain;

@@ -26,7 +26,7 @@ export interface Source {
 }
 
 export interface Dependency {
-  /** Version in package.json. */
+  /** Version range in package.json. */
   readonly spec: string;
   /** Path of the packed checkout inside the bot, if the bot depends on it. */
   readonly tarball?: string;
@@ -71,7 +71,6 @@ export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> 
   }
 }
 
-/** The bot to create, with all choices made. */
 export interface Project {
   /** Absolute path of its directory. */
   readonly target: string;

@@ -145,7 +145,6 @@ export interface Result {
   readonly git: boolean;
   /** True if the repository has its first commit. */
   readonly committed: boolean;
-  /** Commands to type next. */
   readonly next: readonly string[];
   /** Failure of the install. Absent on success. */
   readonly error?: { readonly message: string; readonly interrupted: boolean };

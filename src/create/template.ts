@@ -195,7 +195,6 @@ function newSecrets(): Secrets {
   };
 }
 
-/** Additions to a template for a store. */
 interface StoreNeeds {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly scripts: Readonly<Record<string, string>>;

@@ -36,7 +36,6 @@ export class Access {
     this.#clock = clock;
   }
 
-  /** Returns whether the given scopes permit a tool. */
   allows({ scopes }: Tool): boolean {
     const given = this.#given;
     return given === undefined || scopes.some((scope) => given.includes(scope));
@@ -83,7 +82,6 @@ export class Access {
   }
 }
 
-/** The platform refused the token. */
 export class TokenRefused extends Error {
   override readonly name = "TokenRefused";
 

@@ -7,7 +7,6 @@ import type { Tool } from "./tool.ts";
 /** Field of a result's `_meta` that describes a failure to programs. */
 const ERROR_META = "service-bot/error";
 
-/** A failed call, for programs. */
 export interface Failure {
   /** The platform's code (section 7), or a code of this library (docs/reference/errors.md). */
   readonly code: string;

@@ -11,7 +11,7 @@ type Content = CallToolResult["content"][number];
 /** Previews per result, because each costs the model tokens. */
 const MAX_PREVIEWS = 8;
 
-/** Bytes of a preview. */
+/** In bytes. */
 const MAX_PREVIEW_BYTES = 512 * 1024;
 
 /** In ms, for all previews of a result. */

@@ -136,7 +136,6 @@ function notAllowed({ scopes }: Tool): Failure {
   return { code: "AGENT_SCOPE_MISSING", message, retryable: false };
 }
 
-/** Returns the failure of invalid arguments, naming each. */
 function misuse({ issues }: z.ZodError): Failure {
   const isTooMany = issues.some(
     ({ code, path }) => code === "too_big" && path.length === 1 && path[0] === "imageKeys",

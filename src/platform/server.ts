@@ -187,7 +187,6 @@ async function servePlatform(
   }
 }
 
-/** Sends a complete answer with a single write. */
 async function sendAnswer(response: ServerResponse, answer: Answer): Promise<void> {
   const { status, headers, body } = answer;
   if (body instanceof ReadableStream) return await sendWebResponse(response, toResponse(answer));

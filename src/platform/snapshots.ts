@@ -18,13 +18,13 @@ interface Snapshot extends SnapshotView {
   readonly file: Uint8Array;
 }
 
-/** Number of snapshots kept at a time. */
+/** Snapshots kept at a time. */
 const MAX_SNAPSHOTS = 20;
 
-/** Total bytes of all snapshots. */
+/** For all snapshots together. */
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 
-/** Longest name, in characters. */
+/** In characters. */
 const MAX_NAME_LENGTH = 100;
 
 export interface SnapshotsOptions {

@@ -69,7 +69,7 @@ export const dev: Command = defineCommand({
 
 interface Served {
   readonly entry: string;
-  /** Environment of this process without the variables of `.env`. */
+  /** Without the variables of `.env`. */
   readonly environment: NodeJS.ProcessEnv;
   readonly botPort: ChosenPort;
 }

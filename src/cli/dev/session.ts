@@ -20,7 +20,7 @@ export interface DevSessionOptions {
   readonly platform: Platform;
   /** Entry file of the bot. */
   readonly entry: string;
-  /** Environment of this process without the variables of `.env`. */
+  /** Without the variables of `.env`. */
   readonly environment: NodeJS.ProcessEnv;
   /** Prints lines above the text that the user is typing. */
   readonly keyboard: Keyboard;

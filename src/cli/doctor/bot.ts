@@ -10,7 +10,7 @@ import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
 const { ok, note } = findingsOf("bot");
 
-/** In ms, for an answer of the bot. */
+/** In ms. Time for an answer. */
 const TIMEOUT_MS = 5_000;
 
 /** In ms. Polling beyond this time means that the webhook does not work. */

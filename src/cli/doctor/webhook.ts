@@ -6,7 +6,7 @@ import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
 const { ok, note, fail } = findingsOf("webhook");
 
-/** In ms, for an answer. */
+/** In ms. Time for an answer. */
 const TIMEOUT_MS = 5_000;
 
 /** In seconds. Twice the tolerance, because either clock may be slightly off. */

@@ -113,7 +113,7 @@ const timerFlags = {
   fire: { type: "boolean" },
 } as const;
 
-/** Lists pending timers or makes them due now. */
+/** Lists pending timers, or makes them due now. */
 export const timers: Action = (args) => {
   const { flags } = readArguments(args, timerFlags, { max: 0 });
   const { lane, name, key, fire } = flags;

@@ -81,7 +81,6 @@ class Watch {
   readonly #places: ReadonlySet<string>;
   readonly #reporting: Set<string>;
   readonly #bots = new Set<string>();
-  /** Events that no bot has received. */
   readonly #untaken: Set<string>;
   /** Events that no bot has reported as done. */
   readonly #undone: Set<string>;
@@ -118,7 +117,6 @@ class Watch {
     return this.isReporting ? { outcome: "handled", answers } : undefined;
   }
 
-  /** Returns the outcome at the timeout. */
   timeOut(): Reaction {
     return {
       outcome: this.isTaken ? "delivered" : "none",

@@ -271,7 +271,6 @@ function postOf(act: Act): Post {
   return ownedAsSaid(act, postNamed(store, input.postId), input.postId);
 }
 
-/** Returns the named comment, of any author. */
 function commentNamed(act: Act, commentId: string): Comment {
   const seq = seqOf("cm", commentId);
   const comment = seq === undefined ? undefined : act.store.posts.comment(seq);

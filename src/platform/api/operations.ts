@@ -69,7 +69,7 @@ export interface Operation extends Route {
 
 export interface Result {
   readonly json: string;
-  /** Ids of created content, for the timeline. */
+  /** For the timeline. */
   readonly created?: Created;
   /** Events in the answer, for the timeline. */
   readonly eventIds?: readonly string[];

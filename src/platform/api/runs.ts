@@ -16,7 +16,7 @@ import type { Store } from "../store/store.ts";
 import type { EntryOf, Timeline } from "../timeline/timeline.ts";
 import { authenticate, bearerIn } from "./token.ts";
 
-/** Longest text in a report, in characters. */
+/** In characters. */
 const MAX_LENGTH = 10_000;
 
 /** In characters. The event of a cron contains its name of up to 100 characters. */

@@ -72,7 +72,6 @@ export interface UploadView extends ImageView {
   readonly bytes: number;
 }
 
-/** Converts rows into the JSON objects of the API. */
 export class Views {
   readonly #images: Images;
   readonly #origin: string;

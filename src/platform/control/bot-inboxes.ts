@@ -85,7 +85,6 @@ export interface TimersToFire {
 export interface BotInboxesOptions {
   readonly store: () => Store;
   readonly timeline: Timeline;
-  /** Returns the address and tokens of a bot. */
   readonly questionTo: (bot: User) => BotQuestion;
 }
 

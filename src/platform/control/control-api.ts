@@ -114,7 +114,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Returns the JSON body of the answer. */
+/** Its result becomes the JSON body of the answer. */
 type Handler = (call: Call) => unknown;
 type BodyHandler<T> = (body: T, call: Call) => unknown;
 

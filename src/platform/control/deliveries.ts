@@ -132,7 +132,7 @@ export class ForcedDeliveries {
   }
 }
 
-/** Longest body, in bytes. */
+/** In bytes. */
 const MAX_BYTES = 1024 * 1024;
 
 const EVENT_ID = /^evt_[\w-]{1,64}$/;

@@ -23,13 +23,13 @@ import {
 } from "./control-api.ts";
 import * as bodies from "./schemas.ts";
 
-/** Longest wait of a long poll, in ms. */
+/** In ms. */
 const MAX_WAIT_MS = 30_000;
 
 /** Most events in one answer. The client reads a longer log page by page. */
 const MAX_EVENTS = 1_000;
 
-/** Largest snapshot to upload, in bytes. */
+/** In bytes. */
 const MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 
 /** A separate budget, because a snapshot requires the token and its size would exhaust the budget of the API. */

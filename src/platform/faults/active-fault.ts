@@ -57,7 +57,6 @@ export class ActiveFault<F extends Fault> {
     return fault;
   }
 
-  /** Adds a timeline entry about the fault. */
   note(
     change: FaultEntry["change"],
     detail: string,

@@ -141,7 +141,6 @@ export class EventFaults {
     this.#cancel();
   }
 
-  /** Uses the fault once if it has this mode. */
   #takes(mode: EventFault["mode"]): boolean {
     return this.#active.current.mode === mode && this.#active.take().mode === mode;
   }

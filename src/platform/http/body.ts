@@ -2,7 +2,7 @@ import { BodyBudget, BodyError, type BodyProblem, readWebBody } from "../../core
 import type * as z from "../../core/zod.ts";
 import { invalid, PlatformError } from "../error.ts";
 
-/** Largest request body, in bytes. */
+/** In bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Bytes of all bodies in progress on public endpoints. Four JSON uploads fit. */

@@ -14,7 +14,6 @@ export function text(query: URLSearchParams, name: string): string | undefined {
   throw invalid(`${name} must be given once`);
 }
 
-/** Returns a query parameter as a whole number. */
 export function integer(
   query: URLSearchParams,
   name: string,

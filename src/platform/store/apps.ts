@@ -1,7 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import { allScopes, type Scope } from "../../core/platform-contract.ts";
 
-/** The apps and their kill switches. */
 export class AppStore {
   readonly #add: Statement<[number]>;
   readonly #bots: Statement<[], { bot: number }>;
@@ -41,7 +40,6 @@ export interface Grant {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** A token without its secret part. */
 export interface TokenFacts {
   readonly seq: number;
   readonly lastFour: string;

@@ -30,7 +30,6 @@ export type Target =
   | { readonly comment: number }
   | { readonly message: number };
 
-/** A file served below `/media`. */
 export interface ImageFile {
   readonly kind: ImageKind;
   readonly data: Uint8Array;

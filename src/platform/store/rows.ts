@@ -4,7 +4,6 @@ export interface Window {
   readonly limit: number;
 }
 
-/** Fields of every post, comment and message. */
 export interface Written {
   readonly seq: number;
   readonly author: number;

@@ -29,7 +29,6 @@ interface WebhookRow {
 const OWED = `webhook.enabled AND NOT app.disabled AND (json_array_length(webhook.types) = 0
   OR event.type IN (SELECT value FROM json_each(webhook.types)))`;
 
-/** The webhooks of all apps and the queues of their pending deliveries. */
 export class WebhookStore {
   readonly #get: Statement<[number], WebhookRow>;
   readonly #put: Statement<[WebhookRow & { bot: number }]>;

@@ -97,7 +97,6 @@ export class CallRecords {
     return calls.map(summaryOf);
   }
 
-  /** Returns the full record of a call. */
   find(id: string): CallRecord | undefined {
     const seq = seqOf("call", id) ?? 0;
     const kept = this.#kept.get(seq) ?? this.#reads.get(seq);

@@ -8,7 +8,7 @@ import { messageOf } from "../../errors.ts";
 import { invalid, PlatformError } from "../error.ts";
 import { imageTooLarge, MAX_IMAGE_BYTES } from "./upload-body.ts";
 
-/** In ms. Timeout of a download. */
+/** In ms. */
 export const DOWNLOAD_TIME_LIMIT_MS = 10_000;
 
 /**

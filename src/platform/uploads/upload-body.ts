@@ -14,7 +14,6 @@ export function imageTooLarge(): PlatformError {
   return new PlatformError(400, "TOO_LARGE", `An image holds at most ${MAX_IMAGE_BYTES} bytes.`);
 }
 
-/** Limit for JSON and for multipart/form-data. */
 const uploadLimit: BodyLimit = { maxBytes: MAX_UPLOAD_BODY_BYTES, tooLarge: imageTooLarge };
 
 /** A parsed upload: a URL to download, or bytes with an optional media type. */

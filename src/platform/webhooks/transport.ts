@@ -22,7 +22,6 @@ export interface RawAnswer {
   readonly read: (onChunk: (chunk: Uint8Array) => void) => Promise<boolean>;
 }
 
-/** Sends deliveries to endpoints. */
 export interface Transport {
   /** Resolves once the status has arrived. */
   post(post: Post): Promise<RawAnswer>;

@@ -29,7 +29,6 @@ export class Webhooks {
     this.#app(bot).deliverer.wake();
   }
 
-  /** Starts deliveries to every bot whose schedule is idle. */
   wakeAll(): void {
     for (const bot of this.#options.store.apps.bots()) this.wake(bot);
   }

@@ -25,7 +25,7 @@ export interface ComposerProps {
   readonly label: string;
   readonly send: string;
   readonly placeholder: string;
-  /** Username of the author. */
+  /** Username. */
   readonly from: string;
   /** `imageKeys` are keys of uploaded images. */
   readonly onSend: (content: { text: string; imageKeys?: readonly string[] }) => Promise<unknown>;

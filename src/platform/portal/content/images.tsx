@@ -6,7 +6,7 @@ export type Image = Omit<ImageView, "thumbUrl"> & Partial<Pick<ImageView, "thumb
 
 export interface ImagesProps {
   readonly images: readonly Image[];
-  /** Username of the author. */
+  /** Username. */
   readonly by: string;
 }
 

@@ -25,7 +25,6 @@ function isOfPage({ group }: Key): boolean {
   return group === "Views" || group === "Do";
 }
 
-/** Registers shortcuts while the component is mounted. */
 export function useKeys(mine: readonly Key[]): void {
   const current = useRef(mine);
   current.current = mine;

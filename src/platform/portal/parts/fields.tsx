@@ -10,7 +10,7 @@ interface Option {
   readonly checked?: boolean;
 }
 
-/** Description of a field. The browser validates its constraints. */
+/** The browser validates the constraints. */
 export interface FieldSpec {
   readonly name: string;
   readonly label: string;

@@ -20,7 +20,7 @@ function useTask(run: (form?: HTMLFormElement) => unknown, done: string | undefi
 export interface ActionProps {
   /** If it throws, the page shows the message of the error. */
   readonly run: () => unknown;
-  /** Toast after success. */
+  /** Text of the toast after success. */
   readonly done?: string | undefined;
   readonly tone?: "primary" | "danger" | "quiet" | undefined;
   readonly disabled?: boolean;

@@ -14,7 +14,6 @@ interface Secret {
 
 const shown = signal<Secret>();
 
-/** Shows a new secret once, in any view. */
 export function showSecret(secret: Secret): void {
   shown.value = secret;
 }

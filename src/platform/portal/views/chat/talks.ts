@@ -1,6 +1,6 @@
 import type { AuthorView, ControlConversation } from "../../../types.ts";
 
-/** Finds the direct conversation of two users. */
+/** Ignores groups. */
 export function between(
   all: readonly ControlConversation[],
   one: string,

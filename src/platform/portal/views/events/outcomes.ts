@@ -18,7 +18,6 @@ import {
 /** `bad` needs attention; `warn` may resolve by itself. */
 export type Tone = "bad" | "warn" | "plain";
 
-/** Result of an event, delivery, run or request. */
 export interface Outcome {
   readonly tone: Tone;
   readonly text: string;

@@ -41,7 +41,6 @@ export function Exchange({ id }: { readonly id: string }) {
   );
 }
 
-/** The reason why a delivery failed, and its remedy. */
 export function FailedDelivery({ id }: { readonly id: string }) {
   const { data } = useRecord(id);
   return data === undefined ? null : <Failed record={data} />;

@@ -1,6 +1,5 @@
 import type { View } from "../../live/route.ts";
 
-/** One sentence with the remedy of a failure. */
 export interface Remedy {
   readonly text: string;
   /** The view in which the user can apply the remedy. */

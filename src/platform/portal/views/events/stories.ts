@@ -9,7 +9,6 @@ type Held = EntryOf<"fault">;
 /** A timeline entry that belongs to an event. */
 export type Part = Delivery | Call | Run | Decision | Held;
 
-/** An event with all of its timeline entries. */
 export interface Story {
   readonly kind: "event";
   readonly event: EntryOf<"event">;
@@ -35,7 +34,6 @@ export interface Change {
 /** A row of the list. */
 export type Thing = Story | Calls | Change;
 
-/** Returns the first entry of a row. */
 export function entryOf(thing: Thing) {
   if (thing.kind === "event") return thing.event;
   return thing.kind === "calls" ? thing.call : thing.entry;
@@ -66,7 +64,6 @@ export interface Overview {
   readonly stories: ReadonlyMap<string, Story>;
   /** Requests without new events. `undefined` if there are none. */
   readonly idle: { readonly count: number; readonly lastAt: string } | undefined;
-  /** Bots whose webhook is disabled. */
   readonly off: ReadonlySet<string>;
   /** Bots that report their runs. For all others, the timeline has only deliveries. */
   readonly reporting: ReadonlySet<string>;

@@ -11,7 +11,7 @@ interface WantedToken {
   readonly bot: string;
 }
 
-/** Creates a token and shows it once. */
+/** Shows the token only once. */
 export async function createToken({
   scopes: wanted = everyScope,
   bot,

@@ -86,7 +86,6 @@ function Deliveries({ app: { webhook, bot } }: AppProps) {
   );
 }
 
-/** URL, event types and switch of the webhook. */
 function Endpoint({ app: { webhook } }: AppProps) {
   const [isEdited, setEdited] = useState(false);
   const { reload } = useShownApp();
