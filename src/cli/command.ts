@@ -9,7 +9,7 @@ import { quoted } from "./output.ts";
 /** Wrong arguments: exit code 2, nothing was done. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** The names that would have been accepted; empty if the problem is no name. */
+  /** Known names. Empty if the problem is not a name. */
   readonly known: readonly string[];
 
   constructor(message: string, known: readonly string[] = []) {
@@ -17,7 +17,7 @@ export class UsageError extends Error {
     this.known = known;
   }
 
-  /** Refuses a name, and suggests the nearest known one. */
+  /** Returns an error about an unknown name that suggests the nearest known one. */
   static unknown(kind: string, name: string, known: readonly string[]): UsageError {
     const near = nearestName(name, known);
     const hint = near === undefined ? "" : ` Did you mean ${near}?`;
@@ -47,11 +47,11 @@ export class CommandError extends Error {
 }
 
 export interface Command {
-  /** One sentence for the list of commands, without a full stop. */
+  /** One sentence for the list of commands, without a period. */
   readonly summary: string;
   /** Synopsis without the flags. */
   readonly usage: string;
-  /** Follows the usage in `--help`: every flag. */
+  /** Every flag. Follows the usage in `--help`. */
   readonly details: string;
   /** Resolves with the exit code. */
   run(args: readonly string[]): Promise<number>;

@@ -33,7 +33,7 @@ export function printError(text: string): void {
   stream.write(`${[problem, ...rest].join("\n")}\n`);
 }
 
-/** Colours a text on a terminal, unless `NO_COLOR` is set. */
+/** Colors a text on a terminal unless `NO_COLOR` is set. */
 export function coloured(
   colour: "red" | "yellow",
   text: string,

@@ -96,10 +96,10 @@ function parse(args: string[]) {
   }
 }
 
-/** The command that prints {@link help}. */
+/** Command that prints {@link help}. */
 const HELP = "npm create service-bot@latest -- --help";
 
-/** Describes what is wrong with the flags. Node's own message is about its parser. */
+/** Describes a wrong flag. Node's own message is about its parser. */
 function wordsOf(error: unknown): string {
   const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(messageOf(error))?.[1] ?? "";
   const known = Object.entries(flags).find(([name]) => `--${name}` === flag)?.[1];

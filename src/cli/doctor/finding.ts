@@ -59,7 +59,7 @@ const marks = { ok: "ok  ", note: "note", warn: "WARN", fail: "FAIL" } as const;
 
 const colours = { warn: "yellow", fail: "red" } as const;
 
-/** Describes a finding in one line, and its remedy in another. On a terminal long lines are filled. */
+/** Formats a finding as one line and its remedy as another. Wraps long lines on a terminal. */
 export function findingLines({ level, what, remedy }: Finding): readonly string[] {
   const mark = marks[level];
   const width = process.stdout.isTTY ? undefined : Number.POSITIVE_INFINITY;
