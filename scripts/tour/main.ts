@@ -1,6 +1,6 @@
 /**
- * Plays the first five minutes at a terminal, and writes docs/start/tour.md if they look different now.
- * With `--check` it writes nothing, and exits with 1 if they do.
+ * Plays the first five minutes at a terminal, and writes docs/start/tour.md if the session looks different.
+ * With `--check`, writes nothing and exits with 1 in that case.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -18,7 +18,7 @@ const file = join(root, "docs/start/tour.md");
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 
 const folder = await mkdtemp(join(tmpdir(), "service-bot-tour-"));
-// A check ignores times, so the bot need not take its usual ones.
+// A check ignores times, so the bot may poll sooner than usual.
 const hurried = { POLL_INTERVAL_MS: "300", AUDIT_INTERVAL_MS: "500", SILENCE_MS: "1500" };
 const shell = new Shell(folder, root, { ...environment(), ...(values.check ? hurried : {}) });
 try {
@@ -50,14 +50,14 @@ async function play(): Promise<Recorded[]> {
 function finish(page: string): void {
   const different = differences(readPage(), page);
   if (different.length === 0) {
-    console.log("docs/start/tour.md is as it was");
+    console.log("docs/start/tour.md is up to date");
   } else if (values.check) {
-    console.error(`docs/start/tour.md is not what is seen now; npm run docs -- tour mends it:`);
+    console.error(`docs/start/tour.md differs from the session; run npm run docs -- tour:`);
     console.error(different.join("\n"));
     process.exitCode = 1;
   } else {
     writeFileSync(file, page);
-    console.log("docs/start/tour.md is written");
+    console.log("docs/start/tour.md written");
   }
 }
 

@@ -7,40 +7,38 @@ export interface Recorded {
 
 const HEAD = `# The first five minutes
 
-A newcomer types and sees this, from making a bot to its tests. \`npm run docs -- tour\` writes this page from a real
-run at a real terminal. A test plays it again and fails if the page differs. Times are those of the recording; 4400 and
-3000 stand for the ports that were free, and \`~\` for the folder.
+This page records a real session at a terminal, from making a bot to running its tests. \`npm run docs -- tour\` writes
+it, and a test fails if the session looks different. \`~\` stands for the working folder.
 `;
 
-/** The end of the page. Its pictures are taken by `npm run docs -- screenshots`. */
+/** End of the page. `npm run docs -- screenshots` takes its pictures. */
 const TAIL = `
-## The same in a browser
+## See it in a browser
 
-The page at the address after \`portal\`, which \`o\` opens. \`npm run docs -- screenshots\` takes the pictures from a real
-run.
+Press \`o\`, or open the address after \`portal\`.
 
-**Chat**: a message on the left, and on the right what it caused: event, delivery, run, request.
+**Chat** shows a conversation, and beside it the event, delivery, run and request behind each message.
 
-![A conversation of Ada with the bot](images/portal-chat.png)
+![A conversation of Ada with the bot](../images/portal-chat.png)
 
-**Events**: a row an event, with what the bot made of it. Here the first delivery was made to fail with \`f\`.
+**Events** lists every event with its outcome. Here \`f\` made the first delivery fail.
 
-![Events, and what became of a mention](images/portal-events.png)
+![Events and their outcomes: the first delivery of a mention failed](../images/portal-events.png)
 
-**Faults**: a menu of scenarios, here in dark. A banner on every view says what is active.
+**Faults** breaks deliveries and answers on purpose. Here two faults are active.
 
-![Two faults that are active](images/portal-faults.png)
+![Two active faults in the portal](../images/portal-faults.png)
 
-**Webhook**: it is off, and the bot polls.
+**Webhook** switches deliveries off. Here the bot polls.
 
-![The webhook switched off, and the bot polling](images/portal-webhook.png)
+![The webhook switched off while the bot polls](../images/portal-webhook.png)
 
-On a phone: the **posts**.
+The portal also fits a phone.
 
-![The posts on a narrow screen](images/portal-phone.png)
+![The posts on a narrow screen](../images/portal-phone.png)
 `;
 
-/** The page, in Markdown. */
+/** Returns the page in Markdown. */
 export function pageOf(scenes: readonly Recorded[]): string {
   const parts = scenes.map(
     ({ title, words, shown }) => `\n## ${title}\n\n${words}\n\n\`\`\`console\n${shown}\`\`\`\n`,
@@ -49,14 +47,14 @@ export function pageOf(scenes: readonly Recorded[]): string {
 }
 
 /**
- * What a terminal shows in the end of what was printed: a line that was written over is gone, and so are words of the package
- * manager about this machine.
+ * Returns the final content of a terminal: overwritten lines are gone, and so are the package manager's warnings about
+ * this machine.
  *
- * @param usual ports and paths of this run, and what stands for each
+ * @param usual replacements for the ports and paths of this run
  */
 export function asShown(printed: string, usual: ReadonlyMap<string, string>): string {
   const lines = printed
-    // The prompt of `dev` ends its line with a return of its own, before that of the terminal.
+    // The prompt of `dev` writes a carriage return before that of the terminal.
     .split(/\r*\n/)
     .map((line) => line.split("\r").at(-1)?.trimEnd() ?? "")
     .filter((line) => !/^npm (?:warn|notice)/.test(line));
@@ -67,7 +65,7 @@ export function asShown(printed: string, usual: ReadonlyMap<string, string>): st
     .replace(/^(\$ .*\n)\n+/, "$1");
 }
 
-/** What varies from one run to the next, and from one machine to another. */
+/** Parts of the output that differ between runs and machines, with their placeholders. */
 const varying: readonly (readonly [RegExp, string])[] = [
   [/\b\d\d:\d\d:\d\d\b/g, "TIME"],
   [/\b\d+(?:\.\d+)? ?(ms|s)\b/g, "N $1"],
@@ -76,7 +74,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/You rolled a \d/g, "You rolled a N"],
 ];
 
-/** Tells what two pages differ in, scene by scene, but for what varies; nothing where they do not. */
+/** Lists the lines in which two pages differ, scene by scene. Varying parts are ignored. */
 export function differences(was: string, is: string): string[] {
   const [before, after] = [scenesOf(was), scenesOf(is)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((title) => {
@@ -89,7 +87,7 @@ export function differences(was: string, is: string): string[] {
   });
 }
 
-/** The lines below each title that are the same in every run. */
+/** Maps each title to the lines below it that every run has in common. */
 function scenesOf(page: string): ReadonlyMap<string, readonly string[]> {
   return new Map(
     page.split(/^(?=## )/m).map((part) => {
@@ -99,16 +97,16 @@ function scenesOf(page: string): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-/** How often a bot polls depends on the moment; and where two programs write at once, so does the order of their lines. */
+/** Drops lines about polls, because their number depends on timing. Sorts lines of two programs that write at once. */
 function lastingLines(lines: readonly string[]): readonly string[] {
   const lasting = lines
     .filter((line) => !line.includes("bot polled"))
     .map((line) => varying.reduce((text, [what, name]) => text.replaceAll(what, name), line));
-  // Only what the local platform and its bot write begins with the time.
+  // Only lines of the local platform and its bot begin with the time.
   return lines.some((line) => /^\d\d:\d\d:\d\d /.test(line)) ? lasting.sort() : lasting;
 }
 
-/** What is left of some lines when each of the others is taken away once. */
+/** Removes each of the other lines once. */
 function without(lines: readonly string[], others: readonly string[]): string[] {
   const left = [...lines];
   for (const other of others) {

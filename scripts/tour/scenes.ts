@@ -4,19 +4,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { within } from "../demo/process.ts";
 import type { Opened, Shell } from "./shell.ts";
 
-/** A part of the page: words, and what was typed and shown, in this order. */
+/** A part of the page: a paragraph, then the recorded session. */
 export interface Scene {
   readonly title: string;
   readonly words: string;
-  /** What stands at the terminal. */
+  /** Plays the scene and returns the content of the terminal. */
   play(shell: Shell): Promise<string>;
 }
 
-/** The ends of two lines, which come in any order. */
+/** Ends of two lines that come in any order. */
 const DELIVERED = "attempt 1\n";
 const said = (text: string) => `"${text}"\n`;
 
-/** In ms: a key that comes sooner after another one counts as part of a word. */
+/** In ms. A key that follows sooner counts as part of a word. */
 const BETWEEN_KEYS_MS = 500;
 
 async function press(dev: Opened, key: string): Promise<void> {
@@ -31,18 +31,18 @@ async function writeHello(dev: Opened): Promise<void> {
   dev.type("hello\r");
 }
 
-/** What a newcomer does. Each scene begins where the one before has ended. */
+/** Scenes of the tour. Each one begins where the previous one ended. */
 export const scenes: readonly Scene[] = [
   {
     title: "Make a bot",
-    words: `\`service-bot\` is a checkout of this repository; from the registry the first line is
-\`npm create service-bot@latest my-bot -- --yes\`. Without \`--yes\` it asks.`,
+    words: `\`service-bot\` is a clone of this repository. With the published packages, the command is
+\`npm create service-bot@latest my-bot -- --yes\`. Without \`--yes\` the command asks for each setting.`,
     play: (shell) => shell.run("node service-bot/create-bot.js my-bot --yes"),
   },
   {
     title: "Start it beside a local platform",
-    words: `No account, no network. Then \`d\` is pressed, and "hello" typed: Ada writes it to the bot. The last three lines are what happened, its
-delivery, and the bot's answer.`,
+    words: `No account or network is needed. Press \`d\`, and type a message as the user Ada. The last three lines are the event, its
+delivery and the bot's reply.`,
     play: async (shell) => {
       const dev = shell.open("npm run dev");
       await dev.shows(" bot ready");
@@ -52,8 +52,8 @@ delivery, and the bot's answer.`,
     },
   },
   {
-    title: "Talk to it from a second terminal",
-    words: `The exit code says whether the bot has answered, so this works in scripts, too.`,
+    title: "Write to it from a second terminal",
+    words: `The exit code is 1 if a handler fails, so the command works in scripts, too.`,
     play: async (shell) => {
       const shown = await shell.run(
         "npx service-bot trigger dm.message --from ben --text roll --wait",
@@ -64,9 +64,9 @@ delivery, and the bot's answer.`,
     },
   },
   {
-    title: "Change what it says",
-    words: `In \`src/handlers/dm-message.ts\`, "Hi" becomes "Good morning". As soon as the file is saved, the bot starts again; then Ada
-writes once more.`,
+    title: "Change its words",
+    words: `In \`src/handlers/dm-message.ts\`, replace "Hi" with "Good morning" and save. The bot restarts by itself. Then Ada writes
+again.`,
     play: async (shell) => {
       const dev = shell.opened;
       const file = join(shell.folder, "my-bot/src/handlers/dm-message.ts");
@@ -79,8 +79,8 @@ writes once more.`,
   },
   {
     title: "Switch the webhook off",
-    words: `\`w\`, pressed twice, switches it off, and Ada writes: nothing is delivered, and the bot finds the message in the event log. As none
-comes by webhook, it polls from then on. \`w\` again, and Ada writes: it is delivered, and the bot goes back to the webhook. \`q\` ends it.`,
+    words: `Press \`w\` twice to switch the webhook off. Ada writes, and the bot finds her message in the event log. From then on the
+bot polls. Press \`w\` again to switch the webhook on. After the next delivery, the bot returns to the webhook. \`q\` quits.`,
     play: async (shell) => {
       const dev = shell.opened;
       await press(dev, "w");
@@ -100,8 +100,8 @@ comes by webhook, it polls from then on. \`w\` again, and Ada writes: it is deli
   },
   {
     title: "Run its tests",
-    words:
-      "Offline, without a port and without your `.env`. They ask where an answer goes and not for its words, so they pass with the new greeting.",
+    words: `The tests need no network, no port and no \`.env\`. They pass with the new greeting, because they check where a reply
+goes and not its words.`,
     play: (shell) => shell.run("npm test"),
   },
 ];

@@ -4,10 +4,10 @@ import { AtTerminal } from "../../test/support/at-terminal.ts";
 import { within } from "../demo/process.ts";
 import { BrokenPromise } from "../demo/report.ts";
 
-/** Some programs install packages, in milliseconds. */
+/** In ms. Some programs install packages. */
 const PATIENCE_MS = 150_000;
 
-/** A newcomer's terminal: programs are run one after the other, or left open. */
+/** A newcomer's terminal. It runs programs one after the other, and leaves some open. */
 export class Shell {
   readonly folder: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
@@ -16,8 +16,8 @@ export class Shell {
   #cwd: string;
 
   /**
-   * @param folder where it begins; the checkout gets to be `service-bot` in it
-   * @param env of everything that is run
+   * @param folder the first working folder; `service-bot` in it links to the checkout
+   * @param env the environment of every program
    */
   constructor(folder: string, checkout: string, env: Readonly<Record<string, string | undefined>>) {
     this.folder = folder;
@@ -30,7 +30,7 @@ export class Shell {
     this.#cwd = join(this.#cwd, folder);
   }
 
-  /** The program that was left open last. */
+  /** The open program. */
   get opened(): Opened {
     if (this.#opened === undefined) throw new Error("nothing was opened");
     return this.#opened;
@@ -39,7 +39,7 @@ export class Shell {
   /**
    * Runs a program to its end.
    *
-   * @throws {BrokenPromise} when it does not end well
+   * @throws {BrokenPromise} unless its exit code is 0
    */
   async run(command: string): Promise<string> {
     const program = this.open(command);
@@ -49,7 +49,7 @@ export class Shell {
     throw new BrokenPromise(`${command} ended with ${code}:\n${shown}`);
   }
 
-  /** Starts a program and leaves it open, unless another one is. */
+  /** Starts a program. `opened` returns the first one that still runs. */
   open(command: string): Opened {
     const program = new AtTerminal(command.split(" "), { cwd: this.#cwd, env: this.#env });
     this.#all.push(program);
@@ -61,7 +61,7 @@ export class Shell {
     return opened;
   }
 
-  /** Ends whatever still runs. */
+  /** Ends the programs that still run. */
   close(): void {
     for (const program of this.#all) program.kill();
   }
@@ -86,14 +86,14 @@ export class Opened {
     this.#program.type(keys);
   }
 
-  /** Waits until all of these are shown, in any order. */
+  /** Waits until the terminal shows all these texts, in any order. */
   async shows(...texts: readonly string[]): Promise<void> {
     const { screen } = this.#program;
     const complaint = () => `${JSON.stringify(texts)} are not shown:\n${screen.text}`;
     await within(screen.shows(...texts), complaint);
   }
 
-  /** What was shown since the last time, whole lines, with the command before the first. */
+  /** Returns the lines since the last call. The first call begins with the command. */
   takes(): string {
     const { text } = this.#program.screen;
     const end = text.lastIndexOf("\n") + 1;
