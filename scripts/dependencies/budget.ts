@@ -1,12 +1,12 @@
 import type { Dependency } from "./tree.ts";
 
-/** What comes with a bot may be so much. Some room above what there is, so that what slips in is noticed. */
+/** Slightly above the current size, so that a new dependency is noticed. */
 export const limits: { readonly packages: number; readonly bytes: number } = {
   packages: 95,
   bytes: 34_000_000,
 };
 
-/** Licences that ask for nothing but that they are kept with the code. */
+/** Licences that only require that the licence is kept with the code. */
 export const allowedLicences: readonly string[] = [
   "0BSD",
   "Apache-2.0",
@@ -17,7 +17,7 @@ export const allowedLicences: readonly string[] = [
   "MIT",
 ];
 
-/** What is above the budget, or not permitted: in a sentence each. */
+/** Returns a sentence for each limit that is exceeded and each package that is not permitted. */
 export function complaints(tree: readonly Dependency[]): string[] {
   const bytes = totalBytes(tree);
   const named = ({ name, version }: Dependency) => `${name} ${version}`;

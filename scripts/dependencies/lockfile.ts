@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 
-/** A package as a package-lock.json has it. */
+/** An entry of package-lock.json. */
 export interface LockedPackage {
   readonly name: string;
-  /** Where it is installed, below the folder of the package-lock.json: `node_modules/a/node_modules/b`. */
+  /** Its folder, relative to package-lock.json: `node_modules/a/node_modules/b`. */
   readonly path: string;
   readonly version?: string | undefined;
   readonly resolved?: string | undefined;
@@ -35,7 +35,7 @@ const lockfile: z.ZodType<{ packages: Record<string, Entry> }> = z.object({
   packages: z.record(z.string(), entry),
 });
 
-/** Every package that the package-lock.json in this folder has, but for the one that it belongs to. */
+/** Returns every package in this folder's package-lock.json, except the root. */
 export function lockedPackages(folder: string): readonly LockedPackage[] {
   const text = readFileSync(join(folder, "package-lock.json"), "utf8");
   const { packages } = lockfile.parse(JSON.parse(text));
@@ -44,7 +44,7 @@ export function lockedPackages(folder: string): readonly LockedPackage[] {
     .map(([path, locked]) => ({ ...locked, path, name: path.replace(/^.*node_modules\//, "") }));
 }
 
-/** What comes with a bot: neither for development, nor of packages that are optional. */
+/** Returns true for a package that a bot installs, and false for development and optional ones. */
 export function isProduction({ dev, devOptional, peer }: LockedPackage): boolean {
   return !dev && !devOptional && !peer;
 }

@@ -5,7 +5,7 @@ import { complaints, limits, totalBytes } from "./budget.ts";
 import { dependenciesPage } from "./page.ts";
 import { productionTree } from "./tree.ts";
 
-/** Lists the packages that come with a bot and complains above the budget; writes docs/internals/dependencies.md. */
+/** Writes docs/internals/dependencies.md. Prints the largest packages, and fails if the budget is exceeded. */
 const tree = productionTree(root);
 const largest = tree.toSorted((one, other) => other.bytes - one.bytes).slice(0, 10);
 for (const { name, version, license, bytes } of largest) {

@@ -1,7 +1,7 @@
 import { allowedLicences, limits, totalBytes } from "./budget.ts";
 import type { Dependency } from "./tree.ts";
 
-/** docs/internals/dependencies.md: what is installed with a bot, by name, and under which licences. */
+/** Returns docs/internals/dependencies.md, with the packages that a bot installs and their licences. */
 export function dependenciesPage(tree: readonly Dependency[]): string {
   const rows = tree.map(
     ({ name, version, license, bytes }) =>
@@ -9,13 +9,13 @@ export function dependenciesPage(tree: readonly Dependency[]): string {
   );
   const text = `# Dependencies
 
-\`npm install service-bot\` brings ${tree.length} packages besides itself, ${megabytes(totalBytes(tree))} on the disk. No more than
-${limits.packages} and ${megabytes(limits.bytes)} are permitted, none of them may run a script when it is installed, and each has one of these licences,
-which ask for nothing but that they are kept with the code: ${allowedLicences.join(", ")}.
+\`npm install service-bot\` installs ${tree.length} packages besides itself, ${megabytes(totalBytes(tree))} on disk. A test permits at most
+${limits.packages} packages and ${megabytes(limits.bytes)}, and no install scripts. It permits these licences, which only require that the licence is kept
+with the code: ${allowedLicences.join(", ")}.
 
-\`npm run docs -- dependencies\` writes this page from package-lock.json and the installed packages. A bot gets newer
-versions if there are any. Code that is bundled into the two packages has its licences in their \`THIRD-PARTY.md\`. pg,
-sharp and pino-pretty come with a bot that asks for them, and are not counted.
+\`npm run docs -- dependencies\` writes this page from package-lock.json and the installed packages. A new bot installs
+newer versions if there are any. The licences of bundled code are in each package's \`THIRD-PARTY.md\`. The optional
+packages pg, sharp and pino-pretty are not counted.
 
 | package | version | licence | kB |
 |---|---|---|---:|
