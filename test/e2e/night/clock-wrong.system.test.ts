@@ -17,10 +17,8 @@ test.skipIf(!hasPromtool)(
     await night.lookAtFault();
     await night.expectDoctorFailure({
       area: "clock",
-      what: expect.stringMatching(
-        /^the clock is \d+ s behind the platform's, so every signature is refused$/,
-      ),
-      remedy: "Let NTP set the clock of this machine.",
+      what: expect.stringMatching(/\d+ s behind/),
+      remedy: expect.stringContaining("NTP"),
     });
     expect(await night.inbox("stats")).toMatchObject({ pending: 0, dead: 0 });
 

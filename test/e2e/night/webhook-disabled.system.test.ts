@@ -25,7 +25,7 @@ test.skipIf(!hasPromtool)(
     expect(findings).toContainEqual(
       expect.objectContaining({
         area: "bot",
-        what: expect.stringMatching(/^the bot runs, mode polling .*did not come by webhook/),
+        what: expect.stringContaining("mode polling"),
       }),
     );
     expect(await night.inbox("stats")).toMatchObject({ pending: 0, dead: 0 });
