@@ -22,7 +22,7 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Only the portal's own scripts run, and no other page can frame it or keep a reference to its window. */
+/** Only the portal's own scripts run. No other page can frame the portal or keep a reference to its window. */
 const guards = {
   "content-security-policy": [
     "default-src 'none'",

@@ -58,9 +58,9 @@ interface Parts {
 }
 
 /**
- * Creates a local platform as a function of requests: the API v1 under `/api/v1`, webhook deliveries, and the control API
- * under `/control/v1`. It opens no port; {@link startPlatform} gives it one. Several can be in one process, each with its
- * own state.
+ * Creates a local platform as a function of requests: the API v1 under `/api/v1`, webhook deliveries, and the control
+ * API under `/control/v1`. It opens no port; {@link startPlatform} does. A process can have several platforms, each
+ * with its own state.
  *
  *     const platform = createPlatform({ fetch: (request) => bot.handle(request) });
  *     const response = await platform.fetch(`${platform.url}/api/v1/me`, { headers });

@@ -99,7 +99,7 @@ export class BotInboxes {
   /**
    * Reads an event in the inbox of its bot: state, attempts and steps.
    *
-   * @param bot username; required for timer and cron events, because those of several bots may share an id
+   * @param bot username; needed only if several bots have a timer or cron event with this id
    * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED; 400 VALIDATION if several bots have the
    * event and none is named
    */
@@ -111,7 +111,7 @@ export class BotInboxes {
    * Makes the bot run a dead letter again or discard an event permanently, like `service-bot inbox`.
    *
    * @param bot see {@link event}
-   * @throws {PlatformError} see {@link event}
+   * @throws {PlatformError} as for {@link event}
    */
   async decide(id: string, decision: InboxDecision, bot?: string): Promise<InboxView> {
     const user = this.#recipientOf(id, bot);
@@ -126,7 +126,7 @@ export class BotInboxes {
    * Lists the states of a bot by key, 50 a page.
    *
    * @param input `prefix`: prefix of their keys
-   * @throws {PlatformError} see {@link event}; 400 VALIDATION for an invalid cursor
+   * @throws {PlatformError} as for {@link event}; 400 VALIDATION for an invalid cursor
    */
   async states(input: StatesInput = {}, bot?: string): Promise<Page<StateView>> {
     return await this.#ask(this.#botOf(bot), { path: ["states"], query: { ...input } });
@@ -136,7 +136,7 @@ export class BotInboxes {
    * Lists the timers of a bot, the next one first, 50 a page.
    *
    * @param input `lane`: exact lane of the handlers that set them
-   * @throws {PlatformError} see {@link event}; 400 VALIDATION for an invalid cursor
+   * @throws {PlatformError} as for {@link event}; 400 VALIDATION for an invalid cursor
    */
   async timers(input: TimersInput = {}, bot?: string): Promise<Page<TimerView>> {
     return await this.#ask(this.#botOf(bot), { path: ["timers"], query: { ...input } });
@@ -145,7 +145,7 @@ export class BotInboxes {
   /**
    * Makes timers due now: one timer, or all of a lane and name. The bot's inbox then has them as events.
    *
-   * @throws {PlatformError} see {@link event}
+   * @throws {PlatformError} as for {@link event}
    */
   async fireTimers(input: TimersToFire, bot?: string): Promise<{ readonly fired: number }> {
     const path = ["timers", "fire"];
@@ -155,7 +155,7 @@ export class BotInboxes {
   /**
    * Lists the cron schedules of a bot.
    *
-   * @throws {PlatformError} see {@link event}
+   * @throws {PlatformError} as for {@link event}
    */
   async crons(bot?: string): Promise<{ readonly items: readonly CronView[] }> {
     return await this.#ask(this.#botOf(bot), { path: ["crons"] });
@@ -164,7 +164,7 @@ export class BotInboxes {
   /**
    * Runs a cron now. Its next scheduled run stays.
    *
-   * @throws {PlatformError} see {@link event}
+   * @throws {PlatformError} as for {@link event}
    */
   async fireCron(name: string, bot?: string): Promise<{ readonly eventId: string }> {
     return await this.#ask(this.#botOf(bot), { method: "POST", path: ["crons", name, "fire"] });

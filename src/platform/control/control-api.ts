@@ -80,8 +80,8 @@ export class ControlApi {
 }
 
 /**
- * Refuses requests that other web pages can make a browser send. Besides the token, their Origin gives them away, and
- * browsers ask before they send these content types to another origin.
+ * Refuses requests that other web pages can make a browser send, in addition to the token check. Their Origin reveals
+ * them. A browser sends these content types to another origin only after a preflight.
  *
  * @throws {PlatformError} 403 FORBIDDEN; 415 UNSUPPORTED_MEDIA_TYPE
  */

@@ -144,7 +144,7 @@ export class Control extends Contents {
   /**
    * Returns an event with its deliveries and the API calls that it caused.
    *
-   * @param bot username; required for timer and cron events, because those of several bots may share an id
+   * @param bot username; needed only if several bots have a timer or cron event with this id
    * @throws {PlatformError} 404 NOT_FOUND, also while a fault delays the event; 400 VALIDATION if several bots have the
    * event and none is named
    */
@@ -320,7 +320,7 @@ export class Control extends Contents {
   /**
    * Returns the delivery as a curl command, signed now. The command contains a signature but no secret.
    *
-   * @throws {PlatformError} see {@link deliver}
+   * @throws {PlatformError} as for {@link deliver}
    */
   deliveryCommand(content: DeliveryContent, bot?: string): DeliveryCommand {
     return this.#world.forced.command(this.#bot(bot).seq, content);

@@ -1,4 +1,4 @@
-/** Prefix of the number in an id. */
+/** Prefix of an id. Names the kind of object. */
 export type IdPrefix = "u" | "c" | "m" | "p" | "cm" | "t" | "n" | "dlv" | "call";
 
 /** Event ids are padded, so that their alphabetical order is the order of the events (section 2). */

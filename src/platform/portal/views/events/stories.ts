@@ -112,7 +112,7 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   return { things, stories, idle, off, reporting };
 }
 
-/** Returns whether an entry belongs to an event or request instead of its own row. */
+/** Returns whether an entry is part of another row. */
 function isPart(entry: Exclude<TimelineEntry, { kind: "event" }>): entry is Part {
   if (entry.kind === "fault") {
     return entry.target === "api" && (entry.change === "held" || entry.change === "released");
