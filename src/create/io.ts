@@ -21,7 +21,7 @@ export interface Io {
   readonly run: Run;
 }
 
-/** Set by create-bot.js to the user's Node version, because a newer Node may continue. */
+/** Set by create-bot.js to the user's Node version, because the script may continue with a newer Node. */
 const STARTED_ON = "CREATE_BOT_STARTED_ON";
 
 export function processIo(): Io {

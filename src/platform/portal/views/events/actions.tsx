@@ -16,7 +16,7 @@ import { isTaken, type Part } from "./stories.ts";
 
 export interface UsesProps extends Pick<EventTrace, "event" | "bot"> {
   readonly parts: readonly Part[];
-  /** False for a dead letter, which can only be retried. */
+  /** False for a dead letter, because Retry runs it. */
   readonly canRun: boolean;
 }
 
