@@ -179,9 +179,7 @@ function statusFields(): string[] {
 
 describe("docs/operate/overview.md", () => {
   test("has every field of the status, and no other", () => {
-    const [table = ""] = section("docs/operate/overview.md", "## How the bot is doing").split(
-      "\n\n`log` is",
-    );
+    const [table = ""] = section("docs/operate/overview.md", "## Status").split("\n\n`log` is");
     const documented = rows(table).flatMap(([cell = ""]) =>
       [...cell.matchAll(/`([\w.]+)`/g)].map(([, name = ""]) => name),
     );

@@ -63,7 +63,7 @@ test.runIf(process.platform === "linux")("and every metric of its process by nam
 
 test("every label has a row that says what it can be", async () => {
   const families = [...(await scrape(await busyBot())).values()].filter(isOwn);
-  const [, table = ""] = /^## The labels\n([\s\S]*?)^## /m.exec(text) ?? [];
+  const [, table = ""] = /^## Labels\n([\s\S]*?)^## /m.exec(text) ?? [];
   const first = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = ""]) => [
     ...cell.matchAll(/`(\w+)`/g),
   ]);
