@@ -28,9 +28,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     checkOptions(options, BOT_OPTIONS);
     refuseProblems([keyProblem("name", options.name)]);
     if (options.state !== undefined && !isSchema(options.state)) {
-      refuseProblems([
-        "state must be a schema that follows Standard Schema v1, such as one of zod",
-      ]);
+      refuseProblems(["state must be a Standard Schema (v1), such as a zod schema"]);
     }
     this.#lifecycle = new Lifecycle(this, options, routesOf(this));
   }
@@ -147,7 +145,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
       isWarned = true;
       lifecycle.parts?.log.warn(
         { path, expected: webhookPath },
-        "a signed request passes the webhook by: its path is not WEBHOOK_PATH",
+        "a signed request arrived at another path than WEBHOOK_PATH",
       );
     };
     return toExpress(

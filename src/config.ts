@@ -11,32 +11,26 @@ export type DeliveryMode = "auto" | "webhook" | "polling";
 
 /** Options of a bot that override the environment. Each has the form of its variable; durations are milliseconds. */
 export interface ConfigOverrides {
-  /**
-   * SERVICE_BASE_URL: address of the platform, without `/api/v1`. It may have a path: below `https://host.example/social`
-   * the API is at `https://host.example/social/api/v1`. A query and a fragment are refused. Required.
-   */
+  /** SERVICE_BASE_URL: address of the platform without `/api/v1`; a path is allowed, such as `https://host.example/social`. Required. */
   readonly baseUrl?: string;
   /** SERVICE_API_KEY: bearer token. Required. */
   readonly apiKey?: string;
   /**
-   * SERVICE_WEBHOOK_SECRET: `whsec_…`; several, the newest first, during a rotation: comma-separated in the variable, a list in
-   * the option. Required unless `DELIVERY=polling`.
+   * SERVICE_WEBHOOK_SECRET: signing secret, `whsec_…`. During a rotation, several, newest first: comma-separated in the variable,
+   * a list in the option. Required unless `DELIVERY=polling`.
    */
   readonly webhookSecret?: string | readonly string[];
-  /**
-   * DELIVERY: `auto`: the webhook, with polling as the fallback; `webhook`: the event log is never read; `polling`: no webhook
-   * at all. Default `auto`.
-   */
+  /** DELIVERY: `auto` (webhook, polling as fallback), `webhook` (no polling) or `polling` (no webhook). Default `auto`. */
   readonly delivery?: DeliveryMode;
-  /** HOST: listening address. Default `127.0.0.1`. */
+  /** HOST: address to listen on. Default `127.0.0.1`. */
   readonly host?: string;
-  /** PORT: listening port, 0 to 65,535; 0 takes a free one. Default `3000`. */
+  /** PORT: port to listen on, 0 to 65,535; 0 takes a free port. Default `3000`. */
   readonly port?: number;
   /** WEBHOOK_PATH: path of the webhook. Default `/webhook`. */
   readonly webhookPath?: string;
   /**
-   * DRAIN_MS: how long a stopping bot takes deliveries while `/readyz` says 503, up to 600,000: longer than a load balancer
-   * needs to notice. Without effect with `listen: false`, because the application has the port. Default `0`.
+   * DRAIN_MS: how long a stopping bot still accepts deliveries while `/readyz` answers 503, 0 to 600,000; longer than the
+   * health check of a load balancer. No effect with `listen: false`. Default `0`.
    */
   readonly drainMs?: number;
   /**
@@ -45,45 +39,42 @@ export interface ConfigOverrides {
    */
   readonly databaseUrl?: string;
   /**
-   * DATABASE_SCHEMA: schema of the tables in PostgreSQL: lower-case letters, digits and `_`, 63 at most; no digit first, and no
-   * `pg_`. Default `service_bot`.
+   * DATABASE_SCHEMA: schema in PostgreSQL, 1 to 63 lower-case letters, digits and `_`; no digit and no `pg_` at the start.
+   * Default `service_bot`.
    */
   readonly databaseSchema?: string;
-  /**
-   * POLL_INTERVAL_MS: between two reads of the event log while polling, from 50 ms up; the platform suggests 3 to 5 s.
-   * Default `4000`.
-   */
+  /** POLL_INTERVAL_MS: interval between reads of the event log while polling, at least 50. Default `4000`. */
   readonly pollIntervalMs?: number;
-  /** AUDIT_INTERVAL_MS: between two reads of the event log while the webhook is healthy, from 50 ms up. Default `60000`. */
+  /** AUDIT_INTERVAL_MS: interval between reads of the event log while the webhook works, at least 50. Default `60000`. */
   readonly auditIntervalMs?: number;
   /**
-   * SILENCE_MS: time of the webhook to bring an event that the log has, from 50 ms up: a delivery round and a half.
-   * Default `45000`.
+   * SILENCE_MS: how long an event of the log may be missing from the webhook before the bot polls, at least 50; the default is
+   * one and a half delivery rounds. Default `45000`.
    */
   readonly silenceMs?: number;
-  /** START_FROM: where the first start begins in the event log: `now` or `oldest`. Default `now`. */
+  /** START_FROM: position in the event log for the first start, `now` or `oldest`. Default `now`. */
   readonly startFrom?: "now" | "oldest";
-  /** CONCURRENCY: conversations and posts handled at once by each instance, 1 to 10,000. Default `16`. */
+  /** CONCURRENCY: conversations and posts that an instance handles at once, 1 to 10,000. Default `16`. */
   readonly concurrency?: number;
-  /** MAX_ATTEMPTS: runs of an event before it goes to the dead letters, 1 to 1,000. Default `8`. */
+  /** MAX_ATTEMPTS: runs of an event before it becomes a dead letter, 1 to 1,000. Default `8`. */
   readonly maxAttempts?: number;
   /**
    * MAX_BODY_BYTES: largest body of a delivery in bytes, up to 256 MiB.
-   * Default: 16 MiB, or a 32nd of the memory that the process may use if that is less.
+   * Default: 16 MiB, or 1/32 of the available memory if that is less.
    */
   readonly maxBodyBytes?: number;
   /**
-   * MAX_REQUESTS_PER_MINUTE: requests to the platform in any 60 s, divided among the instances, 5 to 100,000.
+   * MAX_REQUESTS_PER_MINUTE: requests to the platform per 60 s, shared by all instances, 5 to 100,000.
    * Default: no limit.
    */
   readonly maxRequestsPerMinute?: number;
-  /** METRICS_PORT: port of the metrics for Prometheus, 0 to 65,535; 0 takes a free one. Default: no metrics. */
+  /** METRICS_PORT: port of the Prometheus metrics, 0 to 65,535; 0 takes a free port. Default: no metrics. */
   readonly metricsPort?: number;
-  /** METRICS_HOST: address of that port. Default `127.0.0.1`. */
+  /** METRICS_HOST: address of the metrics port. Default `127.0.0.1`. */
   readonly metricsHost?: string;
   /** LOG_LEVEL: `trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`. Default `info`. */
   readonly logLevel?: LogLevel;
-  /** TRACING: `on` makes spans for OpenTelemetry, with the package `@opentelemetry/api`. Default `off`. */
+  /** TRACING: `on` creates OpenTelemetry spans; needs the package `@opentelemetry/api`. Default `off`. */
   readonly tracing?: "on" | "off";
 }
 
@@ -190,7 +181,7 @@ export const settings: {
   maxBodyBytes: {
     variable: "MAX_BODY_BYTES",
     read: integer(1, MAX_BODY_BYTES),
-    optional: "16 MiB, or a 32nd of the memory that the process may use if that is less",
+    optional: "16 MiB, or 1/32 of the available memory if that is less",
   },
   maxRequestsPerMinute: {
     variable: "MAX_REQUESTS_PER_MINUTE",
@@ -212,7 +203,7 @@ export const variables: readonly string[] = Object.values(settings).map(({ varia
 
 /** Variables that only earlier versions read, with the remedy. */
 const removed: Readonly<Record<string, string>> = {
-  LOG_SAMPLING: "Remove it: a failure that repeats itself is logged once.",
+  LOG_SAMPLING: "Remove it. The bot logs a repeated failure once.",
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -332,7 +323,7 @@ function misspelt(env: Environment, overrides: ConfigOverrides): string[] {
       (one) => settings[one].variable === name && textOf(one, env, overrides) !== undefined,
     );
   return misspeltVariables(env, variables, isSet).map(
-    ({ name, meant }) => `${name} is not a variable of the bot (did you mean ${meant}?)`,
+    ({ name, meant }) => `unknown variable ${name} (did you mean ${meant}?)`,
   );
 }
 
@@ -371,13 +362,13 @@ function readSecrets(text: string, fail: (problem: string) => undefined): readon
     .split(",")
     .map((secret) => secret.trim())
     .filter((secret) => secret !== "");
-  if (values.length === 0) fail("holds no secret");
+  if (values.length === 0) fail("contains no secret");
   for (const value of values) {
     const rest = value.startsWith("whsec_") ? value.slice("whsec_".length) : undefined;
     if (rest === undefined) {
       fail(`must begin with whsec_ (got ${value.length} other characters)`);
     } else if (rest.length < MIN_SECRET_LENGTH) {
-      fail(`is cut off: only ${rest.length} characters follow whsec_`);
+      fail(`is too short: only ${rest.length} characters follow whsec_`);
     }
   }
   return values;
@@ -386,7 +377,7 @@ function readSecrets(text: string, fail: (problem: string) => undefined): readon
 function pathProblem(text: string): string | undefined {
   return /^\/[\x21-\x7e]*$/.test(text) && !/[?#]/.test(text)
     ? undefined
-    : "must be a path such as /webhook, without query";
+    : "must be a path such as /webhook, without a query";
 }
 
 /** Drops slashes at the end, as requests do: `/webhook/` and `/webhook` are one. */
@@ -398,5 +389,5 @@ function withoutSlash(path: string): string {
 function schemaProblem(text: string): string | undefined {
   return /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(text)
     ? undefined
-    : "must be a name of lower-case letters, digits and _, of 63 at most, that does not begin with pg_";
+    : "must be 1 to 63 lower-case letters, digits and _, and must not begin with a digit or pg_";
 }

@@ -149,7 +149,7 @@ export class RetryLater extends ServiceBotError {
    */
   constructor(
     delayMs: number,
-    reason = "The handler asked to be run again later.",
+    reason = "The handler asked for a later run.",
     options: ErrorOptions & { readonly counts?: boolean } = {},
   ) {
     super("RETRY_LATER", reason, options);
@@ -157,7 +157,7 @@ export class RetryLater extends ServiceBotError {
       const got = String(delayMs);
       throw new ServiceBotError(
         "INVALID_OPTION",
-        `RetryLater takes milliseconds, from 0 to ${MAX_WAIT_MS}, which is 365 days (got ${got}).`,
+        `RetryLater takes 0 to ${MAX_WAIT_MS} ms (365 days), got ${got}.`,
       );
     }
     this.delayMs = Math.ceil(delayMs);
@@ -171,7 +171,7 @@ export class LoopHeld extends RetryLater {
   constructor(delayMs: number) {
     super(
       delayMs,
-      "The loop guard holds this event back: its account was answered here more often than a person causes. See loopGuard.",
+      "The loop guard postpones this event because the bot answered its account too often here. See loopGuard.",
       { counts: false },
     );
   }

@@ -61,7 +61,7 @@ export interface BotOptions<S = unknown> extends ConfigOverrides {
    * `false` switches it off. Default: 30 answers per 60,000 ms.
    */
   readonly loopGuard?: LoopGuardOptions | false;
-  /** Called when polling takes over from the webhook, and when it hands back. What it throws is logged. */
+  /** Called when the bot switches to polling, and when it switches back. What it throws is logged. */
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
   /** Sends the requests to the platform. Default: `fetch` of the process. */
   readonly fetch?: Fetch;

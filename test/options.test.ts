@@ -29,15 +29,15 @@ const refusal = (message: string) =>
 
 describe("an option that does not exist is refused", () => {
   test.each<[object, string]>([
-    [{ concurency: 3 }, "concurency is not an option (did you mean concurrency?)"],
+    [{ concurency: 3 }, "unknown option concurency (did you mean concurrency?)"],
     [{ maxatempts: 3 }, "did you mean maxAttempts?"],
     [{ MAX_ATTEMPTS: 3 }, "did you mean maxAttempts?"],
     [{ baseURL: "https://a.example" }, "did you mean baseUrl?"],
     [{ prot: 3000 }, "did you mean port?"],
-    [{ colour: undefined }, "colour is not an option."],
-    [{ retry: { maxMS: 5 } }, "retry.maxMS is not an option (did you mean retry.maxMs?)"],
+    [{ colour: undefined }, "unknown option colour."],
+    [{ retry: { maxMS: 5 } }, "unknown option retry.maxMS (did you mean retry.maxMs?)"],
     [{ retention: { idMs: 5 } }, "did you mean retention.idsMs?"],
-    [{ toString: 1 }, "toString is not an option"],
+    [{ toString: 1 }, "unknown option toString"],
   ])("of a bot: %j", (options, message) => {
     expect(() => new Bot(spread(options))).toThrow(refusal(message));
   });
@@ -50,7 +50,7 @@ describe("an option that does not exist is refused", () => {
   test.each<[object, string]>([
     [{ maxAtempts: 3 }, "did you mean maxAttempts?"],
     [{ timeoutMS: 5 }, "did you mean timeoutMs?"],
-    [{ retry: { base: 5 } }, "retry.base is not an option (did you mean retry.baseMs?)"],
+    [{ retry: { base: 5 } }, "unknown option retry.base (did you mean retry.baseMs?)"],
   ])("of a handler: %j", (options, message) => {
     const bot = new Bot();
     expect(() => bot.on("mention", () => undefined, spread(options))).toThrow(refusal(message));
@@ -59,7 +59,7 @@ describe("an option that does not exist is refused", () => {
   test("of the start", async () => {
     const bot = new Bot();
     await expect(bot.start(spread({ listn: false }))).rejects.toEqual(
-      refusal("listn is not an option (did you mean listen?)"),
+      refusal("unknown option listn (did you mean listen?)"),
     );
   });
 

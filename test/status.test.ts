@@ -130,7 +130,7 @@ describe("bot.status()", () => {
     const polling = await bot.status();
     expect(polling).toMatchObject({
       mode: "polling",
-      modeReason: "1 event did not come by webhook within 45 s",
+      modeReason: "1 event did not arrive by webhook within 45 s",
     });
     expect(polling.modeSince).toBeGreaterThanOrEqual(START + AUDIT);
     expect(polling.modeSince).toBeLessThanOrEqual(START + AUDIT + 2 * POLL);
@@ -356,7 +356,7 @@ describe("on a platform", () => {
     const text = await answer.text();
     expect(JSON.parse(text)).toMatchObject({
       mode: "polling",
-      modeReason: expect.stringContaining("did not come by webhook"),
+      modeReason: expect.stringContaining("did not arrive by webhook"),
       log: { lastPollError: null, readToEndAt: expect.stringMatching(/^20.*Z$/) },
     });
     const { apiKey, webhookSecret } = botOptions(platform);

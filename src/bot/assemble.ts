@@ -90,7 +90,7 @@ export async function assemble(setup: Setup): Promise<Parts> {
       const scrub = scrubber(secrets);
       return await wire({ ...setup, log, random, observers, inbox, scrub });
     } catch (error) {
-      await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
+      await inbox.close().catch((err: unknown) => log.error({ err }, "could not close the inbox"));
       throw error;
     }
   } catch (error) {

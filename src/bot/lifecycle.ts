@@ -70,7 +70,7 @@ export class Lifecycle {
   /** @throws {ServiceBotError} NOT_STARTED */
   get startedParts(): Parts {
     if (this.#parts !== undefined) return this.#parts;
-    throw new ServiceBotError("NOT_STARTED", "Call and await bot.start() first.");
+    throw new ServiceBotError("NOT_STARTED", "The bot is not started. Await bot.start() first.");
   }
 
   /** Address of the bot's server; `undefined` unless it listens. */
@@ -80,7 +80,7 @@ export class Lifecycle {
 
   async start({ listen = true, standalone = listen }: StartOptions): Promise<void> {
     if (this.#starting !== undefined) {
-      throw new ServiceBotError("ALREADY_STARTED", "This bot was started before; make a new one.");
+      throw new ServiceBotError("ALREADY_STARTED", "The bot was started before. Create a new Bot.");
     }
     this.#starting = this.#start(listen, standalone);
     if (!standalone) return await this.#starting;
@@ -149,14 +149,14 @@ export class Lifecycle {
       async (mayBegin) => {
         if (mayBegin) await start();
       },
-      (err: unknown) => log.error({ err }, "events cannot be handled after the restore"),
+      (err: unknown) => log.error({ err }, "could not resume handling after the restore"),
     );
   }
 
   async #closeUnstarted({ membership, inbox, log, observers }: Parts): Promise<void> {
     const stages = [[() => membership?.stop(), () => observers.close()], [() => inbox.close()]];
     await this.#withDeadline(STORE_TIMEOUT_MS, () => inStages(stages)).catch((err: unknown) =>
-      log.error({ err }, "the bot cannot be closed"),
+      log.error({ err }, "could not close the bot"),
     );
     observers.end();
   }
@@ -164,14 +164,16 @@ export class Lifecycle {
   /** Stops because another version or another inbox has the events. */
   #giveUp(error: ServiceBotError, parts: Parts, standalone: boolean): void {
     const { log, receiver, dispatcher, schedule } = parts;
-    log.error({ err: error }, "the inbox can no longer be used, and the bot stops");
+    log.error({ err: error }, "the inbox is no longer usable; stopping the bot");
     receiver.close();
     this.#noDrain.abort();
     schedule.close();
     dispatcher.stopClaiming();
     // A newer version leaves running events to this one. Events that were copied are handled elsewhere.
     if (error.code !== "INBOX_TOO_NEW") dispatcher.abandon();
-    const stopped = this.stop().catch((err: unknown) => log.error({ err }, "the stop failed"));
+    const stopped = this.stop().catch((err: unknown) =>
+      log.error({ err }, "could not stop cleanly"),
+    );
     if (standalone) void stopped.then(() => exitWith(error));
   }
 
@@ -235,7 +237,8 @@ export async function inStages(
     const results = await Promise.allSettled(stage.map(async (work) => await work()));
     for (const result of results) if (result.status === "rejected") errors.push(result.reason);
   }
-  if (errors.length > 1) throw new AggregateError(errors, "Several things failed at the end.");
+  if (errors.length > 1)
+    throw new AggregateError(errors, "Several parts of the bot failed to stop.");
   if (errors.length > 0) throw errors[0];
 }
 

@@ -35,7 +35,7 @@ interface Configured {
 function problemsOf(bots: readonly Lifecycle[], listen: boolean): string[] {
   if (bots.length < 2) return [];
   const unnamed = bots.filter(({ name }) => name === undefined).length;
-  if (unnamed > 0) return ["name: each of several bots needs this option, for its log lines"];
+  if (unnamed > 0) return ["name is missing; each of several bots needs one for its log lines"];
   const configured = bots.flatMap((bot) => readConfig(bot));
   return [
     ...shared(configured, "name: ", ({ name }) => name),

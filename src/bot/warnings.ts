@@ -17,10 +17,10 @@ export interface WarningSources {
 /** Logs every setting that is valid and most likely a mistake. */
 export function logWarnings({ config, options, routes, inbox, log }: WarningSources): void {
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
-    log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
+    log.warn("minFreeBytes has no effect because the inbox is not a local file");
   }
   for (const { variable, remedy } of removedVariables(options.env ?? process.env)) {
-    log.warn({ variable, remedy }, "a variable is set that is no longer read");
+    log.warn({ variable, remedy }, "a variable is set but no longer read");
   }
   warnOfPlainHttp(config, log);
   warnOfTimeouts(options, routes, config, log);
@@ -32,7 +32,7 @@ function warnOfPlainHttp({ baseUrl }: Config, log: Logger): void {
   if (!isSentInClear(baseUrl)) return;
   log.warn(
     { platform: baseUrl },
-    "SERVICE_BASE_URL is plain http, so the token can be read on its way to another machine; use https",
+    "SERVICE_BASE_URL is plain http, so others can read the token on the network; use https",
   );
 }
 
@@ -52,7 +52,7 @@ function warnOfTimeouts(options: BotOptions, routes: Routes, config: Config, log
   if (short.length === 0) return;
   log.warn(
     { options: short, requestMs },
-    "handlers have no more time than a request, so a platform that does not answer costs events their attempts; raise their timeouts or lower requestTimeoutMs",
+    "the handler timeout does not exceed requestTimeoutMs, so an outage of the platform uses up attempts; raise the one or lower the other",
   );
 }
 
@@ -72,7 +72,7 @@ export function warnOfBudget(config: Config, log: Logger): void {
   for (const { perMinute, places, variable, intervalMs, wanted } of budgetProblems(config)) {
     log.warn(
       { perMinute, places, variable, intervalMs, wanted },
-      "MAX_REQUESTS_PER_MINUTE leaves fewer requests than an interval makes; the event log is read more slowly",
+      "MAX_REQUESTS_PER_MINUTE is too low for the interval; the bot reads the event log less often",
     );
   }
 }

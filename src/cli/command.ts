@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from "node:path";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { fill } from "../core/fill.ts";
-import { nearestName } from "../core/names.ts";
+import { didYouMean } from "../core/names.ts";
 import type { ProcessLike } from "../core/process.ts";
 import { messageOf } from "../errors.ts";
 import { quoted } from "./output.ts";
@@ -19,10 +19,8 @@ export class UsageError extends Error {
 
   /** Returns an error about an unknown name that suggests the nearest known one. */
   static unknown(kind: string, name: string, known: readonly string[]): UsageError {
-    const near = nearestName(name, known);
-    const hint = near === undefined ? "" : ` Did you mean ${near}?`;
     const shown = kind === "flag" ? name : `"${name}"`;
-    return new UsageError(`Unknown ${kind} ${shown}.${hint}`, known);
+    return new UsageError(`Unknown ${kind} ${shown}.${didYouMean(name, known)}`, known);
   }
 }
 
@@ -167,9 +165,7 @@ export function oneOf<const T extends string>(
   const value = values.find((known) => known === text);
   if (text === undefined || value !== undefined) return value;
   const list = values.length === 2 ? values.join(" or ") : `one of ${values.join(", ")}`;
-  const near = nearestName(text, values);
-  const hint = near === undefined ? "" : ` Did you mean ${near}?`;
-  throw new UsageError(`--${name} takes ${list} (got "${text}").${hint}`);
+  throw new UsageError(`--${name} takes ${list} (got "${text}").${didYouMean(text, values)}`);
 }
 
 /** Returns the command that starts this program, so that a printed command works when pasted. */

@@ -66,9 +66,9 @@ export class Breaker {
     this.#checkToken();
     const { outages, quota } = this.#operation(operation);
     check(quota, `the quota of "${operation}" is used up`);
-    check(outages, `the last requests of "${operation}" have failed`);
+    check(outages, `the last requests of "${operation}" failed`);
     const requested = "the platform asked for a pause";
-    const away = "the platform has not answered the last requests";
+    const away = "the platform did not answer the last requests";
     check(this.#platform, this.#platform.isRequested ? requested : away);
   }
 
@@ -121,8 +121,8 @@ export class Breaker {
     const { status, platformCode } = refusal;
     const seconds = Math.ceil(retryAfterMs / 1000);
     throw apiErrorOf(
-      `Not sent: the platform refuses the token or the app (${status}); it is tried again in ${seconds} s. ` +
-        "Check SERVICE_API_KEY (apiKey), and in the developer portal whether the app is enabled.",
+      `Not sent because the platform refuses the token or the app (${status}). Next try in ${seconds} s. ` +
+        "Check SERVICE_API_KEY (apiKey), and check in the developer portal that the app is enabled.",
       { status, platformCode, retryAfterMs, refusesToken: true, local: true },
     );
   }
@@ -149,7 +149,7 @@ function check(circuit: Circuit, reason: string): void {
   if (retryAfterMs === 0) return;
   throw new NetworkError(
     "API_CIRCUIT_OPEN",
-    `Not sent: ${reason}; it is tried again in ${Math.ceil(retryAfterMs / 1000)} s.`,
+    `Not sent because ${reason}. Next try in ${Math.ceil(retryAfterMs / 1000)} s.`,
     { sent: false, retryAfterMs },
   );
 }

@@ -333,7 +333,7 @@ function checkContent({ text = "", images = [], imageKeys = [] }: OutgoingMessag
     throw apiErrorOf(message, { status: 400, platformCode: "TOO_MANY_IMAGES", local: true });
   }
   if (text === "" && count === 0) {
-    const message = "There is nothing to send: give a text, an image, or both.";
+    const message = "The message is empty. Pass a text, an image, or both.";
     throw apiErrorOf(message, { status: 400, platformCode: "EMPTY", local: true });
   }
 }

@@ -265,11 +265,11 @@ export function unreachable(request: string, baseUrl: string, error: unknown): N
   const isTls = causes.some(({ code = "" }) => tlsFailures.has(code));
   const why = code === "ECONNREFUSED" ? "nothing listens there" : (code ?? deepestMessage(error));
   const hint = isTls
-    ? "Its certificate is not trusted, or it does not speak TLS: NODE_EXTRA_CA_CERTS names a file with more authorities."
-    : "Is the platform running, and is SERVICE_BASE_URL (baseUrl) right?";
+    ? "Its certificate is not trusted, or it does not speak TLS. Add its CA with NODE_EXTRA_CA_CERTS."
+    : "Is the platform running? Check SERVICE_BASE_URL (baseUrl).";
   const what = sent
-    ? `the connection to ${baseUrl} broke before the answer came (${why}).`
-    : `${baseUrl} cannot be reached (${why}). ${hint}`;
+    ? `the connection to ${baseUrl} closed before the answer (${why}).`
+    : `cannot reach ${baseUrl} (${why}). ${hint}`;
   return new NetworkError("API_UNREACHABLE", `${request}: ${what}`, { cause: error, sent });
 }
 

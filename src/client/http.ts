@@ -187,7 +187,7 @@ export class Http {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const deadline = new AbortController();
-    const message = `Not sent: the images could not be read within ${this.timeoutMs} ms.`;
+    const message = `Not sent because reading the images took longer than ${this.timeoutMs} ms.`;
     const cancel = this.#clock.timer(this.timeoutMs, () =>
       deadline.abort(new NetworkError("API_TIMEOUT", message, { sent: false })),
     );

@@ -32,8 +32,7 @@ const MAX_TEXT = 8_192;
 /** Opening a FIFO without a writer would wait for ever. Windows has neither FIFO nor flag. */
 const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-const EXPECTED =
-  "An image is given as bytes, a Blob, a path, an https address or the key of an upload";
+const EXPECTED = "An image must be bytes, a Blob, a path, an https URL or the key of an upload";
 
 /**
  * Reads and checks an image, and sends nothing.
@@ -66,7 +65,7 @@ export async function prepareImage(
 async function fromFields(input: object): Promise<PreparedImage> {
   if ("key" in input && typeof input.key === "string") return fromKey(input.key);
   if ("arrayBuffer" in input || Symbol.asyncIterator in input) {
-    return invalid(`${EXPECTED}. Of a response or a stream, pass all its bytes.`);
+    return invalid(`${EXPECTED}. Read a response or a stream first, and pass its bytes.`);
   }
   if ("path" in input && isAddress(input.path)) return await fromFile(String(input.path));
   if ("url" in input && isAddress(input.url)) return fromUrl(String(input.url));
@@ -78,7 +77,7 @@ async function fromText(text: string): Promise<PreparedImage> {
   const trimmed = text.trim();
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(trimmed)?.[1]?.toLowerCase();
   if (text.length > MAX_TEXT || scheme === "data") {
-    const hint = 'base64 is passed as Buffer.from(text, "base64")';
+    const hint = 'for base64 use Buffer.from(text, "base64")';
     return invalid(`${EXPECTED} (got a string of ${text.length} characters; ${hint}).`);
   }
   if (scheme === "file") return await fromFile(trimmed);
@@ -102,7 +101,7 @@ function fromUrl(address: string): PreparedImage {
   }
   return refuse(
     "BLOCKED_HOST",
-    "The platform fetches images by https alone: give a whole address, https://…, without a user name or a password.",
+    "The platform fetches images over https only. Pass a full https:// URL without user name and password.",
   );
 }
 
@@ -139,7 +138,7 @@ async function readWithin(path: string): Promise<Uint8Array<ArrayBuffer>> {
       if (bytesRead === 0) return buffer.subarray(0, length);
       length += bytesRead;
       if (length > info.size) {
-        return invalid(`"${path}" grew while it was read: wait until it is whole.`);
+        return invalid(`"${path}" changed during the read. Wait until the file is complete.`);
       }
     }
   } finally {
@@ -152,22 +151,22 @@ function pathOf(path: string): string {
   try {
     return fileURLToPath(path);
   } catch (cause) {
-    return invalid(`"${path}" names no file here: ${messageOf(cause)}.`, { cause });
+    return invalid(`"${path}" is not a file URL of this machine: ${messageOf(cause)}.`, { cause });
   }
 }
 
 function unreadable(path: string, cause: unknown): never {
   const isMissing = hasCode(cause, "ENOENT");
   const hints = isMissing
-    ? " If it is the key of an upload, pass { key }." +
-      (path.startsWith("~") ? " The shell expands ~, and Node does not." : "")
+    ? " For the key of an upload, pass { key }." +
+      (path.startsWith("~") ? " Node does not expand ~." : "")
     : "";
-  return invalid(`The image "${path}" cannot be read: ${reasonOf(cause)}.${hints}`, { cause });
+  return invalid(`Cannot read the image "${path}": ${reasonOf(cause)}.${hints}`, { cause });
 }
 
 function reasonOf(cause: unknown): string {
-  if (hasCode(cause, "ENOENT")) return "there is no such file";
-  if (hasCode(cause, "ENXIO")) return "it is a socket or a device, not a file";
+  if (hasCode(cause, "ENOENT")) return "the file does not exist";
+  if (hasCode(cause, "ENXIO")) return "it is not a regular file";
   return messageOf(cause);
 }
 
@@ -189,14 +188,14 @@ function checkImage(bytes: Uint8Array, name: string): ImageKind {
   checkAtMost(bytes.length, name);
   const kind = imageKindOf(bytes);
   if (kind !== undefined) return kind;
-  return refuse("VALIDATION", `${name} does not begin as a PNG, JPEG, WebP, GIF or AVIF image.`);
+  return refuse("VALIDATION", `${name} is not a PNG, JPEG, WebP, GIF or AVIF image.`);
 }
 
 function checkAtMost(bytes: number, name: string): void {
   if (bytes > MAX_IMAGE_BYTES) {
     refuse(
       "TOO_LARGE",
-      `${name} is larger than 5 MB (${MAX_IMAGE_BYTES} bytes): make the image smaller or compress it more.`,
+      `${name} is larger than 5 MB (${MAX_IMAGE_BYTES} bytes): resize or compress the image.`,
     );
   }
 }
@@ -259,7 +258,8 @@ export async function uploadImage(
   { signal }: CallOptions,
 ): Promise<Upload> {
   const prepared = await http.prepare(signal, (either) => prepareImage(image, either));
-  if ("key" in prepared) return invalid("This is the key of an upload: attach it as it is.");
+  if ("key" in prepared)
+    return invalid("The image is the key of an upload. Attach the key without uploading it.");
   return await send(http, prepared, signal);
 }
 

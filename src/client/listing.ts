@@ -69,11 +69,10 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
       yield page;
       const { items, nextCursor } = page;
       if (nextCursor === null) return;
-      if (nextCursor === earlier)
-        this.#hasNoEnd("the cursor of a page leads back to an earlier one");
+      if (nextCursor === earlier) this.#hasNoEnd("the cursor of a page points to an earlier page");
       empty = items.length === 0 ? empty + 1 : 0;
       if (empty > MAX_EMPTY_PAGES) {
-        this.#hasNoEnd(`${MAX_EMPTY_PAGES} pages in a row were empty, each with a further cursor`);
+        this.#hasNoEnd(`${MAX_EMPTY_PAGES} empty pages in a row`);
       }
       if (count === replaceAt) {
         earlier = nextCursor;
@@ -89,7 +88,7 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   }
 
   #hasNoEnd(reason: string): never {
-    const message = `${this.#request}: the listing has no end: ${reason}.`;
+    const message = `${this.#request}: the listing does not end: ${reason}.`;
     throw new ServiceBotError("API_INVALID_RESPONSE", message);
   }
 }

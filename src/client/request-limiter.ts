@@ -267,8 +267,8 @@ export class RequestLimiter {
     const retryAfterMs = this.#retries.next(this.#soonestMs(kind));
     return new NetworkError(
       "API_BUDGET_SPENT",
-      `Not sent: the ${this.#limit.perMinute} requests a minute (MAX_REQUESTS_PER_MINUTE) are used up; ` +
-        `the next one can be sent in about ${Math.ceil(retryAfterMs / 1000)} s.`,
+      `Not sent because the ${this.#limit.perMinute} requests of this minute (MAX_REQUESTS_PER_MINUTE) are used up. ` +
+        `Next try in about ${Math.ceil(retryAfterMs / 1000)} s.`,
       { sent: false, retryAfterMs },
     );
   }

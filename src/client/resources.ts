@@ -320,7 +320,7 @@ const MAX_CHARACTERS = 200;
  */
 export function check<T>(schema: z.ZodType<T>, body: unknown, request: string): T {
   const items = itemsIn(body);
-  if (items > MAX_ITEMS) throw invalid(request, `it has ${items} items, and a page 50 at most`);
+  if (items > MAX_ITEMS) throw invalid(request, `it has ${items} items; a page has at most 50`);
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const { issues } = result.error;
@@ -338,6 +338,6 @@ function itemsIn(body: unknown): number {
 }
 
 function invalid(request: string, problem: string): ServiceBotError {
-  const message = `${request}: the answer is not as documented: ${problem}`;
+  const message = `${request}: unexpected answer: ${problem}`;
   return new ServiceBotError("API_INVALID_RESPONSE", message);
 }

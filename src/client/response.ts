@@ -43,10 +43,7 @@ async function readJson(response: Response, request: string): Promise<unknown> {
   const type = response.headers.get("content-type");
   const { text, isWhole } = await readText(response, MAX_ANSWER_BYTES);
   if (!isWhole) {
-    throw invalid(
-      request,
-      `the answer is longer than ${MAX_ANSWER_BYTES} bytes, and was not read to its end.`,
-    );
+    throw invalid(request, `the answer is longer than ${MAX_ANSWER_BYTES} bytes.`);
   }
   if (text === "") return undefined;
   if (mayBeJson(type)) {
@@ -57,9 +54,9 @@ async function readJson(response: Response, request: string): Promise<unknown> {
     }
   }
   const what = /^\s*</.test(text)
-    ? "not JSON but a web page, as a proxy or a login form sends"
+    ? "a web page instead of JSON"
     : `not JSON (${type === null ? "without a content type" : type.slice(0, 100)})`;
-  const origin = "Is SERVICE_BASE_URL the platform's address?";
+  const origin = "Check SERVICE_BASE_URL.";
   throw invalid(request, `the answer (${response.status}) is ${what}. ${origin}`);
 }
 
@@ -154,22 +151,21 @@ function requestIdOf(
 /** Remedies for codes of section 7 whose name does not give one. */
 const remedies: Readonly<Partial<Record<string, string>>> = {
   AGENT_SCOPE_MISSING: "Check the scopes of the token in the developer portal.",
-  INVALID_IMAGE_KEY:
-    "A key is good for one use, for an hour, and for the app that uploaded: upload again.",
-  QUOTA_EXCEEDED: "A daily quota is used up; the platform gives a new one the next day.",
-  NOT_CONFIGURED: "The platform has no storage for uploads, which its owner must set up.",
-  NOT_FOUND: "There is no such thing, or the bot has no part in it.",
+  INVALID_IMAGE_KEY: "A key is valid for one use, one hour and one app. Upload the image again.",
+  QUOTA_EXCEEDED: "The daily quota is used up until the next day.",
+  NOT_CONFIGURED: "The platform has no storage for uploads. Ask its owner to set it up.",
+  NOT_FOUND: "The object does not exist, or the bot has no access to it.",
 };
 
 function remedyFor({ status }: Response, code = ""): string {
   if (status >= 300 && status < 400) {
-    return " Redirects are not followed, so that the token stays where it belongs: set SERVICE_BASE_URL (baseUrl) to the final address.";
+    return " The client follows no redirects. Set SERVICE_BASE_URL (baseUrl) to the final address.";
   }
   const known = remedies[code];
   if (known !== undefined) return ` ${known}`;
   if (status === 401) return " Check SERVICE_API_KEY (apiKey).";
   if (status === 403 && code !== "BLOCKED") {
-    return " Check the scopes of the token, and whether the app is enabled, in the developer portal.";
+    return " Check in the developer portal the scopes of the token, and that the app is enabled.";
   }
   return "";
 }

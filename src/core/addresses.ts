@@ -11,10 +11,10 @@ export function addressProblem(text: string): string | undefined {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return "must be an http(s) address such as https://platform.example";
   }
-  if (url.username !== "" || url.password !== "") return "must not hold a user or a password";
-  if (/[?#]/.test(text)) return "must have neither a query nor a fragment";
+  if (url.username !== "" || url.password !== "") return "must not contain a user or a password";
+  if (/[?#]/.test(text)) return "must not contain a query or a fragment";
   if (/\/api\/v\d+$/.test(withoutSlash(url.pathname))) {
-    return "must end before /api/v1, which is added to it: leave that out";
+    return "must not contain /api/v1";
   }
   return undefined;
 }
@@ -33,7 +33,7 @@ function withoutSlash(path: string): string {
 export function tokenProblem(text: string): string | undefined {
   return typeof text === "string" && /^[\x21-\x7e]+$/.test(text)
     ? undefined
-    : "must be one word of visible characters, as an HTTP header needs it";
+    : "must be visible ASCII characters without spaces";
 }
 
 /**

@@ -20,7 +20,7 @@ export class BodyError extends Error {
   readonly problem: BodyProblem;
 
   constructor(problem: BodyProblem, options?: ErrorOptions) {
-    super(`The body cannot be read: ${problem}.`, options);
+    super(`Cannot read the body: ${problem}.`, options);
     this.problem = problem;
   }
 }

@@ -20,7 +20,7 @@ export class CronPattern {
   constructor(pattern: string, timeZone: string) {
     checkTimeZone(timeZone);
     this.#cron = parse(pattern, timeZone);
-    if (this.after(Date.now()) === undefined) throw refusal(pattern, "it is never due");
+    if (this.after(Date.now()) === undefined) throw refusal(pattern, "the pattern never matches");
   }
 
   /** Returns the first due moment later than `time`; `undefined` if there is none. */
@@ -66,7 +66,7 @@ function checkTimeZone(timeZone: unknown): void {
 function refusal(pattern: unknown, why: string, cause?: unknown): ServiceBotError {
   return new ServiceBotError(
     "INVALID_OPTION",
-    `${JSON.stringify(pattern)} is not a cron pattern of five fields, or six with seconds: ${why}.`,
+    `${JSON.stringify(pattern)} is not a cron pattern of five or six fields: ${why}.`,
     { cause },
   );
 }

@@ -19,7 +19,7 @@ export function databaseProblem(text: string): string | undefined {
     );
   }
   if (/^file:\/\//.test(text)) {
-    return "must be a path after file:, without the two slashes of a web address";
+    return "must be file: and a path, without //";
   }
   return undefined;
 }
@@ -57,8 +57,8 @@ function postgresProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !isEncoded(url)) {
     return (
-      "must be postgres://user:password@host:port/database; write what is special in a password " +
-      "in percent form, such as %40 for @, %2F for / and %23 for #"
+      "must be postgres://user:password@host:port/database; percent-encode special characters of the password, " +
+      "such as %40 for @, %2F for / and %23 for #"
     );
   }
   if (url.host === "" && !url.searchParams.has("host")) {
@@ -68,7 +68,8 @@ function postgresProblem(text: string): string | undefined {
     return "must name a database after the host: postgres://host:port/database";
   }
   const tls = url.searchParams.get("sslmode");
-  if (tls !== null && !TLS.includes(tls)) return `must have an sslmode out of ${TLS.join(", ")}`;
+  if (tls !== null && !TLS.includes(tls))
+    return `must have one of these sslmodes: ${TLS.join(", ")}`;
   return undefined;
 }
 

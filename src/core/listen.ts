@@ -117,7 +117,7 @@ export function bind(
         reject(new ConfigError([problem]));
         return;
       }
-      const message = `Something else listens on ${host}:${port}. ${remedy}`;
+      const message = `Another program listens on ${host}:${port}. ${remedy}`;
       reject(new ServiceBotError("ADDRESS_IN_USE", message, { cause: error }));
     });
     server.listen(port, host, () => {

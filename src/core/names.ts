@@ -14,6 +14,12 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return near[0]?.candidate;
 }
 
+/** Suggests the nearest known name in a sentence that begins with a space; "" if no name is near. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known);
+  return near === undefined ? "" : ` Did you mean ${near}?`;
+}
+
 /** Counts the letters to change, add, leave out or swap with their neighbour (Damerau-Levenshtein). */
 export function editsBetween(from: string, to: string): number {
   let beforeLast: readonly number[] = [];

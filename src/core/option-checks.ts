@@ -87,7 +87,7 @@ export function optionProblems(
   ];
 }
 
-const USE_CHANNELS = "subscribe to a channel instead, see docs/operate/channels.md";
+const USE_CHANNELS = "subscribe to a channel (docs/operate/channels.md)";
 
 /** Options that only earlier versions took, with the remedy. */
 const removed: Readonly<Record<string, string>> = {
@@ -101,7 +101,7 @@ function unknownOption(name: string, known: readonly string[], path: string): st
   if (Object.hasOwn(removed, name)) return `${path}${name} was removed: ${removed[name]}`;
   const near = nearestName(name, known);
   const hint = near === undefined ? "" : ` (did you mean ${path}${near}?)`;
-  return `${path}${name} is not an option${hint}`;
+  return `unknown option ${path}${name}${hint}`;
 }
 
 /** Describes a number out of its range, in a sentence with its name. `undefined` if it is good, or absent. */
@@ -114,7 +114,7 @@ export function outOfRange(
   const isInRange = typeof value === "number" && value >= min && value <= max;
   if (isInRange && (!whole || Number.isInteger(value))) return undefined;
   const kind = whole ? "a whole number " : "";
-  const words = maxText === undefined ? "" : `, which is ${maxText}`;
+  const words = maxText === undefined ? "" : ` (${maxText})`;
   const range =
     max === Number.POSITIVE_INFINITY ? `from ${min} up` : `from ${min} to ${max}${words}`;
   return `${name} must be ${kind}${range} (got ${value})`;

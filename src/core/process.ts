@@ -15,7 +15,7 @@ export function requireNode(version: string = process.versions.node): void {
   if (isAtLeast(version, OLDEST_NODE)) return;
   throw new ServiceBotError(
     "NODE_TOO_OLD",
-    `service-bot needs Node ${OLDEST_NODE} or newer; this is Node ${version}. ` +
+    `service-bot needs Node ${OLDEST_NODE} or newer (this is ${version}). ` +
       "Install a newer Node, or keep this one and run: npm install --save-dev node@24 " +
       "(npm scripts then use that Node).",
   );

@@ -134,7 +134,8 @@ function bodyOf(
             request.pause();
           }
         };
-        const fail = () => controller.error(new TypeError("The body of the request broke off."));
+        const fail = () =>
+          controller.error(new TypeError("The request ended before its body was complete."));
         const end = () => {
           request.off("close", fail);
           const rest = unread.take();

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { nearestName } from "../core/names.ts";
+import { didYouMean } from "../core/names.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 
@@ -105,11 +105,8 @@ function wordsOf(error: unknown): string {
   const known = Object.entries(flags).find(([name]) => `--${name}` === flag)?.[1];
   if (known?.type === "boolean") return `${flag} takes no value.`;
   if (known?.type === "string") return `${flag} needs a value: ${flag} ${known.value}.`;
-  const near = nearestName(
-    flag,
-    Object.keys(flags).map((name) => `--${name}`),
-  );
-  return `Unknown flag ${flag}.${near === undefined ? "" : ` Did you mean ${near}?`}`;
+  const names = Object.keys(flags).map((name) => `--${name}`);
+  return `Unknown flag ${flag}.${didYouMean(flag, names)}`;
 }
 
 function yesOrNo(
@@ -144,8 +141,7 @@ function oneOf<T extends string>(
   if (value === undefined) return undefined;
   const found = known.find((name) => name === value);
   if (found !== undefined) return found;
-  const near = nearestName(value, known);
-  const hint = near === undefined ? "" : ` Did you mean ${near}?`;
+  const hint = didYouMean(value, known);
   throw new UsageError(
     `Unknown ${flag} ${JSON.stringify(value)}.${hint} Known: ${known.join(", ")}.`,
   );

@@ -35,7 +35,7 @@ export class Conflicts {
     this.#counts.set(id, count);
     if (count === LOGGED_CONFLICTS) {
       const about = { event: id, lane, conflicts: count, trace: traceIdOf(trace) };
-      log.warn(about, "an event runs again and again, because other runs change its state");
+      log.warn(about, "an event keeps restarting because other runs change its state");
     }
     return count === 1 ? 0 : backoff(CONFLICT_BACKOFF, count, random);
   }

@@ -134,7 +134,10 @@ export class Lanes {
       }
     } catch (err) {
       const { id, trace } = run.claim;
-      this.#options.log.error({ err, event: id, trace: traceIdOf(trace) }, "a run broke off");
+      this.#options.log.error(
+        { err, event: id, trace: traceIdOf(trace) },
+        "a run was aborted by an unexpected error",
+      );
     }
   }
 
@@ -285,15 +288,15 @@ function completeWork(work: WorkMessages["run"], outcome: Outcome): void {
 function leaseLost(claim: Claim): ServiceBotError {
   return new ServiceBotError(
     "LEASE_LOST",
-    `The lease on ${claim.lane} was lost; another instance has it.`,
+    `Another instance has taken the lease on ${claim.lane}.`,
   );
 }
 
 function crashed({ attempt, crashes }: Claim, maxAttempts: number): ServiceBotError {
   return new ServiceBotError(
     "HANDLER_CRASHED",
-    `The event has had ${attempt - 1} runs, and ${maxAttempts} are permitted. The process ended during ` +
-      `${crashes} of them; "service-bot inbox show" tells what became of the others.`,
+    `The event has used ${attempt - 1} of ${maxAttempts} attempts. The process ended during ` +
+      `${crashes} of them. Run \`npx service-bot inbox show\` to see each run.`,
   );
 }
 

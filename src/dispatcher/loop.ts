@@ -136,7 +136,7 @@ export class Dispatcher {
     } catch (err) {
       const level = this.#claimFails ? "debug" : "error";
       this.#claimFails = true;
-      this.#options.log[level]({ err }, "events cannot be claimed");
+      this.#options.log[level]({ err }, "could not claim events; retrying");
       await sleep(this.#options.clock, STORE_RETRY_MS, this.#draining.signal);
       return 0;
     }

@@ -88,7 +88,7 @@ export interface RetryPolicy {
 /** The reason with which runs are aborted when the bot stops. */
 export const stopping: ServiceBotError = new ServiceBotError(
   "NOT_READY",
-  "The bot is stopping; the event is handled after the next start.",
+  "The bot is stopping. It handles the event after its next start.",
 );
 
 /** Decides what a failed run means. `attempt` is its number, from 1 up. */
@@ -233,7 +233,7 @@ async function write(
       failed: (err) => {
         log.error(
           { err, event: claim.id, trace: traceIdOf(claim.trace) },
-          "the outcome of a run cannot be written",
+          "could not record the outcome of a run",
         );
       },
     },

@@ -147,7 +147,7 @@ export class Run implements Job {
     if (!(await this.#inTime(notified, OBSERVER_TIMEOUT_MS))) {
       this.log.warn(
         { ms: OBSERVER_TIMEOUT_MS },
-        "an onError observer takes long; it is not waited for",
+        "an onError observer is slow; continuing without it",
       );
     }
   }
@@ -213,6 +213,6 @@ export class Abort {
 function timeout(ms: number): ServiceBotError {
   return new ServiceBotError(
     "HANDLER_TIMEOUT",
-    `The handler did not finish within ${ms} ms. Pass ctx.signal to what it waits for, or raise handlerTimeoutMs.`,
+    `The handler did not finish within ${ms} ms. Pass ctx.signal to slow calls, or raise handlerTimeoutMs.`,
   );
 }

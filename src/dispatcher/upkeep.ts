@@ -42,14 +42,16 @@ export function every(
   timer?: TimerOptions,
 ): Promise<void> {
   const once = () =>
-    work().catch((err: unknown) => log.error({ err }, "upkeep of the inbox failed"));
+    work().catch((err: unknown) =>
+      log.error({ err }, "maintenance of the inbox failed; retrying later"),
+    );
   return repeat(clock, ms, once, signal, timer);
 }
 
 async function heal({ inbox, log }: UpkeepOptions, onHealed: () => void): Promise<void> {
   const lanes = await inbox.heal();
   if (lanes === 0) return;
-  log.warn({ lanes }, "idle lanes had pending events; they are ready again");
+  log.warn({ lanes }, "repaired idle lanes that had pending events");
   onHealed();
 }
 

@@ -29,7 +29,7 @@ export class State {
     if (this.#reading.schema === schema) return (await this.#reading.loaded).value;
     throw new ServiceBotError(
       "INVALID_OPTION",
-      `The state "${this.#key}" is read with two schemas in one run. Give each schema keys of its own.`,
+      `The run reads the state "${this.#key}" with two schemas. Use another key for each schema.`,
     );
   }
 
@@ -71,7 +71,7 @@ export class State {
     throw new ServiceBotError(
       "STATE_MISMATCH",
       `The stored state "${this.#key}" does not fit the schema${read.ok ? "" : `: ${read.problem}`}. ` +
-        "Let the schema accept what earlier versions have stored, or delete the state.",
+        "Make the schema accept stored values of earlier versions, or delete the state.",
     );
   }
 
@@ -79,7 +79,7 @@ export class State {
     const json = this.#toJson(value);
     const bytes = Buffer.byteLength(json);
     if (bytes <= MAX_STATE_BYTES) return json;
-    return this.#refuse(`it has ${bytes} bytes, and ${MAX_STATE_BYTES} are permitted`);
+    return this.#refuse(`it has ${bytes} bytes; the limit is ${MAX_STATE_BYTES}`);
   }
 
   #toJson(value: object): string {
@@ -91,10 +91,7 @@ export class State {
   }
 
   #refuse(why: string): never {
-    throw new ServiceBotError(
-      "STATE_INVALID",
-      `The state "${this.#key}" cannot be stored: ${why}.`,
-    );
+    throw new ServiceBotError("STATE_INVALID", `Cannot store the state "${this.#key}": ${why}.`);
   }
 }
 
@@ -117,7 +114,7 @@ async function firstState(schema: StandardSchemaV1): Promise<Loaded> {
   }
   throw new ServiceBotError(
     "INVALID_OPTION",
-    "The schema of a state must accept {} or undefined and return an object: give each of its properties a default.",
+    "The schema of a state must turn {} or undefined into an object. Give each property a default.",
   );
 }
 
@@ -129,7 +126,7 @@ function loadedState(shared: object): Loaded {
   } catch (error) {
     throw new ServiceBotError(
       "INVALID_OPTION",
-      `The schema of a state returns what cannot be copied: ${messageOf(error)}.`,
+      `The schema of a state returns a value that cannot be copied: ${messageOf(error)}.`,
     );
   }
 }

@@ -109,14 +109,14 @@ function timerBody(
     const json = toLosslessJson(data) ?? "null";
     const bytes = Buffer.byteLength(json);
     if (bytes > MAX_DATA_BYTES) {
-      throw new RangeError(`it has ${bytes} bytes, and ${MAX_DATA_BYTES} are permitted`);
+      throw new RangeError(`it has ${bytes} bytes; the limit is ${MAX_DATA_BYTES}`);
     }
     const payload = timerPayload(event, { name, key, data: JSON.parse(json) }, isInDoubt());
     return JSON.stringify(payload);
   } catch (error) {
     throw new ServiceBotError(
       "INVALID_OPTION",
-      `The data of the timer "${name}" cannot be stored: ${messageOf(error)}.`,
+      `Cannot store the data of the timer "${name}": ${messageOf(error)}.`,
     );
   }
 }

@@ -30,7 +30,7 @@ export function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
       return String(laneOf(event));
     } catch (thrown) {
       const err = showError(thrown, scrubber(textsOf(event)));
-      log.error({ err, event: event.id }, "the lane option failed; the event keeps its usual lane");
+      log.error({ err, event: event.id }, "the lane option threw; using the default lane");
       return defaultLane(event);
     }
   };

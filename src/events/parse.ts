@@ -41,7 +41,7 @@ export function parseEvent(raw: unknown): ParsedEvent {
   if (id === undefined || type === undefined || !isFields(payload)) {
     const problems = [
       id === undefined && `id: ${NO_ID}`,
-      type === undefined && "type: must be a text that is not empty",
+      type === undefined && "type: must be a non-empty text",
       !isFields(payload) && "payload: must be an object",
     ];
     return refuse(problems.filter((problem) => problem !== false).join("; "));
@@ -63,12 +63,15 @@ export function parseEvent(raw: unknown): ParsedEvent {
 export function readStoredEvent(text: string): AnyEvent {
   const parsed = parseEvent(jsonOf(text));
   if (!parsed.ok) {
-    throw new ServiceBotError("BODY_INVALID", `The event cannot be read: ${parsed.reason}`);
+    throw new ServiceBotError("BODY_INVALID", `The event is malformed: ${parsed.reason}`);
   }
   const { id, type } = parsed.event;
   // A dead letter with the name of an own event does not become one when a person retries it.
   if ((isOwn(type) || isOwn(id)) && !id.startsWith(`${type}:`)) {
-    throw new ServiceBotError("BODY_INVALID", `The event has a name of the bot's own: ${type}`);
+    throw new ServiceBotError(
+      "BODY_INVALID",
+      `The event's id is reserved for the bot's own events: ${type}`,
+    );
   }
   return parsed.event;
 }
@@ -77,11 +80,11 @@ function jsonOf(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw new ServiceBotError("BODY_INVALID", "The event cannot be read: it is not JSON");
+    throw new ServiceBotError("BODY_INVALID", "The event is not JSON");
   }
 }
 
-const NO_ID = "must be a whole number, or a text that is not empty and holds no lone surrogate";
+const NO_ID = "must be a whole number or a non-empty text without lone surrogates";
 
 /** The store keeps UTF-8, in which all halves of characters are the same: events would pass for others. */
 function readId(value: unknown): string | undefined {
@@ -191,7 +194,7 @@ function plainText(value: unknown): string | undefined {
 }
 
 function missing(field: string): string {
-  return `payload.${field} must be a text that is not empty, or a whole number`;
+  return `payload.${field} must be a non-empty text or a whole number`;
 }
 
 /**

@@ -237,7 +237,7 @@ export interface CronView {
   readonly pattern: string;
   readonly timeZone: string;
   readonly missed: "last" | "none";
-  /** In milliseconds since 1970; `undefined` if it is never due again. */
+  /** In milliseconds since 1970; `undefined` if the pattern never matches again. */
   readonly nextAt: number | undefined;
   /** The event of its last moment; `undefined` if the inbox does not know it. */
   readonly last: Pick<EventSummary, "id" | "state" | "receivedAt"> | undefined;

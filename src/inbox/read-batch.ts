@@ -13,8 +13,7 @@ import type { NewEvent, PutResult } from "./inbox.ts";
  */
 const MAX_KEY_BYTES = 512;
 
-const OWN_NAME =
-  "begins like those of the bot's own events, and no other event may be taken for one";
+const OWN_NAME = "begins like the ids of the bot's own events";
 
 const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 

@@ -86,7 +86,7 @@ export class TokenRefused extends Error {
   override readonly name = "TokenRefused";
 
   constructor() {
-    super("The platform does not accept the bearer token: check it (over stdio, SERVICE_API_KEY).");
+    super("The platform rejects the bearer token. Check it (over stdio, SERVICE_API_KEY).");
   }
 }
 

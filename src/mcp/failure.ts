@@ -20,24 +20,22 @@ export interface Failure {
 }
 
 const IN_DOUBT =
-  "Whether it was carried out is not known: look before you call again, or it may be there twice.";
+  "It is unknown whether the call took effect. Check before you call again; otherwise it may happen twice.";
 
 const IN_A_MINUTE = "Try again in a minute.";
 
 /** Remedies for an assistant, by code (section 7). The client's errors contain those of the other codes. */
 const remedies: Readonly<Partial<Record<string, string>>> = {
-  BLOCKED: "One of the two has blocked the other: nothing can be sent, so do not try again.",
-  BLOCKED_HOST:
-    "Give an https address on the public internet that answers without a redirect, or the image as dataBase64.",
-  EMPTY: "Give text, imageKeys or both.",
-  GROUP_UNSUPPORTED: "It is a group: only conversations of two can be answered.",
-  NOT_IMAGE: "Give the address of the image itself: PNG, JPEG, WebP, GIF or AVIF.",
-  TOO_LARGE: "An image has 5 MB at most: make it smaller.",
-  TOO_LONG: "Shorten the text, or send it in parts.",
-  TOO_MANY_IMAGES: "Attach at most 4.",
-  VALIDATION: "Mend the arguments: the same ones will be refused again.",
-  API_INVALID_RESPONSE:
-    "Tell whoever has set this up: the platform may be newer than this service-bot.",
+  BLOCKED: "The bot or the user has blocked the other. Do not try again.",
+  BLOCKED_HOST: "Pass a public https URL without a redirect, or the image as dataBase64.",
+  EMPTY: "Pass text, imageKeys or both.",
+  GROUP_UNSUPPORTED: "The conversation is a group. Bots can only write to conversations of two.",
+  NOT_IMAGE: "Pass the URL of the image itself: PNG, JPEG, WebP, GIF or AVIF.",
+  TOO_LARGE: "An image may have 5 MB. Resize or compress it.",
+  TOO_LONG: "Shorten the text, or split it.",
+  TOO_MANY_IMAGES: "Attach at most 4 images.",
+  VALIDATION: "Correct the arguments. The same ones will be refused again.",
+  API_INVALID_RESPONSE: "Inform the operator: the platform may be newer than this service-bot.",
 };
 
 export function failedResult(failure: Failure): CallToolResult {

@@ -83,7 +83,7 @@ export class McpHttp {
     this.#handler = createMcpHandler((context) => this.#createServer(context), {
       legacy: "stateless",
       maxSubscriptions: MAX_STREAMS,
-      onerror: (error) => logger.debug({ err: error }, "a request has a problem"),
+      onerror: (error) => logger.debug({ err: error }, "a client sent a malformed request"),
     });
   }
 
@@ -101,7 +101,10 @@ export class McpHttp {
         }
         return isOurs(original)
           ? await this.fetch(request)
-          : refusal(403, "This server is not known by that name: start it with --allow-host NAME.");
+          : refusal(
+              403,
+              "The server does not answer to this host name. Start it with --allow-host NAME.",
+            );
       },
       (error) => this.#options.logger.error({ err: error }, "a request failed"),
     );
@@ -111,17 +114,17 @@ export class McpHttp {
   readonly fetch = async (request: Request): Promise<Response> => {
     const { method, headers } = request;
     if (method !== "POST") {
-      return refusal(405, "Messages are sent by POST: there are no sessions.", { Allow: "POST" });
+      return refusal(405, "Use POST. The server has no sessions.", { Allow: "POST" });
     }
-    if (!isFromOwnPage(request)) return refusal(403, "This server is not for other web pages.");
+    if (!isFromOwnPage(request)) return refusal(403, "Requests from other web pages are refused.");
     const token = bearerOf(headers);
     if (token === undefined) {
-      return unauthorized("Send the bot's token: Authorization: Bearer <API_KEY>.", "Bearer");
+      return unauthorized("The token is missing. Send Authorization: Bearer <API_KEY>.", "Bearer");
     }
     const unfamiliar = this.#tokens.isFamiliar(token) ? 0 : 1;
     const { calls, unfamiliar: strangers } = this.#underWay;
     if (calls >= MAX_CALLS || strangers + unfamiliar > MAX_UNFAMILIAR_CALLS) {
-      return unavailable("Too many calls are under way: try again.");
+      return unavailable("Too many calls at once. Try again.");
     }
     const call: Call = { calls: 1, unfamiliar, bytes: 0, isAdmitted: false };
     this.#count(call, 1);
@@ -135,7 +138,7 @@ export class McpHttp {
       this.#count(call, -1);
       if (request.signal.aborted) throw error;
       this.#options.logger.error({ err: error }, "a request failed");
-      return refusal(500, "The MCP server has failed; its log says more.", {}, -32_603);
+      return refusal(500, "The MCP server failed. Read its log.", {}, -32_603);
     }
   };
 
@@ -155,22 +158,22 @@ export class McpHttp {
     if (access === "refused" || access === "unknown") {
       arriving.then((body) => body.release()).catch(() => undefined);
       return access === "unknown"
-        ? unavailable("The platform cannot say now whether it knows this token: try again.")
+        ? unavailable("The platform cannot check the token now. Try again.")
         : unauthorized(
-            "The platform does not know this bearer token: check it.",
+            "The platform rejects the bearer token. Check it.",
             'Bearer error="invalid_token"',
           );
     }
     const bytes = await arriving.then((body) => body.take()).catch(refusalOf);
     if (bytes instanceof Response) return bytes;
     if (this.#underWay.bytes + bytes.byteLength > MAX_BYTES_UNDER_WAY) {
-      return unavailable("Too many messages are under way: try again.");
+      return unavailable("Too many messages at once. Try again.");
     }
     call.bytes = bytes.byteLength;
     this.#underWay.bytes += call.bytes;
     call.isAdmitted = true;
     const parsedBody = parse(bytes);
-    if (parsedBody === undefined) return refusal(400, "The body is no JSON.", {}, -32_700);
+    if (parsedBody === undefined) return refusal(400, "The body is not JSON.", {}, -32_700);
     const { method, headers, url } = request;
     const signal = AbortSignal.any([request.signal, this.#closing.signal]);
     const authInfo = { token, clientId: "", scopes: [], extra: { access } };
@@ -182,7 +185,7 @@ export class McpHttp {
   #createServer({ authInfo }: McpRequestContext) {
     const { baseUrl, logger, clock = systemClock, fetch = globalThis.fetch } = this.#options;
     const access = authInfo?.extra?.access;
-    if (!(access instanceof Access)) throw new Error("The request was served without its token.");
+    if (!(access instanceof Access)) throw new Error("The request has no token.");
     const apiKey = authInfo?.token ?? "";
     const { signal } = this.#closing;
     const probe = () => probeScopes({ baseUrl, apiKey, signal, fetch });
@@ -225,13 +228,13 @@ function parse(body: Uint8Array): unknown {
 function refusalOf(error: unknown): Response {
   switch (error instanceof BodyError ? error.problem : "incomplete") {
     case "too_large":
-      return refusal(413, `A message holds at most ${MAX_MESSAGE_BYTES} bytes.`);
+      return refusal(413, `The message exceeds ${MAX_MESSAGE_BYTES} bytes.`);
     case "busy":
-      return unavailable("Too many messages are under way: try again.");
+      return unavailable("Too many messages at once. Try again.");
     case "timeout":
-      return refusal(408, "The message was not complete in time.");
+      return refusal(408, "The message did not arrive in time.");
     default:
-      return refusal(400, "The message cannot be read.", {}, -32_700);
+      return refusal(400, "Cannot read the message.", {}, -32_700);
   }
 }
 

@@ -38,8 +38,7 @@ export async function previewsOf(
   );
   signal.throwIfAborted();
   const more = images.length - first.length;
-  if (more > 0)
-    previews.push(text(`${more} more images are not shown; see their addresses above.`));
+  if (more > 0) previews.push(text(`${more} more images are not shown. Their URLs are above.`));
   return previews;
 }
 
@@ -48,10 +47,10 @@ async function preview(image: Image, platform: string, given: Downloading): Prom
   try {
     const bytes = await download(allowedUrl(address, platform), given);
     const kind = imageKindOf(bytes);
-    if (kind === undefined) throw new Error("it is no image");
+    if (kind === undefined) throw new Error("not an image");
     return { type: "image", data: bytes.toString("base64"), mimeType: mediaTypeOf(kind) };
   } catch (error) {
-    const why = given.signal.aborted ? "it took too long" : messageOf(error);
+    const why = given.signal.aborted ? "timeout" : messageOf(error);
     return text(`No preview of ${quote(address)}: ${why}.`);
   }
 }
@@ -59,10 +58,10 @@ async function preview(image: Image, platform: string, given: Downloading): Prom
 /** @throws {Error} for a private address, which this machine could reach but other users must not */
 function allowedUrl(address: string, platform: string): URL {
   const url = URL.parse(address, platform);
-  if (url === null) throw new Error("its address cannot be read");
+  if (url === null) throw new Error("invalid URL");
   if (url.origin === new URL(platform).origin) return url;
   if (url.protocol === "https:" && isPublicHost(url.hostname)) return url;
-  throw new Error("its address is not on the public internet");
+  throw new Error("not a public URL");
 }
 
 async function download(url: URL, { fetch, signal }: Downloading): Promise<Buffer> {
@@ -72,7 +71,7 @@ async function download(url: URL, { fetch, signal }: Downloading): Promise<Buffe
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > MAX_PREVIEW_BYTES) throw new Error(`it has more than ${MAX_PREVIEW_BYTES} bytes`);
+    if (bytes > MAX_PREVIEW_BYTES) throw new Error(`larger than ${MAX_PREVIEW_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -46,7 +46,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
   const handle = serveStdio(() => createMcpServer(principal), {
     transport,
-    onerror: (error) => logger.warn({ err: error }, "the connection has a problem"),
+    onerror: (error) => logger.warn({ err: error }, "malformed message on standard input"),
   });
   const ended = new Promise<void>((resolve) => {
     for (const event of ["end", "close", "error"]) stdin.once(event, () => resolve());

@@ -132,12 +132,12 @@ export async function readPage<T>(
   const lines = [
     countItems(items.length, names, asked),
     ...(fitting(items) < items.length
-      ? ["It is long, because the platform gives no less at once."]
+      ? ["The page is long because the platform returns no shorter one."]
       : []),
     ...items.map(show),
     nextCursor === null
-      ? "There are no more."
-      : `There are more: call again with cursor ${showWord(nextCursor)}.`,
+      ? "No more items."
+      : `For more items call again with cursor ${showWord(nextCursor)}.`,
   ];
   return {
     value: { items, nextCursor },
@@ -162,6 +162,6 @@ export function countItems(
   [one, many]: readonly [string, string],
   before: number,
 ): string {
-  const cut = count < before ? `, and not ${before}: together they would have been too long` : "";
+  const cut = count < before ? ` of ${before} (together they are too long)` : "";
   return `${count} ${count === 1 ? one : many}${cut}.`;
 }

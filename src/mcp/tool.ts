@@ -62,19 +62,19 @@ const MAX_WORD = 8_192;
 
 /** A well-formed text. A lone surrogate would be replaced in transit. */
 export const text = (schema: z.ZodType<string> = z.string()): z.ZodType<string> =>
-  schema.refine((value) => value.isWellFormed(), "Holds half a character (a lone surrogate)");
+  schema.refine((value) => value.isWellFormed(), "Contains a lone surrogate");
 
 export const word = (): z.ZodType<string> => text(z.string().min(1).max(MAX_WORD));
 
 /** A path segment. One or two dots would lead to another path. */
 const segment = (nameIn: (value: string) => string) =>
-  word().refine((value) => !["", ".", ".."].includes(nameIn(value)), "Is no id and no name");
+  word().refine((value) => !["", ".", ".."].includes(nameIn(value)), "Is not an id or a name");
 
 export const id = (what: string): z.ZodType<string> =>
   segment((value) => value).describe(`The id of ${what}.`);
 
 export const username: z.ZodType<string> = segment((value) => value.replace(/^@/, "")).describe(
-  "With or without its @.",
+  "With or without @.",
 );
 
 /** Page size (section 8). */
@@ -83,7 +83,7 @@ export const limit: z.ZodType<number | undefined> = z
   .min(1)
   .max(50)
   .optional()
-  .describe("How many at most; 1 to 50.");
+  .describe("Maximum number of items, 1 to 50.");
 
 /** `limit` and `cursor` of conversations and messages (section 4). */
 export const paging: {
@@ -93,12 +93,12 @@ export const paging: {
   limit,
   cursor: word()
     .optional()
-    .describe("The nextCursor of the page before. Leave it out for the first page."),
+    .describe("The nextCursor of the previous page. Omit it for the first page."),
 };
 
 export const previews: { readonly previews: z.ZodType<boolean | undefined> } = {
   previews: z
     .boolean()
     .optional()
-    .describe("true: small previews of the images come along, to be looked at. Default false."),
+    .describe("true: include small previews of the images. Default false."),
 };

@@ -66,25 +66,21 @@ const eventPage = z.object({
 
 /** Content of a write (section 4, "Attaching images"). The client checks that it is not empty. */
 const content = {
-  text: text().optional().describe("The text. Needed unless there are imageKeys."),
+  text: text().optional().describe("The text. Required without imageKeys."),
   imageKeys: z
     .array(word())
     .max(4)
     .optional()
-    .describe(
-      "Keys from service_upload_image, at most 4, each good for one use. With or without text.",
-    ),
+    .describe("Keys from service_upload_image, at most 4, each valid once. With or without text."),
 };
 
 const image = z.strictObject({
-  url: word()
-    .optional()
-    .describe("The https address of an image on the public internet; the platform fetches it."),
-  dataBase64: z.string().min(1).optional().describe("The image itself, as base64; 5 MB at most."),
+  url: word().optional().describe("Public https URL of an image. The platform fetches it."),
+  dataBase64: z.string().min(1).optional().describe("The image as base64, 5 MB at most."),
   contentType: z
     .enum(["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"])
     .optional()
-    .describe("Goes with dataBase64. Where it differs from what the bytes are, the bytes count."),
+    .describe("Media type of dataBase64. The bytes decide if they differ."),
 });
 
 /** The thirteen tools (section 1) in the order of their list: one for each operation of section 4. */
@@ -115,7 +111,7 @@ export const allTools: readonly Tool[] = [
     scopes: ["read"],
     name: "service_get_post",
     title: "Read a post",
-    description: "One post with its text and images. Its comments are in service_list_comments.",
+    description: "A post with its text and images. For its comments call service_list_comments.",
     input: z.strictObject({ postId, ...previews }),
     output: post,
     run: async ({ postId }, { client, signal }) => {
@@ -152,9 +148,9 @@ export const allTools: readonly Tool[] = [
     scopes: ["read"],
     name: "service_search",
     title: "Search",
-    description: "A page of what the platform finds for a text.",
+    description: "A page of search results for a text.",
     input: z.strictObject({
-      query: text(z.string().min(1).max(1_000)).describe("What to look for."),
+      query: text(z.string().min(1).max(1_000)).describe("Text to search for."),
       ...paging,
       ...previews,
     }),
@@ -197,14 +193,14 @@ export const allTools: readonly Tool[] = [
     name: "service_get_events",
     title: "Read the event log",
     description:
-      "What happened around the bot, oldest first: messages, mentions, comments, replies, follows, likes, reposts, quotes. " +
-      "Reading takes nothing away. Direct messages need the scope dm, all else read.",
+      "Events that concern the bot, oldest first: messages, mentions, comments, replies, follows, likes, reposts, quotes. " +
+      "Reading removes nothing. Direct messages need the scope dm, other events read.",
     scopes: ["read", "dm"],
     input: z.strictObject({
       since: text(z.string().max(8_192))
         .optional()
         .describe(
-          "The cursor of the page before. Left out: from the oldest event; empty: from now on.",
+          "The cursor of the previous page. Omitted: from the oldest event. Empty: from now on.",
         ),
       limit,
     }),
@@ -214,33 +210,33 @@ export const allTools: readonly Tool[] = [
   }),
   tool({
     name: "service_create_post",
-    title: "Make a post",
+    title: "Write a post",
     description:
-      "Makes a post of the bot: text, images (imageKeys), or both. Everybody can read it, and a second call makes a second post.",
+      "Writes a public post: text, images (imageKeys), or both. A second call writes a second post.",
     scopes: ["posts:write"],
     writes: true,
     input: z.strictObject({ ...content }),
     output: sentPost,
     run: async (input, { client, signal }) =>
-      written("The post was made.", await client.posts.create(input, { signal })),
+      written("The post was written.", await client.posts.create(input, { signal })),
   }),
   tool({
     name: "service_create_comment",
     title: "Comment on a post",
     description:
-      "Comments on a post as the bot: text, images (imageKeys), or both. Everybody can read it, and a second call makes a second comment.",
+      "Writes a public comment on a post: text, images (imageKeys), or both. A second call writes a second comment.",
     scopes: ["comments:write"],
     writes: true,
     input: z.strictObject({ postId: id("the post"), ...content }),
     output: sentPost,
     run: async ({ postId, ...input }, { client, signal }) =>
-      written("The comment was made.", await client.posts.comment(postId, input, { signal })),
+      written("The comment was written.", await client.posts.comment(postId, input, { signal })),
   }),
   tool({
     name: "service_send_message",
     title: "Answer in a conversation",
     description:
-      "Sends a direct message of the bot: text, images (imageKeys), or both. Only into a conversation that a user has begun with the bot; a second call sends a second message.",
+      "Sends a direct message: text, images (imageKeys), or both. The user must have started the conversation. A second call sends a second message.",
     scopes: ["dm"],
     writes: true,
     input: z.strictObject({ conversationId: id("the conversation"), ...content }),
@@ -252,8 +248,8 @@ export const allTools: readonly Tool[] = [
     name: "service_upload_image",
     title: "Upload an image",
     description:
-      "Uploads an image, from an address (url) or as it is (dataBase64 with contentType). " +
-      "Its key goes into imageKeys of a post, a comment or a message, once, within an hour.",
+      "Uploads an image from a URL (url) or as bytes (dataBase64 with contentType). " +
+      "Use its key once, within an hour, in imageKeys of a post, a comment or a message.",
     scopes: ["posts:write", "comments:write", "dm"],
     writes: true,
     input: image,
@@ -277,8 +273,8 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
   const lines = [
     countItems(events.length, ["event", "events"], readable.length),
     ...events.map(showEvent),
-    ...unreadable.map((reason) => `One event could not be read: ${reason}`),
-    ...(cursor === "" ? [] : [`What comes next: call again with since ${showWord(cursor)}.`]),
+    ...unreadable.map((reason) => `Unreadable event: ${reason}`),
+    ...(cursor === "" ? [] : [`For later events call again with since ${showWord(cursor)}.`]),
   ];
   const value = { events, cursor, ...(unreadable.length > 0 && { unreadable }) };
   return { value, text: lines.join("\n") };
@@ -297,12 +293,15 @@ function written<T extends object>(done: string, value: T): ToolResult<T> {
 function imageIn({ url, dataBase64 }: z.output<typeof image>): ImageInput {
   if (url !== undefined && dataBase64 === undefined) return { url };
   if (url !== undefined || dataBase64 === undefined) {
-    throw new ServiceBotError("INVALID_OPTION", "Give either url or dataBase64.");
+    throw new ServiceBotError("INVALID_OPTION", "Pass either url or dataBase64.");
   }
   // Base64 often has line breaks, and may come as a data: URL.
   const base64 = dataBase64.replace(/^data:[^,]{0,200};base64,/i, "").replace(/\s+/g, "");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
-    throw new ServiceBotError("INVALID_OPTION", "dataBase64 holds characters that are not base64.");
+    throw new ServiceBotError(
+      "INVALID_OPTION",
+      "dataBase64 contains characters that are not base64.",
+    );
   }
   return Buffer.from(base64, "base64");
 }

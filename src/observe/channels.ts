@@ -11,7 +11,7 @@ export interface BotMessage {
 }
 
 export const runOutcomes = ["done", "retry", "release", "dead", "lost", "skipped"] as const;
-/** Outcomes of a run. `lost`: another instance has the event. `skipped`: handed back before it began. */
+/** Outcomes of a run. `lost`: another instance has the event. `skipped`: returned to its lane before the handlers started. */
 export type RunOutcome = (typeof runOutcomes)[number];
 
 export const leaseLosses = ["run", "result", "log"] as const;

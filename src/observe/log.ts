@@ -2,16 +2,15 @@ import type { Logger } from "../core/logger.ts";
 import { type ChannelMessages, subscribe } from "./channels.ts";
 
 const TOKEN_REFUSED =
-  "the platform does not accept the token: check SERVICE_API_KEY, replace it, and restart; events wait until then";
+  "the platform rejects the token; correct SERVICE_API_KEY and restart (events wait)";
 
 const APP_REFUSED =
-  "the platform refuses every request of the app: enable it in the developer portal; events wait until then";
+  "the platform rejects every request of the app; enable it in the developer portal (events wait)";
 
-const LOG_ENDLESS =
-  "the event log goes on and on without events: its cursor moves, and nothing comes; it is read at the audit interval";
+const LOG_ENDLESS = "the event log returns only empty pages; reading it at the audit interval";
 
 const LOG_FORBIDDEN =
-  "the token may not read the event log: give it the scope read, dm or both in the developer portal";
+  "the token lacks permission to read the event log; add the scope read or dm in the developer portal";
 
 /**
  * Writes a line for what happens in a bot. A failure that repeats itself is a line when it begins; the same failure is
@@ -31,11 +30,12 @@ export function logFacts(bot: object, log: Logger): () => void {
       log.debug({ event, type, lane, attempt, trace, step: name, outcome, ref }, "step");
     },
     mode({ mode, reason }) {
-      if (mode === "polling") log.warn({ mode, reason }, "polling takes over from the webhook");
-      else log.info({ mode, reason }, "the webhook is used again; polling goes back to audits");
+      if (mode === "polling") log.warn({ mode, reason }, "switching to polling");
+      else log.info({ mode, reason }, "switching back to the webhook");
     },
     "lease-lost"({ what, term }) {
-      if (what === "log") log.warn({ term }, "another instance may read the event log");
+      if (what === "log")
+        log.warn({ term }, "lost the lease on the event log; another instance may read it");
     },
     request({ method, path, status, ms, event, trace }) {
       log.debug({ method, path, status, ms, event, trace }, "api");
@@ -59,13 +59,13 @@ function intakeLines(log: Logger) {
         const { events, stored, duplicates, unusable } = countsOf(batch);
         const line = { status, events, stored, duplicates, unusable, ms, trace };
         if (unusable === 0) log.info(line, "delivery");
-        else log.error(line, "delivery with events that cannot be handled: see the dead letters");
+        else log.error(line, "delivery contains unusable events; see the dead letters");
         return;
       }
       refused.add(code);
       if (error !== undefined) {
         const storeLevel = isNew ? "error" : "debug";
-        log[storeLevel]({ status, err: error, trace }, "delivery cannot be stored");
+        log[storeLevel]({ status, err: error, trace }, "could not store a delivery");
         return;
       }
       const refusalLevel = !isNew ? "debug" : status < 500 ? "warn" : "error";
@@ -76,7 +76,7 @@ function intakeLines(log: Logger) {
       const { events, stored, duplicates, unusable } = countsOf(batch);
       const page = { events, stored, duplicates, unusable, trace: batch.trace };
       if (unusable === 0) log.info(page, "events from the log");
-      else log.error(page, "events from the log that cannot be handled: see the dead letters");
+      else log.error(page, "the event log contains unusable events; see the dead letters");
     },
   };
 }
@@ -89,7 +89,7 @@ function pollLines(log: Logger) {
   return {
     poll({ atEnd, error: err, retryInMs, meanwhile }: ChannelMessages["poll"]) {
       if (atEnd !== undefined) {
-        if (logged !== undefined) log.info("the event log can be read again");
+        if (logged !== undefined) log.info("reading the event log works again");
         if (reachesEnd && !atEnd) log.warn(LOG_ENDLESS);
         logged = undefined;
         reachesEnd = atEnd;
@@ -100,7 +100,7 @@ function pollLines(log: Logger) {
       logged = failure;
       if (meanwhile === undefined) {
         const pollLevel = isNew ? "warn" : "debug";
-        log[pollLevel]({ err, retryInMs }, "the event log cannot be read");
+        log[pollLevel]({ err, retryInMs }, "could not read the event log; retrying");
       } else if (isNew) log.error({ err, retryInMs, meanwhile }, LOG_FORBIDDEN);
     },
   };
@@ -114,23 +114,24 @@ function logRun(log: Logger, run: ChannelMessages["run"]): void {
   const { event, type, lane, attempt, ms, trace, outcome, retryInMs, error: err } = run;
   const about = { event, type, lane, attempt, ms, trace };
   if (outcome === "done") log.info(about, "handled");
-  else if (outcome === "skipped") log.info(about, "handed back before it began");
-  else if (outcome === "lost") log.warn(about, "lease lost: the result of this run is dropped");
+  else if (outcome === "skipped")
+    log.info(about, "returned to its lane before the handlers started");
+  else if (outcome === "lost") log.warn(about, "lease lost; the result of this run is discarded");
   else if (outcome === "dead") log.error({ ...about, err }, "dead letter");
   else if (outcome === "retry") log.warn({ ...about, retryInMs, err }, "attempt failed");
   else {
     // The loop guard warns once for all events that it holds back. A conflict is over when the event has run again.
     const level = run.isLoopHeld || err?.code === "STATE_CONFLICT" ? "debug" : "warn";
-    log[level]({ ...about, retryInMs, err }, "put off; the attempt does not count");
+    log[level]({ ...about, retryInMs, err }, "postponed; the attempt does not count");
   }
 }
 
 function logCircuit(log: Logger, circuit: ChannelMessages["circuit"]): void {
   const { of: operation, why, open, retryInMs, error: err, event, trace } = circuit;
   const requests = { operation, event, trace };
-  if (!open) log.info(requests, "requests to the platform go out again");
+  if (!open) log.info(requests, "resuming requests to the platform");
   else if (why !== "token")
-    log.warn({ ...requests, retryInMs }, "requests to the platform are held back");
+    log.warn({ ...requests, retryInMs }, "pausing requests to the platform");
   else if (err?.status === 401)
     log.error({ ...requests, refused: "token", retryInMs, err }, TOKEN_REFUSED);
   else log.error({ ...requests, refused: "app", retryInMs, err }, APP_REFUSED);

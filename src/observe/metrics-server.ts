@@ -21,12 +21,12 @@ export async function serveMetrics(
   const handle = async (request: IncomingMessage) => {
     // A body that is not read while the store answers would keep each of its chunks.
     dropBody(request);
-    if (!isAllowed(request)) return page(403, "Ask for 127.0.0.1 or localhost.\n");
+    if (!isAllowed(request)) return page(403, "Use the host name 127.0.0.1 or localhost.\n");
     return await answer(request, metrics);
   };
   const listener: RequestListener = (request, response) =>
     void handle(request)
-      .catch(() => page(500, "The metrics cannot be read.\n"))
+      .catch(() => page(500, "Cannot read the metrics.\n"))
       .then((answered) => sendWebResponse(response, answered));
   return await listen(listener, host, port, {
     set: { host: "METRICS_HOST", port: "METRICS_PORT" },
@@ -39,7 +39,7 @@ async function answer(
   metrics: Pick<Metrics, "text">,
 ): Promise<Response> {
   if (url.split("?")[0] !== "/metrics") {
-    return page(404, "Nothing is here. The metrics are at /metrics.\n");
+    return page(404, "Not found. The metrics are at /metrics.\n");
   }
   if (method !== "GET" && method !== "HEAD") {
     return page(405, "Use GET or HEAD.\n", { allow: "GET, HEAD" });

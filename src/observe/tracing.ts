@@ -67,7 +67,7 @@ export async function loadApi(
     if (!hasCode(error, "ERR_MODULE_NOT_FOUND")) throw error;
     throw new ServiceBotError(
       "TRACING_MISSING",
-      'TRACING is on, and the package "@opentelemetry/api" is not installed. Run: npm install @opentelemetry/api',
+      'TRACING is on, but the package "@opentelemetry/api" is not installed. Run `npm install @opentelemetry/api`.',
       { cause: error },
     );
   }
@@ -86,7 +86,7 @@ export async function startTracing(bot: object, log: Logger): Promise<() => void
   const probe = tracer.startSpan("probe", {}, api.ROOT_CONTEXT);
   if (!api.isSpanContextValid(probe.spanContext())) {
     log.warn(
-      "TRACING is on, and nobody takes up the spans: set up the OpenTelemetry SDK before the bot starts, as in node --import ./tracing.ts",
+      "TRACING is on but no OpenTelemetry SDK is set up; start the bot with node --import ./tracing.ts",
     );
   }
   const spans = new SpanMaker(bot, api, tracer);

@@ -183,7 +183,7 @@ export class LogReader {
       const page = await this.#fetch(undefined, signal);
       this.#options.log.warn(
         { err: error, cursor: since },
-        "the platform no longer knows the position in its event log; reading begins again with the oldest event that it has kept",
+        "the saved position has left the event log; reading from the oldest event",
       );
       this.#refused.refuse(this.#cursor);
       this.#cursor = undefined;
@@ -282,7 +282,7 @@ export class LogReader {
       },
     );
     if (result.termOver !== true) return result;
-    throw new ServiceBotError("LEASE_LOST", "Another instance reads the event log by now.");
+    throw new ServiceBotError("LEASE_LOST", "Another instance now reads the event log.");
   }
 }
 
@@ -382,7 +382,7 @@ class RefusedPosition {
     this.#isLogged = true;
     log.warn(
       { events: this.#leftOut.size },
-      "events up to that position were left out: they are taken as done",
+      "skipped events up to the saved position; they count as done",
     );
   }
 

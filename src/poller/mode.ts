@@ -137,7 +137,7 @@ function audited(
 ): ModeStep {
   const expected = found.filter((event) => isExpected(state, event) && !isFromBefore(state, event));
   const missed = expected.filter(({ at }) => resumedAt !== undefined && at < resumedAt);
-  if (missed.length > 0) return toPolling(state, `${count(missed)} came while the bot was away`);
+  if (missed.length > 0) return toPolling(state, `${count(missed)} arrived while the bot was away`);
   return checkSilence({ ...state, unconfirmed: awaiting(state, expected, now) }, now, silenceMs);
 }
 
@@ -170,7 +170,7 @@ function checkSilence(state: ModeState, now: number, silenceMs: number): ModeSte
   const late = overdue(state.unconfirmed, now, silenceMs);
   if (late.length === 0) return { state };
   const patience = silenceMs < 1_000 ? `${silenceMs} ms` : `${Math.round(silenceMs / 1000)} s`;
-  const reason = `${count(late)} did not come by webhook within ${patience}`;
+  const reason = `${count(late)} did not arrive by webhook within ${patience}`;
   return toPolling(without(state, late), reason);
 }
 

@@ -264,8 +264,8 @@ export class Poller {
   #meanwhile(): string {
     if (this.#options.delivery === "polling") return "no event arrives until then";
     return this.mode === "auditing"
-      ? "webhook deliveries go on, but what the webhook loses is not found"
-      : "no event arrives until then, except what the webhook brings";
+      ? "webhook deliveries continue, but lost deliveries are not detected"
+      : "until then only webhook deliveries arrive";
   }
 
   /** Waits for the next round, and looks up before that when an event becomes overdue. */

@@ -106,7 +106,7 @@ async function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Pr
 }
 
 /** Strangers reach the bot as if they were on this machine where a proxy runs beside it. */
-const REPORT_REMEDY = "For the report send Authorization: Bearer <SERVICE_API_KEY>.";
+const REPORT_REMEDY = "Send Authorization: Bearer <SERVICE_API_KEY> to read the report.";
 
 /** Answers `/healthz` and `/readyz`, and 404 for anything else. */
 async function answerHealth(incoming: Incoming, options: HealthOptions): Promise<Answer> {
@@ -119,7 +119,7 @@ async function answerHealth(incoming: Incoming, options: HealthOptions): Promise
   if (path !== "/healthz" && path !== "/readyz") {
     const { webhookPath } = options;
     const webhook = webhookPath === undefined ? "" : ` The webhook is at ${webhookPath}.`;
-    return failure(404, "NOT_FOUND", `Nothing is here.${webhook}`);
+    return failure(404, "NOT_FOUND", `Not found.${webhook}`);
   }
   if (method !== "GET" && method !== "HEAD") return methodNotAllowed("GET, HEAD");
   if (path === "/healthz") return json(200, { status: "ok" });

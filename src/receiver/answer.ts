@@ -47,11 +47,11 @@ export const retryAfter: Headers = { "retry-after": "5" };
 export const notReady: Answer = failure(
   503,
   "NOT_READY",
-  "The bot is starting or stopping, or its store does not answer.",
+  "The bot is starting or stopping, or its database does not answer.",
   retryAfter,
 );
 
-export const internal: Answer = failure(500, "INTERNAL", "The request could not be handled.");
+export const internal: Answer = failure(500, "INTERNAL", "The request failed inside the bot.");
 
 /** The answer to a body that was not read. */
 export function bodyFailure(problem: BodyProblem, limit: number): Answer {
@@ -59,7 +59,7 @@ export function bodyFailure(problem: BodyProblem, limit: number): Answer {
 }
 
 const ALREADY_PARSED =
-  "Something has read this body before the webhook middleware, so its signature cannot be checked: " +
+  "Another middleware has read the body, so the bot cannot check the signature: " +
   "mount bot.middleware() before express.json() and other body parsers.";
 
 const close = { connection: "close" };
@@ -68,13 +68,16 @@ const bodyFailures: Readonly<Record<BodyProblem, (limit: number) => Answer>> = {
   // The connection stays open while the rest is dropped: a proxy whose connection is reset answers with 502.
   too_large: (limit) => failure(413, "BODY_TOO_LARGE", `The body is larger than ${limit} bytes.`),
   incomplete: () =>
-    failure(400, "BODY_INCOMPLETE", "The connection was closed before the body was complete."),
+    failure(400, "BODY_INCOMPLETE", "The connection closed before the body was complete."),
   length_mismatch: () =>
-    failure(400, "BODY_INCOMPLETE", "The body is not as long as Content-Length says."),
-  timeout: () => failure(408, "BODY_TIMEOUT", "The body was not complete in time.", close),
+    failure(400, "BODY_INCOMPLETE", "The body is shorter than Content-Length."),
+  timeout: () => failure(408, "BODY_TIMEOUT", "The body did not arrive in time.", close),
   fragmented: () =>
-    failure(400, "BODY_FRAGMENTED", "The body came in too many small pieces.", close),
+    failure(400, "BODY_FRAGMENTED", "The body arrived in too many small pieces.", close),
   busy: () =>
-    failure(503, "BODIES_BUSY", "Too many bodies are under way.", { ...close, ...retryAfter }),
+    failure(503, "BODIES_BUSY", "The bot is reading too many bodies. Try again later.", {
+      ...close,
+      ...retryAfter,
+    }),
   already_read: () => failure(500, "BODY_ALREADY_PARSED", ALREADY_PARSED),
 };

@@ -111,7 +111,7 @@ export async function answerLocal(
       return refusal(error, channel.log);
     }
   }
-  return failure(404, "NOT_FOUND", "Nothing is here.");
+  return failure(404, "NOT_FOUND", "Not found.");
 }
 
 function refusal(error: unknown, log: Logger): Answer {

@@ -153,7 +153,7 @@ export class Receiver {
       // The header is not signed, and nothing depends on it.
       log.warn(
         { announced, events: events.length },
-        "X-Service-Event-Count disagrees with the body",
+        "X-Service-Event-Count differs from the number of events in the body",
       );
     }
     try {
@@ -209,7 +209,7 @@ export class Receiver {
 
   #requireOpen(): void {
     if (!this.#isClosed) return;
-    throw new ServiceBotError("STORE_UNAVAILABLE", "The bot must no longer use its inbox.");
+    throw new ServiceBotError("STORE_UNAVAILABLE", "The bot no longer uses its inbox.");
   }
 
   /** A failure of the fallback must not make a failure of a batch that is stored. */
@@ -217,7 +217,7 @@ export class Receiver {
     try {
       this.#options.fallback?.delivered(batch);
     } catch (err) {
-      this.#options.log.error({ err }, "the fallback failed on a delivery");
+      this.#options.log.error({ err }, "the poller failed to process a delivery");
     }
   }
 
@@ -231,7 +231,7 @@ export class Receiver {
     const { log, secrets } = this.#options;
     log.info(
       { number: index + 1, configured: secrets.length },
-      "delivery signed with an old secret, which must stay in SERVICE_WEBHOOK_SECRET for now",
+      "delivery signed with an old secret; keep it in SERVICE_WEBHOOK_SECRET for now",
     );
   }
 }
@@ -272,14 +272,14 @@ const noEvents = failure(400, "BODY_INVALID", 'The body must be JSON of the form
 const inboxFull = failure(
   503,
   "INBOX_FULL",
-  "Too many events are waiting to be handled.",
+  "The backlog of events is full. Try again later.",
   retryAfter,
 );
 
 const storeUnavailable = failure(
   503,
   "STORE_UNAVAILABLE",
-  "The delivery cannot be stored now.",
+  "The bot cannot store the delivery now. Try again later.",
   retryAfter,
 );
 

@@ -114,7 +114,7 @@ export function wrap(middleware: readonly Middleware[], innermost: Chain): Chain
 function calledTwice(): ServiceBotError {
   return new ServiceBotError(
     "NEXT_CALLED_TWICE",
-    "A middleware called next() twice; the handlers would run twice. Call it once, and await it.",
+    "A middleware called next() twice. Call next() once, and await it.",
   );
 }
 

@@ -100,7 +100,7 @@ export function createEffects(
         refuseProblems([
           key === undefined || (typeof key === "string" && key !== "")
             ? undefined
-            : "The key of a timer must be a text that is not empty",
+            : "The key of a timer must be a non-empty text",
         ]);
         return await job.effects.cancel(name, key);
       }),
@@ -115,14 +115,14 @@ function checkKey(what: string, key: unknown): void {
 /** @throws {ServiceBotError} INVALID_OPTION */
 function checkName(name: string, handledTypes: readonly string[]): void {
   if (handledTypes.includes(timerType(name))) return;
-  refuseProblems([`no handler has the timer ${JSON.stringify(name)}: add bot.onTimer() for it`]);
+  refuseProblems([`no handler for the timer ${JSON.stringify(name)}; add bot.onTimer()`]);
 }
 
 function refuseSchema(schema: unknown): never {
   throw new ServiceBotError(
     "INVALID_OPTION",
     schema === undefined
-      ? "ctx.state() needs the option state of the bot: new Bot({ state: schema })."
-      : "The schema of a state must be a Standard Schema, such as of zod, valibot or arktype.",
+      ? "ctx.state() needs the option state, as in new Bot({ state: schema })."
+      : "The schema of a state must be a Standard Schema, such as one of zod, valibot or arktype.",
   );
 }

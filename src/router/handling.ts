@@ -101,7 +101,7 @@ export class HandlerRun {
     const { event } = this.#job;
     if (isOwn(event.type)) return true;
     if (account.hasCaused(event)) {
-      this.#job.log.debug("caused by the bot itself: no handler runs");
+      this.#job.log.debug("skipped because the bot itself caused the event");
       return false;
     }
     guard?.check(this.#job);

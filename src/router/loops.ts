@@ -215,7 +215,10 @@ export class LoopGuard {
     const waitMs = this.#waitMs(place, event, now);
     if (waitMs <= 0) return;
     if (!this.#isHolding(place, now)) {
-      job.log.warn({ retryInMs: waitMs }, "answers are held back: more than a person causes");
+      job.log.warn(
+        { retryInMs: waitMs },
+        "loop guard: too many answers to one account; holding events back",
+      );
     }
     place.heldUntil = now + waitMs;
     throw new LoopHeld(waitMs);

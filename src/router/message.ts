@@ -197,6 +197,6 @@ function authorOf(event: AnyEvent): Actor {
 function textless({ type }: AnyEvent): ServiceBotError {
   return new ServiceBotError(
     "REPLY_IMPOSSIBLE",
-    `A ${type} event that names neither a conversation nor a post has no text to read.`,
+    `The ${type} event names no conversation and no post, so it has no text.`,
   );
 }

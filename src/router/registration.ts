@@ -70,7 +70,7 @@ export function readHandler(what: string, given: readonly unknown[]): Parts {
 export function checkTypes(list: unknown): asserts list is readonly string[] {
   const isList = Array.isArray(list) && list.length > 0;
   if (isList && list.every((type) => typeof type === "string")) return;
-  refuseProblems(["on() and catch() need an event type, or an array of at least one"]);
+  refuseProblems(["on() and catch() need an event type, or a non-empty array of types"]);
 }
 
 /** No control or invisible character, and no half of one: the name is part of an event type. */
@@ -86,7 +86,5 @@ const COMMAND_NAME = /^[^\s\p{Cc}\p{Cf}\p{Cs}/@]{1,50}$/u;
 
 export function checkCommandName(name: unknown): void {
   if (typeof name === "string" && COMMAND_NAME.test(name)) return;
-  refuseProblems([
-    "command() needs a name of 1 to 50 characters without white space, and without the slash",
-  ]);
+  refuseProblems(["command() needs a name of 1 to 50 characters without white space and slash"]);
 }

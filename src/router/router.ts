@@ -136,7 +136,7 @@ export class Router<X = unknown> {
     const { schema, chain, options } = readHandler(`on("${list.join('", "')}")`, rest);
     for (const type of list) {
       if (/^(?:timer|cron):/.test(type))
-        refuseProblems([`on() does not take ${type}: use onTimer or cron`]);
+        refuseProblems([`on() does not take ${type}; use onTimer or cron`]);
       if (schema === undefined && !isEventType(type)) refuseUnknownType(type);
     }
     const run = schema === undefined ? chain : checkPayload(schema, chain);
@@ -284,7 +284,7 @@ export class Router<X = unknown> {
   hears(pattern: string | RegExp, ...rest: readonly unknown[]): this {
     const isText = typeof pattern === "string" && pattern.trim() !== "";
     if (!isText && !(pattern instanceof RegExp)) {
-      refuseProblems(["hears() needs a text, or a regular expression"]);
+      refuseProblems(["hears() needs a text or a regular expression"]);
     }
     const { chain: run } = readHandler(`hears(${pattern})`, rest);
     this.#routes.add({ kind: "text", run, ...hearsPattern(pattern) });

@@ -1,4 +1,5 @@
 import type { CronPattern } from "../core/cron.ts";
+import { didYouMean } from "../core/names.ts";
 import type { HandlerOptions } from "../core/option-checks.ts";
 import { refuseProblems } from "../core/option-checks.ts";
 import { scrubber, showError } from "../core/safe-text.ts";
@@ -87,7 +88,7 @@ export class Routes {
   /** @throws {ServiceBotError} INVALID_OPTION for a module that is mounted here already, or around here */
   mount(module: Routes): void {
     if (module.#contains(this) || this.#contains(module)) {
-      refuseProblems(["use() got a Router that is mounted here already"]);
+      refuseProblems(["use() got a Router that is mounted already"]);
     }
     for (const name of uniqueNames(module.#allEntries())) {
       for (const other of this.root) refuseTaken(name, other.#allEntries());
@@ -254,7 +255,7 @@ function handlerMissing(type: string): ServiceBotError {
   const method = kind === "timer" ? "onTimer" : "cron";
   return new ServiceBotError(
     "HANDLER_MISSING",
-    `No ${method}("${name}") handles this event. Register one, or discard the event.`,
+    `No ${method}("${name}") is registered for this event. Register one, or discard the event.`,
   );
 }
 
@@ -309,7 +310,7 @@ function refuseTaken(name: string, entries: readonly Entry[]): void {
 }
 
 const OTHER_TYPE =
-  'For another type pass its schema, as in on("poll.closed", schema, handler), or use onUnknown.';
+  'For a new type pass its schema, as in on("poll.closed", schema, handler), or use onUnknown.';
 
 /**
  * @param otherwise what to do for another type
@@ -318,6 +319,7 @@ const OTHER_TYPE =
 export function refuseUnknownType(type: string, otherwise: string = OTHER_TYPE): never {
   throw new ServiceBotError(
     "UNKNOWN_EVENT_TYPE",
-    `"${type}" is not an event type of this version. Known: ${eventTypes.join(", ")}. ` + otherwise,
+    `Unknown event type "${type}".${didYouMean(type, eventTypes)} Known: ${eventTypes.join(", ")}. ` +
+      otherwise,
   );
 }

@@ -109,7 +109,7 @@ export class LookLoop {
     } catch (err) {
       const level = this.#isFailing ? "debug" : "error";
       this.#isFailing = true;
-      this.#options.log[level]({ err }, "what is due cannot be stored; it is tried again");
+      this.#options.log[level]({ err }, "could not store due timers; retrying");
       return STORE_RETRY_MS;
     }
   }

@@ -50,7 +50,7 @@ export class Schedule {
     if (!this.#options.routes.handlesTimers) {
       throw new ServiceBotError(
         "HANDLER_MISSING",
-        `This bot fires no timers: add bot.onTimer(${JSON.stringify(name.name)}) for this one.`,
+        `The bot has no handler for this timer. Add bot.onTimer(${JSON.stringify(name.name)}).`,
       );
     }
     const count = await this.#options.inbox.admin.makeTimersDue(name);

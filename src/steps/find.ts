@@ -67,7 +67,7 @@ export async function findComments(
   const isUnknown = username === undefined || same.some(({ author }) => author === undefined);
   if (same.length > 0 && isUnknown) {
     throw stepUncertain(
-      `Post ${postId} has a comment with the text of this reply, and the platform does not say whose it is.`,
+      `Post ${postId} has a comment with the text of this reply, but its author is unknown.`,
     );
   }
   const own = matters.filter(({ author }) => author !== undefined && author.username === username);
@@ -147,6 +147,6 @@ async function* itemsOf<T>(read: ReadPage<T>): AsyncGenerator<T> {
     if (nextCursor === null) return;
   }
   throw stepUncertain(
-    `The newest ${MAX_PAGES * 50} entries do not show whether this reply was sent.`,
+    `The newest ${MAX_PAGES * 50} entries do not show whether the bot sent this reply.`,
   );
 }

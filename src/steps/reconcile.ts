@@ -35,8 +35,7 @@ export async function reconcile<T>(
     const underWay = await inbox.requestsUnderWay(claim, search.inFlightMs);
     // A candidate may be a message that another process has sent a moment ago and not recorded yet.
     if (underWay.some((other) => mayBeAlike(intent.request, other))) {
-      const reason =
-        "Another event is sending the same text there. The next look tells them apart.";
+      const reason = "Another event is sending the same text. The bot retries later.";
       throw new RetryLater(OTHER_SENDER_MS, reason, { counts: false });
     }
     const taken = await inbox.claimedRefs(same.map(({ ref }) => ref));
@@ -45,7 +44,7 @@ export async function reconcile<T>(
   }
   if (!isComplete) {
     throw stepUncertain(
-      "It is unknown whether this post was made: it is not in the feed, which need not show it. Look at the bot's posts.",
+      "It is unknown whether the bot wrote the post. The feed does not show it. Check the bot's posts.",
       claim.id,
     );
   }
@@ -67,12 +66,12 @@ async function refuseOtherWords(
   const unclaimed = others.filter((ref) => !taken.has(ref));
   if (unclaimed.length === 0) return;
   if (ageMs < OTHER_LANES_MS) {
-    const reason = "A message of the bot may belong to another event, which adopts it in a moment.";
+    const reason = "A message of the bot may belong to another event.";
     throw new RetryLater(OTHER_LANES_MS - ageMs, reason, { counts: false });
   }
   throw stepUncertain(
-    "The inbox was restored from a backup, and this event may have been answered before. The bot has said something " +
-      `there since, in other words than it would now (${unclaimed.slice(0, 3).join(", ")}).`,
+    "The inbox was restored from a backup, and the bot may have answered this event before. It has written " +
+      `other texts there since (${unclaimed.slice(0, 3).join(", ")}).`,
     claim.id,
   );
 }
@@ -128,15 +127,15 @@ export function stepUncertain(reason: string, event?: string): ServiceBotError {
 
 /** The same for a step of the handler's own, which may be made repeatable. */
 export function ownStepUncertain(reason: string, event: string, cause?: unknown): ServiceBotError {
-  const message = `${reason} ${howToSettle(event)} Mark the step as repeatable if doing it twice does no harm.`;
+  const message = `${reason} ${howToSettle(event)} If a repetition does no harm, mark the step as repeatable.`;
   return new ServiceBotError("STEP_UNCERTAIN", message, { cause });
 }
 
 /** The remedy for an event that was parked because of a step. */
 export function howToSettle(event = "ID"): string {
-  const retry = `service-bot inbox retry ${event} --assume`;
+  const retry = `npx service-bot inbox retry ${event} --assume`;
   return (
-    `Look for the effect, then settle it: "${retry} done" if it took place, "${retry} absent" if it did not, ` +
-    `or discard the event. "service-bot inbox show ${event}" has the details.`
+    `Check on the platform whether the step took effect: \`${retry} done\` if yes, \`${retry} absent\` if not, ` +
+    `or discard the event. \`npx service-bot inbox show ${event}\` shows the details.`
   );
 }

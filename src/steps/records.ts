@@ -73,7 +73,7 @@ export class StepRecords {
       clock,
       signal: job.signal,
       tries: () => (job.signal.aborted ? 1 : WRITE_ATTEMPTS),
-      failed: (err) => job.log.error({ err, step }, "the outcome of a step cannot be written"),
+      failed: (err) => job.log.error({ err, step }, "could not record the outcome of a step"),
     });
   }
 }
@@ -81,7 +81,7 @@ export class StepRecords {
 function leaseLost(step: string): never {
   throw new ServiceBotError(
     "LEASE_LOST",
-    `The event was taken over while the step "${step}" ran; this run ends here.`,
+    `Another instance took over the event during the step "${step}".`,
   );
 }
 
@@ -104,8 +104,8 @@ function packResult(result: unknown, step: string, event: string): string {
   } catch (error) {
     throw new ServiceBotError(
       "STEP_RESULT_INVALID",
-      `The step "${shownName(step)}" ran, but its result cannot be recorded: ${messageOf(error)}. ` +
-        `Return a value that JSON keeps. The step is not run again by itself. ${howToSettle(event)}`,
+      `The step "${shownName(step)}" ran, but the bot cannot store its result: ${messageOf(error)}. ` +
+        `Return a JSON value. The bot does not run the step again. ${howToSettle(event)}`,
     );
   }
 }

@@ -88,10 +88,12 @@ export class RestoreWindow {
     if (readAt === undefined) {
       log.warn(
         { restoredAt: new Date(at).toISOString() },
-        "the inbox was restored from a backup; answers that may have been sent since are looked for first",
+        "the inbox was restored from a backup; checking for answers sent since then",
       );
       if (reading === undefined) {
-        log.warn("DELIVERY=webhook reads no log: events delivered after the backup stay missing");
+        log.warn(
+          "DELIVERY=webhook does not read the event log; events delivered after the backup are lost",
+        );
       }
     }
     const begun = Promise.withResolvers<void>();
@@ -140,12 +142,12 @@ export class RestoreWindow {
     let hasBegun = false;
     while (!signal.aborted) {
       const isComplete = await this.#look(reading).catch((err: unknown) => {
-        log.debug({ err }, "the state of the restore cannot be written");
+        log.debug({ err }, "could not save the progress of the restore");
         return false;
       });
       if (!hasBegun && (!this.isReadingLog || this.#isOverdue(reading))) {
         if (this.isReadingLog) {
-          log.warn("the event log cannot be read after the restore; handlers begin without it");
+          log.warn("could not read the event log after the restore; starting handlers without it");
         }
         hasBegun = true;
         begin();

@@ -141,7 +141,7 @@ class JobSteps implements StepRunner {
       throw new ServiceBotError(
         "STEP_DUPLICATE",
         `The step "${shownName(name)}" ran already in this handler. Give each step its own name, ` +
-          "for instance by adding what it is about.",
+          "such as charge:42.",
       );
     }
     this.#names.add(name);
@@ -152,7 +152,10 @@ class JobSteps implements StepRunner {
       this.#subject ??= new SubjectClaim(this.#records);
       if (!(await this.#subject.acquire(step.subject))) {
         const name = shownName(step.name);
-        this.#job.log.info({ step: name }, "not sent: another event of this comment is answered");
+        this.#job.log.info(
+          { step: name },
+          "not sent because another event of this comment was answered",
+        );
         return { result: unpackResult<T>(undefined), outcome: "elsewhere" };
       }
     }
@@ -250,7 +253,7 @@ class JobSteps implements StepRunner {
     }
     if (step.search !== undefined || step.repeatable) return error;
     const name = shownName(step.name);
-    const reason = `The step "${name}" failed in a way that leaves open whether it took effect (${messageOf(error)}).`;
+    const reason = `The step "${name}" failed, and it is unknown whether it took effect (${messageOf(error)}).`;
     return ownStepUncertain(reason, claim.id, error);
   }
 
@@ -284,7 +287,7 @@ class JobSteps implements StepRunner {
     const end = Math.min(now + leftMs, this.#process.endOf(id, step));
     if (end <= now) return;
     this.#process.rememberEnd(id, step, end);
-    const reason = `The call of an earlier run for "${shownName(step)}" may be under way. The step is looked for afterwards.`;
+    const reason = `The call of an earlier run for "${shownName(step)}" may still be in progress. The bot searches for its effect afterwards.`;
     throw new RetryLater(end - now, reason, { counts: false });
   }
 
@@ -303,7 +306,7 @@ class JobSteps implements StepRunner {
   #warnIfDifferent(step: Step<unknown>, recorded: string): void {
     if (!differs(recorded, requestOf(step))) return;
     const name = this.#scrubbedName(step);
-    this.#job.log.warn({ step: name }, "not sent: an earlier run sent something else in its place");
+    this.#job.log.warn({ step: name }, "not sent because an earlier run sent a different answer");
   }
 
   #publish(step: string, { outcome, ref }: StepEnd<unknown>): void {
@@ -321,9 +324,9 @@ class JobSteps implements StepRunner {
 
 function reasonOfDoubt(name: string, { lostRun }: Intent): string {
   if (lostRun !== undefined) {
-    return `The inbox was restored from a backup, and this event may have been handled before. Whether the step "${name}" took effect then is unknown.`;
+    return `The inbox was restored from a backup, so it is unknown whether the step "${name}" took effect before.`;
   }
-  return `The run before this one ended inside the step "${name}": it was killed, stopped or out of time, or its result could not be recorded. Whether the step took effect is unknown.`;
+  return `The previous run ended during the step "${name}", so it is unknown whether the step took effect.`;
 }
 
 function requestOf({ search }: Step<unknown>): string {

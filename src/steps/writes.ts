@@ -52,8 +52,8 @@ export function replyStep(
   }
   throw new ServiceBotError(
     "REPLY_IMPOSSIBLE",
-    `A ${event.type} event that names neither a conversation nor a post cannot be replied to. ` +
-      "Use ctx.comment() or ctx.client with the address you want to answer at.",
+    `The ${event.type} event names no conversation and no post, so the bot cannot reply. ` +
+      "Use ctx.comment() or ctx.client instead.",
   );
 }
 

@@ -70,7 +70,7 @@ export class Refusals {
     const { status = usual } = options;
     const headers =
       retryAfterSeconds === undefined ? {} : { "retry-after": `${retryAfterSeconds}` };
-    const error = { code, message: "The test has asked for this." };
+    const error = { code, message: "The test requested this error." };
     this.#waiting.push({
       fits: method === undefined && path === undefined ? where : named,
       answer: () => Response.json({ error }, { status, headers }),

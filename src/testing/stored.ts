@@ -73,7 +73,7 @@ export class Messages {
     if (event !== undefined) return (await inbox.show(event)).lane;
     throw new ServiceBotError(
       "INVALID_OPTION",
-      `${username} has sent no message, so there is no conversation with a state.`,
+      `${username} has sent no message, so there is no conversation.`,
     );
   }
 }

@@ -309,6 +309,6 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   /** @throws {ServiceBotError} NOT_STARTED */
   #requireOpen(): void {
     if (!this.#isClosed) return;
-    throw new ServiceBotError("NOT_STARTED", "This bot under test is closed; start a new one.");
+    throw new ServiceBotError("NOT_STARTED", "The bot under test is closed. Start a new one.");
   }
 }

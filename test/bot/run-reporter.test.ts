@@ -286,7 +286,7 @@ test.each([
         return new Response();
       },
     });
-    const expected = tracing === "on" ? "no tracer" : "stop";
+    const expected = tracing === "on" ? "no tracer" : "Stop";
     await expect(bot.start({ standalone: false })).rejects.toThrow(expected);
     // A reporter that has subscribed sends its first request at once.
     channels.run.publish(runMessage(bot));

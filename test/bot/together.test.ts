@@ -87,7 +87,7 @@ describe("Bot.run", () => {
     const { createBot } = setUp();
     const problem = (message: RegExp) => ({ problems: [expect.stringMatching(message)] });
     const nameless = Bot.run([createBot("a"), createBot(undefined)], inProcess);
-    await expect(nameless).rejects.toMatchObject(problem(/^name: each of several bots/));
+    await expect(nameless).rejects.toMatchObject(problem(/^name is missing; each of several bots/));
     const twins = Bot.run([createBot("a"), createBot("a")], inProcess);
     await expect(twins).rejects.toMatchObject(problem(/^name: the bots "a" and "a"/));
     await Bot.run([createBot(undefined)], inProcess);

@@ -46,7 +46,7 @@ describe("service-bot inbox backup and restore", () => {
     );
     const refused = await inbox("restore", "1.db");
     expect(refused).toMatchObject({ code: 1, out: "" });
-    expect(refused.err).toContain("stop it first");
+    expect(refused.err).toContain("Stop it first");
     env = { DATABASE_URL: "file:other/bot.db" };
     const restored = await inbox("restore", "1.db");
     expect(restored).toMatchObject({ code: 0, err: "" });

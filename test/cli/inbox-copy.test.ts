@@ -49,7 +49,7 @@ describe("service-bot inbox copy", () => {
   test("ends with 1 where the database is away, and the bot can go on in the file", async () => {
     await putInbox(file);
     const { code, err } = await copy([...FROM, ...TO]);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("start PostgreSQL") });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("Start PostgreSQL") });
     await new SqliteInbox({ file }).close();
   });
 

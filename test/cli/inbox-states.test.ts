@@ -119,7 +119,7 @@ describe("service-bot inbox timers", () => {
         },
       ],
     });
-    expect((await inbox("timers", "--after", "x")).err).toContain('"x" is no place in a list');
+    expect((await inbox("timers", "--after", "x")).err).toContain('"x" is not a cursor');
   });
 
   test("--fire makes timers due, by lane and name", async () => {

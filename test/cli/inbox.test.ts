@@ -138,7 +138,7 @@ describe("service-bot inbox", () => {
     const { code, out, err } = await inbox("retry", "evt_1", "evt_3", "nope", "evt_2");
     expect(code).toBe(1);
     expect(out).toMatch(/2 dead letters, .*when it starts$/);
-    expect(err).toMatch(/"evt_3" is no dead letter/);
+    expect(err).toMatch(/"evt_3" is not a dead letter/);
     expect(err).toMatch(/no event "nope"/);
     expect(await stateOf("evt_1")).toBe("pending");
   });

@@ -39,7 +39,7 @@ describe("an answer that is none is told as what it is", () => {
         response.socket?.destroySoon();
       },
       "API_UNREACHABLE",
-      /broke before the answer came/,
+      /closed before the answer/,
     ],
     [
       "a page of a proxy",
@@ -68,13 +68,13 @@ describe("an answer that is none is told as what it is", () => {
       "a redirect",
       (response) => response.writeHead(302, { location: "https://elsewhere.example/" }).end(),
       "API_REDIRECT",
-      /not followed/,
+      /no redirects/,
     ],
     [
       "headers of 100 kB",
       (response) => response.writeHead(200, { "x-long": "x".repeat(100_000) }).end("{}"),
       "API_UNREACHABLE",
-      /broke/,
+      /closed/,
     ],
   ])("%s", async (_name, respond, code, message) => {
     const { client, calls } = await serve(respond);

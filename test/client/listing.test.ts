@@ -170,7 +170,7 @@ describe("limit", () => {
 });
 
 describe("a cursor that never ends is told, in so many requests", () => {
-  const endless = { code: "API_INVALID_RESPONSE", message: expect.stringContaining("no end") };
+  const endless = { code: "API_INVALID_RESPONSE", message: expect.stringContaining("not end") };
 
   test.each([1, 2, 3, 4, 5])("a circle of %i pages", async (length) => {
     // Two pages lead into the circle.

@@ -159,7 +159,7 @@ describe("failures", () => {
     const { dispatcher } = harness((job) => seen.push(job.event.id), { inbox, clock: systemClock });
     await dispatcher.idle();
     expect(seen).toEqual([]);
-    expect((await deadLetters(inbox))[0]?.error).toContain("3 runs");
+    expect((await deadLetters(inbox))[0]?.error).toContain("3 of ");
     const { history } = await inbox.admin.show("1");
     const outcomes = history.map(({ number, outcome }) => `${number} ${outcome}`);
     expect(outcomes).toEqual(["1 crashed", "2 crashed", "3 crashed", "4 dead"]);
@@ -310,7 +310,7 @@ describe("handlers that know better", () => {
       expect(() => new RetryLater(delay)).toThrow(
         expect.objectContaining({
           code: "INVALID_OPTION",
-          message: expect.stringContaining(`from 0 to ${year}`),
+          message: expect.stringContaining(`0 to ${year}`),
         }),
       );
     }

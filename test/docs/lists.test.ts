@@ -113,7 +113,7 @@ describe("docs/reference/configuration.md", () => {
     main?.entries.find((entry) => entry.name === name)?.members.map(nameIn) ?? [];
 
   test("has every option of new Bot() in one of its tables, and no other", () => {
-    const [byVariable = "", inCode = ""] = text.split("These can be set in code alone:");
+    const [byVariable = "", inCode = ""] = text.split("## Options without a variable");
     const withVariable = rows(byVariable).flatMap(
       ([, option = ""]) => /^`(\w+)`$/.exec(option)?.[1] ?? [],
     );

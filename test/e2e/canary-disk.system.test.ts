@@ -19,7 +19,7 @@ describe("neither secrets nor texts come out of a bot", () => {
     expectQuiet(it, [
       "STORE_UNAVAILABLE",
       "The disk of the inbox has",
-      "delivery cannot be stored",
+      "could not store a delivery",
     ]);
   });
 
@@ -38,7 +38,7 @@ describe("neither secrets nor texts come out of a bot", () => {
     await showAll(it, 1);
     await endQuietly(it, listening);
     expectQuiet(it, [
-      ...["STORE_UNAVAILABLE", "database or disk is full", "delivery cannot be stored"],
+      ...["STORE_UNAVAILABLE", "database or disk is full", "could not store a delivery"],
       ...["there is no room for", 'service_bot_store_failures_total{reason="disk_full"}'],
     ]);
   });

@@ -52,7 +52,7 @@ describe("a webhook that fails until the platform switches it off", () => {
     expect(takeover).toMatchObject({
       level: "warn",
       mode: "polling",
-      reason: expect.stringMatching(/^1 event did not come by webhook within \d+ m?s$/),
+      reason: expect.stringMatching(/^1 event did not arrive by webhook within \d+ m?s$/),
     });
     const status = await bot.status();
     expect(status).toMatchObject({ ready: true, mode: "polling", modeReason: takeover.reason });

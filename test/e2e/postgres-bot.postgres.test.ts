@@ -82,22 +82,14 @@ describe("npm run dev of a bot on PostgreSQL", () => {
   });
 
   test.each([
-    [
-      "Correct the password, in DATABASE_URL or PGPASSWORD.",
-      /^PGPASSWORD=.*$/m,
-      "PGPASSWORD=wrong",
-    ],
-    ["Set the password, in DATABASE_URL or PGPASSWORD.", /^PGPASSWORD=.*$/m, ""],
+    ["Correct the password in DATABASE_URL or PGPASSWORD.", /^PGPASSWORD=.*$/m, "PGPASSWORD=wrong"],
+    ["Set the password in DATABASE_URL or PGPASSWORD.", /^PGPASSWORD=.*$/m, ""],
     [
       "Make the database (createdb), or correct DATABASE_URL.",
       /^(DATABASE_URL=.*)\/bot$/m,
       "$1/other",
     ],
-    [
-      "The name of the host is not known: correct DATABASE_URL.",
-      "@127.0.0.1:",
-      "@nowhere.invalid:",
-    ],
+    ["The host name is unknown. Correct DATABASE_URL.", "@127.0.0.1:", "@nowhere.invalid:"],
   ])("says: %s", async (remedy, part, instead) => {
     const { folder, env, write } = await bot(server.port);
     await write(env.replace(part, instead));

@@ -33,7 +33,7 @@ describe("the first state", () => {
   ])("is not there for %s", async (_name, schema) => {
     const read = new Store().run().state(undefined, schema);
     await expect(read).rejects.toMatchObject({ code: "INVALID_OPTION" });
-    await expect(read).rejects.toThrow(/give each of its properties a default/);
+    await expect(read).rejects.toThrow(/Give each property a default/);
   });
 
   test("is not written unless it was changed", async () => {
@@ -162,14 +162,14 @@ describe("what cannot be stored", () => {
     [
       "too much",
       { text: "é".repeat(MAX_STATE_BYTES / 2) },
-      /it has 65\d{3} bytes, and 65536 are permitted/,
+      /it has 65\d{3} bytes; the limit is 65536/,
     ],
   ])("is %s: STATE_INVALID with the path", async (_name, by, message) => {
     const run = new Store().run();
     const ended = change(run, Any, by);
     await expect(ended).rejects.toMatchObject({ code: "STATE_INVALID" });
     await expect(ended).rejects.toThrow(message);
-    await expect(ended).rejects.toThrow(/^The state "dm:c_1" cannot be stored: /);
+    await expect(ended).rejects.toThrow(/^Cannot store the state "dm:c_1": /);
   });
 
   test("is not text of people: no message repeats it", async () => {

@@ -75,7 +75,7 @@ describe("a timer", () => {
   test.each([
     ["a Map", new Map(), /\$ is a Map/],
     ["a function inside", { a: [() => 1] }, /\$\.a\[0\] is a function/],
-    ["more than 64 KiB", "x".repeat(65_535), /it has 65537 bytes, and 65536 are permitted/],
+    ["more than 64 KiB", "x".repeat(65_535), /it has 65537 bytes; the limit is 65536/],
   ])("cannot have %s", (_name, data, message) => {
     const set = () => new Store().run().later("remind", 1, data, undefined);
     expect(set).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));

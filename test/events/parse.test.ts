@@ -325,7 +325,7 @@ describe("JSON text", () => {
   });
 
   test.each(["", "{", "undefined", "\0"])("%j is not JSON", (text) => {
-    expect(() => readStoredEvent(text)).toThrow(/it is not JSON/);
+    expect(() => readStoredEvent(text)).toThrow(/is not JSON/);
   });
 
   test("that is a hundred thousand levels deep does not break the reader", () => {

@@ -158,7 +158,7 @@ describe("two bots on one database, with a webhook that reaches one of them", ()
     expect([a.mode, b.mode]).toEqual(["polling", "polling"]);
     const [mine, seen] = [await a.status(), await b.status()];
     expect(seen.modeReason).toBe(mine.modeReason);
-    expect(seen.modeReason).toContain("did not come by webhook");
+    expect(seen.modeReason).toContain("did not arrive by webhook");
     // The other one learns the position a moment later.
     while ((await b.status()).log?.cursor !== (await a.status()).log?.cursor) await pass(1_000);
     // What it knew goes over to whoever reads next.

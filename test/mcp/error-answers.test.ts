@@ -10,7 +10,7 @@ import { ImpatientClock } from "./impatient-clock.ts";
 
 /** Each tool turns every answer of the platform into a failed call. The platform is a server with this one answer. */
 
-const DOUBT = /Whether it was carried out is not known: look before you call again/;
+const DOUBT = /It is unknown whether the call took effect/;
 const IN_A_MINUTE = /Try again in a minute\.$/;
 
 /** An error as the platform may write it; in its words is the token, which it saw. */
@@ -58,7 +58,7 @@ const rows: readonly Row[] = [
     "403 of a code that is not shown",
     refusal(403, "FORBIDDEN"),
     { code: "FORBIDDEN", status: 403, retryable: false },
-    /Check the scopes of the token/,
+    /the scopes of the token/,
   ),
   row(
     "a rate limit that says until when",
@@ -127,20 +127,20 @@ const rows: readonly Row[] = [
     "a web page",
     raw(200, "<html>Sign in</html>"),
     { code: "API_INVALID_RESPONSE", retryable: false },
-    /Is SERVICE_BASE_URL the platform's address\? Tell whoever has set this up/,
+    /Check SERVICE_BASE_URL\. Inform the operator/,
     DOUBT,
   ),
   row(
     "a redirect",
     (response) => response.writeHead(302, { location: "https://elsewhere.example/" }).end(),
     { code: "API_REDIRECT", status: 302, retryable: false },
-    /set SERVICE_BASE_URL \(baseUrl\) to the final address/,
+    /Set SERVICE_BASE_URL \(baseUrl\) to the final address/,
   ),
   row(
     "a connection that breaks",
     cut,
     { code: "API_UNREACHABLE", retryable: true },
-    /broke before the answer came.* Try again in a minute\.$/,
+    /closed before the answer.* Try again in a minute\.$/,
     DOUBT,
   ),
 ];
@@ -179,7 +179,7 @@ test("an answer that is not as documented is named", async () => {
     }
     const { code, message } = failureIn(called);
     expect(code, name).toBe("API_INVALID_RESPONSE");
-    expect(message).toMatch(/the answer is not as documented: body: .*expected object/);
+    expect(message).toMatch(/unexpected answer: body: .*expected object/);
     if (request.startsWith("POST")) expect(message).toMatch(DOUBT);
   }
 });
@@ -190,7 +190,7 @@ test("a platform that is away got nothing, so nothing is in doubt", async () => 
     const failure = failureIn(await connectDirectly({ baseUrl, clock })(name, args));
     expect(failure, name).toMatchObject({ code: "API_UNREACHABLE", retryable: true });
     expect(failure).not.toHaveProperty("status");
-    expect(failure.message).toMatch(/cannot be reached.* Is the platform running.* in a minute/);
+    expect(failure.message).toMatch(/cannot reach.* Is the platform running.* in a minute/);
   }
 });
 
@@ -254,6 +254,6 @@ test("after a long limit every call waits for it, and says until when", async ()
   expect(first).toMatchObject({ status: 429, retryable: true, retryAfterMs: 40_000 });
   expect(failureIn(await call("service_get_feed"))).toMatchObject({
     ...{ code: "API_CIRCUIT_OPEN", retryable: true, retryAfterMs: expect.any(Number) },
-    message: expect.stringMatching(/it is tried again in \d+ s\.$/),
+    message: expect.stringMatching(/Next try in \d+ s\.$/),
   });
 });

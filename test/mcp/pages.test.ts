@@ -62,8 +62,8 @@ describe("a page that would be too long", () => {
       cursor = page.nextCursor;
     }
     expect(texts.slice(0, 24)).toEqual(sent.toReversed());
-    expect(first).toMatch(/^\d+ messages, and not 25: together they would have been too long\.\n/);
-    expect(first).toMatch(/There are more: call again with cursor \S+\.$/);
+    expect(first).toMatch(/^\d+ messages of 25 \(together they are too long\)\.\n/);
+    expect(first).toMatch(/For more items call again with cursor \S+\.$/);
   });
 
   test("has one item at least, and that is whole", async () => {
@@ -77,7 +77,7 @@ describe("a page that would be too long", () => {
     const call = await longFeed(({ posts }) => posts);
     const { structuredContent, text } = await call("service_get_feed");
     expect((structuredContent as PageOf<unknown>).items).toHaveLength(3);
-    expect(text).toContain("the platform gives no less at once");
+    expect(text).toContain("the platform returns no shorter one");
   });
 
   test("of the event log goes on behind the last event that is there", async () => {

@@ -38,8 +38,8 @@ test("a preview is thumbUrl, or url where there is none; no token goes along", a
 
 test.each([
   ["/gone", "the answer was 404"],
-  ["/page", "it is no image"],
-  ["/large", "it has more than 524288 bytes"],
+  ["/page", "not an image"],
+  ["/large", "larger than 524288 bytes"],
   ["/moved", "fetch failed"],
 ])("%s is told in words: %s", async (path, why) => {
   const { url, preview } = await storage();
@@ -58,7 +58,7 @@ test.each([
 ])("%s is not fetched", async (url) => {
   const { asked, preview } = await storage();
   const [told] = await preview({ url });
-  expect(told).toMatchObject({ text: expect.stringContaining("not on the public internet") });
+  expect(told).toMatchObject({ text: expect.stringContaining("not a public URL") });
   expect(asked).toHaveLength(0);
 });
 

@@ -68,7 +68,7 @@ test("service_get_feed", async () => {
     items: [{ text: "news", images: [] }],
     nextCursor: expect.any(String),
   });
-  expect(text).toMatch(/^1 post\.\n- p_\d+ · @bot · \S+: "news"\nThere are more: .* cursor /);
+  expect(text).toMatch(/^1 post\.\n- p_\d+ · @bot · \S+: "news"\nFor more items .* cursor /);
 });
 
 test("service_get_post", async () => {
@@ -83,10 +83,10 @@ test("service_get_post", async () => {
 test("service_create_comment and service_list_comments", async () => {
   const { call } = await tools();
   const made = await call("service_create_comment", { postId: "p_1", text: "nice" });
-  expect(made.text).toMatch(/^The comment was made\.\nid: /);
+  expect(made.text).toMatch(/^The comment was written\.\nid: /);
   const { structuredContent, text } = await call("service_list_comments", { postId: "p_1" });
   expect(structuredContent).toMatchObject({ items: [{ text: "nice" }], nextCursor: null });
-  expect(text).toContain("There are no more.");
+  expect(text).toContain("No more items.");
 });
 
 test("service_get_user", async () => {

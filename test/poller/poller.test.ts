@@ -318,7 +318,7 @@ describe("failures", () => {
   });
 
   test.each([
-    ["auto", /^webhook deliveries go on/],
+    ["auto", /^webhook deliveries continue/],
     ["polling", /^no event arrives/],
   ] as const)(
     "a missing scope is told once, loudly, and tried again after a minute (%s)",

@@ -83,7 +83,7 @@ test("a custom type needs a schema, and a known one none", () => {
   // @ts-expect-error There is no such field.
   router.on("poll.opened", schema, (ctx) => ctx.payload.answer);
   // @ts-expect-error A slip in the name of a known type.
-  expect(() => router.on("mentoin", () => undefined)).toThrow("not an event type");
+  expect(() => router.on("mentoin", () => undefined)).toThrow("Unknown event type");
 });
 
 test("the state of a bot is what its schema returns", () => {
@@ -97,5 +97,5 @@ test("the state of a bot is what its schema returns", () => {
   bot.use(counting);
   const create = (options: BotOptions = {}): Bot => new Bot({ ...options, state: z.object({}) });
   expect(create({ env: {} })).toBeInstanceOf(Bot);
-  expect(() => new Bot({ env: {}, state: {} as never })).toThrow("state must be a schema");
+  expect(() => new Bot({ env: {}, state: {} as never })).toThrow("state must be a Standard Schema");
 });

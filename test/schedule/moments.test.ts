@@ -109,7 +109,7 @@ describe("a moment", () => {
     isAway = false;
     await world.clock.advance(2_000);
     expect(await world.moments()).toHaveLength(3);
-    const lines = world.log.records.filter(({ msg }) => /cannot be stored/.test(String(msg)));
+    const lines = world.log.records.filter(({ msg }) => /could not store/.test(String(msg)));
     expect(lines.map(({ level }) => level).filter((level) => level === "error")).toHaveLength(1);
   });
 });

@@ -184,7 +184,7 @@ test("chains of timers that answer a person are held back at the person, and tim
   expect(await world.deliver(bot, world.write("ada", "three"))).toBe(200);
   await bot.idle();
   expect((await bot.status()).inbox?.pending).toBe(1);
-  expect(world.log.text()).toContain("answers are held back");
+  expect(world.log.text()).toContain("loop guard: too many answers");
 });
 
 describe("an event of the platform", () => {
@@ -201,7 +201,7 @@ describe("an event of the platform", () => {
     await bot.idle();
     expect(handler).not.toHaveBeenCalled();
     const [dead] = (await bot.inbox.list({ state: "dead" })).events;
-    expect(dead?.error).toMatch(/type: begins like those of the bot's own events/);
+    expect(dead?.error).toMatch(/type: begins like the ids of the bot's own events/);
   });
 
   test("with the id of a moment that is still to come does not take its place", async () => {

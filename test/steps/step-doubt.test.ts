@@ -32,7 +32,7 @@ describe.each(doubts)("a step that cannot be looked for, after %s", (_name, erro
     const failed = (await world.begin()).run(world.own(charge));
     await expect(failed).rejects.toMatchObject({ code: "STEP_UNCERTAIN", cause: error });
     await expect(failed).rejects.toThrow(
-      /"charge" failed.*leaves open.*inbox retry 1 --assume done.*repeatable/,
+      /"charge" failed.*unknown.*inbox retry 1 --assume done.*repeatable/,
     );
     await expect(failed).rejects.toThrow(error.message);
     await expect((await world.begin()).run(world.own(charge))).rejects.toMatchObject({
@@ -76,9 +76,7 @@ test("what was aborted is for the next run to judge", async () => {
     return Promise.reject(new DOMException("aborted", "AbortError"));
   };
   await expect(steps.run(world.own(run))).rejects.toMatchObject({ name: "AbortError" });
-  await expect((await world.begin()).run(world.own(run))).rejects.toThrow(
-    "The run before this one",
-  );
+  await expect((await world.begin()).run(world.own(run))).rejects.toThrow("The previous run");
 });
 
 describe("after an answer, no call is under way", () => {
@@ -200,6 +198,6 @@ test("a step that the process died in is not blamed on the step", async () => {
   void (await world.begin()).run(world.own(() => 1, died));
   await world.underWay();
   await expect((await world.begin()).run(world.own(() => 1))).rejects.toThrow(
-    /The run before this one ended inside the step "charge": it was killed, stopped or out of time/,
+    /The previous run ended during the step "charge"/,
   );
 });

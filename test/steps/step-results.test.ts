@@ -94,7 +94,7 @@ describe("a result that JSON would change in silence is refused, with its place"
   ])("%s", async (_name, value, problem) => {
     await expect(keep(value)).rejects.toMatchObject({
       code: "STEP_RESULT_INVALID",
-      message: expect.stringContaining(`recorded: ${problem}. `),
+      message: expect.stringContaining(`result: ${problem}. `),
     });
   });
 
@@ -112,7 +112,7 @@ describe("a result that JSON cannot keep", () => {
     await expect((await world.begin()).run(own())).rejects.toMatchObject({
       code: "STEP_RESULT_INVALID",
       message: expect.stringContaining(
-        '"charge" ran, but its result cannot be recorded: $.items[0].when is a Map',
+        '"charge" ran, but the bot cannot store its result: $.items[0].when is a Map',
       ),
     });
     await expect((await world.begin()).run(own())).rejects.toMatchObject({

@@ -189,7 +189,7 @@ describe("after the process died inside a step", () => {
     await expect((await world.begin()).run(step)).rejects.toMatchObject({
       code: "STEP_UNCERTAIN",
       message: expect.stringMatching(
-        /The run before this one ended inside.*"charge".*inbox retry 1 --assume done.*--assume absent/,
+        /The previous run ended during.*"charge".*inbox retry 1 --assume done.*--assume absent/,
       ),
     });
   });

@@ -155,8 +155,8 @@ export class CopyTarget {
     if (mark?.run !== this.#run) {
       throw new ServiceBotError(
         "INBOX_UNFINISHED",
-        `Another copy to ${this.place} has begun meanwhile, and this one has ended. Wait for the other copy. If it ended ` +
-          'halfway, run the same "service-bot inbox copy" again, which begins anew.',
+        `Another copy to ${this.place} has started, so this copy has stopped. Wait for the other copy. If it failed, ` +
+          "run `npx service-bot inbox copy` again.",
       );
     }
     yield* clearMark();
@@ -170,8 +170,8 @@ export class CopyTarget {
     if (found?.filled === false) return;
     throw new ServiceBotError(
       "INBOX_NOT_EMPTY",
-      `${this.place} has events or cursors already, and a copy would mix two inboxes. Set DATABASE_SCHEMA to another ` +
-        `name, or, if nothing there is needed: DROP SCHEMA "${this.#database.schema}" CASCADE.`,
+      `${this.place} is not empty, and a copy would mix two inboxes. Set DATABASE_SCHEMA to another ` +
+        `name, or delete the old data with DROP SCHEMA "${this.#database.schema}" CASCADE.`,
     );
   }
 
@@ -180,8 +180,8 @@ export class CopyTarget {
     if (n === 0) return;
     throw new ServiceBotError(
       "INBOX_IN_USE",
-      `${this.place} is used by ${n === 1 ? "a bot. Stop it" : `${n} instances of a bot. Stop them`} first. A killed ` +
-        `instance counts for ${ALIVE_MS / 1_000} s.`,
+      `${n === 1 ? "A bot uses" : `${n} instances of a bot use`} ${this.place}. Stop every instance first. A killed ` +
+        `instance counts as running for ${ALIVE_MS / 1_000} s.`,
     );
   }
 }

@@ -225,7 +225,7 @@ export class Database implements SqlStore {
 
   #refuseAfterDeadline(): void {
     if (this.#options.deadline?.aborted !== true) return;
-    const message = "The bot stops, and the inbox has not answered in time.";
+    const message = "The bot is stopping, and the inbox did not answer in time.";
     throw new ServiceBotError("STORE_UNAVAILABLE", message);
   }
 

@@ -88,7 +88,7 @@ export async function loadDriver(
     if (!hasCode(error, "ERR_MODULE_NOT_FOUND")) throw error;
     throw new ServiceBotError(
       "DRIVER_MISSING",
-      'DATABASE_URL names PostgreSQL, and the package "pg" is not installed. Run: npm install pg',
+      'DATABASE_URL names PostgreSQL, but the package "pg" is not installed. Run `npm install pg`.',
       { cause: error },
     );
   }
@@ -196,30 +196,30 @@ export function asStoreError(error: unknown): ServiceBotError {
   const why = messageOf(error) || code;
   return new ServiceBotError(
     "STORE_UNAVAILABLE",
-    `The inbox in PostgreSQL cannot be used: ${why}${code === "" || why === code ? "" : ` (${code})`}.${remedyOf(error)}`,
+    `Cannot use the inbox in PostgreSQL: ${why}${code === "" || why === code ? "" : ` (${code})`}.${remedyOf(error)}`,
   );
 }
 
 const CORRECT = "or correct DATABASE_URL.";
 const DISK_FULL = "53100";
-const NO_HOST = "The name of the host is not known: correct DATABASE_URL.";
+const NO_HOST = "The host name is unknown. Correct DATABASE_URL.";
 
 /** Remedies for the usual errors, by the codes of Node and of PostgreSQL. */
 const remedies: Readonly<Record<string, string>> = {
-  ECONNREFUSED: `Nothing listens there: start PostgreSQL, ${CORRECT}`,
+  ECONNREFUSED: `Start PostgreSQL, ${CORRECT}`,
   ENOTFOUND: NO_HOST,
   EAI_AGAIN: NO_HOST,
-  "28P01": "Correct the password, in DATABASE_URL or PGPASSWORD.",
-  "28000": `Let the server's pg_hba.conf admit the bot, ${CORRECT}`,
-  "3D000": `Make the database (createdb), ${CORRECT}`,
-  [DISK_FULL]: "Free some space on the database's disk.",
+  "28P01": "Correct the password in DATABASE_URL or PGPASSWORD.",
+  "28000": `Allow the bot in the server's pg_hba.conf, ${CORRECT}`,
+  "3D000": `Create the database (createdb), ${CORRECT}`,
+  [DISK_FULL]: "Free space on the database's disk.",
 };
 
 function remedyOf(error: unknown): string {
   // The driver has no code for a server that asks for a password when there is none.
   const asked = messageOf(error).startsWith("SASL");
   const remedy = asked
-    ? "Set the password, in DATABASE_URL or PGPASSWORD."
+    ? "Set the password in DATABASE_URL or PGPASSWORD."
     : remedies[codeOf(error)];
   return remedy === undefined ? "" : ` ${remedy}`;
 }

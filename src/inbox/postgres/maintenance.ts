@@ -104,14 +104,16 @@ export async function probePostgres(options: OpenOptions): Promise<InboxProbe> {
     const { schema } = database;
     if ((await database.run(storedSchema)).version === 0) {
       if (await may(database, MAY_CREATE)) return { exists: false, served: false };
-      throw forbidden(`The role may not make the schema ${schema} in this database.`);
+      throw forbidden(
+        `The role has no permission to create the schema ${schema} in this database.`,
+      );
     }
     await checkSchema(database);
     await database.run(() => refuseMarked(database.dialect, placeOf(options.url, schema)));
     if (await may(database, MAY_WRITE, [schema])) {
       return { exists: true, served: (await countProcesses(database)) > 0 };
     }
-    throw forbidden(`The role may not write to the tables of the schema ${schema}.`);
+    throw forbidden(`The role has no permission to write to the schema ${schema}.`);
   });
 }
 
@@ -141,7 +143,7 @@ export async function markDatabase(
   const place = placeOf(options.url, options.schema);
   return await usingDatabase({ timeoutMs: COUNT_TIMEOUT_MS, ...options }, async (database) => {
     if ((await database.run(storedSchema)).version === 0) {
-      const message = `There is no inbox in ${place}; are DATABASE_URL and DATABASE_SCHEMA the bot's?`;
+      const message = `${place} contains no inbox. Check DATABASE_URL and DATABASE_SCHEMA.`;
       throw new ServiceBotError("INBOX_MISSING", message);
     }
     // A bot does so at its start, which must come after the mark.
@@ -177,7 +179,7 @@ function forbidden(message: string): ServiceBotError {
 function inUse(place: string): ServiceBotError {
   return new ServiceBotError(
     "INBOX_IN_USE",
-    `${place} is used by a bot. Stop every instance of it first: only at its start does a bot see that its inbox was ` +
-      `restored. One that was killed, and one that a backup remembers, counts for ${ALIVE_MS / 1_000} s.`,
+    `A bot uses ${place}. Stop every instance first. ` +
+      `A killed instance, and one from the backup, counts as running for ${ALIVE_MS / 1_000} s.`,
   );
 }

@@ -66,17 +66,16 @@ function unusable(message: string): ServiceBotError {
 }
 
 function problemOf({ version, standby, fsync, sync, encoding }: SettingsRow): string | undefined {
-  if (version < MIN_VERSION) return "PostgreSQL 13 or newer is needed; update the server.";
-  if (standby)
-    return "DATABASE_URL names a standby, which takes no writes: name the primary server.";
+  if (version < MIN_VERSION) return "service-bot needs PostgreSQL 13 or newer. Update the server.";
+  if (standby) return "DATABASE_URL names a standby, which refuses writes. Use the primary server.";
   if (encoding !== "UTF8") {
-    return `The database has the encoding ${encoding}, and events are UTF-8: make one with UTF8.`;
+    return `The database has the encoding ${encoding}. Create a database with the encoding UTF8.`;
   }
   const loose = fsync === "off" ? "fsync" : sync === "off" ? "synchronous_commit" : undefined;
   if (loose === undefined) return undefined;
   return (
-    `PostgreSQL has ${loose} = off: it would lose events that were acknowledged. Turn it on for the ` +
-    `role of the bot (ALTER ROLE … SET synchronous_commit = on) or for the server.`
+    `PostgreSQL has ${loose} = off, so a crash would lose acknowledged events. Turn it on for the server, ` +
+    `or for the bot's role (ALTER ROLE … SET synchronous_commit = on).`
   );
 }
 
@@ -177,8 +176,8 @@ export async function checkSchema(database: Database): Promise<void> {
   if (stored.version === 0) {
     throw new ServiceBotError(
       "INBOX_MISSING",
-      `The database has no inbox in the schema ${schema}. The bot makes it at its first start; are ` +
-        "DATABASE_URL and DATABASE_SCHEMA the bot's?",
+      `The database has no inbox in the schema ${schema}. The bot creates it at its first start. ` +
+        "Check DATABASE_URL and DATABASE_SCHEMA.",
     );
   }
   refuseTooNew(stored);

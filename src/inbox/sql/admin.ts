@@ -83,7 +83,7 @@ export class SqlAdmin implements InboxAdmin {
     if (kept === "") {
       throw new ServiceBotError(
         "REASON_MISSING",
-        "Say why the event is discarded: the reason is all that will be known of it later.",
+        "A reason is missing. The inbox stores it with the discarded event.",
       );
     }
     const state = typeof target === "string" ? "dead" : (target.state ?? "dead");

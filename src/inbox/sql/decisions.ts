@@ -185,7 +185,7 @@ export class Decisions {
     }
     throw new ServiceBotError(
       "STORE_UNAVAILABLE",
-      `The lanes of these events change all the time: nothing was decided in ${MAX_TRIES} tries. Try again.`,
+      `The lanes of these events kept changing during ${MAX_TRIES} tries. Nothing was changed. Try again.`,
     );
   }
 
@@ -216,31 +216,28 @@ function lanesOf(events: readonly EventRow[]): string[] {
   return events.map(({ lane }) => lane);
 }
 
-const SHOW = 'See "service-bot inbox show" or bot.inbox.show().';
+const SHOW = "See `npx service-bot inbox show` or bot.inbox.show().";
 
 const refusals: Readonly<Record<Refusal, readonly [ErrorCode, (id: string) => string]>> = {
   "not-found": [
     "EVENT_NOT_FOUND",
     (id) =>
-      `The inbox has no event "${id}". "service-bot inbox list" and bot.inbox.list() show the ids.`,
+      `There is no event "${id}". Run \`npx service-bot inbox list --state all\` to list the ids.`,
   ],
   "not-dead": [
     "EVENT_NOT_DEAD",
-    (id) => `Event "${id}" is no dead letter, and only those can be retried. ${SHOW}`,
+    (id) => `Event "${id}" is not a dead letter; only dead letters can be retried. ${SHOW}`,
   ],
   "body-dropped": [
     "EVENT_BODY_DROPPED",
     (id) =>
-      `The content of event "${id}" was dropped, so it cannot run again. Discard it, with a reason.`,
+      `The content of event "${id}" is deleted, so the event cannot run again. Discard it with a reason.`,
   ],
   leased: [
     "EVENT_LEASED",
-    (id) => `Event "${id}" is being handled right now. Try again once this run has ended.`,
+    (id) => `A handler of event "${id}" is running now. Try again when it has ended.`,
   ],
-  ended: [
-    "EVENT_ENDED",
-    (id) => `Event "${id}" is done or discarded already; there is nothing to discard. ${SHOW}`,
-  ],
+  ended: ["EVENT_ENDED", (id) => `Event "${id}" is done or discarded already. ${SHOW}`],
 };
 
 /** The error for a decision about one event. */

@@ -36,6 +36,6 @@ export function lastTimers(timers: readonly NewTimer[]): readonly NewTimer[] {
 export function stateConflict(): ServiceBotError {
   return new ServiceBotError(
     "STATE_CONFLICT",
-    "Another run has written the state since it was read. Nothing of this run is written.",
+    "Another run wrote the state in the meantime. The bot runs this event again.",
   );
 }

@@ -180,7 +180,7 @@ function startOf(after: string | undefined, until: number): [at: number, seq: nu
   if (at === undefined || seq === undefined) {
     throw new ServiceBotError(
       "CURSOR_INVALID",
-      `"${after}" is no place in a list. Pass "next" of the page before, or nothing to begin at the top.`,
+      `"${after}" is not a cursor. Pass "next" of the previous page.`,
     );
   }
   return until > Number(at) ? [Number(at), Number(seq)] : [until, FIRST_SEQ];

@@ -82,19 +82,19 @@ export function markError({ role, other }: Mark, place: string): ServiceBotError
 
 function unfinished(place: string, other: string): ServiceBotError {
   const again = other.startsWith("file:")
-    ? 'Run the same "service-bot inbox copy" again, which begins anew; or let'
+    ? "Run the same `npx service-bot inbox copy` again, or let"
     : "Let";
   return new ServiceBotError(
     "INBOX_UNFINISHED",
-    `${place} is an unfinished copy of ${other}. ${again} the bot go on there: nothing is missing.`,
+    `${place} is an unfinished copy of ${other}. ${again} the bot use ${other}, which is complete.`,
   );
 }
 
 export function moved(place: string, other: string): ServiceBotError {
   return new ServiceBotError(
     "INBOX_MOVED",
-    `${place} was copied to ${other}, and a bot here would handle events a second time. Set DATABASE_URL to ` +
-      'the copy. If no bot has used the copy yet, "service-bot inbox copy --reopen --from" with this place ' +
-      "takes it back.",
+    `${place} was copied to ${other}; a bot on the original would handle events twice. Set DATABASE_URL to ` +
+      "the copy. If no bot has used the copy yet, `npx service-bot inbox copy --reopen --from` with the original " +
+      "reverts the move.",
   );
 }

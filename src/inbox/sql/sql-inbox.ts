@@ -262,7 +262,7 @@ export abstract class SqlInbox {
     const ids = [...new Set(events.map(({ id }) => id))];
     const [row] = await this.#store.rows<{ readonly n: number }>(this.#statements.known, [ids]);
     if (row?.n === ids.length) return;
-    const message = `${pending} events wait to be handled, and the limit is ${max}.`;
+    const message = `${pending} events are pending; the limit is ${max}.`;
     throw new ServiceBotError("INBOX_FULL", message);
   }
 

@@ -105,7 +105,7 @@ function placeOf(after: string | undefined): Place {
   }
   throw new ServiceBotError(
     "CURSOR_INVALID",
-    `"${after}" is no place in a list. Pass "next" of the page before, or nothing to begin at the top.`,
+    `"${after}" is not a cursor. Pass "next" of the previous page.`,
   );
 }
 

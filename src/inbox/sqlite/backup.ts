@@ -129,7 +129,7 @@ export function examine(db: Database, name: string): InboxContents {
 function damaged(name: string, problem: string, cause?: unknown): ServiceBotError {
   return new ServiceBotError(
     "INBOX_UNUSABLE",
-    `${name} is damaged, or no inbox at all: ${problem}. Take another backup.`,
+    `${name} is damaged or not an inbox: ${problem}. Take another backup.`,
     { cause },
   );
 }
@@ -197,10 +197,7 @@ function giveName(draft: string, file: string): void {
 /** @throws {ServiceBotError} INBOX_NOT_EMPTY */
 export function refuseToReplace(file: string): void {
   if (!existsSync(file)) return;
-  throw new ServiceBotError(
-    "INBOX_NOT_EMPTY",
-    `There is a file at ${file} already, and nothing is replaced. Name one that is not there yet.`,
-  );
+  throw new ServiceBotError("INBOX_NOT_EMPTY", `${file} exists already. Choose another file name.`);
 }
 
 function sync(file: string): void {
@@ -213,6 +210,6 @@ function sync(file: string): void {
 }
 
 function unusable(file: string, cause: unknown): ServiceBotError {
-  const message = `${file} cannot be written: ${messageOf(cause)}`;
+  const message = `Cannot write ${file}: ${messageOf(cause)}`;
   return new ServiceBotError("INBOX_UNUSABLE", message, { cause });
 }

@@ -12,7 +12,7 @@ import { dialect, execute, readStore } from "./store.ts";
 /** Rows per batch. */
 const BATCH = 1_000;
 
-const STOP_IT = "stop it first, because the copy would lack what it does meanwhile.";
+const STOP_IT = "Stop it first; otherwise the copy would miss its changes.";
 
 /** The statement that reads a table in the order of its key, lanes at rest among the others. */
 export function selectAll(table: Table): string {

@@ -180,8 +180,8 @@ export class DiskGuard {
     channels["store-failure"].publish({ bot, reason: "disk_low" });
     throw new ServiceBotError(
       "STORE_UNAVAILABLE",
-      `The disk of the inbox has ${megabytes(this.#free)} free, and ${megabytes(minFreeBytes)} are kept for ` +
-        "what is under way. Free some space; new events are taken again as soon as there is.",
+      `The disk of the inbox has ${megabytes(this.#free)} free, but the bot keeps ${megabytes(minFreeBytes)} in ` +
+        "reserve. Free space on the disk; the bot then accepts events again.",
     );
   }
 

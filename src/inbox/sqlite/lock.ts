@@ -19,8 +19,7 @@ const LOCK_TIMEOUT_MS = 5_000;
 
 /** The remedy for a second bot. */
 const OWN_FILE =
-  "stop the other one, or set DATABASE_URL to a file of this one's own, or to a database in PostgreSQL " +
-  "(postgres://…).";
+  "Stop the other bot, or set DATABASE_URL to another file or to a PostgreSQL database (postgres://…).";
 
 /** Locks of this process, by the file of the lock. Those of a stopped bot are closed. */
 const ownLocks = new Map<string, Database>();
@@ -52,7 +51,7 @@ export function takeLock(
     lock?.close();
     if (error instanceof ServiceBotError) throw error;
     if (hasCode(error, "SQLITE_BUSY")) throw inUse("Another process", file, remedy);
-    const message = `${path} cannot be opened: ${messageOf(error)}${permissionRemedy(path)}`;
+    const message = `Cannot open ${path}: ${messageOf(error)}${permissionRemedy(path)}`;
     throw new ServiceBotError("INBOX_UNUSABLE", message, { cause: error });
   }
 }
@@ -82,7 +81,7 @@ export function permissionRemedy(file: string): string {
     if (!hasCode(error, "EACCES")) return "";
     const { uid, mode } = statSync(path);
     const access = `owner ${uid}, mode ${(mode & 0o777).toString(8)}`;
-    return `. User ${process.getuid?.()} may not write to ${path} (${access}): change its owner or its mode, or run the bot as its owner.`;
+    return `. User ${process.getuid?.()} has no permission to write to ${path} (${access}). Change its owner or its mode, or run the bot as its owner.`;
   }
 }
 
@@ -125,6 +124,6 @@ function makeFolder(path: string): void {
 function inUse(user: string, file: string, remedy: string): ServiceBotError {
   return new ServiceBotError(
     "INBOX_IN_USE",
-    `${user} uses ${file}. A SQLite file serves one bot: ${remedy}`,
+    `${user} uses ${file}, and a SQLite file serves one bot. ${remedy}`,
   );
 }

@@ -114,7 +114,7 @@ function existingFolder(folder: string): string {
 }
 
 function unusable(file: string, cause: unknown): ServiceBotError {
-  const message = `${file} cannot be written: ${messageOf(cause)}`;
+  const message = `Cannot write ${file}: ${messageOf(cause)}`;
   return new ServiceBotError("INBOX_UNUSABLE", message, { cause });
 }
 

@@ -73,11 +73,11 @@ export function openFile(file: string): OpenFile {
  */
 export function openExisting(file: string): Database {
   if (file === MEMORY)
-    throw missing("The inbox is in the bot's memory: use bot.inbox inside the bot.");
+    throw missing("The inbox is in the bot's memory. Use bot.inbox inside the bot.");
   if (!existsSync(file)) {
     throw missing(
-      `There is no inbox at ${file}. The bot makes it at its first start; is DATABASE_URL right, ` +
-        "and is this the bot's folder?",
+      `There is no inbox at ${file}. The bot creates it at its first start. ` +
+        "Run this command in the bot's folder, or correct DATABASE_URL.",
     );
   }
   let db: Database | undefined;
@@ -105,7 +105,7 @@ export function requireInbox(db: Database, file: string): Versions {
   if (versions.file === 0 || !TABLES.every((name) => tables.includes(name))) {
     throw new ServiceBotError(
       "INBOX_UNUSABLE",
-      `${file} is not an inbox of service-bot. Set DATABASE_URL to the bot's own file.`,
+      `${file} is not an inbox of service-bot. Correct DATABASE_URL.`,
     );
   }
   if (versions.file > known) throw tooNew(file, versions);
@@ -145,7 +145,7 @@ function expectPragma(db: Database, name: string, expected: unknown): void {
 /** The error for a file that cannot be used; the project's own errors stay as they are. */
 export function asUnusable(file: string, error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
-  const message = `${file} cannot be used: ${messageOf(error)}${permissionRemedy(file)}`;
+  const message = `Cannot use ${file}: ${messageOf(error)}${permissionRemedy(file)}`;
   return new ServiceBotError("INBOX_UNUSABLE", message, { cause: error });
 }
 
@@ -157,7 +157,7 @@ function tooOld(file: string, versions: Versions): ServiceBotError {
   return new ServiceBotError(
     "INBOX_TOO_OLD",
     `${file} was written by an older version of service-bot (schema ${versions.file}, this version has ` +
-      `${versions.known}). Start the bot once with this version: it brings the file up to date.`,
+      `${versions.known}). Start the bot once with this version to migrate the file.`,
   );
 }
 

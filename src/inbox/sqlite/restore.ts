@@ -16,7 +16,7 @@ export interface RestoreReport extends InboxContents {
   readonly movedTo: string | undefined;
 }
 
-const STOP_IT = "stop it first, because a running bot would go on with the file that is there now.";
+const STOP_IT = "Stop it first; a running bot would keep using the old file.";
 
 /**
  * Puts a copy of a backup in the place of an inbox, marked as restored. Files in the way are left alone or moved aside,
@@ -81,14 +81,14 @@ function refuseBackup(backup: string, file: string): void {
   if (canonical(resolve(backup)) === canonical(resolve(file))) {
     throw new ServiceBotError(
       "INBOX_NOT_EMPTY",
-      `${backup} is the inbox itself. Where it is a restored one already, mark it with --in-place.`,
+      `${backup} is the inbox itself. If it is a restored copy already, use --in-place.`,
     );
   }
   if (!isLocked(lockOf(backup))) return;
   throw new ServiceBotError(
     "INBOX_IN_USE",
-    `${backup} is the inbox of a bot that runs: its file alone is not a backup. Take one with ` +
-      '"service-bot inbox backup".',
+    `${backup} is the inbox of a running bot, and the file alone is not a backup. ` +
+      "Run `npx service-bot inbox backup`.",
   );
 }
 
@@ -154,8 +154,8 @@ function moveBack(from: string, to: string): void {
     renameSync(from, to);
   } catch (error) {
     const message =
-      `The backup could not be put in its place, and what was there is now at ${from}. It cannot be moved back ` +
-      `(${messageOf(error)}): do that by hand, with what belongs to it (${BESIDE.join(", ")}), before the bot starts.`;
+      `Cannot put the backup in place. The old inbox is now at ${from}, and cannot be moved back ` +
+      `(${messageOf(error)}). Move it and its files (${BESIDE.join(", ")}) back before you start the bot.`;
     throw new ServiceBotError("INBOX_UNUSABLE", message, { cause: error });
   }
 }
@@ -164,11 +164,11 @@ function inTheWay(place: string, suffixes: readonly string[]): ServiceBotError {
   const names = suffixes.map((suffix) => `${place}${suffix}`).join(", ");
   return new ServiceBotError(
     "INBOX_NOT_EMPTY",
-    `There is something already: ${names}. It may hold events that the backup has not. Add --move-old, which ` +
-      "moves it aside, or set DATABASE_URL to a file that is not there yet.",
+    `${names} exists already, and may contain events that the backup lacks. Use --move-old to move it ` +
+      "aside, or set DATABASE_URL to a new file.",
   );
 }
 
 function missing(file: string): ServiceBotError {
-  return new ServiceBotError("INBOX_MISSING", `There is no file at ${file}.`);
+  return new ServiceBotError("INBOX_MISSING", `${file} does not exist.`);
 }

@@ -283,7 +283,7 @@ export function asStoreError(error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
   return new ServiceBotError(
     "STORE_UNAVAILABLE",
-    `The inbox cannot be written: ${messageOf(error)}`,
+    `Cannot write to the inbox: ${messageOf(error)}`,
     {
       cause: error,
     },

@@ -105,10 +105,10 @@ const refusals: Readonly<Record<Exclude<BodyProblem, "too_large">, () => Platfor
   length_mismatch: endedEarly,
   already_read: () => invalid("The body was read before."),
   fragmented: () =>
-    new PlatformError(400, "VALIDATION", "The body came in too many small pieces.", CLOSE),
-  timeout: () => new PlatformError(408, "TIMEOUT", "The body was not complete in time.", CLOSE),
+    new PlatformError(400, "VALIDATION", "The body arrived in too many small pieces.", CLOSE),
+  timeout: () => new PlatformError(408, "TIMEOUT", "The body did not arrive in time.", CLOSE),
   busy: () =>
-    new PlatformError(503, "BUSY", "Too many bodies are under way.", {
+    new PlatformError(503, "BUSY", "The bot is reading too many bodies. Try again later.", {
       ...CLOSE,
       "Retry-After": "5",
     }),

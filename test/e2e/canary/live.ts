@@ -11,7 +11,7 @@ const told = [
   ...["HANDLER_CRASHED", "API_INVALID_RESPONSE", "API_REDIRECT", "AWAY", "BROKEN"],
   ...["an onError observer failed", "the onSwitch option failed", "cannot understand"],
   ...["X-Service-Event-Count disagrees", "signed with an old secret", "they are ["],
-  ...["the event log cannot be read", "put off; the attempt does not count"],
+  ...["could not read the event log; retrying", "postponed; the attempt does not count"],
   ...["the platform does not accept the token", "stopped", "must begin with whsec_"],
   ...[
     '"lastPollError"',
@@ -36,7 +36,7 @@ export async function live(
   // The next request, seconds later, finds the token accepted.
   void it.proxy.spoil("token", phrase(it.songs.message));
   await last.bot.message(
-    "the platform does not accept the token: check SERVICE_API_KEY, replace it, and restart; events wait until then",
+    "the platform rejects the token; correct SERVICE_API_KEY and restart (events wait)",
   );
   expect(await deliver(it, last.url)).toContain(401);
   await lookAtPages(it, last);
