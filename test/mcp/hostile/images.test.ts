@@ -34,7 +34,7 @@ const rows: readonly Row[] = [
   ["bytes that are no image", { dataBase64: "aGVsbG8gdGhlcmU=" }, "VALIDATION", /is not a/],
   ["blank base64", { dataBase64: " \n" }, "VALIDATION", /is empty/],
   ["a page", { dataBase64: btoa("<html></html>") }, "VALIDATION", /is not a/],
-  ["neither", {}, "VALIDATION", /Give either url or dataBase64/],
+  ["neither", {}, "VALIDATION", /Pass either url or dataBase64/],
   ["both", { url: "https://a.example/", dataBase64: "aGk=" }, "VALIDATION", /either url or/],
   ...[
     "/etc/passwd",
