@@ -424,7 +424,7 @@ test("a lane option that fails keeps the event in its usual lane", async () => {
   );
 });
 
-test("neither secrets nor what people and the bot wrote are in the log", async () => {
+test("the log contains neither secrets nor messages", async () => {
   const platform = await runPlatform();
   const canary = "the-canary-sings-at-midnight";
   const { bot, log } = await runBot(

@@ -6,18 +6,18 @@ import { isProduction, lockedPackages } from "./lockfile.ts";
 export interface Dependency {
   readonly name: string;
   readonly version: string;
-  /** As its package.json has it: an SPDX expression. */
+  /** SPDX expression from package.json. */
   readonly license: string;
-  /** Of its files on the disk, without the packages below it. */
+  /** Size of its files, without nested packages. */
   readonly bytes: number;
-  /** Whether npm would run something of it when it is installed. */
+  /** True if npm would run a script of the package at its installation. */
   readonly hasInstallScript: boolean;
 }
 
 /**
- * The packages that come with service-bot, by name, as they are installed in `root`.
+ * Returns the packages that a bot installs, sorted by name, from the installation in `root`.
  *
- * @throws {Error} one is not installed in the version of package-lock.json
+ * @throws {Error} an installed version differs from package-lock.json
  */
 export function productionTree(root: string): readonly Dependency[] {
   return lockedPackages(root)
@@ -52,7 +52,7 @@ interface Manifest {
   readonly gypfile?: boolean;
 }
 
-/** npm runs node-gyp by itself where there is a binding.gyp, but for packages that say they have none. */
+/** npm also runs node-gyp if there is a binding.gyp, unless the package sets `gypfile` to false. */
 function installScripts({ scripts = {}, gypfile }: Manifest, files: readonly string[]): boolean {
   const named = ["preinstall", "install", "postinstall"].some((name) => name in scripts);
   return named || (files.includes("binding.gyp") && gypfile !== false);

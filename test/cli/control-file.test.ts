@@ -21,7 +21,7 @@ async function startIn(folder: string, ...flags: readonly string[]) {
 const fileOf = ({ url }: Pick<Ready, "url">) => `control-${new URL(url).port}.json`;
 
 describe("the control token of a platform", () => {
-  test("is in a file that only its owner reads, as is all that is beside it, and goes with it", async () => {
+  test("the token is in a file that only its owner can read, like the files beside it, and is removed at the end", async () => {
     const folder = temporaryFolder();
     const own = join(folder, ".service-bot");
     await mkdir(own, { mode: 0o755 });

@@ -69,7 +69,7 @@ async function hostileServer(): Promise<{ readonly url: string; text: string; st
   return state;
 }
 
-describe("nothing that commands a terminal leaves", () => {
+describe("no terminal control sequence is printed", () => {
   test("inbox, whatever is in its events, steps and errors", { timeout: 60_000 }, async () => {
     const folder = temporaryFolder();
     let number = 0;

@@ -101,7 +101,7 @@ describe.each([
 ] as const)("over %s, a write that is given up while the platform does not read", (...given) => {
   const [scheme, makeServer, isPossible] = given;
 
-  test.runIf(isPossible)("is discarded: its connection is reset", async () => {
+  test.runIf(isPossible)("an abandoned request is discarded with its connection", async () => {
     const relay = await StallingRelay.to(makeServer(), scheme);
     const client = new Client({ baseUrl: relay.url, apiKey });
     const controller = new AbortController();

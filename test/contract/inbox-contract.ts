@@ -88,7 +88,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect((await inbox.stats()).pending).toBe(2);
       });
 
-      test("an id that is done or dead stays known", async () => {
+      test("a finished or dead event keeps its id", async () => {
         await inbox.put(messages("1", "2"), "webhook");
         await inbox.complete(await claimOne());
         await inbox.bury(await claimOne(), "broken");
@@ -138,7 +138,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         });
       });
 
-      test("a full backlog refuses more and takes events again once some are done", async () => {
+      test("a full backlog refuses new events until some are done", async () => {
         const small = await open({ clock, maxBacklog: 2 });
         await small.put(messages("1", "2"), "webhook");
         await expect(small.put(messages("3"), "webhook")).rejects.toMatchObject({
@@ -364,7 +364,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect(await claimOne()).toMatchObject({ id: "1", attempt: 2 });
       });
 
-      test("an event that arrives meanwhile does not cut the wait short", async () => {
+      test("an arriving event does not shorten the wait", async () => {
         await inbox.put(messages("1"), "webhook");
         await inbox.retry(await claimOne(), 5_000, "boom");
         await inbox.put(messages("2"), "webhook");

@@ -82,7 +82,7 @@ export function historyContract(open: OpenInbox): void {
       expect(await b.claim()).toMatchObject({ id: "2", attempt: 2 });
     });
 
-    test("lets events that crashed twice run one at a time, and the others beside them", async () => {
+    test("events that crashed twice run one at a time, and other events beside them", async () => {
       await b.inbox.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
       const claimAll = async () => (await b.inbox.claim(10, LEASE)).map(({ id }) => id);
       for (let crashes = 0; crashes < 2; crashes++) {

@@ -88,7 +88,7 @@ test("each event type has a handler file of its own", async () => {
 });
 
 describe(".env", () => {
-  test("only its owner can read it", async () => {
+  test("only the owner can read .env", async () => {
     const { directory } = await bot();
     expect((await stat(join(directory, ".env"))).mode & 0o777).toBe(0o600);
   });

@@ -29,7 +29,7 @@ async function make(argv: readonly string[], env: Record<string, string>, cwd: s
   return await scaffold(["bot", "--no-install", ...argv], { cwd, env, run: realGit });
 }
 
-test.each(templates)("backups, dumps and exports are not taken by git: %s", async (template) => {
+test.each(templates)("git ignores backups, dumps and exports: %s", async (template) => {
   const cwd = await temporaryDirectory();
   await make(["--template", template], gitEnv(cwd, "ada@example.org"), cwd);
   // The names of docs/operate/backup.md, docs/operate/overview.md and docs/reference/command-line.md.

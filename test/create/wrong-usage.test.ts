@@ -210,7 +210,7 @@ describe("exit code 2, the whole message, and not a byte is changed", () => {
   });
 });
 
-describe("outside of the bot not a byte is changed", () => {
+describe("no byte outside the bot changes", () => {
   test.each([
     ["made", []],
     ["refused by npm", ["npm"]],

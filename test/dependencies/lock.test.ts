@@ -37,7 +37,7 @@ function problemsOf(packages: readonly LockedPackage[]): string[] {
 describe.each(folders)("the packages of %s", (folder) => {
   const packages = lockedPackages(join(root, folder));
 
-  test("are locked by a SHA-512, and come from the registry", () => {
+  test("are locked by a SHA-512 and come from the registry", () => {
     expect(packages.length).toBeGreaterThan(0);
     expect(problemsOf(packages)).toEqual([]);
   });

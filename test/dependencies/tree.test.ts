@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const root = join(import.meta.dirname, "../..");
 const tree = productionTree(root);
 
-test("what comes with a bot is within its budget, has licences that are permitted, and runs no script", () => {
+test("a bot's dependencies are within budget, have permitted licences, and run no script", () => {
   expect(complaints(tree)).toEqual([]);
 });
 

@@ -105,7 +105,7 @@ describe("failures", () => {
     expect(failures).toHaveLength(2);
   });
 
-  test("after the last attempt it is a dead letter with its error, and its lane goes on", async () => {
+  test("after the last attempt the event is a dead letter and its lane continues", async () => {
     const seen: string[] = [];
     const { inbox, dispatcher, clock } = harness((job) => {
       seen.push(job.event.id);
@@ -123,7 +123,7 @@ describe("failures", () => {
     ]);
   });
 
-  test("what people wrote is in neither the log nor the dead letter", async () => {
+  test("neither the log nor the dead letter contains the message", async () => {
     const { inbox, dispatcher, log } = harness(
       () => {
         throw new Error("cannot answer: text of 1, with whsec_very_secret");
@@ -189,7 +189,7 @@ describe("outages", () => {
   };
 
   for (const [name, error] of Object.entries(outages)) {
-    test(`${name} burns no attempts`, async () => {
+    test(`${name} does not count as an attempt`, async () => {
       const attempts: number[] = [];
       let down = true;
       const { inbox, dispatcher, clock } = harness((job) => {
@@ -346,7 +346,7 @@ describe("handlers that know better", () => {
 });
 
 describe("time", () => {
-  test("a handler that runs too long is aborted, counts as failed, and its late result is dropped", async () => {
+  test("a handler that exceeds its timeout is aborted, counts as failed, and its late result is dropped", async () => {
     const hanging = gate();
     const signals: AbortSignal[] = [];
     const { inbox, dispatcher, clock, failures } = harness(async (job) => {

@@ -7,7 +7,7 @@ import { messages } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { harness } from "./harness.ts";
 
-test("a lane that was left idle with pending events is found within a minute and handled at once", async () => {
+test("an idle lane with pending events is found within a minute and handled", async () => {
   const file = join(temporaryFolder(), "bot.db");
   const clock = new ManualClock(1_800_000_000_000);
   const inbox = new SqliteInbox({ file, clock });

@@ -27,7 +27,7 @@ test("places that are taken are not given again to what arrives later", async ()
   expect(await inbox.stats()).toMatchObject({ done: 3 });
 });
 
-test("when the bot stops, a running handler is left alone for its grace period", async () => {
+test("when the bot stops, a running handler gets its grace period", async () => {
   const running = gate();
   const signals: AbortSignal[] = [];
   const { inbox, dispatcher, clock } = harness(async ({ signal }) => {

@@ -95,7 +95,7 @@ describe("a lane goes on by itself", () => {
     expect(await inbox.stats()).toMatchObject({ pending: 0, done: 5 });
   });
 
-  test("for a quarter of a second where all places are taken, and then another one has its turn", async () => {
+  test("a lane yields to another after 250 ms if all places are taken", async () => {
     const { inbox, dispatcher, seen, takes, entered, open } = gated(5, { concurrency: 1 });
     await inbox.put(
       [...["1", "2", "3", "4"].map((id) => message(id, "a")), message("5", "b")],

@@ -115,7 +115,7 @@ async function timeOf(target: Target): Promise<number> {
 }
 
 test.skipIf(process.platform !== "linux").each(targets)(
-  "strangers' bodies neither fill the memory of %s nor hold it up",
+  "unsigned bodies neither fill the memory of %s nor delay it",
   async (name, start) => {
     const target = await start();
     await timeOf(target);

@@ -91,7 +91,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     expect(modules).not.toContain("typescript");
   });
 
-  test.skipIf(node === undefined)("its user can write to data/ alone", async () => {
+  test.skipIf(node === undefined)("the bot's user can write to data/ only", async () => {
     const write = (path: string) => ["node", "-e", `fs.writeFileSync(${JSON.stringify(path)}, "")`];
     for (const path of ["x", "src/main.ts", "package.json", "node_modules/x"]) {
       expect(await exitCode(write(path)), path).toBe(1);
@@ -113,7 +113,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     expect(await exitCode(image.healthcheck, { PORT: port })).toBe(1);
   });
 
-  test("compose.yaml, the Dockerfile and the Caddyfile are about the same names and ports", () => {
+  test("compose.yaml, the Dockerfile and the Caddyfile agree on names and ports", () => {
     const caddyfile = readFileSync(join(project, "Caddyfile"), "utf8");
     expect(compose.problems(project)).toEqual([]);
     expect(unconfined(compose)).toEqual([]);

@@ -110,7 +110,7 @@ describe("a state of several conversations", () => {
     return { world, bot, outcomes };
   }
 
-  test("is changed by each, although both had read it: one run is repeated, and says nothing twice", async () => {
+  test("two runs that read one state both change it, and one run repeats", async () => {
     const seen: unknown[] = [];
     const attempts: number[] = [];
     const { world, bot, outcomes } = await conflict((each, enter) => {

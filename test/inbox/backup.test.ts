@@ -68,7 +68,7 @@ async function leaveKilled(): Promise<void> {
 }
 
 describe("a backup", () => {
-  test("is one file of the owner's alone, without anything beside it, and can be opened", async () => {
+  test("a backup is a single private file that can be opened", async () => {
     await fill("1", "2");
     const report = await backUpFile(file, backup);
     expect(report).toMatchObject({ from: file, file: backup, events: 2, pending: 2 });

@@ -81,7 +81,7 @@ test("a full disk refuses the write, and the next one goes through once there is
   expect(await group.write(fill)).toBe(1);
 });
 
-test("closing commits what is waiting and refuses what comes after", async () => {
+test("closing commits the waiting writes and refuses later ones", async () => {
   const waiting = group.write(insert(1));
   group.close();
   // At once: an inbox closes its file next.

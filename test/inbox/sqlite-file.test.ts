@@ -56,7 +56,7 @@ describe("the file", () => {
     },
   );
 
-  test("is in WAL mode and synced at every commit", () => {
+  test("is in WAL mode and syncs every commit", () => {
     const opened = openFile(join(temporaryFolder(), "bot.db"));
     onTestFinished(() => opened.close());
     expect(opened.db.pragma("journal_mode", { simple: true })).toBe("wal");
@@ -81,7 +81,7 @@ describe("the file", () => {
     expect(await after.beginStep(again, "reply/1", "")).toMatchObject({ state: "open" });
   });
 
-  test("frees the lanes that a process before it had leased, and fences that one off", async () => {
+  test("frees the lanes that the previous process had leased, and fences that process off", async () => {
     const file = join(temporaryFolder(), "bot.db");
     const before = open(file);
     await before.put(messages("1"), "webhook");
@@ -187,7 +187,7 @@ describe("one process per file", () => {
     expect(() => open(file)).toThrow(/postgres/);
   });
 
-  test("an open inbox holds a lock that another process meets", () => {
+  test("an open inbox locks out another process", () => {
     const file = join(temporaryFolder(), "bot.db");
     open(file);
     const other = new Sqlite(lockOf(file), { timeout: 0 });

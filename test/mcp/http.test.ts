@@ -67,7 +67,7 @@ describe("admission by token", () => {
     expect(await response.text()).toContain("Authorization: Bearer <API_KEY>");
   });
 
-  test("with a token that the platform does not know: 401, however often it comes, for one request a minute", async () => {
+  test("an unknown token gets 401 each time, for one request to the platform a minute", async () => {
     const { clock, post, asked } = await served();
     const headers = { Authorization: "Bearer sbk_unknown" };
     for (let round = 0; round < 3; round++) {
@@ -89,7 +89,7 @@ describe("admission by token", () => {
     expect((await poster(mcp, platform.apiKey).post(INITIALIZE)).status).toBe(200);
   });
 
-  test("a token that is revoked opens nothing a minute later", async () => {
+  test("a revoked token is refused a minute later", async () => {
     const { platform, clock, post, asked } = await served();
     const { apiKey } = platform.control.createToken(["read"]);
     const { apps } = platform.control;
@@ -230,7 +230,7 @@ test("messages of calls under way stay within 64 MiB: a further one gets 503", a
   for (const call of [...calls, small]) expect((await call).status).toBe(200);
 });
 
-test("calls beyond the limit get 503, and one that is given up makes room", async () => {
+test("calls beyond the limit get 503, and an abandoned call makes room", async () => {
   const { send, post, waitFor, release } = held("calls");
   // From here on the token is familiar.
   await (await post(LIST)).text();
@@ -249,7 +249,7 @@ test("calls beyond the limit get 503, and one that is given up makes room", asyn
   for (const text of texts) expect(text).toContain("username: bot");
 });
 
-test("requests of 32 strangers wait at most, and a familiar token passes them", async () => {
+test("at most 32 unknown tokens wait, and a familiar token passes them", async () => {
   let isHeld = false;
   const waiting: (() => void)[] = [];
   const fetch = async () => {

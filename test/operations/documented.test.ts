@@ -5,7 +5,8 @@ import { longestStopMs, operations, root } from "./code.ts";
 import { Manifest } from "./kubernetes.ts";
 import { Unit } from "./unit.ts";
 
-const read = (page: string) => readFileSync(join(root, "docs/deploy", page), "utf8");
+const read = (page: string) =>
+  readFileSync(join(root, "docs/deploy", page), "utf8").replaceAll(/\s+/g, " ");
 const systemd = read("systemd.md");
 const kubernetes = read("kubernetes.md");
 

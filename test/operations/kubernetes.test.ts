@@ -10,7 +10,7 @@ test("there is one file for each store, and the Secret", () => {
   expect(manifestFiles).toEqual([workloads[0], "secret.example.yaml", workloads[1]]);
 });
 
-test.each(workloads)("%s fits the bot, the Dockerfile and itself", (name) => {
+test.each(workloads)("%s agrees with the bot and the Dockerfile", (name) => {
   expect(problemsOf(new Manifest(name))).toEqual([]);
 });
 

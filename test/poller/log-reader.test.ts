@@ -55,7 +55,7 @@ describe("the first start", () => {
     expect(log.requests).toEqual([""]);
   });
 
-  test("from now stores its place at once, so that a restart loses nothing", async () => {
+  test("a start from now stores its position immediately, so that a restart loses nothing", async () => {
     log.add("1");
     await open({ startFrom: "now" });
     expect(await inbox.cursor(CURSOR)).toBe("1");
@@ -205,7 +205,7 @@ describe("a round", () => {
 });
 
 describe("the stored cursor", () => {
-  test("never passes an event that is younger than a minute", async () => {
+  test("the cursor never passes an event younger than a minute", async () => {
     log.add("1", "follow", clock.now() - MINUTE);
     const reader = await open();
     await reader.read("cursor", signal);
@@ -240,7 +240,7 @@ describe("the stored cursor", () => {
     expect(await inbox.cursor(CURSOR)).toBe("80");
   });
 
-  test("is written in the same transaction as its events", async () => {
+  test("the cursor is written in the transaction of its events", async () => {
     log.add("1", "follow", clock.now() - MINUTE);
     const reader = await open();
     const batches: unknown[] = [];

@@ -78,7 +78,7 @@ describe("auditing", () => {
     expect(machine.state.mode).toBe("auditing");
   });
 
-  test("ends when the webhook has not brought an event in time, also between two rounds", () => {
+  test("auditing ends if the webhook does not deliver an event in time, also between two rounds", () => {
     const machine = new Machine();
     machine
       .round([machine.event("1")])
@@ -200,7 +200,7 @@ describe("polling", () => {
     expect(machine.switches).toEqual([]);
   });
 
-  test("ends after a delivery and two rounds that found nothing amiss", () => {
+  test("polling ends after a delivery and two clean rounds", () => {
     const machine = polling();
     machine.after(4_000).delivery("2").after(4_000).round();
     expect(machine.switches).toEqual([]);

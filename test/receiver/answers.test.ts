@@ -323,7 +323,7 @@ describe.each(faces)("over $name", (face) => {
     expect(errorIn(answer).code).toBe("INBOX_FULL");
   });
 
-  test("nothing is answered before the batch is stored", async () => {
+  test("the answer waits until the batch is stored", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     const order: string[] = [];

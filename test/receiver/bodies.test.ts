@@ -58,7 +58,7 @@ const unread = [
 ] as const;
 
 describe.each(socketFaces)("over $name", (face) => {
-  test.each(unread)("%s is refused before the body has come", async (_name, header, expected) => {
+  test.each(unread)("%s is refused before its body arrives", async (_name, header, expected) => {
     const url = await face.listen(makeRig().endpoints);
     for (const body of ["content-length: 1000000", "transfer-encoding: chunked"]) {
       expect(await answerOn(await sendHead(url, header, body))).toBe(expected);
@@ -85,7 +85,7 @@ describe.each(socketFaces)("over $name", (face) => {
     await gone;
   });
 
-  test("beyond the bytes under way the oldest body gives way, and a genuine delivery does not", async () => {
+  test("beyond the byte limit the oldest body gives way to a genuine delivery", async () => {
     const rig: Rig = makeRig({ maxBodyBytes: 10_000, budget: new BodyBudget(30_000) });
     const url = await face.listen(rig.endpoints);
     const slow = Array.from({ length: 10 }, async () => {
@@ -129,7 +129,7 @@ test("a signature that becomes too old while its body arrives is refused as stal
 });
 
 describe("a body that the bot does not need", () => {
-  test("in tiny pieces closes its connection while the store is queried", async () => {
+  test("in tiny pieces loses its connection while the store is queried", async () => {
     const asked = Promise.withResolvers<void>();
     const store = Promise.withResolvers<boolean>();
     onTestFinished(() => store.resolve(true));

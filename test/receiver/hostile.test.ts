@@ -153,7 +153,7 @@ describe("requests that never end", () => {
 });
 
 describe("after all of that", () => {
-  test("no answer has shown a stack, a path of this machine or a secret", () => {
+  test("no answer contains a stack, a path or a secret", () => {
     expect(answered.length).toBeGreaterThan(200);
     for (const answer of answered) {
       expect(answer).not.toMatch(/\bat .*:\d+:\d+|node_modules|file:|\/src\/|Error:/);
@@ -162,7 +162,7 @@ describe("after all of that", () => {
     for (const hidden of [secret, apiKey]) expect(log.text()).not.toContain(hidden);
   });
 
-  test("nothing was thrown past everybody, and no prototype was changed", () => {
+  test("no uncaught error, and no changed prototype", () => {
     expect(broken).toEqual([]);
     expect("polluted" in {}).toBe(false);
   });

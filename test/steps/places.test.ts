@@ -60,7 +60,7 @@ describe("two events with one text for one post", () => {
     expect(world.platform.size).toBe(2);
   });
 
-  test("one does not take what the other has sent and not yet recorded", async () => {
+  test("a step does not adopt a message that another step has not yet recorded", async () => {
     const [mine, other] = await twoOpen();
     if (mine === undefined || other === undefined) throw new Error("two lanes were wanted");
     const recording = gate();

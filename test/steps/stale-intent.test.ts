@@ -48,7 +48,7 @@ async function dieBeforeSending(): Promise<void> {
 }
 
 describe("a process that stands still between the intent of a reply and the request", () => {
-  test("does not send it once another owner has the event and has sent it", async () => {
+  test("a stale step does not send once another owner has the event and has sent", async () => {
     await world.begin();
     const frozen = world.claim;
     const inbox = standsStill("beginStep", LEASE + IN_FLIGHT, answerElsewhere);

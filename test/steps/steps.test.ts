@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 
 describe("a step", () => {
-  test("runs, and gives its result to later runs without running again", async () => {
+  test("a step runs once and returns its result to later runs", async () => {
     expect(await (await world.begin()).run(world.reply("reply/1", "hi"))).toBe("m_1");
     expect(await (await world.begin()).run(world.reply("reply/1", "hi"))).toBe("m_1");
     expect(world.platform.size).toBe(1);
@@ -34,7 +34,7 @@ describe("a step", () => {
     expect(await (await world.begin()).run(step)).toBeUndefined();
   });
 
-  test("records its intent before its effect", async () => {
+  test("a step records its intent before its effect", async () => {
     const steps = await world.begin();
     let intent: unknown;
     const run = async () => {
@@ -82,7 +82,7 @@ describe("after the process died inside a step", () => {
     expect(world.platform.size).toBe(1);
   });
 
-  test("after the effect, the next run finds it and does not make it again", async () => {
+  test("after the effect, the next run finds it and does not repeat it", async () => {
     void (await world.begin()).run(world.reply("reply/1", "hi", world.diedAfterSending("hi")));
     await world.underWay();
     expect(world.platform.size).toBe(1);
@@ -112,7 +112,7 @@ describe("after the process died inside a step", () => {
     expect([...world.platform.values()]).toEqual(["hi"]);
   });
 
-  test("a message of another step with the same text is not taken for it", async () => {
+  test("a message that belongs to another step is not adopted", async () => {
     const steps = await world.begin();
     await steps.run(world.reply("reply/1", "hi"));
     void steps.run(world.reply("reply/2", "hi", died));
@@ -137,7 +137,7 @@ describe("after the process died inside a step", () => {
     expect(world.platform.size).toBe(2);
   });
 
-  test("the search waits until the call can no longer be under way: the event is put off", async () => {
+  test("the search waits until the request can no longer be under way: the event is put off", async () => {
     const steps = await world.begin();
     void steps.run(world.reply("reply/1", "hi", died));
     await world.underWay();

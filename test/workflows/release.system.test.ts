@@ -48,7 +48,7 @@ echo "$*" >>"${folder}/asked"
 
 const flags = "--provenance --access public --tag";
 
-test("both packages are published with their provenance, and the one that the other depends on is first", async () => {
+test("both packages are published with provenance, dependency first", async () => {
   expect(await publish()).toEqual({
     code: 0,
     asked: [

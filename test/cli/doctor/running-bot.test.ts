@@ -105,7 +105,7 @@ test("a bot of this machine is asked; what is none is passed over", async () => 
   expect(asked.findings.filter(({ area }) => area === "bot")).toEqual([]);
 });
 
-test("a program that is no bot gets no token", async () => {
+test("another program gets no token", async () => {
   const tokens: (string | undefined)[] = [];
   const url = await serve(({ url = "", headers }, response) => {
     if (url.startsWith("/readyz")) tokens.push(headers.authorization);

@@ -120,7 +120,7 @@ test.each([...spellings, ...otherwise])(
   },
 );
 
-test("the platform itself answers them with BLOCKED_HOST, and keeps and counts nothing", async () => {
+test("the platform refuses them with BLOCKED_HOST and stores nothing", async () => {
   const platform = await runPlatform();
   const counted = countConnections();
   for (const [url] of spellings) {
@@ -185,7 +185,7 @@ test("the connections of an allowed download are counted, and lookups as well", 
   expect(opened).toEqual({ count: 1, lookups: 1 });
 });
 
-test("a name that changes its address between check and connection gains nothing", async () => {
+test("a name that changes its address after the check reaches the checked address", async () => {
   const answers = [["198.51.100.1"], ["127.0.0.1"]];
   const seen: string[] = [];
   const server = await imageServer();
