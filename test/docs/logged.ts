@@ -17,7 +17,7 @@ const text = readFileSync(join(root, "docs/operate/logs.md"), "utf8");
 export const fieldsOfRun: readonly string[] = ["event", "type", "lane", "attempt", "trace"];
 
 /** A row has several messages if they share their levels and fields. */
-const ROW = /^\| ((?:[a-z]+)(?:, [a-z]+)*) \| (`[^|]+`) \| ([^|]*)\| [^|]*\|$/gm;
+const ROW = /^\| ((?:[a-z]+)(?:, [a-z]+)*) \| (`[^|]+`) \| ([^|]*)\|(?: [^|]*\|)?$/gm;
 
 export const documentedLines: readonly DocumentedLine[] = [...text.matchAll(ROW)].flatMap(
   ([, levels = "", messages = "", fields = ""]) =>
