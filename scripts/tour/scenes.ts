@@ -88,11 +88,11 @@ bot polls. Press \`w\` again to switch the webhook on. After the next delivery, 
       await press(dev, "w");
       await dev.shows("webhook disabled");
       await writeHello(dev);
-      await dev.shows("polling takes over");
+      await dev.shows('"mode":"polling","reason"');
       await press(dev, "w");
       await dev.shows("webhook enabled");
       await writeHello(dev);
-      await dev.shows("the webhook is used again");
+      await dev.shows('"mode":"auditing","reason"');
       await press(dev, "q");
       await within(dev.ended, () => "npm run dev did not end");
       return dev.takes();

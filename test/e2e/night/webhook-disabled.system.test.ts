@@ -15,7 +15,7 @@ test.skipIf(!hasPromtool)(
     const status = await night.until(({ mode }) => mode === "polling");
     expect(status).toMatchObject({
       ready: true,
-      modeReason: expect.stringContaining("did not come by webhook"),
+      modeReason: expect.stringContaining("did not arrive by webhook"),
       inbox: { pending: 0, deadLetters: 0 },
     });
     // Nothing is wrong on this side, which the doctor says of the address in the portal, too.
