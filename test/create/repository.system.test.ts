@@ -87,7 +87,7 @@ describe("a repository of its own", () => {
     const cwd = await temporaryDirectory();
     const { code, out } = await make([], gitEnv(cwd), cwd);
     expect(code).toBe(0);
-    expect(out).toContain("nothing committed yet");
+    expect(out).toContain("no commit");
     expect(await git(join(cwd, "bot"), "diff", "--cached", "--name-only")).toContain(
       "package.json",
     );
