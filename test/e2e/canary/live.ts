@@ -10,9 +10,9 @@ const told = [
   ...["BODY_INVALID", "TOO_LARGE", "VALIDATION", "STEP_UNCERTAIN", "HANDLER_TIMEOUT", "GAVE_UP"],
   ...["HANDLER_CRASHED", "API_INVALID_RESPONSE", "API_REDIRECT", "AWAY", "BROKEN"],
   ...["an onError observer failed", "the onSwitch option failed", "cannot understand"],
-  ...["X-Service-Event-Count disagrees", "signed with an old secret", "they are ["],
+  ...["X-Service-Event-Count differs", "signed with an old secret", "they are ["],
   ...["could not read the event log; retrying", "postponed; the attempt does not count"],
-  ...["the platform does not accept the token", "stopped", "must begin with whsec_"],
+  ...["the platform rejects the token", "stopped", "must begin with whsec_"],
   ...[
     '"lastPollError"',
     'service_bot_token_refused_total{status="401"} 1',

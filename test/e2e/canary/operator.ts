@@ -8,7 +8,7 @@ const exempt: readonly (keyof EventDetails)[] = ["body", "steps"];
 
 /** The same, as people read it: the parts that begin like this, and the names of steps in what can be done. */
 const exemptParts = ["event\n", "steps\n"];
-const stepNames = /(?<=began without a known result: )".*"(?=\. Look)/;
+const stepNames = /(?<=Unknown result of \d+ steps?: )".*"(?=\.$)/m;
 
 const list = ["inbox", "list", "--state", "all", "--limit", "100"];
 
