@@ -19,11 +19,9 @@ const HOSTS = [
   "nodejs.org",
   "prometheus.io",
   "semver.org",
-  "sharp.pixelplumbing.com",
   "standardschema.dev",
   "verdaccio.org",
   "www.npmjs.com",
-  "html.spec.whatwg.org",
 ];
 
 const byPath = new Map(pages.map((page) => [page.path, page]));
