@@ -4,12 +4,12 @@ import { makeBaseImages } from "./engine/images.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Address of the engine for containers, or why there is none. */
+    /** Address of the container engine, or the reason if there is none. */
     readonly engine: { readonly host: string } | { readonly whyNot: string };
   }
 }
 
-/** One engine for all tests of containers, with the images that stand for those of a registry. */
+/** Starts one engine for all container tests, with replacements for the registry's images. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const whyNot = whyNoEngine();
   if (whyNot !== undefined) {

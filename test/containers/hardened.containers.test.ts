@@ -16,7 +16,7 @@ const IMAGE = "service-bot-test/hardened";
 /** In bytes. Measured: 268 MB with the base images of these tests, 248 of them Debian and Node. */
 const MAX_SIZE = 290_000_000;
 
-/** The folder of the project in the image. */
+/** The project's folder in the image. */
 const HOME = "/bot";
 
 interface Package {
@@ -78,7 +78,7 @@ withEngine("the image of a scaffolded bot", () => {
     const platform = await PlatformProcess.start(temporaryFolder(), undefined, ["--host", host]);
     const bot = await BotContainer.run(docker, "hardened", {
       image: IMAGE,
-      // A volume takes its owner from the image.
+      // A volume inherits its owner from the image.
       flags: ["--user", uid, "--memory", "256m", "--volume", `${HOME}/data`],
       env: {
         ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY },
@@ -100,7 +100,7 @@ withEngine("the image of a scaffolded bot", () => {
     expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/x`)).toBe(false);
     expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/data/x`)).toBe(true);
 
-    // Of all that the engine shows, the environment alone has the secrets.
+    // Only the environment in the engine's description has the secrets.
     const { Config, ...rest } = await docker.inspect<{ Config: { Env: string[] } }>(bot.name);
     const { Env, ...config } = Config;
     expect(Env).toContain(`SERVICE_WEBHOOK_SECRET=${SECRET}`);
@@ -113,7 +113,7 @@ withEngine("the image of a scaffolded bot", () => {
   });
 });
 
-/** The texts among these that are in a layer of the image, or in its configuration. */
+/** Returns the texts that occur in a layer of the image or in its configuration. */
 async function findInLayers(texts: readonly string[]): Promise<string[]> {
   const saving = spawn("docker", ["save", IMAGE], { env: { ...process.env, ...docker.env } });
   const found = new Set<string>();

@@ -13,7 +13,7 @@ import { docker, hostAddress, withEngine } from "./support/given.ts";
 /** In ms. Installs the bot, starts its database, and waits for both. */
 const UP_TIMEOUT_MS = 600_000;
 
-/** The lines of the page, with a name for which Caddy signs the certificate itself. */
+/** The page's lines, with a domain for which Caddy signs the certificate itself. */
 const [NAME_LINE = "", UP = "", FOLLOW = "", ...MORE] = documentedBlock(
   "docs/deploy/docker.md",
   "docker",
@@ -56,7 +56,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
     return { event: message.event, status };
   }
 
-  /** All that the bot has said: one answer to each message, in order. */
+  /** Expects exactly one answer to each message, in order. */
   async function expectAnswers(): Promise<void> {
     const answers = texts.map((text) => `Hi Ada! You wrote: ${text}`);
     expect(await platform.answers(conversation)).toEqual(answers);
@@ -92,7 +92,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       const doctor = documentedBlock("docs/deploy/vps.md", "doctor");
       expect(await project.type(doctor)).toContain(":3000/webhook");
 
-      // The memory is in the volume: what is delivered once more is known.
+      // The inbox is in the volume, so the bot recognizes a repeated delivery.
       await project.type("docker compose restart bot");
       await project.type("docker compose down");
       await project.type(UP);
@@ -126,13 +126,13 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       const unset = { SERVICE_WEBHOOK_SECRET: "", BOT_DOMAIN: "" };
       project.configure({ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY, ...unset });
       await project.type(documentedBlock("docs/deploy/overview.md", "polling"));
-      // A new bot begins with what comes after its first look.
+      // A new bot starts with the events after its first read.
       await platform.entry("api", ({ path, status }) => path === "/events" && status === 200);
       const message = await platform.message("by polling");
       await platform.answer("Hi Ada! You wrote: by polling");
       expect(await platform.answers(message.conversation)).toHaveLength(1);
       expect(await project.container("caddy")).toBe("");
-      // With a public address it needs a name, and says so.
+      // With a public address Caddy needs a name, and reports that.
       const start = "docker compose run --rm -T --no-deps caddy 2>&1 || echo ended with $?";
       expect(await project.type(start)).toMatch(
         /BOT_DOMAIN.* must be set in \.env.*ended with 2\s*$/s,

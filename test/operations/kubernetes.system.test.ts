@@ -9,7 +9,7 @@ beforeAll(async () => {
   modules = await installPeer("kubernetes");
 }, INSTALL_TIMEOUT_MS);
 
-/** Complaints of the compiler about the resources as literals of their types, in which no field may be unknown. */
+/** Returns the compiler's errors for the resources as typed literals, which reject unknown fields. */
 async function complaintsAbout(manifests: readonly Manifest[]): Promise<string> {
   const resources = manifests.flatMap((manifest) => manifest.resources);
   const literals = resources.map(

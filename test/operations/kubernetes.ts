@@ -121,18 +121,18 @@ export interface Resource {
   readonly apiVersion: string;
 }
 
-/** Every file of manifests. */
+/** Names of all manifest files. */
 export const manifestFiles: readonly string[] = readdirSync(join(operations, "kubernetes")).sort();
 
-/** The files that run a bot, one for each store. */
+/** Manifest files that run a bot, one per store. */
 export const workloads: readonly string[] = ["postgres.yaml", "sqlite.yaml"];
 
-/** The manifest with the part in comments that serves metrics. */
+/** Returns the manifest with its commented lines for metrics enabled. */
 export function withMetrics(text: string): string {
   return text.replaceAll(/^( *)# (- | {2})/gm, "$1$2");
 }
 
-/** The resources of a file, after `change`. */
+/** A manifest file's resources, after `change`. */
 export class Manifest {
   readonly resources: readonly Resource[];
 
@@ -144,7 +144,7 @@ export class Manifest {
     });
   }
 
-  /** The only resource of its kind. `undefined` if there is none. */
+  /** Returns the only resource of a kind. `undefined` if there is none. */
   find<Kind extends keyof Kinds>(kind: Kind): Kinds[Kind] | undefined {
     const found = this.resources.filter((resource) => resource.kind === kind);
     if (found.length > 1) throw new Error(`${found.length} of ${kind}`);

@@ -81,7 +81,7 @@ describe.skipIf(missing)("what systemd says", () => {
   });
 });
 
-/** Who runs it here: not root, of whom SQLite asks more. */
+/** Not root, because SQLite makes more system calls as root. */
 const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 
 test.skipIf(noTrace)(
@@ -127,14 +127,14 @@ function verify(content: string): string {
   const { stdout, stderr } = spawnSync("systemd-analyze", ["verify", written(content)], {
     encoding: "utf8",
   });
-  // What it says about the machine's own units is none of ours; and there may be no Node where a server has one.
+  // Ignores findings about the machine's own units and about Node, which may be elsewhere here.
   return `${stdout}${stderr}`
     .split("\n")
     .filter((line) => line.includes("service-bot@") && !line.includes("/usr/bin/node"))
     .join("\n");
 }
 
-/** From 0, safe, to 10. */
+/** Exposure from 0 (safe) to 10. */
 function exposure(content: string): number {
   const args = ["security", "--offline=true", "--no-pager", written(content)];
   const { stdout } = spawnSync("systemd-analyze", args, { encoding: "utf8" });
@@ -149,7 +149,7 @@ function written(content: string): string {
   return path;
 }
 
-/** The system calls that the unit's filters leave. */
+/** Returns the system calls that the unit's filters permit. */
 function allowedCalls(): ReadonlySet<string> {
   const allowed = new Set<string>();
   for (const filter of unit.all("SystemCallFilter")) {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** A unit of systemd, by setting. One that stands there several times has all its values. */
+/** Settings of a systemd unit. A repeated setting has all its values. */
 export class Unit {
   readonly #settings: Map<string, string[]>;
 
@@ -18,7 +18,7 @@ export class Unit {
     );
   }
 
-  /** Undefined where it is not set; throws where it is set twice. */
+  /** Returns the only value of a setting, or `undefined` if unset. @throws if the setting is repeated */
   value(name: string): string | undefined {
     const all = this.all(name);
     if (all.length > 1) throw new Error(`${name} is set ${all.length} times`);

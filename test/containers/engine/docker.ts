@@ -3,21 +3,21 @@ import { promisify } from "node:util";
 
 const runFile = promisify(execFile);
 
-/** In bytes. A container under load logs more than Node reads by default. */
+/** In bytes. More than Node's default, because a container under load logs more. */
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
-/** The `docker` command, for one engine. */
+/** Runs the `docker` command for one engine. */
 export class Docker {
-  /** The environment that leads to the engine. */
+  /** Environment that selects the engine. */
   readonly env: Readonly<Record<string, string>>;
 
-  /** @param host address of the engine. `undefined`: where the command looks by itself */
+  /** @param host address of the engine. Default: that of the command */
   constructor(host: string | undefined) {
-    // The builder of the engine itself: the newer one is a plugin, which Debian does not have.
+    // The engine's own builder, because Debian lacks the plugin of the newer one.
     this.env = { DOCKER_BUILDKIT: "0", ...(host === undefined ? {} : { DOCKER_HOST: host }) };
   }
 
-  /** Runs a command. Resolves to its standard output without white space around. @throws with its error output */
+  /** Runs a command. Resolves to its trimmed standard output. @throws with its error output */
   async run(...args: readonly string[]): Promise<string> {
     const env = { ...process.env, ...this.env };
     const { stdout } = await runFile("docker", args, { env, maxBuffer: MAX_OUTPUT });
@@ -30,7 +30,7 @@ export class Docker {
     return execFileSync("docker", args, { env, stdio: "pipe", encoding: "utf8" }).trim();
   }
 
-  /** Resolves to standard output and error of a container, a line each. */
+  /** Resolves to the lines of a container's standard output and error. */
   async logs(container: string): Promise<string[]> {
     const env = { ...process.env, ...this.env };
     const { stdout, stderr } = await runFile("docker", ["logs", container], {
@@ -40,7 +40,7 @@ export class Docker {
     return `${stdout}${stderr}`.split("\n");
   }
 
-  /** Resolves to a part of what the engine knows of an image or a container. */
+  /** Resolves to a part of the engine's description of an image or a container. */
   async inspect<T>(name: string, template = "json ."): Promise<T> {
     return JSON.parse(await this.run("inspect", "--format", `{{${template}}}`, name));
   }

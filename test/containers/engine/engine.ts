@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isInstalled, SERVER_PATH } from "../../support/server-path.ts";
 import { Docker } from "./docker.ts";
 
-/** Images and containers outlive a run here: the base images take minutes to make. */
+/** Folder of images and containers, kept between runs because the base images take minutes to build. */
 export const CACHE: string =
   process.env["SERVICE_BOT_CONTAINERS"] ?? "/var/cache/service-bot-containers";
 
@@ -15,7 +15,7 @@ const START_TIMEOUT_MS = 60_000;
 
 const INSTALL = "apt-get install --no-install-recommends docker.io docker-compose mmdebstrap";
 
-/** Returns why no engine can run here. `undefined` if one can. */
+/** Returns the reason if no engine can run here, otherwise `undefined`. */
 export function whyNoEngine(): string | undefined {
   if (process.getuid?.() !== 0) return "containers are not run: only root starts an engine";
   const needed = [
@@ -72,7 +72,7 @@ export class Engine {
     return engine;
   }
 
-  /** Ends the daemon that this run has started, and with it all containers. */
+  /** Ends the daemon that this run has started, with all containers. */
   async stop(): Promise<void> {
     if (this.#daemon === undefined || this.#daemon.exitCode !== null) return;
     const exited = once(this.#daemon, "exit");

@@ -20,12 +20,12 @@ const SOURCES = fileURLToPath(new URL("../images/", import.meta.url));
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 const DEBIAN = "debian:12-slim";
 
-/** What the slim images of Debian leave out as well. */
+/** Files that the slim images of Debian omit too. */
 const LEFT_OUT = ["doc", "info", "locale", "man"].map(
   (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
 );
 
-/** An image of the starter's files that is made here, because no registry of images may be reached. */
+/** A base image of the starter, built here because the tests use no image registry. */
 interface Base {
   readonly folder: string;
   readonly tag: string;
@@ -46,20 +46,20 @@ const bases: readonly Base[] = [
   },
 ];
 
-/** A Debian with systemd, PostgreSQL, and the Node of these tests. Two minutes to make, so only its tests ask for it. */
+/** A Debian with systemd, PostgreSQL and Node. Its build takes two minutes, so only its tests request it. */
 const MACHINE: Base = {
   folder: "machine",
   tag: "service-bot-test/machine",
   prepare: () => undefined,
 };
 
-/** Makes the image of a whole machine, unless it is there in this version. Resolves to its name. */
+/** Builds the image of a whole machine if this version is missing. Resolves to its name. */
 export async function makeMachineImage(docker: Docker): Promise<string> {
   await makeImage(docker, MACHINE);
   return MACHINE.tag;
 }
 
-/** Makes the images that the starter's files name, unless they are there in this version. */
+/** Builds the starter's base images if this version is missing. */
 export async function makeBaseImages(docker: Docker): Promise<void> {
   if (!(await docker.succeeds("inspect", DEBIAN))) await importDebian(docker);
   for (const base of bases) await makeImage(docker, base);
@@ -89,7 +89,7 @@ async function makeImage(docker: Docker, { folder, tag, prepare }: Base): Promis
   }
 }
 
-/** Changes with the image's files and with what the project installs. */
+/** Returns the version of an image: a hash of its files and of Node's version. */
 function versionOf(folder: string): string {
   const hash = createHash("sha256").update(process.version);
   const files = readdirSync(join(SOURCES, folder)).sort();
@@ -97,7 +97,7 @@ function versionOf(folder: string): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** The project's own Node, npm, and the way to the registry of packages. */
+/** Adds the project's Node, npm and npm configuration to an image. */
 function addNode(context: string): void {
   copyFileSync(process.execPath, join(context, "node"));
   execFileSync("npm", ["install", "--prefix", join(context, "install"), "npm@11"], {

@@ -6,7 +6,7 @@ import { type FloodTarget, openRequest, peakMemory, sendChunks } from "../../sup
 import type { FaultBots } from "../support/fault-bots.ts";
 import type { MemoryLimit } from "./memory-limit.ts";
 
-/** Connections of each kind in one attack. */
+/** Connections per kind and attack. */
 const CHUNKED = 4;
 const UNFINISHED = 64;
 const IDLE = 1_200;
@@ -19,8 +19,8 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const unfinished = Buffer.alloc(1_048_575, "x");
 
 /**
- * Strangers and the platform at once: bodies of single bytes, bodies without an end, more connections than the bot
- * takes, unsigned requests in a row, and a signed round of the largest size, under load.
+ * Combines under load: bodies of single bytes, endless bodies, more connections than the bot accepts, unsigned requests,
+ * and a signed round of the largest size.
  */
 export class Attacks implements Attack {
   readonly #stage: Stage;
@@ -33,7 +33,7 @@ export class Attacks implements Attack {
   /** In bytes. */
   #peak = 0;
 
-  /** @param roundBytes of the largest round that the bot takes */
+  /** @param roundBytes size of the largest round that the bot accepts */
   constructor(stage: Stage, bots: FaultBots, limit: MemoryLimit, roundBytes: number) {
     this.#stage = stage;
     this.#bots = bots;
@@ -48,10 +48,10 @@ export class Attacks implements Attack {
     const target = { url: bot.url, path: "/webhook" };
     const { webhookSecret } = world.platform;
     const seeming = `x-service-signature: ${sign("another body", webhookSecret, Date.now() / 1000)}`;
-    // The largest round follows from the memory that the bot sees.
+    // The bot derives the largest round from its memory limit.
     const refused = await this.#deliverRound(target.url, this.#roundBytes + 1);
     if (refused !== 413) world.violations.push(`a larger round got ${refused}, time ${time}`);
-    // It may give way to newer connections, as any request that is not complete.
+    // The bot may close the request for a newer connection, because the request is incomplete.
     const round = this.#sendRound(target.url, this.#roundBytes);
     const floods = [[], [seeming]].flatMap((head) =>
       Array.from({ length: CHUNKED }, () => sendChunks(target, head)),
@@ -92,24 +92,24 @@ export class Attacks implements Attack {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** The engine must not have ended the process, or a child of it, for its memory. */
+  /** Checks that the engine ended neither the process nor a child for its memory. */
   async #look(): Promise<void> {
     const { pid, violations } = await this.#limit.checkContainer(this.#bots.at().name);
     this.#stage.world.violations.push(...violations);
     if (pid !== undefined) this.#peak = Math.max(this.#peak, peakMemory(pid));
   }
 
-  /** Delivers a round until it is taken or too large. Resolves to the last answer. */
+  /** Delivers a round until the bot accepts it or answers 413. Resolves to the last answer. */
   async #deliverRound(url: string, bytes: number): Promise<number> {
     const deadline = performance.now() + ANSWER_TIMEOUT_MS;
-    // The connections of an attack are closed one by one, and may still take the place of this one.
+    // An attack's connections close one by one, so the bot may drop this one for them.
     for (;;) {
       const status = await this.#sendRound(url, bytes);
       if (status === 200 || status === 413 || performance.now() > deadline) return status;
     }
   }
 
-  /** Delivers a round of this size in bytes, of events that the bot knows. Resolves to 0 if the connection ends. */
+  /** Delivers a round of `bytes` with events already stored. Resolves to 0 if the connection ends. */
   async #sendRound(url: string, bytes: number): Promise<number> {
     const { platform } = this.#stage.world;
     const event = JSON.stringify(platform.control.events()[0]);
@@ -138,7 +138,7 @@ export class Attacks implements Attack {
     }
   }
 
-  /** Begins requests, and does not end them. */
+  /** Starts requests that never end. */
   async #hold(target: FloodTarget, count: number, headers: readonly string[]): Promise<void> {
     for (let n = 0; n < count; n++) {
       const socket = await openRequest(target, headers).catch(() => undefined);

@@ -10,14 +10,14 @@ import type { FaultBots } from "../support/fault-bots.ts";
 /** Folder of the package libfaketime. `undefined` if not installed. The base images have this machine's Debian. */
 export const FAKETIME_FOLDER: string | undefined = globSync("/usr/lib/*-linux-gnu*/faketime")[0];
 
-/** More than a signature may be off. */
+/** Longer than the tolerance of a signature. */
 const OFFSETS = ["+600", "-600"] as const;
 
-/** In ms. For an answer by polling, on a busy machine. */
+/** In ms. Longest wait for an answer by polling, on a busy machine. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const REFUSED_TIMEOUT_MS = 10_000;
 
-/** The clock of a container, which can be set while it runs. */
+/** Sets the clock of a running container. */
 export class ContainerClock {
   readonly flags: readonly string[];
   readonly #folder: string;
@@ -30,7 +30,7 @@ export class ContainerClock {
       LD_PRELOAD: "/faketime/libfaketimeMT.so.1",
       FAKETIME_TIMESTAMP_FILE: "/clock/offset",
       FAKETIME_CACHE_DURATION: "1",
-      // Spans go on, as they do when an administrator sets the time of day.
+      // The monotonic clock continues, as after a change by an administrator.
       FAKETIME_DONT_FAKE_MONOTONIC: "1",
     };
     this.flags = [
@@ -49,13 +49,13 @@ export class ContainerClock {
   }
 }
 
-/** The clock of a bot jumps by ±10 min under load, while it runs or before it starts, and is set right again. */
+/** Shifts a bot's clock by ±10 min under load, while it runs or before it starts, and corrects it again. */
 export class Clocks implements Attack {
   readonly #stage: Stage;
   readonly #bots: FaultBots;
   readonly #docker: Docker;
   readonly #clock: ContainerClock;
-  /** In ms. From a refused delivery until the answer to the next event. */
+  /** In ms, from a refused delivery to the answer to the next event. */
   readonly #takenOverMs: number[] = [];
   #refused = 0;
 
@@ -71,7 +71,7 @@ export class Clocks implements Attack {
 
   async once(time: number): Promise<void> {
     const { world } = this.#stage;
-    // The second time of each direction begins with a start: the bot takes its first time from the system.
+    // Every second shift is before a start, because a bot reads the system time there.
     const restarts = time % 4 > 2 || time % 4 === 0;
     await this.#setClock(OFFSETS[time % 2] ?? "+0", restarts);
     if (!(await this.#untilRefused())) {

@@ -5,7 +5,7 @@ import type { Store } from "../../faults/driver/store.ts";
 import { median } from "../../faults/report.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
 
-/** In ms. For an answer on a busy machine. */
+/** In ms. Longest wait for an answer on a busy machine. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /** In ms. */
@@ -13,25 +13,25 @@ const MIN_CUT_MS = 500;
 
 export interface CutOptions {
   readonly bots: FaultBots;
-  /** The network that a bot loses. */
+  /** Network to disconnect. */
   readonly network: string;
-  /** Leads to what a bot reaches by this network alone. */
+  /** Address that a bot reaches through this network only. */
   readonly peer: URL;
-  /** In ms, at most. */
+  /** In ms. Longest cut. */
   readonly maxMs: number;
-  /** True if all bots lose the network this time. Default never. */
+  /** Returns true if all bots lose the network this time. Default: never. */
   readonly isForAll?: (time: number) => boolean;
-  /** True if an event may count a further attempt, because another bot takes it over. Default false. */
+  /** True if an event may count another attempt, because another bot continues with it. Default false. */
   readonly mayCount?: boolean;
 }
 
-/** `docker network disconnect` of bots under load, and `connect` some time later. */
+/** Disconnects bots under load from a network and reconnects them later. */
 export class Cuts<S extends Store> implements Attack {
   readonly #stage: Stage<S>;
   readonly #options: CutOptions;
-  /** In ms. From each connection until the next answer. */
+  /** In ms, from each reconnection to the next answer. */
   readonly #recoveryMs: number[] = [];
-  /** Deliveries that no bot has taken. Of several bots another one takes them. */
+  /** Deliveries that no bot accepted. */
   #failed = 0;
 
   constructor(stage: Stage<S>, options: CutOptions) {

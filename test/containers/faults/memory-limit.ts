@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Docker } from "../engine/docker.ts";
 import type { State } from "../support/container.ts";
 
-/** Prints the limit that Node sees, and takes as many bytes as its argument has. */
+/** Program that prints the limit visible to Node and allocates as many bytes as its argument. */
 const GREEDY = `
 console.log(process.constrainedMemory());
 const taken = [];
@@ -16,7 +16,7 @@ interface RunningState extends State {
   readonly Pid: number;
 }
 
-/** A limit of a container's memory, without swap. */
+/** Memory limit of a container, without swap. */
 export class MemoryLimit {
   readonly bytes: number;
   readonly #docker: Docker;
@@ -31,7 +31,7 @@ export class MemoryLimit {
     return ["--memory", `${this.bytes}b`, "--memory-swap", `${this.bytes}b`];
   }
 
-  /** Runs a container that takes twice as much. Returns a sentence if the engine lets it, or if Node sees another limit. */
+  /** Allocates twice the limit. Returns a sentence if the engine permits it or Node sees another limit. */
   async checkEngine(image: string): Promise<string[]> {
     const docker = this.#docker;
     const name = `greedy-${process.pid}`;
@@ -49,7 +49,7 @@ export class MemoryLimit {
     }
   }
 
-  /** Looks at a container of which no process may have been ended for its memory. Returns its process, if it runs. */
+  /** Checks that no process of a container was killed for its memory. Returns its process if it runs. */
   async checkContainer(name: string): Promise<{ pid?: number; violations: string[] }> {
     const docker = this.#docker;
     const { OOMKilled, Pid, Running } = await docker.inspect<RunningState>(name, "json .State");
@@ -65,7 +65,7 @@ export class MemoryLimit {
   }
 }
 
-/** Reads what limits a process in bytes, and how many processes were ended for it: version 1 of cgroups, or 2. */
+/** Reads a process's memory limit in bytes and its number of OOM kills, from cgroups v1 or v2. */
 function readController(pid: number): { limit: number; kills: number } {
   const groups = readFileSync(`/proc/${pid}/cgroup`, "utf8");
   const [, first] = /^\d+:memory:(.*)$/m.exec(groups) ?? [];

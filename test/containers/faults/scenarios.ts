@@ -29,24 +29,24 @@ import { Clocks, ContainerClock, FAKETIME_FOLDER } from "./clocks.ts";
 import { Cuts } from "./cuts.ts";
 import { MemoryLimit } from "./memory-limit.ts";
 
-/** A container takes longer to reach its database at first. */
+/** Longer than usual, because a new container reaches its database late. */
 const shared: Partial<BotSettings> = { ...short, databaseTimeoutMs: 5_000 };
 
-/** The deadline of requests that a bot has by default. */
+/** A bot's default request timeout. */
 const patient: Partial<BotSettings> = { requestTimeoutMs: 10_000 };
 
-/** A deadline that the cuts outlast. */
+/** A request timeout shorter than the cuts. */
 const hasty: Partial<BotSettings> = { requestTimeoutMs: 400 };
 
-/** In MB. Of the disk in the place of the volume. */
+/** In MB. Size of the disk that replaces the volume. */
 const DISK_SIZE = { small: 16, large: 64 } as const;
 
-/** Memory of a bot under attack. */
+/** Memory limit of a bot under attack. */
 const small = new MemoryLimit(docker, 128 * 1024 * 1024);
 
 type Loaded<S extends Store> = Omit<LoadedFault<S>, "name">;
 
-/** Every fault of containers. `image` is asked for once a scenario runs. */
+/** Every fault of containers. Calls `image` when the first scenario runs. */
 export function scenariosOf(image: () => string): readonly Scenario[] {
   /** One bot, with its inbox in a volume. */
   const alone = (
@@ -85,7 +85,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     begin: (stage) => new Stops(stage, STOP_GRACE_S * 1_000),
   }));
 
-  /** @param settings with the deadline of requests. Cuts of 0.5 to 3 s are shorter or longer. */
+  /** @param settings with a request timeout that the cuts of 0.5 to 3 s do or do not outlast */
   const cuts = (
     label: string,
     settings: Partial<BotSettings>,

@@ -15,11 +15,11 @@ import { Pod } from "./pod.ts";
 
 const IMAGE = "service-bot-test/kubernetes";
 
-/** Names of what these tests create. */
+/** Name prefix of containers, networks and volumes. */
 const NAME = "kubernetes-pod";
 const DATABASE = "kubernetes";
 
-/** In ms, from a pod's first 503. A cluster may go on sending deliveries for so long; it is less than DRAIN_MS. */
+/** In ms from a pod's first 503. Less than DRAIN_MS, because a cluster still sends deliveries then. */
 const LATE_MS = 2_500;
 
 withEngine("a container as the manifests for Kubernetes describe it", () => {
@@ -45,7 +45,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     await docker.succeeds("volume", "rm", `${NAME}-data`);
   }
 
-  /** A platform, and a bot in a pod that it delivers to. */
+  /** A platform that delivers to a bot in a pod. */
   async function start(manifest: Manifest) {
     const platform = await startPlatform();
     return { pod: await startPod(manifest, platform), platform };
@@ -58,7 +58,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     return await PlatformProcess.start(temporaryFolder(), undefined, address);
   }
 
-  /** Starts a pod in the place of the one before. Resolves once it is ready, and the webhook leads to it. */
+  /** Replaces the pod. Resolves once the new pod is ready and receives the webhook. */
   async function startPod(manifest: Manifest, platform: PlatformProcess): Promise<Pod> {
     project.configure({
       ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY },
@@ -109,7 +109,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     const { Memory } = await docker.inspect<{ Memory: number }>(NAME, "json .HostConfig");
     expect(`${Memory / 1024 ** 2}Mi`).toBe(manifest.bot.resources?.limits?.["memory"]);
 
-    // A process that hangs answers no probe, and SIGTERM does not end it.
+    // A stopped process answers no probe and ignores SIGTERM.
     const hanging = performance.now();
     await docker.run("kill", "--signal", "STOP", NAME);
     await pod.until("out of service", () => !pod.isReady);
@@ -149,7 +149,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     expect(pod.restarts).toBe(0);
     expect(await pod.ownRestarts()).toBe(restarts);
 
-    // It takes deliveries until the cluster sends them elsewhere, and leaves their events to other pods.
+    // The pod accepts deliveries until the cluster reroutes them, and leaves their events to other pods.
     const last = await endWithMessage(pod, platform, "at the end");
     const { ended } = last;
     expect(last).toMatchObject({ readiness: 503, status: 200 });
@@ -171,7 +171,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
   }, 400_000);
 });
 
-/** The manifest of a pod that takes no deliveries once its handlers have ended. */
+/** The manifest of a pod without DRAIN_MS, as a control. */
 function withoutDrain(text: string): string {
   const changed = text.replace(/(name: DRAIN_MS\n +value:) "\d+"/, '$1 "0"');
   expect(changed).not.toBe(text);

@@ -4,7 +4,7 @@ import { reservePort } from "../../support/reserve-port.ts";
 import type { Docker } from "../engine/docker.ts";
 import type { State } from "../support/container.ts";
 
-/** Kubernetes' own numbers, where a probe has none. */
+/** Kubernetes' defaults of a probe. */
 const DEFAULTS = { periodSeconds: 10, timeoutSeconds: 1, failureThreshold: 3 } as const;
 
 /** In ms. */
@@ -14,22 +14,22 @@ const LOOK_INTERVAL_MS = 100;
 export interface PodOptions {
   readonly name: string;
   readonly image: string;
-  /** File in the form of `.env`, from which the Secret is made. */
+  /** `.env` file for the Secret. */
   readonly secret: string;
-  /** A further network, such as the database's. */
+  /** Additional network, such as the database's. */
   readonly network: string | undefined;
 }
 
 /**
- * A container as a manifest describes it, and what a kubelet does with it: probes, restarts, and the end. There is no
- * scheduler, no Service and no Ingress.
+ * Runs a container as its manifest describes, with a kubelet's probes, restarts and termination. There is no scheduler,
+ * Service or Ingress.
  */
 export class Pod {
   readonly name: string;
   readonly url: string;
-  /** True while a Service would send deliveries. */
+  /** True if a Service would send deliveries. */
   isReady = false;
-  /** Restarts because of a probe. */
+  /** Number of restarts because of a probe. */
   restarts = 0;
   readonly #docker: Docker;
   readonly #pod: PodSpec;
@@ -52,7 +52,7 @@ export class Pod {
     const inside = manifest.bot.ports?.[0]?.containerPort;
     const publish = ["--publish", `127.0.0.1:${port}:${inside}`];
     const volumes = await volumeFlags(docker, manifest, name);
-    // A pod starts a container again that has ended by itself.
+    // A pod restarts a container that ended by itself.
     const always = ["--restart", "always"];
     await docker.run(
       ...["create", "--name", name, ...always, "--env-file", secret, ...publish],
@@ -66,7 +66,7 @@ export class Pod {
     return pod;
   }
 
-  /** Waits until the pod is as asked. @throws if it is not in time, or has been ended */
+  /** Waits until the pod has this state. @throws after the timeout, or if the pod was deleted */
   async until(what: string, holds: () => boolean): Promise<void> {
     const deadline = performance.now() + READY_TIMEOUT_MS;
     while (!holds()) {
@@ -83,7 +83,7 @@ export class Pod {
     return this.#docker.inspect<number>(this.name, "json .RestartCount");
   }
 
-  /** Asks for readiness until the answer is no longer 200. Resolves to its status; `undefined` without an answer. */
+  /** Polls readiness until it is no longer 200. Resolves to the status; `undefined` without an answer. */
   async untilUnready(): Promise<number | undefined> {
     for (;;) {
       const status = await this.#statusOf(this.#bot.readinessProbe);
@@ -103,7 +103,7 @@ export class Pod {
     return { ...(await this.#docker.inspect<State>(this.name, "json .State")), tookMs };
   }
 
-  /** Removes the container. The volume of a claim stays, as in a cluster. */
+  /** Removes the container. A claim's volume stays, as in a cluster. */
   async remove(): Promise<void> {
     this.#ended.abort();
     await this.#docker.run("rm", "--force", this.name).catch(() => undefined);
@@ -126,7 +126,7 @@ export class Pod {
     }
   }
 
-  /** False if the probe has failed too often. */
+  /** Returns false if the probe has failed too often. */
   async #succeeds(probe: Probe | undefined): Promise<boolean> {
     const { periodSeconds, failureThreshold } = { ...DEFAULTS, ...probe };
     for (let failures = 0; failures < failureThreshold; failures++) {
@@ -174,19 +174,19 @@ export class Pod {
     }
   }
 
-  /** False if the pod was ended meanwhile. */
+  /** Returns false if the pod was deleted meanwhile. */
   async #pause(seconds: number, signal: AbortSignal = this.#ended.signal): Promise<boolean> {
     return await wait(seconds * 1_000, true, { signal }).catch(() => false);
   }
 
-  /** SIGTERM, and SIGKILL when the grace period is over. */
+  /** Sends SIGTERM, and SIGKILL after the grace period. */
   async #stop(): Promise<void> {
     const seconds = this.#pod.terminationGracePeriodSeconds ?? 30;
     await this.#docker.run("stop", "--time", String(seconds), this.name);
   }
 }
 
-/** The variables of a manifest, which go before those of the Secret. */
+/** The manifest's variables, which override those of the Secret. */
 function environmentOf({ bot }: Manifest): string[] {
   return (bot.env ?? []).flatMap(({ name, value }) => ["--env", `${name}=${value}`]);
 }
@@ -202,7 +202,7 @@ function confinementOf({ pod, bot }: Manifest): string[] {
     ...["--user", `${runAsUser}:${runAsGroup}`, "--group-add", String(fsGroup)],
     ...(readOnlyRootFilesystem === true ? ["--read-only"] : []),
     ...(allowPrivilegeEscalation === false ? ["--security-opt", "no-new-privileges"] : []),
-    // The engine has the default of the runtime unless it is switched off.
+    // The engine applies the runtime's default profile unless it is switched off.
     ...(seccompProfile?.type === "RuntimeDefault" ? [] : ["--security-opt", "seccomp=unconfined"]),
     ...drop.flatMap((name) => ["--cap-drop", name]),
     ...(memory === undefined ? [] : ["--memory", memory.replace("Mi", "m")]),
@@ -210,7 +210,7 @@ function confinementOf({ pod, bot }: Manifest): string[] {
   ];
 }
 
-/** The flags for volumes: an emptyDir is in memory here, and a claim is a volume that belongs to fsGroup. */
+/** Returns flags for volumes. An emptyDir is in memory here, and a claim is a volume owned by fsGroup. */
 async function volumeFlags(
   docker: Docker,
   { pod, bot }: Manifest,

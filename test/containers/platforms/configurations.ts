@@ -5,35 +5,35 @@ import { z } from "zod";
 import { documentedBlock, pages } from "../../docs/markdown.ts";
 import { installPeer } from "../../peers/install.ts";
 
-/** What a platform gives a bot, as the configuration on the platform's page asks for it. */
+/** Environment that a platform provides for the configuration on its page. */
 export interface Hosting {
-  /** The page below docs/deploy. */
+  /** Page in docs/deploy. */
   readonly page: string;
-  /** The port to listen on. The variable PORT has it, unless the Dockerfile's port is used. */
+  /** Port to listen on, from PORT or from the Dockerfile. */
   readonly port: number;
   readonly givesPort: boolean;
   readonly healthPath: string;
   readonly stopSignal: "SIGINT" | "SIGTERM";
-  /** From the signal to SIGKILL. */
+  /** In seconds, from the signal to SIGKILL. */
   readonly stopSeconds: number;
   /** In MB. */
   readonly memory: number;
-  /** The memory of the bot: a volume at this folder, or PostgreSQL. */
+  /** Folder of the volume. `undefined` with PostgreSQL. */
   readonly volume?: string;
-  /** In ms. As the page has it set. Default: the bot's own. */
+  /** In ms, from the page. Default: the bot's own. */
   readonly shutdownGraceMs?: number;
-  /** Names of the variables that it sets. */
+  /** Names of the variables in the configuration. */
   readonly variables: readonly string[];
 }
 
-/** Given by Railway and Render. The first is an example, the second Render's default. */
+/** PORT on Railway (an example) and on Render (its default). */
 const RAILWAY_PORT = 8080;
 const RENDER_PORT = 10_000;
 
-/** In MB. Of the smallest paid plan of Render, and for Railway, whose limit is that of the plan. */
+/** In MB. Render's smallest paid plan. Railway's limit depends on the plan. */
 const PLAN_MEMORY = 512;
 
-/** In seconds. Not to be changed. */
+/** In seconds. Fixed by Cloud Run. */
 const CLOUD_RUN_STOP_S = 10;
 
 const seconds = z.string().regex(/^\d+s$/);

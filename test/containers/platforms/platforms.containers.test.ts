@@ -28,21 +28,21 @@ const NAME = "platforms";
 const STORES = ["sqlite", "postgres"] as const;
 type StoreName = (typeof STORES)[number];
 
-/** The image of a bot that is scaffolded with `--store`, as a platform's page asks for it. */
+/** The image of a bot scaffolded with the `--store` of a platform's page. */
 const imageOf = (store: StoreName) => `service-bot-test/platforms-${store}`;
 
-/** The folder of the bot's memory in the image. */
+/** Folder of the SQLite file in the image. */
 const DATA = "/bot/data";
 
-/** In seconds. The time of Fly where fly.toml has no `kill_timeout`. */
+/** In seconds. Fly's default `kill_timeout`. */
 const SHORTEST_STOP_S = 5;
 
-/** In ms. Of the time to stop: for the start and the end of the process, and a busy machine. */
+/** In ms. Share of the time to stop that a process takes to start and end on a busy machine. */
 const ROOM_MS = 1_000;
 
 const hostings = await Promise.all([fly(), railway(), render(), cloudRun()]);
 
-/** What a platform does with a container. */
+/** Returns the flags of `docker run` for a platform. */
 function flagsOf({ memory, stopSignal, stopSeconds }: Hosting): string[] {
   return [
     ...["--memory", `${memory}m`, "--memory-swap", `${memory}m`],
@@ -62,7 +62,7 @@ describe.each(hostings)("docs/deploy/$page", ({ stopSeconds, shutdownGraceMs, ..
   });
 });
 
-/** A volume that belongs to root, whatever the image has at its place. */
+/** A volume that belongs to root, regardless of the image. */
 const ROOTS_VOLUME = ["--mount", `type=volume,source=${NAME},target=${DATA},volume-nocopy`];
 
 withEngine("the image of a scaffolded bot, as platforms run it", () => {
@@ -85,7 +85,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Runs the bot with what its owner sets, and what the platform adds. */
+  /** Runs the bot with the owner's settings and the platform's additions. */
   async function run(
     flags: readonly string[],
     env: Readonly<Record<string, string>> = {},
@@ -103,7 +103,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     return { platform, bot };
   }
 
-  /** The findings of `service-bot doctor` in the container about its database. */
+  /** Runs `service-bot doctor` in the container. Resolves to its findings about the database. */
   async function findings(): Promise<readonly Finding[]> {
     const doctor = ["exec", NAME, "node_modules/.bin/service-bot", "doctor", "--json"];
     const report: { findings: Finding[] } = JSON.parse(await docker.run(...doctor));
@@ -114,7 +114,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     return (await findings()).filter(({ level }) => level === "warn");
   }
 
-  /** A memory as the platform's page has it: flags of `docker run`, variables, and a part of its address. */
+  /** Creates the database of the platform's page: flags of `docker run`, variables, and a part of its address. */
   async function memoryOf({ page, volume }: Hosting) {
     if (volume !== undefined) {
       return { store: "sqlite", flags: ["--volume", volume], env: {}, shown: "bot.db" } as const;
@@ -167,7 +167,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
   });
 });
 
-/** One bot of the faults, stopped as the platform does it while people write. */
+/** Stops a bot of the faults as the platform does, under load. */
 function stopsOn(hosting: Hosting, image: () => string): Scenario {
   const { port, shutdownGraceMs = defaults.shutdownGraceMs, volume } = hosting;
   const label = `platforms-${hosting.page.replace(".md", "")}`;
@@ -177,10 +177,10 @@ function stopsOn(hosting: Hosting, image: () => string): Scenario {
     name: label,
     counted: "stops",
     times: { small: 4, large: 40 },
-    // The engine kills a bot that takes longer, which does not end with 0 then.
+    // The engine kills a slower bot, which then does not exit with 0.
     begin: (stage: Stage<Store>) => new Stops(stage, Number.POSITIVE_INFINITY),
   };
-  /** The world has begun with a bot. */
+  /** The bot that the world started with. */
   async function alone(stage: Stage<PostgresStore>): Promise<Stops> {
     for (const bot of stage.world.bots) await stage.world.stop(bot);
     return fault.begin(stage);

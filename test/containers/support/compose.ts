@@ -9,17 +9,17 @@ import type { Docker } from "../engine/docker.ts";
 
 const runFile = promisify(execFile);
 
-/** The name in BOT_DOMAIN: Caddy signs a certificate for it by an authority of its own. */
+/** Value of BOT_DOMAIN. Caddy signs its certificate with an own authority. */
 export const DOMAIN = "localhost";
 
-/** Newer versions of Compose are a plugin of docker, which Debian 12 does not have: what is typed is the same. */
+/** Replaces `docker compose`, because Debian 12 has Compose 1 without the plugin. The arguments are the same. */
 const STAND_IN = `#!/bin/sh
 [ "$1" = compose ] || exec "$DOCKER" "$@"
 shift
 exec docker-compose "$@"
 `;
 
-/** The folder of a scaffolded bot, with the lines that its owner types. */
+/** Folder of a scaffolded bot, in which tests run its owner's commands. */
 export class ComposeProject {
   readonly dir: string;
   readonly #docker: Docker;
@@ -31,7 +31,7 @@ export class ComposeProject {
     this.#docker = docker;
   }
 
-  /** Scaffolds a bot from this checkout, to be installed in its image alone. */
+  /** Scaffolds a bot from this checkout. Only its image installs the packages. */
   static async scaffold(
     docker: Docker,
     folder: string,
@@ -62,7 +62,7 @@ export class ComposeProject {
     writeFileSync(file, text);
   }
 
-  /** Runs lines in the project's folder, as a shell reads them. Resolves to their standard output. */
+  /** Runs shell lines in the project's folder. Resolves to their standard output. */
   async type(lines: string): Promise<string> {
     const { stdout } = await runFile("sh", ["-euc", lines], {
       cwd: this.dir,
@@ -72,13 +72,13 @@ export class ComposeProject {
     return stdout;
   }
 
-  /** Runs a line that does not end by itself, until the test does. */
+  /** Runs an endless command until the test ends. */
   follow(line: string): TestProcess {
     const options = { command: "sh", cwd: this.dir, env: this.#env() };
     return new TestProcess(["-euc", `exec ${line}`], options);
   }
 
-  /** The id of the container of a service. */
+  /** Resolves to the container id of a service. */
   async container(service: string): Promise<string> {
     return (await this.type(`docker compose ps --quiet ${service}`)).trim();
   }

@@ -4,7 +4,7 @@ import type { Docker } from "../engine/docker.ts";
 /** In seconds, as in compose.yaml. */
 export const STOP_GRACE_S = 20;
 
-/** What compose.yaml sets for a bot, and a limit of processes besides. */
+/** Flags of `docker run` that match compose.yaml, with a limit of processes. */
 export const CONFINED: readonly string[] = [
   ...["--stop-timeout", String(STOP_GRACE_S)],
   ...["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL"],
@@ -18,11 +18,11 @@ const LOOK_INTERVAL_MS = 100;
 export interface ContainerOptions {
   readonly image: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Further flags of `docker run`. */
+  /** Additional flags of `docker run`. */
   readonly flags?: readonly string[];
 }
 
-/** State of a container, as the engine knows it. */
+/** State of a container in the engine. */
 export interface State {
   readonly Status: string;
   readonly Running: boolean;
@@ -30,7 +30,7 @@ export interface State {
   readonly OOMKilled: boolean;
 }
 
-/** A container with a bot, whose port is published on 127.0.0.1. */
+/** A container with a bot. Its port is published on 127.0.0.1. */
 export class BotContainer {
   readonly name: string;
   readonly url: string;
@@ -42,7 +42,7 @@ export class BotContainer {
     this.url = url;
   }
 
-  /** Starts a container. A container of this name is removed before. */
+  /** Starts a container, after removing an earlier one of this name. */
   static async run(
     docker: Docker,
     name: string,
@@ -59,7 +59,7 @@ export class BotContainer {
     return new BotContainer(docker, name, `http://127.0.0.1:${port}`);
   }
 
-  /** Waits until the bot takes deliveries. @throws when it ends before, or does not in time */
+  /** Waits until the bot is ready. @throws if it ends before or exceeds the timeout */
   async ready(): Promise<void> {
     const deadline = performance.now() + READY_TIMEOUT_MS;
     while (!(await isOk(`${this.url}/readyz`))) {
@@ -79,7 +79,7 @@ export class BotContainer {
     return (await this.#docker.logs(this.name)).slice(-30).join("\n");
   }
 
-  /** Stops it as `docker stop` does. Resolves to its state and the duration in ms. */
+  /** Stops the container with `docker stop`. Resolves to its state and the duration in ms. */
   async stop(): Promise<State & { readonly tookMs: number }> {
     const started = performance.now();
     await this.#docker.run("stop", this.name);

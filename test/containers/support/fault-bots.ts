@@ -7,13 +7,13 @@ import { reservePort } from "../../support/reserve-port.ts";
 import type { Docker } from "../engine/docker.ts";
 import { CONFINED, type State } from "./container.ts";
 
-/** In ms. For a container that is about to start. */
+/** In ms. Longest start of a container. */
 const START_TIMEOUT_MS = 20_000;
 const LOOK_INTERVAL_MS = 20;
 
 const MAX_PAUSES = 20;
 
-/** Creates a container, connects it to a further network if there is one, starts it, and stays for its output and its exit code. */
+/** Shell script: creates a container, connects it to an additional network, starts it, and waits for its exit code. */
 const RUN = `
 name=$1 network=$2; shift 2
 docker create --name "$name" "$@" >/dev/null
@@ -21,7 +21,7 @@ docker create --name "$name" "$@" >/dev/null
 exec docker start --attach "$name"
 `;
 
-/** Ends with 0 once a host and a port take a connection. */
+/** Script that exits with 0 once a host and port accept a connection. */
 const CONNECT = `
 const [host, port] = process.argv.slice(1);
 setTimeout(() => process.exit(1), 1_000);
@@ -31,23 +31,23 @@ require("node:net").connect(port, host, () => process.exit(0)).on("error", () =>
 export interface FaultBotsOptions {
   readonly docker: Docker;
   readonly image: string;
-  /** Begins the names of containers, volumes and networks. */
+  /** Name prefix of containers, volumes and networks. */
   readonly name: string;
   /** Bots of the world. Default 1. */
   readonly instances?: number;
-  /** A volume, or a folder of this machine, as `/bot/data`. Default none. */
+  /** Volume or host folder mounted at `/bot/data`. Default none. */
   readonly data?: string;
-  /** A further network of each bot, such as the database's. */
+  /** Additional network of each bot, such as the database's. */
   readonly network?: string;
   /** Port of each bot in its container. Default 3000. */
   readonly port?: number;
-  /** Flags of `docker create` by place, after the usual ones. */
+  /** Additional flags of `docker create`, by index of the bot. */
   readonly flags?: (place: number) => readonly string[];
 }
 
 /** Bots under test in containers, in a network of their own. Each life of a bot is a new container with the old volume. */
 export class FaultBots {
-  /** Leads from the bots to the platform, and from this machine to the bots. */
+  /** Network that connects the bots, the platform and this machine. */
   readonly network: string;
   readonly #options: FaultBotsOptions;
   readonly #ports: readonly number[];
@@ -79,7 +79,7 @@ export class FaultBots {
       ...{ HOST: "0.0.0.0", PORT: String(inside), NODE_COMPILE_CACHE: "" },
       [SETTINGS_VARIABLE]: JSON.stringify({ ...settings, journalPid: life }),
     };
-    // The world's cluster has ports of its own.
+    // The world's cluster has its own ports.
     const port = env["PORT"] === "0" ? this.#ports[place] : Number(env["PORT"]);
     const shared = dirname(settings.runsFile ?? "");
     chmodSync(shared, 0o777);
@@ -99,7 +99,7 @@ export class FaultBots {
     return bot;
   };
 
-  /** The bot that was started last at this place. */
+  /** The bot last started at this index. */
   at(place = 0): FaultBot {
     const bot = this.#lives.findLast(({ name }) =>
       name.startsWith(`${this.#options.name}-${place}-`),
@@ -108,7 +108,7 @@ export class FaultBots {
     return bot;
   }
 
-  /** Cuts a bot off from the platform, and the platform from the bot, or from its further network. */
+  /** Disconnects a bot from the platform in both directions, or from its additional network. */
   async disconnect(bot: FaultBot, network: string = this.network): Promise<void> {
     await this.#options.docker.run("network", "disconnect", network, bot.name);
   }
@@ -117,7 +117,7 @@ export class FaultBots {
     await this.#options.docker.run("network", "connect", network, bot.name);
   }
 
-  /** True if a new connection from the bot's container comes about. */
+  /** Resolves to true if a new connection from the bot's container succeeds. */
   async reaches(bot: FaultBot, { hostname, port }: URL): Promise<boolean> {
     return await this.#options.docker.succeeds(
       "exec",
@@ -146,7 +146,7 @@ interface Container {
   readonly port: number;
 }
 
-/** One life of a bot under test, in a container of its own. */
+/** One life of a bot under test, in its own container. */
 export class FaultBot extends BotProcess {
   readonly name: string;
   readonly #docker: Docker;
@@ -183,7 +183,7 @@ export class FaultBot extends BotProcess {
     }
   }
 
-  /** Ends it; by `docker stop` instead of SIGTERM. */
+  /** Ends the bot with `docker stop` instead of SIGTERM. */
   override async end(signal: NodeJS.Signals): Promise<Exit> {
     if (signal !== "SIGTERM") return await super.end(signal);
     this.#signalled = true;
@@ -192,7 +192,7 @@ export class FaultBot extends BotProcess {
   }
 
   override async freeze(): Promise<void> {
-    // runc gives up where a thread of the container does not stand still within milliseconds.
+    // runc fails if a thread of the container does not freeze within milliseconds.
     let tries = MAX_PAUSES;
     while (!(await this.#docker.succeeds("pause", this.name))) {
       tries -= 1;

@@ -8,20 +8,20 @@ import { FaultBots, type FaultBotsOptions } from "./fault-bots.ts";
 import { docker, hostAddress } from "./given.ts";
 import { PostgresContainer } from "./postgres-container.ts";
 
-/** A scenario that has no name yet. */
+/** A scenario without its name. */
 export type Unnamed = Omit<Scenario, "name">;
 
-/** What a scenario in containers needs besides a world. */
+/** Options of a scenario in containers. */
 export interface ContainerOptions extends WorldOptions {
-  /** The image of the bots. */
+  /** Image of the bots. */
   readonly image: () => string;
-  /** Begins the names of containers, volumes and networks. */
+  /** Name prefix of containers, volumes and networks. */
   readonly label: string;
   readonly flags?: FaultBotsOptions["flags"];
   readonly port?: number;
 }
 
-/** Faults of a bot in a container, with its inbox in a volume, or in a folder that takes its place. */
+/** Faults of a bot in a container, with its inbox in a volume or in a folder. */
 export function onVolume(
   options: ContainerOptions,
   choose: (bots: FaultBots) => readonly Fault<SqliteStore>[],
@@ -93,7 +93,7 @@ async function runOnPostgres(
   }
 }
 
-/** Several runs share an engine. */
+/** Unique, because several runs share an engine. */
 function nameOf(label: string): string {
   return `${label}-${process.pid}`;
 }

@@ -13,8 +13,8 @@ const ENTRY = "test/faults/bot/main";
 const READ = [join(root, "package.json"), SAMPLE_PICTURE, SQLITE_SCHEMA, POSTGRES_SCHEMA];
 
 /**
- * Makes an image of the faults' bot as a bot of the starter is made: by the Dockerfile and the packages of a scaffolded
- * bot on PostgreSQL. The framework is bundled with the bot, as it is for npm.
+ * Builds an image of the faults' bot with the Dockerfile and packages of a scaffolded bot on PostgreSQL. The framework
+ * is bundled with the bot, as for npm.
  *
  * @returns the image's id
  */

@@ -4,7 +4,7 @@ import { Docker } from "../engine/docker.ts";
 
 const engine = inject("engine");
 
-/** Skips where no engine runs. */
+/** Skips if no engine runs. */
 export const withEngine: (typeof describe)["skipIf"] extends (condition: boolean) => infer D
   ? D
   : never = describe.skipIf("whyNot" in engine);
@@ -12,9 +12,9 @@ export const withEngine: (typeof describe)["skipIf"] extends (condition: boolean
 /** The tests' engine. */
 export const docker: Docker = new Docker("host" in engine ? engine.host : undefined);
 
-/** The address of this machine in the networks of containers, as a container sees it. */
+/** Returns this machine's address as seen from a container. */
 export async function hostAddress(): Promise<string> {
-  // A new engine does not report the gateway of its default network, and a bridge without containers is down.
+  // A new engine does not report its default gateway, and a bridge without containers is down.
   const table = await docker.run("run", "--rm", "debian:12-slim", "cat", "/proc/net/route");
   const route = table.split("\n").map((line) => line.split("\t"));
   const gateway = route.find(([, destination]) => destination === "00000000")?.[2] ?? "";

@@ -6,19 +6,19 @@ import { root } from "../../../scripts/compile.ts";
 import { PostgresStore } from "../../faults/driver/postgres-store.ts";
 import type { Docker } from "../engine/docker.ts";
 
-/** Makes the bot's role and database, for a scaffolded bot. */
+/** Script that creates a scaffolded bot's role and database. */
 const INIT = join(root, "templates/stores/postgres/postgres-init.sql");
 
-/** This machine has no address in the network, by which a bot could reach the platform. */
+/** Isolated from this machine, so that bots cannot reach the platform through it. */
 const NO_HOST = "com.docker.network.bridge.inhibit_ipv4=true";
 
-/** Name in its network, as in the files of a scaffolded bot and in the manifests for Kubernetes. */
+/** Host name in its network, as in compose.yaml and the Kubernetes manifests. */
 const HOST = "postgres";
 
-/** In ms. Makes a database in a new volume. */
+/** In ms. Includes the creation of the database. */
 const READY_TIMEOUT_MS = 60_000;
 
-/** PostgreSQL in a container. Bots reach it by a network of its own that leads nowhere else, this machine by the usual one. */
+/** PostgreSQL in a container. Bots use an isolated network, and this machine uses the default one. */
 export class PostgresContainer {
   readonly name: string;
   readonly network: string;
@@ -32,7 +32,7 @@ export class PostgresContainer {
     this.network = `${name}-database`;
   }
 
-  /** @param name begins the names of the container and its network */
+  /** @param name name prefix of the container and its network */
   static async start(docker: Docker, name: string): Promise<PostgresContainer> {
     const database = new PostgresContainer(docker, name);
     await docker.run("network", "create", "--internal", "--opt", NO_HOST, database.network);
@@ -46,12 +46,12 @@ export class PostgresContainer {
     return database;
   }
 
-  /** Waits until the database takes connections. */
+  /** Waits until the database accepts connections. */
   async store(folder: string): Promise<PostgresStore> {
     return new PostgresStore({ own: await this.ready(), bots: this.#url(this.name) }, folder);
   }
 
-  /** Waits until the database takes connections. Resolves to its address in the usual network. */
+  /** Waits until the database accepts connections. Resolves to its address in the default network. */
   async ready(): Promise<string> {
     const template = "json .NetworkSettings.Networks.bridge.IPAddress";
     const address = await this.#docker.inspect<string>(this.name, template);

@@ -29,10 +29,10 @@ const LOOK_INTERVAL_MS = 200;
 /** In bytes. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
-/** systemd powers the machine off when its process 1 gets this signal, SIGRTMIN+4. */
+/** SIGRTMIN+4. As process 1, systemd powers off at this signal. */
 const POWER_OFF = "-RTMIN+4";
 
-/** Returns why no machine can be booted here. `undefined` if one can. */
+/** Returns the reason if no machine can boot here, otherwise `undefined`. */
 export function whyNoMachine(): string | undefined {
   const needed = [
     ["systemd-nspawn", "--version"],
@@ -44,12 +44,12 @@ export function whyNoMachine(): string | undefined {
   return `the unit is not booted: there is no ${missing.join(" and ")} (Debian: ${install})`;
 }
 
-/** A Debian whose process 1 is systemd, in a container of systemd-nspawn that shares the network of this machine. */
+/** A Debian with systemd as process 1, in a systemd-nspawn container that shares this machine's network. */
 export class Machine {
   readonly #folder: string;
   readonly #image: string;
   #nspawn: ChildProcess | undefined;
-  /** Process 1, by its number on this machine. */
+  /** Process id of the machine's process 1 on this host. */
   #init = "";
 
   private constructor(folder: string, image: string) {
@@ -57,7 +57,7 @@ export class Machine {
     this.#image = image;
   }
 
-  /** Creates a machine, whose changes to the files of the image are kept in a folder of its own. */
+  /** Creates a machine. Its changes to the image's files go to a separate folder. */
   static async create(docker: Docker): Promise<Machine> {
     const image = await filesOf(docker, await makeMachineImage(docker));
     const folder = mkdtempSync(join(CACHE, "systemd-"));
@@ -68,8 +68,8 @@ export class Machine {
   /**
    * Resolves once systemd has started all units.
    *
-   * @param shown folders of this machine that it can read, by their paths there
-   * @throws if it does not in time
+   * @param shown readable folders of this host, by their paths in the machine
+   * @throws after the timeout
    */
   async boot(shown: Readonly<Record<string, string>>): Promise<void> {
     const log = join(this.#folder, "console.log");
@@ -78,7 +78,7 @@ export class Machine {
     const layers = `lowerdir=${this.#image},upperdir=${path("upper")},workdir=${path("work")}`;
     const mount = `mount -t overlay overlay -o ${layers} ${path("root")}`;
     const binds = Object.entries(shown).map(([there, here]) => `--bind-ro=${here}:${there}`);
-    // Without a unit and a registration, which need a systemd on this machine.
+    // Without a unit and a registration, because those need systemd on this host.
     const flags = ["--quiet", "--keep-unit", "--register=no", `--directory=${path("root")}`];
     // The mount ends with its namespace, which ends with the machine.
     this.#nspawn = spawn(
@@ -105,7 +105,7 @@ export class Machine {
     }
   }
 
-  /** The command that runs a line of shell in the machine, as root. */
+  /** Returns the command that runs a shell line in the machine as root. */
   command(line: string, folder = "/root"): [string, ...string[]] {
     const into = [
       "--target",
@@ -122,7 +122,7 @@ export class Machine {
     return ["nsenter", ...into, ...env, "sh", "-euc", `cd ${folder}\n${line}`];
   }
 
-  /** Runs a line of shell in the machine, as root. Resolves to its standard output. @throws with its error output */
+  /** Runs a shell line in the machine as root. Resolves to its standard output. @throws with its error output */
   async type(line: string, folder?: string): Promise<string> {
     const [command, ...args] = this.command(line, folder);
     const env = { ...process.env, PATH: SERVER_PATH };
@@ -148,7 +148,7 @@ export class Machine {
     }
   }
 
-  /** Everything that a unit has logged. */
+  /** Resolves to the complete log of a unit. */
   async journal(unit: string): Promise<string> {
     return await this.type(`journalctl --unit ${unit} --output cat --no-pager`);
   }
@@ -173,7 +173,7 @@ export class Machine {
     try {
       const children = `/proc/${this.#nspawn?.pid}/task/${this.#nspawn?.pid}/children`;
       this.#init = readFileSync(children, "utf8").trim().split(" ")[0] ?? "";
-      // It ends with 1 unless the answer is "running".
+      // The command exits with 1 unless the state is "running".
       return this.#init === "" ? "" : await this.type("systemctl is-system-running || true");
     } catch {
       return "";
@@ -181,7 +181,7 @@ export class Machine {
   }
 }
 
-/** The folder with the files of an image. */
+/** Returns the folder with the files of an image. */
 async function filesOf(docker: Docker, image: string): Promise<string> {
   const id = await docker.inspect<string>(image, "json .Id");
   const folder = join(CACHE, `machine-${id.slice(-16)}`);

@@ -1,8 +1,8 @@
-// Stands in for a bot's src/main.ts: tries what no bot needs, and prints one line of JSON with the result of each.
+// Replaces a bot's src/main.ts. Tries operations that no bot needs and prints the result of each as one line of JSON.
 import { execFileSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 
-/** Runs Perl, which ends with the number of the error, or 0. */
+/** Runs Perl, which exits with the error number or 0. */
 const perl = (code: string) =>
   execFileSync("perl", ["-MSocket", "-e", `${code} or exit($!+0)`], { stdio: "pipe" });
 
@@ -37,7 +37,7 @@ const results = Object.entries(attempts).map(([name, attempt]) => {
 });
 process.stdout.write(`${JSON.stringify(Object.fromEntries(results))}\n`);
 
-// As a service it hangs: SIGTERM does not end it.
+// Ignores SIGTERM when run as a service.
 if (!process.argv.includes("--once")) {
   process.on("SIGTERM", () => undefined);
   setInterval(() => undefined, 60_000);

@@ -50,7 +50,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       rmSync(folder, { recursive: true, force: true });
     });
 
-    /** Boots the machine, which clones from the folder where the bot was made. */
+    /** Boots a machine that clones from the scaffolded bot's folder. */
     async function boot(): Promise<void> {
       const probe = join(import.meta.dirname, "probe.ts");
       await machine.boot({ "/srv/my-bot": join(folder, "my-bot"), "/srv/probe.ts": probe });
@@ -59,7 +59,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       await machine.type("git config --system safe.directory '*'");
     }
 
-    /** Adds to .env what its owner has to set. */
+    /** Adds the owner's settings to .env. */
     async function configure(port: number, database: string): Promise<void> {
       const env = [
         ...[`SERVICE_BASE_URL=${platform.url}`, `SERVICE_API_KEY=${API_KEY}`],
@@ -77,7 +77,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       return message.event;
     }
 
-    /** All that the bot has said: one answer to each message, in order. */
+    /** Expects exactly one answer to each message, in order. */
     async function expectAnswers(): Promise<void> {
       const answers = texts.map((text) => `Hi Ada! You wrote: ${text}`);
       expect(await platform.answers(conversation)).toEqual(answers);
@@ -93,7 +93,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       expect(more).toEqual([]);
       await machine.type(`${copied}\n${reloaded}`, HOME);
 
-      // .env.example has no token: exit code 2, after which systemd does not try again.
+      // .env.example has no token, so the bot exits with 2 and systemd does not restart it.
       await machine.type(enabled);
       await machine.until(UNIT, "ActiveState", "failed");
       expect(await machine.property(UNIT, "ExecMainStatus")).toBe("2");
@@ -129,7 +129,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       expect(await machine.property(UNIT, "Result")).toBe("success");
       expect(await machine.property(UNIT, "ExecMainStatus")).toBe("0");
 
-      // What is enabled starts with the machine, and finds what the platform kept meanwhile.
+      // An enabled unit starts with the machine and reads the missed events.
       await platform.message("while the machine was off");
       texts.push("while the machine was off");
       following.kill("SIGKILL");
@@ -149,7 +149,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       platform = await PlatformProcess.start(temporaryFolder());
       await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
       texts.length = 0;
-      // Its socket alone: other servers may have the port.
+      // Only the Unix socket, because other servers may use the port.
       await machine.type("pg_conftool 15 main set listen_addresses ''");
       await machine.type("systemctl enable --now postgresql");
       await machine.type(documentedBlock("docs/deploy/systemd.md", "database"));
@@ -187,7 +187,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
         chown -R probe /opt/probe`);
       const run = "node src/main.ts --once";
       const free = JSON.parse(await machine.type(`sudo -u probe ${run}`, "/opt/probe"));
-      // Without the unit only the rights of an ordinary user are missing.
+      // Outside the unit, only the permissions of an ordinary user apply.
       expect(free).toEqual({
         "write to its own folder": "done",
         "read the homes": "done",
@@ -208,7 +208,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       const names = Object.keys(free);
       expect(confined).toEqual(Object.fromEntries(names.map((name) => [name, "refused"])));
 
-      // It does not end on SIGTERM, so systemd ends it when its time is over.
+      // The probe ignores SIGTERM, so systemd kills it after the timeout.
       const stopping = performance.now();
       await machine.type("systemctl stop service-bot@probe");
       console.info(`a bot that ignores SIGTERM was stopped in ${seconds(stopping)}`);

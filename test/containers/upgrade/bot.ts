@@ -1,12 +1,12 @@
-/** The bot of the upgrades, with what people import alone. It pauses where an end of its process would be seen. */
+/** The bot of the upgrades, with public imports only. It pauses where a kill would be visible. */
 import { setTimeout as wait } from "node:timers/promises";
 import { Bot } from "../../../src/index.ts";
 import { answerTo, behaviourOf } from "../../faults/bot/behaviours.ts";
 
-/** For a control: without steps a handler that runs again repeats what it has said. */
+/** Control: without steps, a repeated handler repeats its messages. */
 const hasSteps = process.env["WITHOUT_STEPS"] !== "1";
 
-// A few people write far more than people do.
+// The test's users exceed the usual rate.
 const bot = new Bot({ loopGuard: false, leaseMs: 5_000 });
 bot.on("dm.message", async (ctx) => {
   const { excerpt, conversationId } = ctx.payload;
@@ -17,7 +17,7 @@ bot.on("dm.message", async (ctx) => {
     if (hasSteps) await ctx.reply(text);
     else await ctx.client.dms.send(conversationId, { text });
   }
-  // Only the end of the run is left to be recorded.
+  // Only the end of the run is not yet recorded.
   if (behaviour === "linger") await wait(500);
 });
 await bot.start();

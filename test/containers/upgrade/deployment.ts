@@ -13,32 +13,32 @@ import { ComposeProject, DOMAIN } from "../support/compose.ts";
 import { docker, hostAddress } from "../support/given.ts";
 import { twoVersions, useVersion, type Version } from "./versions.ts";
 
-/** Answers of the bot to each message. */
+/** Answers per message. */
 const ANSWERS = 2;
 
-/** In ms, between two messages: fifteen a second, so that every moment of an upgrade meets a delivery. */
+/** In ms between two messages. Frequent, so that every moment of an upgrade has a delivery. */
 const PAUSE_MS = 65;
 
-/** In ms. Without any progress for so long, the rest counts as lost. */
+/** In ms. Without progress for this time, the remaining messages count as lost. */
 const STUCK_MS = 60_000;
 
-/** A delivery of the platform, at its end. */
+/** A finished delivery of the platform. */
 export interface Delivery {
   /** In ms, of `performance.now`. */
   readonly at: number;
   readonly eventIds: readonly string[];
-  /** The HTTP status of the answer; null without an answer. */
+  /** HTTP status of the answer; `null` without an answer. */
   readonly status: number | null;
-  /** Why the bot did not take it. `undefined` if it did. */
+  /** Reason of a refusal. `undefined` if the bot accepted the delivery. */
   readonly refusal: string | undefined;
 }
 
-/** A scaffolded bot that its compose files run, the platform on this machine, and the ledger of all between the two. */
+/** A scaffolded bot run by its compose files, the platform on this machine, and the ledger of both. */
 export class Deployment {
   readonly project: ComposeProject;
   readonly platform: Platform;
   readonly ledger: Ledger;
-  /** Where Caddy takes deliveries. */
+  /** Webhook address at Caddy. */
   readonly webhookUrl: string;
   readonly before: Version;
   readonly after: Version;
@@ -67,7 +67,7 @@ export class Deployment {
     });
   }
 
-  /** Scaffolds a bot with the handlers of `bot.ts` in its earlier version. Nothing of it runs yet. */
+  /** Scaffolds a bot with the handlers of `bot.ts` in its earlier version, without starting it. */
   static async create(name: string, flags: readonly string[]): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), `${name}-`));
     const project = await ComposeProject.scaffold(docker, folder, name, flags);
@@ -79,9 +79,9 @@ export class Deployment {
       SERVICE_BASE_URL: platform.url,
       SERVICE_API_KEY: platform.apiKey,
       SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
-      // Caddy without https, which starter.containers.test.ts has.
+      // Caddy without https, because starter.containers.test.ts covers that.
       BOT_DOMAIN: `http://${DOMAIN}`,
-      // A kill is not the event's fault.
+      // Kills must not use up the attempts.
       MAX_ATTEMPTS: "1000",
       LOG_LEVEL: "warn",
     });
@@ -92,23 +92,23 @@ export class Deployment {
     return deployment;
   }
 
-  /** Gives the project a version, which the next build takes. */
+  /** Sets the version for the next build. */
   use(version: Version): void {
     useVersion(this.project.dir, version);
   }
 
-  /** Begins to write messages. */
+  /** Starts to write messages. */
   load(options: Partial<LoadOptions> = {}): Load {
     const random = new Random(chooseSeed());
     return new Load({ ledger: this.ledger, random, pauseMs: () => PAUSE_MS, ...options });
   }
 
-  /** The deliveries that have ended since then. */
+  /** Returns the deliveries that ended since then. */
   deliveriesSince(began: number): Delivery[] {
     return this.deliveries.filter(({ at }) => at >= began);
   }
 
-  /** Waits until everything that was written is stored and nothing is pending. @throws without any progress */
+  /** Waits until every message is stored and none is pending. @throws without progress */
   async settle(store: Store): Promise<void> {
     let before = "";
     for (let since = performance.now(); ; await wait(100)) {
@@ -123,7 +123,7 @@ export class Deployment {
     }
   }
 
-  /** Waits until everything is handled. Resolves to a sentence for each broken promise. */
+  /** Waits until every event is handled. Resolves to a sentence for each broken promise. */
   async violations(store: Store): Promise<string[]> {
     await this.settle(store);
     const { written, acknowledged } = this.ledger;
@@ -152,7 +152,7 @@ async function publish(project: string): Promise<number> {
   return port;
 }
 
-/** Replaces the starter's handlers by those of `bot.ts`, which take service-bot from the package. */
+/** Replaces the starter's handlers by those of `bot.ts`, which import service-bot from the package. */
 function takeHandlers(project: string): void {
   const src = join(project, "src");
   rmSync(src, { recursive: true });

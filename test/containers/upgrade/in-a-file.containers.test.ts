@@ -10,21 +10,21 @@ import { packageIn, packageOf, type Version } from "./versions.ts";
 /** In ms. Builds images, starts five bots, and reads the event log again. */
 const TIMEOUT_MS = 900_000;
 
-/** In ms. A busy machine stops a bot in 20 s at most (`stop_grace_period`), and starts one in the rest. */
+/** In ms. Up to 20 s for a stop on a busy machine (`stop_grace_period`), the rest for a start. */
 const MAX_GAP_MS = 30_000;
 
-/** In ms. A restored bot reads the log and looks for what it has said before it says more. */
+/** In ms. A restored bot reads the log and searches for its replies before it sends more. */
 const ANSWERS_TIMEOUT_MS = 180_000;
 
-/** Of the folder and of all containers: several runs share an engine. */
+/** Name of the folder and prefix of all containers. Unique, because several runs share an engine. */
 const NAME = `upgrade-file-${process.pid}`;
 
 const UP = "docker compose up --build --detach";
 
-/** Runs a command in place of the bot. */
+/** Runs a command instead of the bot. */
 const RUN = "docker compose run --rm --no-deps -T bot";
 
-/** Prints why the bot cannot start, as JSON. */
+/** Prints the reason as JSON if the bot cannot start. */
 const WHY_NOT = `
 import { Bot } from "service-bot";
 const ignore = () => ({});
@@ -49,7 +49,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
 
   afterAll(() => deployment?.remove());
 
-  /** The file of the inbox, as this machine sees the volume. */
+  /** The inbox's file on this machine. */
   async function openStore(): Promise<SqliteStore> {
     const volume = `${NAME}_data`;
     const template = "{{.Mountpoint}}";
@@ -63,10 +63,10 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
     await deployment.project.type(`git init -q && git add -A && git ${author} commit -qm version`);
   }
 
-  /** Types lines that replace the bot. Resolves to its new container. */
+  /** Runs shell lines that replace the bot. Resolves to its new container. */
   async function replace(lines: string): Promise<string> {
     const old = await deployment.project.container("bot");
-    // Compose fails where the new bot does.
+    // Compose fails if the new bot does.
     await deployment.project.type(lines).catch(() => undefined);
     const bot = await deployment.project.container("bot");
     expect(bot).not.toBe(old);
@@ -78,14 +78,14 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
     expect(await ledger.waitSaid(ledger.said + 200, ANSWERS_TIMEOUT_MS)).toBe(true);
   }
 
-  /** In ms. The longest time without a delivery that was taken, up to now. */
+  /** In ms. The longest time without an accepted delivery so far. */
   function longestGap(began: number): number {
     const taken = deployment.deliveriesSince(began).filter(isTaken);
     const times = [began, ...taken.map(({ at }) => at), performance.now()];
     return Math.max(...times.slice(1).map((at, n) => at - (times[n] ?? at)));
   }
 
-  /** The events of these deliveries that no later delivery has brought, or that have no answer. */
+  /** Returns the events of these deliveries without a later delivery or without an answer. */
   function unanswered(deliveries: readonly Delivery[]): string[] {
     return deliveries.flatMap(({ at, eventIds }) => {
       const later = deployment.deliveriesSince(at).filter(isTaken);
@@ -113,7 +113,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
       const gapMs = longestGap(updated);
       expect(gapMs).toBeLessThan(MAX_GAP_MS);
       const refused = deployment.deliveriesSince(updated).filter((each) => !isTaken(each));
-      // Caddy's: it reaches no bot.
+      // Caddy's answer without a bot.
       for (const { status } of refused) expect([502, 503]).toContain(status);
 
       expect(await docker.run("wait", await replace(PREVIOUS))).toBe("1");
@@ -124,11 +124,11 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
         message: expect.stringMatching(/Update service-bot/),
       });
 
-      // The remedy of the message.
+      // The remedy in the message.
       expect(await packageIn(await replace(NEWER))).toBe(packageOf(after));
       await untilMoreSaid();
 
-      // The way back to the version before.
+      // Back to the previous version.
       await project.type("docker compose exec -T bot rm data/2026-03-01.db");
       await project.type(COPY);
       expect(await packageIn(await replace(BACK))).toBe(packageOf(before));

@@ -19,10 +19,10 @@ import {
 } from "./replicas.ts";
 import { packageIn, packageOf } from "./versions.ts";
 
-/** Upgrades, and as many kills. UPGRADES=20 is the large size. */
+/** Number of upgrades and of kills. UPGRADES=20 is the large size. */
 const TIMES = Number(process.env["UPGRADES"] ?? "3");
 
-/** Written at least, for each upgrade. */
+/** Minimum number of messages per upgrade. */
 const EVENTS_PER_UPGRADE = 500;
 
 /** In ms. */
@@ -30,7 +30,7 @@ const UP_TIMEOUT_MS = 600_000;
 const UPGRADE_TIMEOUT_MS = 180_000;
 const ANSWERS_TIMEOUT_MS = 60_000;
 
-/** A delivery without events, and the time between two of them in ms. */
+/** A delivery without events, and the interval in ms. */
 const EMPTY = '{"events":[]}';
 const PAUSE_MS = 20;
 
@@ -51,8 +51,8 @@ withEngine("three bots behind Caddy", () => {
   });
 
   /**
-   * Gives all bots the other version, one bot after the other: every second time the version before. Resolves to the
-   * deliveries meanwhile.
+   * Replaces all bots by the other version, one after the other. Every second call goes back. Resolves to the deliveries
+   * meanwhile.
    */
   async function upgrade(): Promise<Delivery[]> {
     const old = await botContainers(deployment);
@@ -70,7 +70,7 @@ withEngine("three bots behind Caddy", () => {
     return deliveries;
   }
 
-  /** Kills a bot after some more answers, and starts it again. Resolves to the deliveries meanwhile. */
+  /** Kills a bot after some more answers and restarts it. Resolves to the deliveries meanwhile. */
   async function kill(random: Random): Promise<Delivery[]> {
     const { ledger, project } = deployment;
     const container = await project.container(random.pick(REPLICAS));
@@ -127,7 +127,7 @@ withEngine("three bots behind Caddy", () => {
     TIMES * (UPGRADE_TIMEOUT_MS + ANSWERS_TIMEOUT_MS),
   );
 
-  /** Starts all bots with another setting in one of the files of the project. */
+  /** Restarts all bots with another setting in a file of the project. */
   async function restartWith(file: string, from: string, to: string): Promise<void> {
     const path = join(deployment.project.dir, file);
     const text = readFileSync(path, "utf8");
@@ -137,7 +137,7 @@ withEngine("three bots behind Caddy", () => {
     await untilReady(deployment);
   }
 
-  /** Upgrades bots that have nothing to do, which stop at once. Resolves to the number of deliveries meanwhile. */
+  /** Upgrades idle bots, which stop immediately. Resolves to the number of deliveries meanwhile. */
   async function upgradeWhileIdle(): Promise<{ taken: number; refused: number }> {
     const { webhookUrl, platform } = deployment;
     const poster = new Poster(webhookUrl, platform.webhookSecret, 1);

@@ -8,17 +8,17 @@ import { isOk } from "../support/container.ts";
 import { docker } from "../support/given.ts";
 import { Deployment } from "./deployment.ts";
 
-/** The services of compose.override.yaml and of the compose.yaml below it. */
+/** Services of compose.override.yaml and compose.yaml. */
 export const REPLICAS: readonly string[] = ["bot", "bot-2", "bot-3"];
 
-/** In ms. Caddy looks once a second, and may take as long again. */
+/** In ms. Caddy checks once a second, and a check may take as long. */
 const CADDY_MS = 2_500;
 
 /** In ms. */
 const READY_TIMEOUT_MS = 60_000;
 const LOOK_INTERVAL_MS = 100;
 
-/** Schema of the inbox, as the faults' store reads it. */
+/** Schema of the inbox in the faults' store. */
 const SCHEMA = "faults";
 
 const SET_UP = documentedBlock("docs/operate/scaling.md", "replicas").replace(
@@ -27,7 +27,7 @@ const SET_UP = documentedBlock("docs/operate/scaling.md", "replicas").replace(
 );
 export const UPDATE: string = documentedBlock("docs/operate/scaling.md", "update");
 
-/** Starts three bots behind Caddy. Resolves once they take deliveries. */
+/** Starts three bots behind Caddy. Resolves once they are ready. */
 export async function startReplicas(name: string): Promise<Deployment> {
   const deployment = await Deployment.create(name, ["--store", "postgres"]);
   deployment.project.configure({ DATABASE_SCHEMA: SCHEMA });
@@ -36,7 +36,7 @@ export async function startReplicas(name: string): Promise<Deployment> {
   return deployment;
 }
 
-/** The containers of the bots, in the order of {@link REPLICAS}. */
+/** Resolves to the bots' containers, in the order of {@link REPLICAS}. */
 export async function botContainers({ project }: Deployment): Promise<string[]> {
   const ids: string[] = [];
   for (const replica of REPLICAS) ids.push(await project.container(replica));
@@ -52,7 +52,7 @@ export async function openStore({ project }: Deployment): Promise<PostgresStore>
   return new PostgresStore({ own, bots: own }, project.dir);
 }
 
-/** Waits until all bots take deliveries, and Caddy knows it. */
+/** Waits until all bots are ready and Caddy's health checks pass. */
 export async function untilReady({ project }: Deployment): Promise<void> {
   for (const replica of REPLICAS) {
     const deadline = performance.now() + READY_TIMEOUT_MS;
@@ -69,7 +69,7 @@ async function isReady(container: string): Promise<boolean> {
   return address !== "" && (await isOk(`http://${address}:3000/readyz`));
 }
 
-/** The address in the network of the compose files. Empty while the container does not run. */
+/** Resolves to a container's address in the compose network. Empty if the container does not run. */
 async function addressOf(container: string): Promise<string> {
   const template = "range .NetworkSettings.Networks}}{{json .IPAddress}}{{end";
   return await docker.inspect<string>(container, template);

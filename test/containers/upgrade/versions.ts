@@ -6,15 +6,15 @@ import { NEXT_POSTGRES_STEP, NEXT_SQLITE_STEP, nextStepName } from "../../suppor
 import { withoutBotVariables } from "../../support/scaffolded.ts";
 import { docker } from "../support/given.ts";
 
-/** The files of a project that name its version of service-bot. */
+/** Files of a project that contain its version of service-bot. */
 const NAMING = ["package.json", "package-lock.json"];
 
-/** A version of service-bot that a project can have: contents of the files that name it. */
+/** A version of service-bot: contents of the files that contain it. */
 export type Version = ReadonlyMap<string, string>;
 
 /**
- * Puts two versions of service-bot beside the project, the older one first: this checkout, and one that adds to both schemas. With
- * `SERVICE_BOT_BEFORE`, the path of a package: that one, and this checkout.
+ * Packs two versions of service-bot beside the project, older one first. These are this checkout and a version that
+ * extends both schemas, or the package at the path `SERVICE_BOT_BEFORE` and this checkout.
  */
 export async function twoVersions(project: string): Promise<readonly [Version, Version]> {
   const vendor = join(project, "vendor");
@@ -33,17 +33,17 @@ export async function twoVersions(project: string): Promise<readonly [Version, V
   return [await installVersion(project, before), after];
 }
 
-/** Gives the project a version, as `npm install` does, without installing it on this machine. */
+/** Sets the project's version as `npm install` does, without installing it here. */
 export function useVersion(project: string, version: Version): void {
   for (const [name, text] of version) writeFileSync(join(project, name), text);
 }
 
-/** The hash of the package of service-bot that this version installs. */
+/** Hash of the service-bot package that this version installs. */
 export function packageOf(version: Version): string {
   return hashOf(version.get("package-lock.json") ?? "");
 }
 
-/** The hash of the package of service-bot that a container has. */
+/** Resolves to the hash of the service-bot package in a container. */
 export async function packageIn(container: string): Promise<string> {
   return hashOf(await docker.run("exec", container, "cat", "node_modules/.package-lock.json"));
 }
@@ -66,7 +66,7 @@ async function installVersion(project: string, tarball: string): Promise<Version
   return readVersion(project);
 }
 
-/** Packs the version after this one: with one more step of each schema. Returns the path of the package. */
+/** Packs the next version, with one more migration per schema. Returns the path of the package. */
 function packNext(present: string, folder: string): string {
   const work = join(folder, "next");
   mkdirSync(work);
