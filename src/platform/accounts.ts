@@ -35,7 +35,9 @@ export function newAccount(store: Store, given: AccountInput, kind: "person" | "
   }
   const holder = store.people.find(username);
   if (holder !== undefined) {
-    throw invalid(`username: ${username} is taken by a ${holder.isBot ? "bot" : "person"}`);
+    throw invalid(
+      `username: a ${holder.isBot ? "bot" : "person"} named ${username} exists already`,
+    );
   }
   return kind === "bot" ? addBot(store, username, name) : store.people.add(username, name, kind);
 }
@@ -67,7 +69,7 @@ export function appNamed(store: Store, name: string | undefined, field = "bot"):
   const found = findApp(store, name, field);
   if (found !== undefined) return found;
   const username = plainUsername(name ?? "");
-  throw notFound(`bot: ${username}; POST /control/v1/apps makes one`);
+  throw notFound(`bot: ${username}; create it with POST /control/v1/apps`);
 }
 
 /** A new group conversation. */
@@ -109,7 +111,7 @@ export function createGroup(
   checkText(text);
   const names = [...new Set(members.map((name) => usernameIn(name, "members")))];
   if (names.length < 2 || names.length > MAX_MEMBERS) {
-    throw invalid(`members must hold 2 to ${MAX_MEMBERS} different usernames`);
+    throw invalid(`members must contain 2 to ${MAX_MEMBERS} different usernames`);
   }
   return store.transaction(() => {
     const users = names.map((name) => store.people.named(name).seq);

@@ -166,7 +166,7 @@ export class ClockControl {
     timeline.add({
       kind: "state",
       change: "clock",
-      detail: frozen ? `stands still at ${now}` : `runs from ${now}`,
+      detail: frozen ? `frozen at ${now}` : `runs from ${now}`,
     });
     return this.view;
   }
@@ -180,14 +180,14 @@ function settingAfter(change: ClockChange, clock: PlatformClock): ClockSetting {
 }
 
 function timeAfter({ now, advanceMs = 0 }: ClockChange, before: number): number {
-  if (now !== undefined && advanceMs !== 0) throw invalid("give either now or advanceMs, not both");
+  if (now !== undefined && advanceMs !== 0) throw invalid("pass either now or advanceMs, not both");
   if (!Number.isInteger(advanceMs) || advanceMs < 0) {
-    throw invalid("advanceMs must be a whole number from 0 up; to go back, set now");
+    throw invalid("advanceMs must be a whole number from 0 up; use now to go back");
   }
   if (now !== undefined && !isoTime.safeParse(now).success) {
     throw invalid("now must be an ISO 8601 time with its zone, such as 2030-01-31T00:00:00.000Z");
   }
   const after = now === undefined ? before + advanceMs : Date.parse(now);
   if (after >= 0 && after <= LAST_TIME) return after;
-  throw invalid("the clock goes from 1970 to 9999");
+  throw invalid("the clock must stay between 1970 and 9999");
 }

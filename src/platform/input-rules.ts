@@ -13,10 +13,14 @@ export const MAX_IMAGES = 4;
  */
 export function checkText(text: string, { images = 0 }: { readonly images?: number } = {}): void {
   if (text.trim() === "" && images === 0)
-    throw new PlatformError(400, "EMPTY", "There is nothing to send.");
+    throw new PlatformError(400, "EMPTY", "The message is empty.");
   // Checks the length first because counting code points copies the text.
   if (text.length > MAX_TEXT_LENGTH && [...text].length > MAX_TEXT_LENGTH) {
-    throw new PlatformError(400, "TOO_LONG", `A text has at most ${MAX_TEXT_LENGTH} characters.`);
+    throw new PlatformError(
+      400,
+      "TOO_LONG",
+      `A text may have at most ${MAX_TEXT_LENGTH} characters.`,
+    );
   }
 }
 
@@ -42,6 +46,6 @@ export function usernameIn(given: string, field: string): string {
   const username = plainUsername(given);
   if (/^[a-z0-9_](?:[a-z0-9_.-]{0,28}[a-z0-9_])?$/.test(username)) return username;
   throw invalid(
-    `${field} must be a username: 1 to 30 letters, digits, dots, dashes, underscores; no dot or dash first or last`,
+    `${field} must be a username: 1 to 30 letters, digits, dots, dashes and underscores, without a dot or dash at either end`,
   );
 }

@@ -39,11 +39,11 @@ const guards = {
   "referrer-policy": "no-referrer",
 };
 
-const NOT_BUILT = `The page of the local platform is not built here. Make it with
+const NOT_BUILT = `The portal is not built. Run
 
   npm run build
 
-and reload. Everything else works without it.
+and reload the page. The API works without the portal.
 
 `;
 
@@ -117,16 +117,16 @@ function filesIn(folder: string): string[] {
 function welcome(origin: string): string {
   return `The local platform of service-bot.
 
-A bot talks to it at   ${origin}/api/v1
-You talk to it at      ${origin}/control/v1
-In a browser           ${origin}/
+API          ${origin}/api/v1
+control API  ${origin}/control/v1
+portal       ${origin}/
 
-Be a person:
+Write to the bot as a person:
 
   npx service-bot trigger dm.message --from ada --text hello --wait --platform ${origin}
   npx service-bot trigger mention --from ben --wait --platform ${origin}
 
-See what happened, with the control token that the platform printed when it started:
+Read the timeline and the state with the control token, which the platform printed at its start:
 
   curl -H "X-Control-Token: $TOKEN" ${origin}/control/v1/timeline
   curl -H "X-Control-Token: $TOKEN" ${origin}/control/v1/state

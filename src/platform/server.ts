@@ -140,7 +140,7 @@ export function appOf({ platform, opened, allowHosts, logger, now }: AppOptions)
     if (!isOurs(request)) throw new PlatformError(403, "FORBIDDEN", UNKNOWN_HOST);
     const { method, path } = request;
     if (/^(TRACE|TRACK|CONNECT)$/i.test(method)) {
-      throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${method} is not supported.`);
+      throw new PlatformError(405, "METHOD_NOT_ALLOWED", `The path does not support ${method}.`);
     }
     const extension = opened.find(path);
     if (extension === undefined) return await servePlatform(platform, request, response);
@@ -166,7 +166,7 @@ export function appOf({ platform, opened, allowHosts, logger, now }: AppOptions)
 }
 
 const UNKNOWN_HOST =
-  "The local platform answers only to 127.0.0.1, localhost, [::1] and the address of this machine that it listens on. For another name start it with --allow-host NAME.";
+  "The local platform does not answer to this host name. Start it with --allow-host NAME.";
 
 /** @throws {ConnectionLost} */
 async function servePlatform(

@@ -113,8 +113,8 @@ export class Snapshots {
   #checkRoom(bytes: number): void {
     const held = [...this.#snapshots.values()].reduce((sum, one) => sum + one.bytes, 0);
     if (this.#snapshots.size < MAX_SNAPSHOTS && held + bytes <= MAX_TOTAL_BYTES) return;
-    const most = `${MAX_SNAPSHOTS} snapshots, or ${MAX_TOTAL_BYTES} bytes, are kept at a time`;
-    throw new PlatformError(409, "SNAPSHOTS_FULL", `${most}; delete one you do not need.`);
+    const most = `${MAX_SNAPSHOTS} snapshots, or ${MAX_TOTAL_BYTES} bytes, are the limit`;
+    throw new PlatformError(409, "SNAPSHOTS_FULL", `${most}; delete one.`);
   }
 
   #find(id: string): Snapshot {

@@ -203,7 +203,7 @@ test("where a bot is named, the content must be its own", async () => {
     () => act(platform, "like", { commentId, to: "bot" }),
     () => act(platform, "reply", { commentId, to: "bot" }),
   ]) {
-    expect(attempt).toThrow("is of ada, not of bot");
+    expect(attempt).toThrow("belongs to ada, not to bot");
   }
 });
 
@@ -284,7 +284,7 @@ test("a bot that has written nothing says how it comes to a post", async () => {
   platform.control.apps.create({ username: "other" });
   for (const type of ["comment", "reply", "like", "repost", "quote"]) {
     expect(() => act(platform, type, { to: "other" })).toThrow(
-      "There is no such post of other: an act of type post, from other, makes one.",
+      "There is no such post of other; create one with an act of type post.",
     );
   }
   act(platform, "post", { from: "other" });

@@ -152,7 +152,7 @@ function conversationOf(act: Act): number {
   const named = input.conversationId === undefined ? undefined : namedConversation(act);
   const bot = named === undefined ? recipientOf(act) : people.get(named.peer);
   if (blocks.between(from.seq, bot.seq)) {
-    throw new PlatformError(403, "BLOCKED", "One of the two has blocked the other.");
+    throw new PlatformError(403, "BLOCKED", "The bot or the user has blocked the other.");
   }
   return named?.seq ?? conversations.between(from.seq, bot.seq);
 }
@@ -254,8 +254,8 @@ function recipientOf({ store, from, to }: Act, owner?: number): User {
   const ownerBot = owner === undefined || owner === from.seq ? undefined : store.people.get(owner);
   const recipient = to ?? (ownerBot?.isBot === true ? ownerBot : store.people.bot());
   if (recipient.seq !== from.seq) return recipient;
-  const what = `${from.username} does this to itself, which makes no event`;
-  throw invalid(`${what}; name another bot in to, or another account in from`);
+  const what = `${from.username} cannot act on itself`;
+  throw invalid(`${what}; set to or from to another account`);
 }
 
 /** Returns the named post, of any author, or the newest post of the target bot. */
@@ -266,7 +266,7 @@ function postOf(act: Act): Post {
     const post = store.posts.newestPost(recipient.seq);
     if (post !== undefined) return post;
     const { username } = recipient;
-    throw notFound(`post of ${username}: an act of type post, from ${username}, makes one`);
+    throw notFound(`post of ${username}; create one with an act of type post`);
   }
   return ownedAsSaid(act, postNamed(store, input.postId), input.postId);
 }
@@ -288,7 +288,7 @@ function postNamed({ posts }: Store, postId: string): Post {
 /** Returns the content. Throws if `to` is not its author. */
 function ownedAsSaid<T extends Post | Comment>({ to }: Act, content: T, id: string): T {
   if (to === undefined || content.author === to.seq) return content;
-  throw invalid(`${id} is of ${content.authorUsername}, not of ${to.username}`);
+  throw invalid(`${id} belongs to ${content.authorUsername}, not to ${to.username}`);
 }
 
 /** A drawing of 640 × 480 pixels and its preview, attached if the input asks for images. */

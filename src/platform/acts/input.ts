@@ -88,16 +88,16 @@ export function checkAct(input: ActInput): void {
   if (!isActType(type) && !OWN_TYPE.test(type)) {
     const known = Object.keys(details).join(", ");
     throw invalid(
-      `type must be one of ${known}, or a new one of a-z, 0-9, dots, dashes, underscores`,
+      `type must be one of ${known}, or a new name of a-z, 0-9, dots, dashes and underscores`,
     );
   }
   const taken: readonly Detail[] = isActType(type) ? details[type] : ["to", "payload"];
   for (const detail of allDetails) {
     if (input[detail] === undefined || taken.includes(detail)) continue;
-    throw invalid(`${detail} says nothing about ${type}; it takes: ${taken.join(", ")}`);
+    throw invalid(`${detail} does not apply to ${type}; fields: ${taken.join(", ")}`);
   }
   if (input.postId !== undefined && input.commentId !== undefined) {
-    throw invalid("give either postId or commentId, not both");
+    throw invalid("pass either postId or commentId, not both");
   }
   const { images = 0, imageKeys = [], count = 1 } = input;
   if (!Number.isInteger(images) || images < 0 || images > MAX_IMAGES) {
@@ -107,7 +107,7 @@ export function checkAct(input: ActInput): void {
     throw invalid(`images and imageKeys must be at most ${MAX_IMAGES} together`);
   }
   if (imageKeys.length > 0 && count !== 1) {
-    throw invalid("count must be 1 where there are imageKeys: each is good once");
+    throw invalid("count must be 1 with imageKeys, because each key is valid once");
   }
   if (input.text !== undefined) checkText(input.text, { images: images + imageKeys.length });
   if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {

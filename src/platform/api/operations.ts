@@ -166,7 +166,7 @@ type Hit = { readonly user: User } | { readonly post: Post };
 function search({ store, views, query }: Call): Result {
   const wanted = text(query, "q")?.trim() ?? "";
   if (wanted === "" || wanted.length > MAX_QUERY) {
-    throw invalid(`q must be given: 1 to ${MAX_QUERY} characters`);
+    throw invalid(`q is required, 1 to ${MAX_QUERY} characters`);
   }
   const cursor = text(query, "cursor") ?? "";
   const amongPosts = seqOf("p", cursor) !== undefined;
@@ -283,10 +283,10 @@ function botsConversation({ store, bot, id }: Call): number {
 function checkPeer({ store, bot }: Call, conversation: number): void {
   const peer = store.conversations.peer(conversation, bot.seq);
   if (peer === undefined) {
-    throw new PlatformError(400, "GROUP_UNSUPPORTED", "Bots do not write to groups.");
+    throw new PlatformError(400, "GROUP_UNSUPPORTED", "Bots cannot write to groups.");
   }
   if (store.blocks.between(bot.seq, peer)) {
-    throw new PlatformError(403, "BLOCKED", "One of the two has blocked the other.");
+    throw new PlatformError(403, "BLOCKED", "The bot or the user has blocked the other.");
   }
 }
 

@@ -19,7 +19,7 @@ export function authenticate(tokens: Tokens, request: Request): Grant {
   const isMissing = bearerIn(request.headers) === undefined;
   const message = isMissing
     ? "Send the header Authorization: Bearer <API_KEY>."
-    : "The bearer token is not valid.";
+    : "The bearer token is invalid.";
   throw new PlatformError(401, "UNAUTHORIZED", message, { "WWW-Authenticate": "Bearer" });
 }
 

@@ -227,7 +227,7 @@ async function askInbox<T = InboxView>(
     if (code === "EVENT_NOT_FOUND") throw new PlatformError(404, "NOT_FOUND", String(message));
     if (code === "CURSOR_INVALID") throw badCursor();
     if (code !== "NOT_FOUND") {
-      const reason = message ?? `The bot answers ${answer.status}, without a reason.`;
+      const reason = message ?? `The bot answered ${answer.status} without a reason.`;
       throw new PlatformError(409, "BOT_REFUSED", String(reason));
     }
   }
@@ -244,10 +244,10 @@ async function answerOf(ask: () => Promise<Response>, target: URL): Promise<Resp
 }
 
 const UNKNOWN_PLACE =
-  "The bot has not reported where it serves its inbox, and its webhook is not on this machine. Use service-bot inbox in the bot's folder.";
+  "The platform does not know the bot's address on this machine. Run `npx service-bot inbox` in the bot's folder.";
 
 const NO_INBOX =
-  "The bot does not serve its inbox at its address: in an Express app, mount bot.middleware() at the root. Or use service-bot inbox in the bot's folder.";
+  "The bot does not serve its inbox. In an Express app mount bot.middleware() at the root, or run `npx service-bot inbox` in the bot's folder.";
 
 function unreachable(message: string): PlatformError {
   return new PlatformError(409, "BOT_UNREACHABLE", message);

@@ -43,7 +43,7 @@ export async function askBot({
 }: BotQuestion): Promise<BotView> {
   if (address === null) {
     const error =
-      "It is not known where the bot is: it has not reported an address. Start it, or save its webhook (PUT /control/v1/webhook).";
+      "The platform does not know the bot's address. Start the bot, or save its webhook.";
     return { url: null, status: null, error };
   }
   const target = new URL("/readyz?verbose", address);
@@ -101,15 +101,15 @@ async function askOnce(
 
 function whyNoStatus({ code, asksForToken }: BotAnswer, target: URL): string {
   if (!asksForToken) {
-    return `GET ${target.href} is answered with ${code}, and not with the status of a bot: is another program there, or does the bot's app mount the webhook alone?`;
+    return `GET ${target.href} answered ${code} instead of a bot's status. Is another program there, or does the app mount only the webhook?`;
   }
   return isLoopback(target.hostname)
-    ? "The bot takes no token of this app: does it run with another SERVICE_API_KEY?"
-    : "The bot gives its status to those who have its token, and the platform sends that to 127.0.0.1 and localhost alone.";
+    ? "The bot rejects the tokens of this app. Does it use another SERVICE_API_KEY?"
+    : "The bot's status needs its token, which the platform sends to 127.0.0.1 and localhost only.";
 }
 
 function tooSlow({ host }: URL, timeoutMs: number): string {
-  return `${host} does not answer within ${timeoutMs} ms; is the bot busy, or stopped in a debugger?`;
+  return `${host} did not answer within ${timeoutMs} ms. Is the bot busy, or stopped in a debugger?`;
 }
 
 /** Returns the cause of a failed `fetch`, which the error itself hides. */

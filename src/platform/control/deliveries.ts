@@ -101,11 +101,11 @@ export class ForcedDeliveries {
 
   #content(bot: number, { eventIds, body }: DeliveryContent): Content {
     if ((eventIds === undefined) === (body === undefined)) {
-      throw invalid("say either eventIds or body");
+      throw invalid("pass either eventIds or body");
     }
     if (body !== undefined) return editedContent(body);
     if (eventIds === undefined || eventIds.length < 1 || eventIds.length > MAX_BATCH) {
-      throw invalid(`eventIds must hold 1 to ${MAX_BATCH} ids`);
+      throw invalid(`eventIds must contain 1 to ${MAX_BATCH} ids`);
     }
     return contentOf(eventIds.map((id) => this.#event(bot, id)));
   }
@@ -125,10 +125,10 @@ export class ForcedDeliveries {
   #endpoint({ bot, endpoint }: Webhook): Endpoint {
     if (endpoint !== undefined) return endpoint;
     if (this.#options.store.apps.disabled(bot)) {
-      const message = "The app is disabled, so nothing is sent to it.";
+      const message = "The app is disabled. Enable it to send events.";
       throw new PlatformError(409, "APP_DISABLED", message);
     }
-    throw new PlatformError(409, "WEBHOOK_OFF", "The webhook is off; save it to switch it on.");
+    throw new PlatformError(409, "WEBHOOK_OFF", "The webhook is off. Save it to turn it on.");
   }
 }
 
@@ -143,10 +143,10 @@ const EVENT_ID = /^evt_[\w-]{1,64}$/;
  * @throws {PlatformError} 400 VALIDATION for a lone surrogate; 413 TOO_LARGE
  */
 function editedContent(text: string): Content {
-  if (!text.isWellFormed()) throw invalid("body must be text that can be written in UTF-8");
+  if (!text.isWellFormed()) throw invalid("body must be valid UTF-8 text");
   const body = Buffer.from(text);
   if (body.byteLength > MAX_BYTES) {
-    throw new PlatformError(413, "TOO_LARGE", `body holds at most ${MAX_BYTES} bytes.`);
+    throw new PlatformError(413, "TOO_LARGE", `body may have at most ${MAX_BYTES} bytes.`);
   }
   const events = eventsIn(text);
   const eventIds = events

@@ -42,7 +42,7 @@ const snapshotLimit: BodyLimit = {
     new PlatformError(
       413,
       "TOO_LARGE",
-      `A snapshot holds at most ${MAX_SNAPSHOT_BYTES} bytes; start a platform with --state FILE for a larger one.`,
+      `A snapshot may have at most ${MAX_SNAPSHOT_BYTES} bytes. Start a platform with --state FILE for a larger one.`,
     ),
 };
 
@@ -50,7 +50,7 @@ const snapshotLimit: BodyLimit = {
 const editedLimit: BodyLimit = {
   maxBytes: 7 * 1024 * 1024,
   tooLarge: () =>
-    new PlatformError(413, "TOO_LARGE", "The body of a delivery holds at most 1048576 bytes."),
+    new PlatformError(413, "TOO_LARGE", "The body of a delivery may have at most 1048576 bytes."),
 };
 
 /** Returns every operation of the control API (docs/reference/local-platform.md). */
@@ -211,7 +211,8 @@ async function uploadImage(control: Control, { request, query }: Call): Promise<
   }
   const from = text(query, "from");
   const bytes = await readBytes(request, { maxBytes: MAX_IMAGE_BYTES, tooLarge: imageTooLarge });
-  if (from === undefined) throw invalid("from must say who will show the image, as in ?from=ada");
+  if (from === undefined)
+    throw invalid("from is required: the username of the act, as in ?from=ada");
   return await control.addImage(bytes, { from, contentType });
 }
 
@@ -241,7 +242,7 @@ async function uploadSnapshot({ snapshots }: Control, { request, query }: Call):
   }
   const name = text(query, "name");
   const bytes = await readBytes(request, snapshotLimit);
-  if (bytes.byteLength === 0) throw invalid("The body is empty: send the bytes of a snapshot.");
+  if (bytes.byteLength === 0) throw invalid("The body is empty. Send the bytes of a snapshot.");
   return snapshots.upload(bytes, name);
 }
 

@@ -19,7 +19,7 @@ import type { FaultsChange, StorageState } from "./shapes.ts";
 
 /** Permits types that the platform may add (section 9). */
 const eventType = z.string().regex(OWN_TYPE, {
-  error: `must be one of ${eventTypes.join(", ")}, or a new one of a-z, 0-9, dots, dashes, underscores`,
+  error: `must be one of ${eventTypes.join(", ")}, or a new name of a-z, 0-9, dots, dashes and underscores`,
 });
 
 const optionalText = z.string().optional();

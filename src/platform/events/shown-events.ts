@@ -87,7 +87,7 @@ export function ownEntry(
   });
   const bots = new Set(found.map((entry) => entry.bot));
   if (bots.size < 2) return found[0];
-  throw invalid(`bot must say whose event ${id} is: ${[...bots].join(", ")}`);
+  throw invalid(`several bots have an event ${id}; add bot: ${[...bots].join(", ")}`);
 }
 
 /** Returns the conversation or posts of an event. A quote has two: the quoted post and the new one. */

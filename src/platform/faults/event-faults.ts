@@ -84,7 +84,7 @@ export class EventFaults {
    */
   set({ lateMs = NONE.lateMs, ...fault }: EventFaultInput): void {
     if (fault.mode === "late" && lateMs === 0) {
-      throw invalid("events.lateMs: with mode late, say how late events are, in milliseconds");
+      throw invalid("events.lateMs is required with mode late, in ms");
     }
     this.#sparseEvents = 0;
     this.#active.set({ ...fault, lateMs });

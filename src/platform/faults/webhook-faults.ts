@@ -47,7 +47,7 @@ export class WebhookFaults {
   constructor(timeline: Timeline, random: Random) {
     this.#active = new ActiveFault({
       ...{ none: NONE, target: "webhook", timeline, random, describe },
-      afterwards: "deliveries go out as usual again",
+      afterwards: "deliveries work again",
     });
   }
 

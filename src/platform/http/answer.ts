@@ -40,7 +40,7 @@ export function errorAnswer(error: unknown, logger: Logger): TextAnswer {
   const known = asPlatformError(error);
   if (known === undefined) logger.error({ err: error }, "a request failed inside the platform");
   const { status, code, message, headers } =
-    known ?? new PlatformError(500, "INTERNAL", "The local platform has failed; see its log.");
+    known ?? new PlatformError(500, "INTERNAL", "The local platform failed. Read its log.");
   return jsonAnswer(status, JSON.stringify({ error: { code, message } }), headers);
 }
 

@@ -20,7 +20,7 @@ export interface BodyLimit {
 export const usualLimit: BodyLimit = {
   maxBytes: MAX_BODY_BYTES,
   tooLarge: () =>
-    new PlatformError(413, "TOO_LARGE", `A body holds at most ${MAX_BODY_BYTES} bytes.`),
+    new PlatformError(413, "TOO_LARGE", `A body may have at most ${MAX_BODY_BYTES} bytes.`),
 };
 
 /**
@@ -63,7 +63,7 @@ export function validate<T>(schema: z.ZodType<T>, body: unknown): T {
   const issues = result.error.issues.map(({ path, message }) =>
     path.length === 0 ? message : `${path.join(".")}: ${message}`,
   );
-  throw invalid(body === undefined ? "A JSON body is needed." : issues.join("; "));
+  throw invalid(body === undefined ? "A JSON body is required." : issues.join("; "));
 }
 
 export function isJson({ headers }: Request): boolean {
@@ -103,12 +103,12 @@ const endedEarly = () => invalid("The body ended too early.");
 const refusals: Readonly<Record<Exclude<BodyProblem, "too_large">, () => PlatformError>> = {
   incomplete: endedEarly,
   length_mismatch: endedEarly,
-  already_read: () => invalid("The body was read before."),
+  already_read: () => invalid("The body was already read."),
   fragmented: () =>
     new PlatformError(400, "VALIDATION", "The body arrived in too many small pieces.", CLOSE),
   timeout: () => new PlatformError(408, "TIMEOUT", "The body did not arrive in time.", CLOSE),
   busy: () =>
-    new PlatformError(503, "BUSY", "The bot is reading too many bodies. Try again later.", {
+    new PlatformError(503, "BUSY", "The platform is reading too many bodies. Try again later.", {
       ...CLOSE,
       "Retry-After": "5",
     }),

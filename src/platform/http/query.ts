@@ -42,7 +42,7 @@ export function window(
 }
 
 export function badCursor(): PlatformError {
-  return invalid("cursor must be the nextCursor of the page before");
+  return invalid("cursor must be the nextCursor of the previous page");
 }
 
 /** Selects a page of a list. */

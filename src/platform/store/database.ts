@@ -146,29 +146,29 @@ export function faultOf(error: unknown): UnusableFile["reason"] | "no SQLite fil
 export function whyUnusable(error: unknown, file: string): string {
   switch (faultOf(error)) {
     case "no SQLite file":
-      return `${file} is no SQLite file; choose another file, or remove this one`;
+      return `${file} is not a SQLite file; choose another file, or remove it`;
     case "foreign":
-      return `${file} holds something else than the state of a platform; choose another file`;
+      return `${file} is not a state file of the platform; choose another file`;
     case "newer":
       return `${file} was written by a newer version of service-bot; update service-bot, or choose another file`;
     case "damaged":
-      return `${file} is damaged; put back a copy of it, or remove it`;
+      return `${file} is damaged; restore a copy, or remove it`;
   }
   const code = codeOf(error);
   if (code.startsWith("SQLITE_BUSY")) {
     return `another platform uses ${file}; stop it, or choose another file`;
   }
-  if (isDirectory(file)) return `${file} is a directory; name a file in it`;
+  if (isDirectory(file)) return `${file} is a directory; choose a file`;
   if (/^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM|EROFS)/.test(code)) {
-    return `${file} cannot be written; give this user the right to write the file and its folder, or choose another file`;
+    return `${file} is not writable; change the permissions of the file and its folder, or choose another file`;
   }
   if (code === "ENOTDIR" || code === "EEXIST") {
-    return `the folder of ${file} cannot be made, as a file is in its place; choose another file`;
+    return `the folder of ${file} is a file; choose another path`;
   }
   if (code === "SQLITE_FULL" || code === "ENOSPC") {
-    return `there is no room for ${file}; make some, or choose another file`;
+    return `the disk of ${file} is full; free some space, or choose another file`;
   }
-  return `${file} cannot be used (${messageOf(error)}); choose another file`;
+  return `cannot use ${file} (${messageOf(error)}); choose another file`;
 }
 
 function isDirectory(file: string): boolean {

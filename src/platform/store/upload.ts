@@ -70,12 +70,12 @@ function refusal(error: unknown): PlatformError {
   const take = "download one with GET /control/v1/snapshots/:id/file";
   switch (faultOf(error)) {
     case "newer":
-      return invalid("The snapshot was made by a newer version of service-bot: update this one.");
+      return invalid("A newer version of service-bot made the snapshot. Update service-bot.");
     case "no SQLite file":
-      return invalid(`This is no snapshot, as it is no SQLite file: ${take}, and send its bytes.`);
+      return invalid(`The file is not a SQLite file; ${take}.`);
     case "damaged":
-      return invalid(`The snapshot is damaged: ${take} again.`);
+      return invalid(`The snapshot is damaged; ${take} again.`);
     default:
-      return invalid(`This SQLite file is no snapshot of a platform: ${take}.`);
+      return invalid(`The SQLite file is not a snapshot; ${take}.`);
   }
 }

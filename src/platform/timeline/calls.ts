@@ -145,6 +145,6 @@ function masked(value: string): string {
 /** Describes a dropped body by its type and length. */
 function unread(headers: KeptCall["headers"]): string {
   const length = headers["content-length"];
-  const size = length === undefined ? "of a length that was not announced" : `${length} bytes`;
+  const size = length === undefined ? "of unknown length" : `${length} bytes`;
   return `(not kept: ${headers["content-type"] ?? "no type"}, ${size})`;
 }

@@ -43,7 +43,7 @@ export function runWords({ attempt, outcome, ms, error, retryInMs }: RunReport):
   const why = error === undefined ? "" : `: ${errorWords(error)}`;
   const next = retryInMs === undefined ? "" : `  next try in ${spanWords(retryInMs)}`;
   if (outcome === "dead") return `${number} failed, dead letter${why}`;
-  return `${number} ${outcome === "retry" ? "failed" : "put off"}${why}${next}`;
+  return `${number} ${outcome === "retry" ? "failed" : "postponed"}${why}${next}`;
 }
 
 /** Describes an error in one line, with its code if the code differs from the name. */

@@ -51,7 +51,8 @@ export function downloadWith({
         answered = true;
         readImage(response).then(done, fail);
       });
-      const end = () => request.destroy(new Error(`not there in ${DOWNLOAD_TIME_LIMIT_MS} ms`));
+      const end = () =>
+        request.destroy(new Error(`no complete answer within ${DOWNLOAD_TIME_LIMIT_MS} ms`));
       const cancel = clock.timer(DOWNLOAD_TIME_LIMIT_MS, end);
       const fail = (error: unknown) => {
         reject(error instanceof PlatformError ? error : blocked(messageOf(error)));
@@ -63,7 +64,7 @@ export function downloadWith({
         cancel();
         signal.removeEventListener("abort", end);
         // For example, a switch to another protocol ends without an answer and without an error.
-        if (!answered) fail(new Error("the connection was closed before an answer came"));
+        if (!answered) fail(new Error("the connection closed before the answer"));
       });
       if (signal.aborted) end();
       request.end();
@@ -76,12 +77,12 @@ function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   const url = URL.parse(text);
   if (url === null) {
     // For example, an address with a zone, which no other machine can reach.
-    if (/^\s*[a-z][a-z0-9+.-]*:/i.test(text)) throw blocked("it names no host");
+    if (/^\s*[a-z][a-z0-9+.-]*:/i.test(text)) throw blocked("it has no host");
     throw invalid("url must be an absolute address");
   }
   if (url.protocol !== "https:") throw blocked("it must begin with https:");
   if (url.username !== "" || url.password !== "") {
-    throw blocked("it must not hold a user name or a password");
+    throw blocked("it must not contain a user name or a password");
   }
   // `lookup` is never called for an IP address in the URL. The parser has already normalized its spelling.
   const address = literalIn(url.hostname);
@@ -119,7 +120,7 @@ async function readImage(response: IncomingMessage): Promise<Uint8Array> {
   const { statusCode = 0 } = response;
   if (statusCode >= 300 && statusCode <= 399) throw blocked("redirects are not followed");
   if (statusCode !== 200) {
-    throw new PlatformError(400, "NOT_IMAGE", `The URL was answered with ${statusCode}.`);
+    throw new PlatformError(400, "NOT_IMAGE", `The URL answered ${statusCode}.`);
   }
   if (Number(response.headers["content-length"]) > MAX_IMAGE_BYTES) throw imageTooLarge();
   const chunks: Buffer[] = [];
@@ -133,5 +134,5 @@ async function readImage(response: IncomingMessage): Promise<Uint8Array> {
 }
 
 function blocked(why: string): PlatformError {
-  return new PlatformError(400, "BLOCKED_HOST", `The URL cannot be used: ${why}.`);
+  return new PlatformError(400, "BLOCKED_HOST", `The URL is not allowed: ${why}.`);
 }

@@ -20,14 +20,14 @@ export interface ImageFacts extends Size {
  */
 export function inspect(bytes: Uint8Array): ImageFacts | string {
   const kind = imageKindOf(bytes);
-  if (kind === undefined) return "the bytes are no PNG, JPEG, WebP, GIF or AVIF image";
+  if (kind === undefined) return "the bytes are not a PNG, JPEG, WebP, GIF or AVIF image";
   const size = sizeOf(asBuffer(bytes), kind);
   if (size === undefined || size.width === 0 || size.height === 0) {
     return `the image (${kind}) has no size`;
   }
   const { width, height } = size;
   if (Math.max(width, height) > MAX_SIDE) {
-    return `the image (${kind}) says that it is ${width} × ${height} pixels, which it cannot hold`;
+    return `the image (${kind}) has an impossible size of ${width} × ${height} pixels`;
   }
   return { kind, width, height };
 }

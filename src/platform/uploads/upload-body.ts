@@ -11,7 +11,7 @@ const MAX_UPLOAD_BODY_BYTES = 7 * 1024 * 1024;
 
 /** Returns 400 TOO_LARGE (section 7). */
 export function imageTooLarge(): PlatformError {
-  return new PlatformError(400, "TOO_LARGE", `An image holds at most ${MAX_IMAGE_BYTES} bytes.`);
+  return new PlatformError(400, "TOO_LARGE", `An image may have at most ${MAX_IMAGE_BYTES} bytes.`);
 }
 
 const uploadLimit: BodyLimit = { maxBytes: MAX_UPLOAD_BODY_BYTES, tooLarge: imageTooLarge };
@@ -125,6 +125,6 @@ function openParser(request: Request): BusboyInstance {
   } catch {
     // busboy throws if the header has no boundary.
     dropBody(request);
-    throw invalid("The Content-Type names no boundary.");
+    throw invalid("The Content-Type has no boundary.");
   }
 }

@@ -80,7 +80,7 @@ export class Uploads {
     this.#options.store.requireOpen();
     requireEnabled(this.#options.store.apps, bot.seq);
     // The client disconnected and will not receive the key.
-    if (signal.aborted) throw invalid("The client went away before its answer.");
+    if (signal.aborted) throw invalid("The client disconnected before the answer.");
     return this.#keep({ ...facts, data: bytes, thumbnail }, () => {
       this.#options.limits.take(bot.seq, "uploadsPerDay");
       return bot;
@@ -132,7 +132,7 @@ function checkImage(bytes: Uint8Array, form: UploadForm): ImageFacts {
   const facts = inspect(bytes);
   if (typeof facts === "string") {
     if ("url" in form)
-      throw new PlatformError(400, "NOT_IMAGE", `The URL gives no image: ${facts}.`);
+      throw new PlatformError(400, "NOT_IMAGE", `The URL returned no image: ${facts}.`);
     throw invalid(facts);
   }
   if ("contentType" in form && form.contentType !== mediaTypeOf(facts.kind)) {

@@ -84,7 +84,7 @@ export class Deliverer {
       }
       this.#state = "idle";
     } catch (error) {
-      this.#options.logger.error({ err: error }, "webhook deliveries failed inside the platform");
+      this.#options.logger.error({ err: error }, "the platform failed to deliver webhooks");
       this.#waitForRound();
     }
   }
@@ -185,7 +185,7 @@ async function goWrong(
     case "status":
     case "drop": {
       const eventIds = events.map(({ id }) => id);
-      const error = "injected fault: nothing was sent";
+      const error = "injected fault: not sent";
       const answered = mode === "drop" ? null : status;
       return [{ at: clock.now(), eventIds, status: answered, ms: 0, error }];
     }

@@ -24,18 +24,19 @@ export function whyNoAnswer(error: unknown, url: URL): string {
     // Node's message recommends its option --use-system-ca, which rarely helps here.
     const reason = messageOf(error).split(";", 1)[0];
     return (
-      `${certificate} is not trusted (${reason}); if an authority of your own has signed it, start the platform with ` +
-      "NODE_EXTRA_CA_CERTS=file.pem, the authority's certificate; else the server may not send the whole chain"
+      `${certificate} is not trusted (${reason}); for your own CA, start the platform with ` +
+      "NODE_EXTRA_CA_CERTS=file.pem; otherwise the server may send an incomplete chain"
     );
   }
   if (code("ERR_TLS_CERT_ALTNAME_INVALID")) {
     const names = "reason" in Object(error) ? ` (${Object(error).reason})` : "";
-    return `${certificate} is for another name${names}; save the webhook with a name that is in it`;
+    return `${certificate} is for another name${names}; use one of its names in the webhook's URL`;
   }
-  if (code(...expired)) return `${certificate} is not valid now (${messageOf(error)}); renew it`;
+  if (code(...expired))
+    return `${certificate} has expired or is not valid yet (${messageOf(error)}); renew it`;
   if (code("EPROTO")) {
     const [, reason = messageOf(error)] = /SSL routines:[^:]*:([^:]+)/.exec(messageOf(error)) ?? [];
-    return `${url.host} does not speak TLS as it should (${reason}); is it the proxy's https port?`;
+    return `${url.host} failed the TLS handshake (${reason}); is it the https port?`;
   }
   return messageOf(error);
 }

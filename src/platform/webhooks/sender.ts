@@ -85,7 +85,7 @@ export class Sender {
     const at = this.#clock.now();
     const ms = this.#stopwatch();
     await sleep(this.#clock.real, this.#timeoutMs, this.#cutting.signal);
-    const error = `injected fault: nothing was sent; no answer within ${this.#timeoutMs} ms`;
+    const error = `injected fault: not sent; no answer within ${this.#timeoutMs} ms`;
     const eventIds = events.map(({ id }) => id);
     return { at, eventIds, status: null, ms: ms(), error };
   }

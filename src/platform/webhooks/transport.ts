@@ -204,7 +204,7 @@ export class Connections implements Transport {
           if (request !== begun) return;
           cancel();
           // Neither an answer nor an error has come, and none will: the connection has switched to another protocol.
-          reject(new Error("the connection was closed before an answer came"));
+          reject(new Error("the connection closed before the answer"));
         });
         begun.end(post.body);
       };

@@ -85,10 +85,10 @@ export class Webhook {
     const before = this.state;
     const url = change.url === undefined ? before.url : endpointUrl(change.url);
     if (url === null && change.enabled === true) {
-      throw invalid("the webhook has no url yet: save one before it is enabled");
+      throw invalid("the webhook has no url; save one first");
     }
     const enabled = url !== null && change.enabled !== false;
-    const reason = before.enabled ? "switched off by its owner" : before.disabledReason;
+    const reason = before.enabled ? "turned off by its owner" : before.disabledReason;
     this.#configure({
       url,
       types: change.types === undefined ? before.types : [...new Set(change.types)],
@@ -98,8 +98,8 @@ export class Webhook {
       disabledReason: enabled ? null : reason,
     });
     if (enabled === before.enabled) this.#note("saved", "by its owner");
-    else if (enabled) this.#note("enabled", "saved or switched on by its owner");
-    else this.#note("disabled", "switched off by its owner");
+    else if (enabled) this.#note("enabled", "saved or turned on by its owner");
+    else this.#note("disabled", "turned off by its owner");
     return this.view;
   }
 
@@ -127,7 +127,7 @@ export class Webhook {
       this.#store.webhook.put(this.bot, { ...before, consecutiveFailures });
       return;
     }
-    const disabledReason = `${consecutiveFailures} deliveries in a row failed; the last: ${error}`;
+    const disabledReason = `${consecutiveFailures} deliveries in a row failed; the last one: ${error}`;
     this.#store.transaction(() => {
       this.#configure({ ...before, consecutiveFailures, enabled: false, disabledReason });
       // The "system notification" to the owner.
@@ -163,10 +163,10 @@ function endpointUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null) throw invalid("url must be an absolute address, such as https://example.org/");
   if (url.username !== "" || url.password !== "") {
-    throw invalid("url must not hold a user name or a password");
+    throw invalid("url must not contain a user name or a password");
   }
   if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))) {
     return url.href;
   }
-  throw invalid("url must use https, or http with a host of this machine (127.0.0.1, localhost)");
+  throw invalid("url must use https, or http on this machine (127.0.0.1, localhost)");
 }

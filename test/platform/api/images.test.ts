@@ -169,7 +169,7 @@ describe("people", () => {
   );
 
   test.each([
-    [{ type: "follow", images: 1 }, "images says nothing about follow"],
+    [{ type: "follow", images: 1 }, "images does not apply to follow"],
     [{ type: "comment", images: 5 }, "images must be a whole number from 0 to 4"],
     [{ type: "comment", images: 0.5 }, "images must be a whole number from 0 to 4"],
   ] as const)("cannot do %j", async ({ type, ...more }, message) => {

@@ -199,19 +199,19 @@ export const rules = {
   "6.mention.comment": "mention: the bot is mentioned in a comment",
   "6.mention.payload":
     "mention: the payload is { actor, entityType, entityId, excerpt?, postId?, commentId? }",
-  "6.comment.emitted": "comment: a comment is made on the bot's post",
+  "6.comment.emitted": "comment: someone comments on the bot's post",
   "6.comment.payload":
     "comment: the payload is { actor, entityType, entityId, excerpt?, postId?, commentId? }",
-  "6.reply.emitted": "reply: a reply is made to the bot's comment",
+  "6.reply.emitted": "reply: someone replies to the bot's comment",
   "6.reply.payload": "reply: the payload has actor, entityType and entityId",
   "6.follow.emitted": "follow: somebody follows the bot",
   "6.follow.payload": "follow: the payload is { actor, entityType, entityId }",
   "6.like.post": "like: the bot's post is liked",
   "6.like.comment": "like: the bot's comment is liked",
   "6.like.payload": "like: the payload has actor, entityType and entityId",
-  "6.repost.emitted": "repost: the bot's post is reposted",
+  "6.repost.emitted": "repost: someone reposts the bot's post",
   "6.repost.payload": "repost: the payload has actor, entityType and entityId",
-  "6.quote.emitted": "quote: the bot's post is quoted",
+  "6.quote.emitted": "quote: someone quotes the bot's post",
   "6.quote.payload": "quote: the payload has actor, entityType and entityId",
   "6.types.together":
     "the conditions do not exclude each other: a text makes an event of each type that applies",

@@ -64,10 +64,10 @@ describe("an app", () => {
   });
 
   test.each([
-    [{ username: "ada" }, "username: ada is taken by a person"],
-    [{ username: "bot" }, "username: bot is taken by a bot"],
+    [{ username: "ada" }, "username: a person named ada exists"],
+    [{ username: "bot" }, "username: a bot named bot exists"],
     [{ username: "a b" }, "username must be a username"],
-    [{ username: "bot." }, "no dot or dash first or last"],
+    [{ username: "bot." }, "without a dot or dash at either end"],
     [{ username: "x", name: " " }, "name must have 1 to 100"],
     [{ username: "x", name: "n".repeat(101) }, "name must have 1 to 100"],
     [{}, "username: "],
@@ -100,7 +100,7 @@ describe("an app", () => {
       expect(await get(platform, `${path}?bot=@Other`), path).toMatchObject(others);
       expect(await get(platform, path), path).toMatchObject(own);
       for (const [name, status, message] of [
-        ["nobody", 404, "bot: nobody; POST /control/v1/apps makes one"],
+        ["nobody", 404, "bot: nobody; create it"],
         ["ada", 400, "bot: ada is a person"],
       ] as const) {
         const answer = await request(platform, "GET", `/control/v1${path}?bot=${name}`);

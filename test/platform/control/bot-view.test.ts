@@ -32,7 +32,7 @@ test("without a webhook nobody knows where the bot is", async () => {
   const platform = await runPlatform();
   const { body } = await request<BotView>(platform, "GET", "/control/v1/bot");
   expect(body).toMatchObject({ url: null, status: null });
-  expect(body.error).toContain("PUT /control/v1/webhook");
+  expect(body.error).toContain("save its webhook");
 });
 
 test("it is asked at its origin alone, without the path and the query of the webhook", async () => {
@@ -56,7 +56,7 @@ test.each<[string, RequestListener]>([
 ])("%s is no status of a bot, and it says what to look at", async (_, listener) => {
   const { view, url } = await viewOf(listener);
   expect(view).toMatchObject({ url, status: null });
-  expect(view.error).toContain("is another program there");
+  expect(view.error).toContain("Is another program there");
 });
 
 test("where nothing listens it asks whether the bot runs", async () => {
@@ -76,7 +76,7 @@ test("a bot that says nothing is not waited for for long, nor beyond the platfor
   const { signal } = new AbortController();
   const view = await askBot({ address: url, apiKeys: [], signal, timeoutMs: 50 });
   expect(view).toMatchObject({ url, status: null });
-  expect(view.error).toContain("does not answer within 50 ms");
+  expect(view.error).toContain("did not answer within 50 ms");
   platform.control.saveWebhook({ url });
   const asking = platform.control.botView();
   await platform.stop();

@@ -53,12 +53,12 @@ test("a type that none can have is answered with 400 and the types there are", a
     code: "VALIDATION",
     message:
       "type must be one of post, dm.message, mention, comment, reply, follow, like, repost, quote, " +
-      "or a new one of a-z, 0-9, dots, dashes, underscores",
+      "or a new name of a-z, 0-9, dots, dashes and underscores",
   });
 });
 
 test.each([
-  [undefined, "A JSON body is needed."],
+  [undefined, "A JSON body is required."],
   [{ type: "follow" }, "from: "],
   [{ type: "follow", from: "ada", conversation: "c_2" }, "conversation"],
   [{ type: "follow", from: "ada", count: "2" }, "count: "],
@@ -166,6 +166,6 @@ test("people are made, and listed in the order in which they came", async () => 
       { username: "dan", name: "Dan" },
     ],
   });
-  expect((await post({ username: "cleo" })).body.error.message).toContain("taken by a person");
-  expect((await post({ username: "bot" })).body.error.message).toContain("taken by a bot");
+  expect((await post({ username: "cleo" })).body.error.message).toContain("a person named");
+  expect((await post({ username: "bot" })).body.error.message).toContain("a bot named");
 });

@@ -61,7 +61,7 @@ test("posts, comments and replies take keys, and a person is made with the uploa
   expect(images.map(({ images }) => images.length)).toEqual([1, 1, 1, 1, 1]);
 });
 
-test("a key is good once, for its person, within an hour; an act that fails consumes none", async () => {
+test("a key is valid once, for its person, within an hour; an act that fails consumes none", async () => {
   const platform = await runPlatform();
   const key = async () => (await send(platform, await image())).body.key;
   const [one, two] = [await key(), await key()];
@@ -83,8 +83,8 @@ test("a key is good once, for its person, within an hour; an act that fails cons
 test.each<[Partial<ActInput>, string]>([
   [{ imageKeys: ["a", "b", "c"], images: 2 }, "together"],
   [{ imageKeys: ["a", "b", "c", "d", "e"] }, "together"],
-  [{ imageKeys: ["a"], count: 2 }, "good once"],
-  [{ type: "like", imageKeys: ["a"] }, "imageKeys says nothing about like"],
+  [{ imageKeys: ["a"], count: 2 }, "valid once"],
+  [{ type: "like", imageKeys: ["a"] }, "imageKeys does not apply to like"],
 ])("the act %j is answered with 400", async (input, why) => {
   const platform = await runPlatform();
   const { status, body } = await attempt(platform, input);

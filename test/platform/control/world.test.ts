@@ -65,9 +65,9 @@ describe("a group", () => {
   });
 
   test.each([
-    [{ members: ["ada"] }, "members must hold 2 to 50"],
-    [{ members: ["ada", "ADA"] }, "members must hold 2 to 50"],
-    [{ members: Array.from({ length: 51 }, (_, n) => `p${n}`) }, "members must hold 2 to 50"],
+    [{ members: ["ada"] }, "members must contain 2 to 50"],
+    [{ members: ["ada", "ADA"] }, "members must contain 2 to 50"],
+    [{ members: Array.from({ length: 51 }, (_, n) => `p${n}`) }, "members must contain 2 to 50"],
     [{ members: ["ada", "b n"] }, "members must be a username"],
     [{ members: ["ada", "bot"], title: "x" }, "title"],
     [{}, "members"],

@@ -107,7 +107,7 @@ test("one that cannot be opened is answered 500, logged, and tried again with th
     const response = await ask(platform);
     expect(response.status).toBe(500);
     expect(await response.json()).toEqual({
-      error: { code: "INTERNAL", message: "The local platform has failed; see its log." },
+      error: { code: "INTERNAL", message: "The local platform failed. Read its log." },
     });
   }
   expect(sink.records.filter(({ level }) => level === "error")).toMatchObject(

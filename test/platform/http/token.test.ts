@@ -106,7 +106,7 @@ describe("with the control token", () => {
     for (const token of wrong) {
       const { status, body } = await read(platform, { "X-Control-Token": token });
       expect(status).toBe(401);
-      expect(body.error.message).toContain("started again");
+      expect(body.error.message).toContain("restarted");
     }
   });
 

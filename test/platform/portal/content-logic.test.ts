@@ -73,7 +73,7 @@ describe("the images of a text", () => {
     expect(refused).toEqual([
       expect.stringContaining("notes.txt: text/plain"),
       expect.stringContaining("unknown: a file of an unknown type"),
-      expect.stringContaining("empty.png: it is empty"),
+      expect.stringContaining("empty.png: the file is empty"),
       expect.stringContaining("huge.avif: 5.0 MB"),
     ]);
   });
@@ -84,6 +84,6 @@ describe("the images of a text", () => {
       2,
     );
     expect(names(taken)).toEqual(["a", "b"]);
-    expect(refused).toEqual([expect.stringMatching(/not taken: c$/)]);
+    expect(refused).toEqual([expect.stringMatching(/left out: c$/)]);
   });
 });

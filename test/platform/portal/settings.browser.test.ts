@@ -73,7 +73,7 @@ async function issueAndRevoke(platform: Platform, page: Page): Promise<void> {
   const [, made] = platform.control.apps.tokens();
   expect(made?.scopes).toEqual(["posts:write", "dm"]);
   await tokens.getByRole("button", { name: `that ends in ${made?.lastFour}` }).click();
-  await page.getByText("Requests with it get 401.").waitFor();
+  await page.getByText("Requests with this token get 401.").waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await eventually(async () => platform.control.apps.tokens().length, 1);
 }

@@ -25,27 +25,31 @@ async function stateFile(sql = ""): Promise<string> {
 
 /** A file that cannot be used, and what the sentence about it says. */
 const unusable: readonly [string, () => string | Promise<string>, RegExp][] = [
-  ["no SQLite file", () => text("canary ".repeat(500)), /is no SQLite file; choose another file/],
-  ["a short text", () => text("canary"), /is no SQLite file; choose another file/],
-  ["a directory", () => temporaryFolder(), /is a directory; name a file in it$/],
-  ["below a file", () => join(text("x"), "state.db"), /a file is in its place; choose another/],
-  ["far below a file", () => join(text("x"), "a", "state.db"), /a file is in its place; choose/],
+  [
+    "no SQLite file",
+    () => text("canary ".repeat(500)),
+    /is not a SQLite file; choose another file/,
+  ],
+  ["a short text", () => text("canary"), /is not a SQLite file; choose another file/],
+  ["a directory", () => temporaryFolder(), /is a directory; choose a file$/],
+  ["below a file", () => join(text("x"), "state.db"), /is a file; choose another/],
+  ["far below a file", () => join(text("x"), "a", "state.db"), /is a file; choose/],
   [
     "somebody else's database",
     () => database(newFile(), "CREATE TABLE event (x)"),
-    /something else than the state of a platform; choose another file$/,
+    /not a state file of the platform; choose another file$/,
   ],
   [
     "a database with a version, and without tables",
     () => database(newFile(), "PRAGMA user_version = 1"),
-    /something else than the state of a platform; choose another file$/,
+    /not a state file of the platform; choose another file$/,
   ],
   [
     "a newer version",
     () => stateFile("PRAGMA user_version = 999"),
     /a newer version of service-bot; update service-bot, or choose another file$/,
   ],
-  ["damaged", damaged, /is damaged; put back a copy of it, or remove it$/],
+  ["damaged", damaged, /is damaged; restore a copy, or remove it$/],
 ];
 
 function text(content: string): string {
@@ -90,7 +94,7 @@ function contentOf(file: string): Buffer | undefined {
 
 // Root may write everywhere.
 test.skipIf(process.getuid?.() === 0)("a file that may not be written is told so", async () => {
-  const said = /cannot be written; give this user the right/;
+  const said = /is not writable; change the permissions/;
   const file = await stateFile();
   chmodSync(file, 0o444);
   await expect(startPlatform({ stateFile: file })).rejects.toThrow(said);
@@ -101,20 +105,17 @@ test.skipIf(process.getuid?.() === 0)("a file that may not be written is told so
 });
 
 test.each([
-  [
-    "SQLITE_READONLY",
-    /cannot be written; give this user the right to write the file and its folder/,
-  ],
-  ["SQLITE_READONLY_DIRECTORY", /cannot be written/],
-  ["SQLITE_CANTOPEN", /cannot be written/],
-  ["EACCES", /cannot be written/],
-  ["EROFS", /cannot be written/],
+  ["SQLITE_READONLY", /is not writable; change the permissions of the file and its folder/],
+  ["SQLITE_READONLY_DIRECTORY", /is not writable/],
+  ["SQLITE_CANTOPEN", /is not writable/],
+  ["EACCES", /is not writable/],
+  ["EROFS", /is not writable/],
   ["SQLITE_BUSY", /another platform uses/],
   ["SQLITE_BUSY_RECOVERY", /another platform uses/],
-  ["SQLITE_FULL", /no room for .*; make some/],
-  ["ENOSPC", /no room for/],
+  ["SQLITE_FULL", /the disk of .* is full; free some/],
+  ["ENOSPC", /is full/],
   ["SQLITE_CORRUPT_INDEX", /is damaged/],
-  ["ENAMETOOLONG", /cannot be used \(words\); choose another file/],
+  ["ENAMETOOLONG", /cannot use .* \(words\); choose another file/],
 ])("the failure %s becomes a sentence with its remedy", (code, said) => {
   const error = Object.assign(new Error("words"), { code });
   expect(whyUnusable(error, "/nowhere/state.db")).toMatch(said);

@@ -304,36 +304,40 @@ const firstVersion = `
   PRAGMA user_version = 1;`;
 
 const unusable: readonly [string, () => Promise<Bytes> | Bytes, string][] = [
-  ["an empty body", () => "", "send the bytes"],
-  ["no SQLite file", () => "canary".repeat(2_000), "no SQLite file"],
-  ["an empty SQLite file", () => foreign("CREATE TABLE a (x); DROP TABLE a;"), "no snapshot"],
-  ["somebody else's database", () => foreign("CREATE TABLE a (x);"), "no snapshot"],
+  ["an empty body", () => "", "Send the bytes"],
+  ["no SQLite file", () => "canary".repeat(2_000), "not a SQLite file"],
+  ["an empty SQLite file", () => foreign("CREATE TABLE a (x); DROP TABLE a;"), "not a snapshot"],
+  ["somebody else's database", () => foreign("CREATE TABLE a (x);"), "not a snapshot"],
   [
     "a database with some of the tables",
     () => foreign("CREATE TABLE event(x); CREATE TABLE token(x); PRAGMA user_version = 2;"),
-    "no snapshot",
+    "not a snapshot",
   ],
   [
     "a database with other tables of the same names",
     () =>
       foreign(`CREATE TABLE event (x); CREATE TABLE token (x); CREATE TABLE user (x);
                CREATE TABLE webhook (x); PRAGMA user_version = 1;`),
-    "no snapshot",
+    "not a snapshot",
   ],
-  ["a newer version", () => stateFileWith("PRAGMA user_version = 999;"), "update this one"],
-  ["a further table", () => stateFileWith("CREATE TABLE more (x);"), "no snapshot"],
-  ["a further column", () => stateFileWith("ALTER TABLE post ADD COLUMN x TEXT;"), "no snapshot"],
+  ["a newer version", () => stateFileWith("PRAGMA user_version = 999;"), "Update service-bot"],
+  ["a further table", () => stateFileWith("CREATE TABLE more (x);"), "not a snapshot"],
+  [
+    "a further column",
+    () => stateFileWith("ALTER TABLE post ADD COLUMN x TEXT;"),
+    "not a snapshot",
+  ],
   [
     "a trigger",
     () => stateFileWith("CREATE TRIGGER t AFTER INSERT ON post BEGIN DELETE FROM user; END;"),
-    "no snapshot",
+    "not a snapshot",
   ],
-  ["no bot", () => stateFileWith("UPDATE user SET is_bot = 0;"), "no snapshot"],
-  ["no webhook", () => stateFileWith("DELETE FROM webhook;"), "no snapshot"],
+  ["no bot", () => stateFileWith("UPDATE user SET is_bot = 0;"), "not a snapshot"],
+  ["no webhook", () => stateFileWith("DELETE FROM webhook;"), "not a snapshot"],
   [
     "an event that is no JSON",
     () => stateFileWith("UPDATE event SET payload = '{no';"),
-    "no snapshot",
+    "not a snapshot",
   ],
   ["a row that refers to nothing", () => stateFileWith("DELETE FROM user WHERE seq = 2;"), ""],
   ["a value that a check forbids", () => stateFileWith("UPDATE user SET is_bot = 7;"), "damaged"],

@@ -109,7 +109,7 @@ test.each<[string, Buffer]>([
 test("a side of 65,535 pixels is taken, and of one more is not", () => {
   const wide = (width: number) => inspect(changed(png, (copy) => copy.writeUInt32BE(width, 16)));
   expect(wide(MAX_SIDE)).toEqual({ kind: "png", width: 65_535, height: 30 });
-  expect(wide(MAX_SIDE + 1)).toContain("65536 × 30 pixels, which it cannot hold");
+  expect(wide(MAX_SIDE + 1)).toContain("65536 × 30 pixels");
   expect(wide(2 ** 32 - 1)).toBeTypeOf("string");
 });
 

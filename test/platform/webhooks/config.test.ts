@@ -73,7 +73,7 @@ test("saving keeps what is not named, and switches on unless told otherwise", as
   });
   expect(control.saveWebhook({ enabled: false })).toMatchObject({
     enabled: false,
-    disabledReason: "switched off by its owner",
+    disabledReason: "turned off by its owner",
   });
 });
 

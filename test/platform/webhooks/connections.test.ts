@@ -100,7 +100,7 @@ test("an endpoint that switches to another protocol has failed, and the next rou
   });
   platform.control.saveWebhook({ url: endpoint.url });
   const [id = ""] = ids(act(platform, "follow"));
-  const error = expect.stringContaining("closed before an answer came");
+  const error = expect.stringContaining("closed before the answer");
   expect(await deliveryOf(platform, id)).toMatchObject({ status: null, error });
   clock.advance(30_000);
   expect(await deliveryOf(platform, id, { attempt: 2 })).toMatchObject({ error });

@@ -44,7 +44,7 @@ test.each<[WebhookFaultInput, number | null]>([
   await request(platform, "PUT", "/control/v1/faults", { body: { webhook } });
   const [id = ""] = ids(act(platform, "follow"));
   const first = await deliveryOf(platform, id);
-  const error = "injected fault: nothing was sent";
+  const error = "injected fault: not sent";
   expect(first).toMatchObject({ status, error, ms: 0, fault: webhook.mode });
   expect(platform.control.faults.webhook.times).toBe(1);
   clock.advance(ROUND_MS);

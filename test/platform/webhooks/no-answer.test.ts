@@ -11,13 +11,13 @@ const failures: readonly [code: string, message: string, told: string][] = [
     "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
     "unable to verify the first certificate; if the root CA is installed locally, try …",
     "the certificate of bot.example.org:8443 is not trusted (unable to verify the first certificate); " +
-      "if an authority of your own has signed it, start the platform with NODE_EXTRA_CA_CERTS=file.pem, " +
-      "the authority's certificate; else the server may not send the whole chain",
+      "for your own CA, start the platform with NODE_EXTRA_CA_CERTS=file.pem; " +
+      "otherwise the server may send an incomplete chain",
   ],
   [
     "CERT_HAS_EXPIRED",
     "certificate has expired",
-    "the certificate of bot.example.org:8443 is not valid now (certificate has expired); renew it",
+    "the certificate of bot.example.org:8443 has expired or is not valid yet (certificate has expired); renew it",
   ],
   ["ENOTFOUND", "getaddrinfo ENOTFOUND bot.example.org", "getaddrinfo ENOTFOUND bot.example.org"],
 ];
@@ -38,6 +38,6 @@ test("an https webhook on a port without TLS fails with a sentence that says so"
   const { status, error } = await deliveryOf(platform, id);
   expect({ status, error }).toEqual({
     status: null,
-    error: `127.0.0.1:${port} does not speak TLS as it should (wrong version number); is it the proxy's https port?`,
+    error: `127.0.0.1:${port} failed the TLS handshake (wrong version number); is it the https port?`,
   });
 });

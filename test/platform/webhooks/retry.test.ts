@@ -264,7 +264,7 @@ test("switching the webhook off during a delivery leaves it off", async () => {
   await deliveryOf(platform, id);
   expect(platform.control.webhook).toMatchObject({
     enabled: false,
-    disabledReason: "switched off by its owner",
+    disabledReason: "turned off by its owner",
   });
 });
 

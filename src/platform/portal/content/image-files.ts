@@ -20,16 +20,16 @@ export function sift(files: readonly File[], room: number): { taken: File[]; ref
   const fitting = files.filter((file) => refusal(file) === undefined);
   if (fitting.length > room) {
     const names = fitting.slice(room).map(({ name }) => name);
-    refused.push(`At most ${MAX_IMAGES} images go with a text; not taken: ${names.join(", ")}`);
+    refused.push(`At most ${MAX_IMAGES} images per message; left out: ${names.join(", ")}`);
   }
   return { taken: fitting.slice(0, room), refused };
 }
 
 function refusal({ type, size }: File): string | undefined {
   if (!IMAGE_TYPES.includes(type)) {
-    return `${type || "a file of an unknown type"} is not taken. Choose a PNG, JPEG, WebP, GIF or AVIF image.`;
+    return `${type || "a file of an unknown type"} is not an allowed type. Choose a PNG, JPEG, WebP, GIF or AVIF image.`;
   }
-  if (size === 0) return "it is empty.";
+  if (size === 0) return "the file is empty.";
   if (size > MAX_BYTES) {
     return `${(size / 1024 / 1024).toFixed(1)} MB is too large. Choose an image of at most 5 MB.`;
   }

@@ -15,7 +15,7 @@ export async function sendAgain(what: Delivery, bot?: string): Promise<void> {
     if (error !== undefined)
       say(`Delivery failed: ${answer}, ${reasonOf(response?.body) ?? error}`, "bad");
     else if (isRepeat(response?.body))
-      say(`Recognised as a repeat: ${answer}. The handler did not run.`);
+      say(`The bot recognised a repeat: ${answer}. No handler ran.`);
     else say(`Delivered: ${answer}.`);
   }
 }

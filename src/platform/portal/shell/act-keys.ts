@@ -34,7 +34,7 @@ export function actAsPerson(
 
 async function replay(): Promise<void> {
   const { lastEventId } = await control.state();
-  if (lastEventId === null) throw new Error("Nothing to replay yet: press d first.");
+  if (lastEventId === null) throw new Error("There is no event to replay. Press d to send one.");
   await sendAgain({ eventIds: [lastEventId] });
 }
 

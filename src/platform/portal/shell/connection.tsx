@@ -10,8 +10,8 @@ export function ConnectionNote() {
       <div role="status">
         {isRefused && (
           <p class="failure">
-            The platform does not accept the control token of this page. Open the address that the
-            platform printed at its start, or paste the token here.
+            The platform rejects the control token of this page. Open the address that the platform
+            printed at its start, or paste the token here.
           </p>
         )}
         {connection.value === "lost" && !isRefused && (

@@ -25,7 +25,7 @@ describe("a delivery that failed", () => {
     const error = "nothing listens on 127.0.0.1:3000; is the bot running?";
     expect(remedyOf({ status: null, error })?.text).toMatch(/npm run dev/);
     const late = remedyOf({ status: null, error: "no answer within 10000 ms" });
-    expect(late?.text).toMatch(/answer before/);
+    expect(late?.text).toMatch(/did not answer/);
     const moved = { status: 302, error: "answered 302; redirects are not followed" };
     expect(remedyOf(moved)?.view).toBe("webhook");
     const mismatch = remedyOf({ status: 401, error: "answered 401" });
@@ -37,7 +37,7 @@ describe("a delivery that failed", () => {
   test("is not held against the bot where a fault did it", () => {
     const failed = { status: 500, error: "answered 500", fault: "status" };
     expect(remedyOf(failed)).toMatchObject({
-      text: expect.stringMatching(/not the bot/),
+      text: expect.stringMatching(/Stop the fault/),
       view: "faults",
     });
   });

@@ -109,7 +109,7 @@ async function readDownTo(id: string, oldest: string | undefined) {
 }
 
 async function remove(id: string): Promise<void> {
-  await attempt(() => control.deleteMessage(id), "Deleted. A deletion is no event.");
+  await attempt(() => control.deleteMessage(id), "Deleted. A deletion creates no event.");
   // The focused button has disappeared.
   document.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`)?.focus();
 }

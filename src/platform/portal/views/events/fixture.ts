@@ -36,7 +36,7 @@ export function fixtureOf(event: AnyEvent, calls?: readonly CallRecord[]): Fixtu
 
 function expectation(calls: readonly CallRecord[] | undefined): readonly string[] {
   if (calls === undefined) {
-    return ["  // The bot has not got this event yet. Assert its answers here, by bot.sent."];
+    return ["  // The bot has not received this event yet. Assert its answers in bot.sent here."];
   }
   const answers = calls.map(answerIn).filter((answer) => answer !== undefined);
   const withImages = answers.some(({ images }) => images > 0);

@@ -69,7 +69,7 @@ function handled({ ms, attempt }: EntryOf<"run">, parts: readonly Part[]): Outco
 
 function failed({ attempt, outcome, error }: EntryOf<"run">): Outcome {
   const why = error === undefined ? "" : `: ${error.type}: ${error.message}`;
-  if (outcome === "released") return { tone: "warn", text: `Put off${why}` };
+  if (outcome === "released") return { tone: "warn", text: `Postponed${why}` };
   const what =
     outcome === "dead" ? `Dead letter after attempt ${attempt}` : `Attempt ${attempt} failed`;
   return { tone: "bad", text: what + why };

@@ -204,7 +204,7 @@ function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "f
 const ends: Readonly<Record<EntryOf<"run">["outcome"], Outcome>> = {
   done: { tone: "plain", text: "handled" },
   retry: { tone: "bad", text: "failed" },
-  released: { tone: "warn", text: "put off" },
+  released: { tone: "warn", text: "postponed" },
   dead: { tone: "bad", text: "dead letter" },
 };
 

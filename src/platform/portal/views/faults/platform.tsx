@@ -30,7 +30,7 @@ export interface PlatformScenario {
 export const platformScenarios: readonly PlatformScenario[] = [
   {
     title: "The webhook is disabled",
-    bot: "As after too many failures. The bot polls, and misses nothing.",
+    bot: "The state after too many failures. The bot polls and misses nothing.",
     isActive: ({ app }) => app.webhook.url !== null && !app.webhook.enabled,
     blocked: ({ app }) => (app.webhook.url === null ? "no webhook saved" : undefined),
     banner: ({ app }) => (
@@ -60,7 +60,7 @@ export const platformScenarios: readonly PlatformScenario[] = [
   },
   {
     title: "The token is revoked",
-    bot: "Each request gets 401, and the bot logs it. It needs a new token.",
+    bot: "Each request gets 401, and the bot logs an error. The bot needs a new token.",
     isActive: ({ app }) => app.tokens === 0,
     banner: ({ app }) => `@${app.bot.username} has no API token: each request gets 401.`,
     action: "Create a token",
@@ -71,7 +71,7 @@ export const platformScenarios: readonly PlatformScenario[] = [
     },
     confirm: {
       title: "Revoke every token?",
-      text: "The bot can do nothing until you create a new token. This cannot be undone.",
+      text: "The bot cannot work until you create a new token. You cannot undo this.",
       submit: "Revoke",
     },
   },

@@ -46,12 +46,12 @@ export const deliveries: readonly Scenario[] = [
   {
     key: "u",
     title: "Events arrive out of order",
-    bot: "In a conversation the bot goes by the ids. An event that comes too late has ctx.late.",
+    bot: "The bot orders the events of a conversation by id. A late event has ctx.late.",
     change: { webhook: { mode: "shuffle" } },
   },
   {
     title: "Deliveries are late",
-    bot: "Later events wait, too. A bot without deliveries for long reads the event log instead.",
+    bot: "Later events wait too. A bot that gets no deliveries polls the event log.",
     change: { webhook: { mode: "delay", delayMs: 5_000 } },
   },
   {
@@ -66,17 +66,17 @@ export const deliveries: readonly Scenario[] = [
   },
   {
     title: "Events enter the log late",
-    bot: "They are below newer events. The bot keeps its cursor about a minute behind, so its next read finds them.",
+    bot: "They appear behind newer events. The bot keeps its cursor about a minute back, so its next read finds them.",
     change: { events: { mode: "late", lateMs: 5_000 } },
   },
   {
     title: "Events of the bot itself arrive",
-    bot: "The bot knows its own name. It passes over such an event without a handler.",
+    bot: "The bot recognises its own events and runs no handler.",
     change: { events: { mode: "own" } },
   },
   {
     title: "Events lack optional fields",
-    bot: "By turns excerpt, postId, commentId and all three are missing. Handlers must do without.",
+    bot: "In turn, excerpt, postId, commentId or all three are missing. Handlers must work without them.",
     change: { events: { mode: "sparse" } },
   },
 ];
@@ -91,30 +91,30 @@ export const requests: readonly Scenario[] = [
   {
     key: "z",
     title: "The API is slow",
-    bot: "Handlers wait for their requests. Other conversations go on meanwhile.",
+    bot: "Handlers wait for their requests. Other conversations continue.",
     change: { api: { mode: "slow", match: "all", delayMs: 3_000 } },
   },
   {
     key: "h",
     title: "The API does not answer",
-    bot: "The bot gives up after its deadline, postpones the event, and looks before it repeats.",
+    bot: "The bot gives up at its deadline, postpones the event, and checks before it repeats a write.",
     change: { api: { mode: "hold", match: "all" } },
   },
   {
     key: "g",
     title: "The API refuses the next requests",
-    bot: "After 429, 502, 503 and 504 the bot waits and tries again, without counting an attempt.",
+    bot: "After 429, 502, 503 and 504 the bot waits and retries without counting an attempt.",
     change: { api: { mode: "status", status: 429, retryAfterSeconds: 2, match: "all", times: 3 } },
   },
   {
     key: "l",
     title: "The answer to the next write is lost",
-    bot: "The bot cannot know the result. It looks for its message before it sends again.",
+    bot: "The bot does not know the result. It searches for its message before it sends again.",
     change: { api: { mode: "lose-answer", match: "write", times: 1 } },
   },
   {
     title: "A gateway fails after the next write",
-    bot: "The platform executes the write. The bot looks for its message before it sends again.",
+    bot: "The platform executes the write. The bot searches for its message before it sends again.",
     change: {
       api: { mode: "gateway", status: 502, retryAfterSeconds: undefined, match: "write", times: 1 },
     },

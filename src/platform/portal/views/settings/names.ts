@@ -29,14 +29,14 @@ export function revokeWarning(
 ): string {
   if (standard) {
     return (
-      "It is the standard token, which the platform printed at its start and the bot has in its .env. " +
-      "Without it the bot can do nothing. The next start of the platform makes a new one."
+      "The platform printed this token at its start, and the bot has it in .env. " +
+      "Without it the bot cannot work. The next start of the platform creates a new token."
     );
   }
   if (tokens === 1) {
-    return `It is the last token of @${username}. Without a token the bot can do nothing.`;
+    return `It is the last token of @${username}. Without a token the bot cannot work.`;
   }
-  return "Requests with it get 401.";
+  return "Requests with this token get 401.";
 }
 
 /** Returns the file name of a snapshot, with the time. */

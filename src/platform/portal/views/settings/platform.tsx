@@ -134,7 +134,7 @@ export function Snapshots() {
   return (
     <ListCard
       title="Snapshots"
-      hint="Copies of the whole state. They are gone when the platform stops, unless you download them."
+      hint="Copies of the whole state. They are lost when the platform stops. Download them to keep them."
       head={<Reset />}
       live={live}
       rows={live.data?.items.toReversed().map(snapshotRow)}

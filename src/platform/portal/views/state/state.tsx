@@ -30,7 +30,7 @@ function Crons({ crons }: { readonly crons: ReturnType<typeof useCrons> }) {
     <Section
       title="Cron"
       list={crons}
-      empty="No cron. bot.cron runs a handler at each moment of a pattern (docs/reference/timers.md)."
+      empty="No crons. bot.cron runs a handler on a schedule (docs/reference/timers.md)."
     >
       {crons.data?.map(({ name, pattern, timeZone, nextAt, last }) => (
         <li key={name}>

@@ -29,7 +29,7 @@ export function BotCard({ username }: { readonly username: string }) {
     >
       {live.data !== undefined && rows === undefined && (
         <p class="note">
-          {error ?? "This is not the status of a service-bot. The webhook works all the same."}
+          {error ?? "The answer is not the status of a service-bot. The webhook still works."}
         </p>
       )}
       {rows !== undefined && (

@@ -18,7 +18,7 @@ export function readBotStatus(raw: unknown): readonly StatusRow[] | undefined {
   const mode = text(status["mode"]);
   if (mode === undefined) return undefined;
   const rows: readonly (readonly [string, string | undefined, boolean?])[] = [
-    ["Ready", status["ready"] === true ? "yes" : "no: see its log", status["ready"] !== true],
+    ["Ready", status["ready"] === true ? "yes" : "no; read its log", status["ready"] !== true],
     ["Mode", `${mode}: ${text(status["modeReason"]) ?? ""}`, mode === "polling"],
     ...logRows(fields(status["log"])),
     ...inboxRows(status["inbox"]),
@@ -45,7 +45,7 @@ function logRows({ cursor, lastPollError, lagMs }: Fields) {
 const OLD_MS = 60_000;
 
 function inboxRows(inbox: unknown) {
-  if (inbox === null) return [["Inbox", "does not answer: look at DATABASE_URL", true]] as const;
+  if (inbox === null) return [["Inbox", "does not answer; check DATABASE_URL", true]] as const;
   const { pending, oldestPendingAgeMs, deadLetters } = fields(inbox);
   if (typeof pending !== "number") return [];
   const age = typeof oldestPendingAgeMs === "number" ? oldestPendingAgeMs : 0;
@@ -64,7 +64,7 @@ function requests({ perMinute, left, waiting }: Fields): string | undefined {
 function instances({ list, poller }: Fields): string | undefined {
   if (!Array.isArray(list)) return undefined;
   const reader = text(fields(poller)["holder"]);
-  return `${list.length}, ${reader === undefined ? "none reads the log" : `${reader} reads the log`}`;
+  return `${list.length}, ${reader === undefined ? "no instance reads the log" : `${reader} reads the log`}`;
 }
 
 function fields(value: unknown): Fields {

@@ -106,7 +106,7 @@ function Endpoint({ app: { webhook } }: AppProps) {
           },
           {
             ...{ name: "types", label: "Event types", kind: "checks" },
-            hint: "Without a choice the webhook gets every type, including new ones.",
+            hint: "Choose none to receive every type, including new ones.",
             options: options.map((option) => {
               return { ...option, checked: webhook.types.includes(option.value) };
             }),
