@@ -144,7 +144,7 @@ test("images are chosen, pasted and dropped, sent, and opened large, also under 
     { name: "<i>one</i>.png", mimeType: "image/png", buffer: Buffer.from(picture, "base64") },
     { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("no image") },
   ]);
-  await page.getByText("notes.txt: text/plain is not taken.").waitFor();
+  await page.getByText("notes.txt: text/plain is not an allowed type.").waitFor();
   await giveFile(page, "paste", "pasted.png");
   await giveFile(page, "drop", "dropped.png");
   const chosen = page.getByRole("list", { name: "Images to send" }).getByRole("listitem");

@@ -181,7 +181,7 @@ test("an event shows its tries and calls, runs again, is edited, and copied as c
   await readTrace(page);
   await copy(page, id);
   await page.keyboard.press("s");
-  await page.getByText(/Recognised as a repeat: 200 in \d+ ms. The handler did not run./).waitFor();
+  await page.getByText(/The bot recognised a repeat: 200 in \d+ ms. No handler ran./).waitFor();
   await page.getByText("sent by hand").waitFor();
   await edit(page);
   await eventually(async () => heard, ["hello <b>you</b>", "edited <b>you</b>"]);

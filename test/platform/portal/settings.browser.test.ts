@@ -62,7 +62,7 @@ async function issueAndRevoke(platform: Platform, page: Page): Promise<void> {
   const tokens = card(page, "Tokens of @bot");
   await tokens.getByText("standard", { exact: true }).waitFor();
   await tokens.getByRole("button", { name: /^Revoke/ }).click();
-  await page.getByText("It is the standard token").waitFor();
+  await page.getByText("The platform printed this token").waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
   await tokens.getByRole("checkbox", { name: "read", exact: false }).first().uncheck();
   await tokens.getByRole("checkbox", { name: "comments:write" }).uncheck();

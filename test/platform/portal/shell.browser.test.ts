@@ -128,7 +128,7 @@ test("a page needs the control token, says when the connection is lost, and goes
   expect(new URL(other.url()).hash).not.toContain(third.controlToken);
 });
 
-const REFUSED = "does not accept the control token";
+const REFUSED = "rejects the control token";
 
 /** Starts one platform after the other on the same port. */
 async function takePort(): Promise<(controlToken: string) => Promise<Platform>> {
