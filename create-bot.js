@@ -17,7 +17,7 @@ if (existsSync(bundle) && isAtLeast(20, 12)) {
   const { main } = require(bundle);
   process.exitCode = await main(argv, { root, origin: "registry" });
 } else if (existsSync(bundle)) {
-  process.exitCode = fail(`Node ${process.versions.node} is too old: 20.12 or newer is needed.`);
+  process.exitCode = fail(`create-bot.js needs Node 20.12 or newer (this is ${process.versions.node}).`);
 } else if (isAtLeast(22, 18)) {
   const { main } = await import("./src/create/main.ts");
   process.exitCode = await main(argv, { root, origin: "checkout", prepare: installCheckout });
@@ -48,13 +48,13 @@ async function runOnOwnNode() {
   process.on("SIGINT", () => {});
   return await new Promise((resolve) => {
     child.on("error", ({ message }) =>
-      resolve(fail(`${node} does not start: ${message}. Run npm ci in ${root}.`)),
+      resolve(fail(`Cannot start ${node}: ${message}. Run \`npm ci\` in ${root}.`)),
     );
     child.on("close", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
   });
 }
 
-/** Tells of what went wrong before there was a scaffolder to tell it. */
+/** Reports a failure before the scaffolder is loaded. */
 function fail(message) {
   console.error(`✖ ${message}`);
   if (argv.includes("--json")) console.log(JSON.stringify({ error: { message, conflicts: [] } }));
@@ -65,7 +65,7 @@ function fail(message) {
 function installCheckout() {
   const needed = ["typescript", "node", "@clack/core"];
   if (needed.every((name) => existsSync(join(root, "node_modules", name)))) return;
-  console.error("  npm ci in the checkout, once …");
+  console.error("  Running npm ci in the checkout …");
   const { spawnSync } = require("node:child_process");
   const { status } = spawnSync("npm ci --no-audit --no-fund --loglevel=error", {
     cwd: root,
@@ -74,5 +74,5 @@ function installCheckout() {
     stdio: ["ignore", 2, 2],
   });
   if (status === 0) return;
-  throw new Error(`npm ci failed in ${root}. Run it there by hand, then repeat this command.`);
+  throw new Error(`npm ci failed in ${root}. Run \`npm ci\` there, then run this command again.`);
 }

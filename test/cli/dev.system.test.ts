@@ -38,7 +38,7 @@ async function deliveredFolder(): Promise<string> {
 }
 
 describe("service-bot dev", () => {
-  test("starts both, starts the bot again when a file or .env has changed, and ends with both", {
+  test("starts both, starts the bot again when a file or .env changed, and ends with both", {
     timeout: 30_000,
   }, async () => {
     const folder = botFolder("hi");
@@ -61,7 +61,7 @@ describe("service-bot dev", () => {
     write("WORD");
     await dev.line((line) => line === "WORD is hello");
     writeFileSync(file, `${env}GREETING=good morning\nWEBHOOK_PATH=/two\n`);
-    await dev.line((line) => line.includes(".env has changed"));
+    await dev.line((line) => line.includes(".env changed"));
     await dev.line((line) => line === "WORD is good morning");
     await dev.line((line) => line.includes("ready") && line.endsWith("/two"));
     dev.kill("SIGTERM");
@@ -82,7 +82,7 @@ describe("service-bot dev", () => {
       fetch(`${url}/control/v1${path}`, { method, headers, body });
     await control("DELETE", "/tokens/t_1");
     await control("POST", "/tokens", '{"scopes":["read","dm"]}');
-    await dev.line((line) => line.includes("The app has a new token"));
+    await dev.line((line) => line.includes("the app has a new token"));
     const { code } = await runCommand([
       ...["trigger", "dm.message", "--wait"],
       ...["--platform", `${url}/#token=${token}`],
@@ -104,8 +104,8 @@ describe("service-bot dev", () => {
       usual.once("error", resolve).listen(3000, "127.0.0.1", () => resolve(undefined)),
     );
     const dev = serviceBot(["dev", "--entry", "main.ts"], { cwd: folder });
-    await dev.line((line) => line.includes(`port ${port} is taken`));
-    await dev.line((line) => line.includes("port 3000 is taken"));
+    await dev.line((line) => line.includes(`port ${port} is in use`));
+    await dev.line((line) => line.includes("port 3000 is in use"));
     await dev.line((line) => line.includes("ready"));
     const portal = await dev.line((line) => /portal +http/.test(line));
     const url = /http:\S+/.exec(portal)?.[0].replace(/\/$/, "") ?? "";
@@ -151,7 +151,7 @@ test.skipIf(!hasPty)(
     await dev.screen.shows("? keys", " bot ready");
     dev.type("\u0017");
     dev.type("follow");
-    await dev.screen.shows("Ignored");
+    await dev.screen.shows("is ignored");
     dev.type("d");
     await dev.screen.shows("Esc cancels");
     dev.type("quite well\r");

@@ -104,14 +104,14 @@ async function expectNpmCiFails(argv: readonly string[], node?: string): Promise
   const { code, out, err } = await create(argv, setup);
   expect(code).toBe(1);
   expect(err).toContain("npm ci in the checkout");
-  expect(err).toContain("Run it there by hand");
+  expect(err).toContain("Run `npm ci` there");
   expect(JSON.parse(out)).toEqual({ error: { message: expect.any(String), conflicts: [] } });
   expect(await everythingIn(cwd)).not.toContain("bot");
 }
 
 /** @returns the path of its create-bot.js */
 async function freshClone(clone: string): Promise<string> {
-  for (const path of ["create-bot.js", "package.json", "src/create", "templates", "scripts"]) {
+  for (const path of ["create-bot.js", "package.json", "src/core", "src/create", "templates", "scripts"]) {
     // The release check has a node_modules of its own, which no fresh clone has.
     const filter = (source: string) => !source.includes("node_modules");
     await cp(join(root, path), join(clone, path), { recursive: true, filter });

@@ -120,7 +120,7 @@ describe.skipIf(reason !== undefined)("while a bot runs behind PgBouncer", () =>
       expect(await running()).toBe(true);
       expect(await copy()).toMatchObject({
         code: 1,
-        err: expect.stringContaining("is used by a bot"),
+        err: expect.stringContaining("A bot uses"),
       });
       // It was not disturbed.
       const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });

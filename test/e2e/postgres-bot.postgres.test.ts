@@ -85,7 +85,7 @@ describe("npm run dev of a bot on PostgreSQL", () => {
     ["Correct the password in DATABASE_URL or PGPASSWORD.", /^PGPASSWORD=.*$/m, "PGPASSWORD=wrong"],
     ["Set the password in DATABASE_URL or PGPASSWORD.", /^PGPASSWORD=.*$/m, ""],
     [
-      "Make the database (createdb), or correct DATABASE_URL.",
+      "Create the database (createdb), or correct DATABASE_URL.",
       /^(DATABASE_URL=.*)\/bot$/m,
       "$1/other",
     ],

@@ -41,11 +41,11 @@ describe("PostgreSQL", () => {
     await createRole(session, role);
     const { url } = asRole(place, role);
     const at = () => examineDatabase({ DATABASE_URL: url, DATABASE_SCHEMA: place.schema });
-    expect(await at()).toEqual(failFindings(/may not make the schema/, /role/));
+    expect(await at()).toEqual(failFindings(/has no permission to create the schema/, /role/));
     await openAt(place);
     await session.query(`GRANT USAGE ON SCHEMA ${place.schema} TO ${role}`);
     await session.query(`GRANT SELECT ON ALL TABLES IN SCHEMA ${place.schema} TO ${role}`);
-    expect(await at()).toEqual(failFindings(/may not write to the tables/, /role/));
+    expect(await at()).toEqual(failFindings(/has no permission to write/, /role/));
     const all = `GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${place.schema} TO ${role}`;
     await session.query(all);
     expect(await at()).toEqual(okFindings(expect.stringMatching(/is writable/)));
