@@ -17,7 +17,9 @@ if (existsSync(bundle) && isAtLeast(20, 12)) {
   const { main } = require(bundle);
   process.exitCode = await main(argv, { root, origin: "registry" });
 } else if (existsSync(bundle)) {
-  process.exitCode = fail(`create-bot.js needs Node 20.12 or newer (this is ${process.versions.node}).`);
+  process.exitCode = fail(
+    `create-bot.js needs Node 20.12 or newer (this is ${process.versions.node}).`,
+  );
 } else if (isAtLeast(22, 18)) {
   const { main } = await import("./src/create/main.ts");
   process.exitCode = await main(argv, { root, origin: "checkout", prepare: installCheckout });

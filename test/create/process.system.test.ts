@@ -111,7 +111,14 @@ async function expectNpmCiFails(argv: readonly string[], node?: string): Promise
 
 /** @returns the path of its create-bot.js */
 async function freshClone(clone: string): Promise<string> {
-  for (const path of ["create-bot.js", "package.json", "src/core", "src/create", "templates", "scripts"]) {
+  for (const path of [
+    "create-bot.js",
+    "package.json",
+    "src/core",
+    "src/create",
+    "templates",
+    "scripts",
+  ]) {
     // The release check has a node_modules of its own, which no fresh clone has.
     const filter = (source: string) => !source.includes("node_modules");
     await cp(join(root, path), join(clone, path), { recursive: true, filter });
