@@ -102,7 +102,7 @@ test("npm run dev says that no server is there, and what to do", async () => {
   const { folder } = await bot(await reservePort());
   const running = dev(folder);
   const line = await running.line((text) => text.includes("ECONNREFUSED"));
-  expect(line).toContain("Nothing listens there: start PostgreSQL, or correct DATABASE_URL.");
+  expect(line).toContain("Start PostgreSQL, or correct DATABASE_URL.");
 });
 
 test("its own tests need no server", async () => {

@@ -13,7 +13,7 @@ describe("PostgreSQL", () => {
     const { findings } = await examine({ DATABASE_URL: place.url, DATABASE_SCHEMA: place.schema });
     const reported = findings.filter(({ area }) => area === "storage" || area === "inbox");
     expect(reported.map(({ what }) => what)).toEqual([
-      expect.stringMatching(/^PostgreSQL 18\S* keeps what is committed/),
+      expect.stringMatching(/^PostgreSQL 18\S* stores commits durably/),
       "pending: 0 events, no dead letters",
     ]);
   });

@@ -222,7 +222,7 @@ describe("a copy is refused", () => {
     onTestFinished(() => inbox.close());
     await expect(copy()).rejects.toMatchObject({
       code: "INBOX_IN_USE",
-      message: expect.stringContaining("stop it"),
+      message: expect.stringContaining("Stop it"),
     });
     const made = await look(place, "SELECT 1 FROM pg_namespace WHERE nspname = $1", [place.schema]);
     expect(made).toEqual([]);

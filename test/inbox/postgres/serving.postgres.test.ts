@@ -45,7 +45,7 @@ async function targetAt(place: Place) {
 
 const IN_USE = {
   code: "INBOX_IN_USE",
-  message: expect.stringMatching(/Stop (?:it|them) first.*15 s/),
+  message: expect.stringMatching(/Stop every instance first.*15 s/),
 };
 
 test("a bot that holds no lock is known by its sign of life, for 15 s", async () => {
