@@ -1,12 +1,11 @@
 import { chmod, cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import { run, tail } from "../src/create/io.ts";
 import { bundleLibrary } from "./pack/bundle.ts";
 import { buildPortal } from "./pack/portal.ts";
+import { root } from "./root.ts";
 
-/** The checkout. */
-export const root: string = fileURLToPath(new URL("..", import.meta.url));
+export { root };
 
 const src = join(root, "src");
 

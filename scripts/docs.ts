@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { root } from "./compile.ts";
+import { root } from "./root.ts";
 
-/** Programs that write parts of docs/, and pictures of all views, in the order in which they run. */
+/** Programs that write parts of docs/, and pictures to look at, in the order in which they run. */
 const generators = new Map([
   ["reference", "scripts/reference/main.ts"],
   ["configuration", "scripts/configuration/main.ts"],
@@ -13,19 +13,30 @@ const generators = new Map([
   ["growth", "bench/plot.ts"],
 ]);
 
+const programs = new Map([
+  ["site", "scripts/site/main.ts"],
+  ["site-pictures", "scripts/site/pictures.ts"],
+  ...generators,
+]);
+
 /**
- * Writes the generated parts of docs/, all of them or the named ones.
+ * Builds the documentation site, or writes the named parts of docs/. `all` stands for every generated part.
  *
- *     npm run docs -- [NAME...]
+ *     npm run docs
+ *     npm run docs -- NAME...
  */
 const { positionals } = parseArgs({ allowPositionals: true });
-const unknown = positionals.find((name) => !generators.has(name));
+const unknown = positionals.find((name) => name !== "all" && !programs.has(name));
 if (unknown !== undefined) {
-  console.error(`There is no ${unknown}. Choose from: ${[...generators.keys()].join(", ")}.`);
+  console.error(
+    `Unknown part: ${unknown}. Choose from: ${[...programs.keys(), "all"].join(", ")}.`,
+  );
   process.exit(2);
 }
-for (const [name, file] of generators) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
+const names = new Set(positionals.length === 0 ? ["site"] : positionals);
+if (names.has("all")) for (const name of generators.keys()) names.add(name);
+for (const [name, file] of programs) {
+  if (!names.has(name)) continue;
   console.log(`writing ${name}`);
   const { status } = spawnSync(process.execPath, [file], { cwd: root, stdio: "inherit" });
   if (status !== 0) process.exitCode = 1;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../compile.ts";
+import { root } from "../root.ts";
 
 /** A section of the documentation, as a heading of docs/README.md names it. */
 export interface Section {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { githubSlug } from "../../scripts/site/slug.ts";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -83,11 +84,7 @@ export function anchorsOf({ text }: Page): Set<string> {
   const anchors = new Set<string>();
   const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "");
   for (const [, heading = ""] of words.matchAll(/^#{1,6} (.*)$/gm)) {
-    const slug = heading
-      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\-_ ]/gu, "")
-      .replaceAll(" ", "-");
+    const slug = githubSlug(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1"));
     let anchor = slug;
     for (let n = 1; anchors.has(anchor); n++) anchor = `${slug}-${n}`;
     anchors.add(anchor);

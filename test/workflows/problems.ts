@@ -35,13 +35,16 @@ export function problemsOf(content: string): string[] {
   ];
 }
 
+/** Rights of a job that publishes to npm or to GitHub Pages. */
+const PUBLISHING = ["id-token", "pages"];
+
 function habitsOf(name: string, job: Job): string[] {
   const steps = job.steps ?? [];
   const rights = Object.entries(job.permissions ?? {}).filter(([, right]) => right !== "read");
-  const mayPublish = rights.some(([right]) => right === "id-token");
+  const mayPublish = rights.some(([right]) => PUBLISHING.includes(right));
   return [
     ...rights
-      .filter(([right]) => right !== "id-token")
+      .filter(([right]) => !PUBLISHING.includes(right))
       .map(([right]) => `${name} may write ${right}`),
     ...(job.uses === undefined && job["timeout-minutes"] === undefined
       ? [`${name} has no time limit`]

@@ -1,0 +1,42 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { installDependencies } from "../registry/install.ts";
+import { root } from "../root.ts";
+import { deadLinks } from "./dead-links.ts";
+
+const site = join(root, "site");
+
+export interface SiteOptions {
+  /** Path of the site on its host, with a slash at both ends. Default: `/`. */
+  readonly base?: string | undefined;
+  /** Address of the repository, for links to files that are no pages. Without it they are plain text. */
+  readonly repository?: string | undefined;
+  /** Default: `site/.vitepress/dist`. */
+  readonly folder?: string | undefined;
+}
+
+/**
+ * Builds the documentation site, after installing its tools if they are missing.
+ *
+ * @returns the folder with the site
+ * @throws {Error} if the build fails, or a link is dead
+ */
+export function buildSite({ base = "/", repository, folder }: SiteOptions = {}): string {
+  const out = folder ?? join(site, ".vitepress", "dist");
+  installDependencies(pathToFileURL(`${site}/`));
+  const program = join(site, "node_modules", "vitepress", "bin", "vitepress.js");
+  const { status } = spawnSync(
+    process.execPath,
+    [program, "build", site, "--base", base, "--outDir", out],
+    {
+      cwd: site,
+      env: { ...process.env, SITE_REPOSITORY: repository ?? "" },
+      stdio: "inherit",
+    },
+  );
+  if (status !== 0) throw new Error("the site cannot be built");
+  const dead = deadLinks(out, base);
+  if (dead.length > 0) throw new Error(`the site has dead links:\n${dead.join("\n")}`);
+  return out;
+}

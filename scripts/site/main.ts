@@ -1,0 +1,18 @@
+/**
+ * Builds the documentation site into `site/.vitepress/dist`, and fails on a dead link.
+ *
+ *     npm run docs
+ *
+ * `SITE_BASE` is its path on its host (default: `/`). `SITE_REPOSITORY` is the address of the repository.
+ */
+import { relative } from "node:path";
+import { root } from "../root.ts";
+import { buildSite } from "./build.ts";
+
+const { SITE_BASE: base, SITE_REPOSITORY: repository } = process.env;
+try {
+  console.log(`The site is in ${relative(root, buildSite({ base, repository }))}.`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

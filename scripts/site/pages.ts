@@ -1,0 +1,59 @@
+import { posix } from "node:path";
+
+/** Pages outside docs/, by their paths from the root, with their paths on the site. */
+const OTHERS: Readonly<Record<string, string>> = {
+  "site/index.md": "index.md",
+  "docs/README.md": "contents.md",
+  "CHANGELOG.md": "changelog.md",
+  "CONTRIBUTING.md": "contributing.md",
+  "SECURITY.md": "security.md",
+  "bench/README.md": "internals/benchmarks.md",
+};
+
+/** Folders and files with Markdown that is no page of the site, as globs from the root. */
+export const EXCLUDED: readonly string[] = [
+  "README.md",
+  "bench/!(README.md)",
+  "bench/*/**",
+  "scripts/**",
+  "site/!(index.md)",
+  "site/*/**",
+  "src/**",
+  "templates/**",
+  "test/**",
+];
+
+/** Returns the path of a file's page on the site; `undefined` if the file is no page. */
+export function pageOf(file: string): string | undefined {
+  const other = OTHERS[file];
+  if (other !== undefined) return other;
+  if (!file.startsWith("docs/") || !file.endsWith(".md")) return undefined;
+  return file.slice("docs/".length).replace(/(^|\/)README\.md$/, "$1index.md");
+}
+
+export interface Place {
+  /** Address of the repository, such as `https://github.com/someone/service-bot`. */
+  readonly repository?: string | undefined;
+}
+
+/**
+ * Returns the target of a link on the site. A page leads to its page, and any other file of the checkout to the
+ * repository.
+ *
+ * @param file the file with the link, from the root
+ * @returns `undefined` if the target is in the repository, and its address is missing
+ */
+export function siteTarget(
+  file: string,
+  target: string,
+  { repository }: Place = {},
+): string | undefined {
+  if (/^[a-z]+:|^#|^\//.test(target)) return target;
+  const [path = "", anchor] = target.split("#");
+  const found = posix.join(posix.dirname(file), decodeURI(path));
+  const hash = anchor === undefined ? "" : `#${anchor}`;
+  if (found === "README.md") return "/";
+  const page = pageOf(found);
+  if (page !== undefined) return `/${page}${hash}`;
+  return repository === undefined ? undefined : `${repository}/blob/main/${found}${hash}`;
+}
