@@ -90,10 +90,14 @@ const vueForPages = {
 
 /**
  * Points each link of a page to a page of the site or to the repository, and makes any other link plain text. Keeps
- * Vue out of inline code.
+ * Vue out of inline code, and empty cells out of the headers.
  */
 function adaptPage(tokens: readonly Token[], file: string, repository: string | undefined): void {
-  for (const { children } of tokens) {
+  for (const [index, { type, children }] of tokens.entries()) {
+    // An empty corner of a table is no header.
+    const [open, close] = [tokens[index - 1], tokens[index + 1]];
+    if (type === "inline" && open?.type === "th_open" && close && children?.length === 0)
+      open.tag = close.tag = "td";
     let isPlain = false;
     for (const token of children ?? []) {
       if (token.type === "link_open") {

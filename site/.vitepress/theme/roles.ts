@@ -1,0 +1,45 @@
+/** Corrects roles of the default theme that axe-core objects to, now and after each change of the page. */
+export function improveRoles(): void {
+  const observer = new MutationObserver(improve);
+  const attributeFilter = ["id", "aria-selected"];
+  observer.observe(document, { subtree: true, childList: true, attributeFilter });
+  improve();
+}
+
+function improve(): void {
+  document.querySelector(".VPHome")?.setAttribute("role", "main");
+  // The style sheet draws this letter, because the button is named "Search".
+  const letter = document.querySelector(".DocSearch-Button-Key:last-child");
+  if (letter?.textContent) letter.textContent = "";
+  // The heading around the arrow is the button.
+  for (const arrow of document.querySelectorAll(".VPSidebarItem .caret[role]")) {
+    for (const name of ["role", "tabindex", "aria-label"]) arrow.removeAttribute(name);
+  }
+  const box = document.querySelector(".VPLocalSearchBox[aria-expanded]");
+  if (box !== null) {
+    for (const name of ["aria-expanded", "aria-haspopup", "aria-owns"]) box.removeAttribute(name);
+    box.setAttribute("role", "dialog");
+    box.setAttribute("aria-label", "Search");
+  }
+  for (const key of document.querySelectorAll(".VPLocalSearchBox kbd[aria-label]"))
+    key.setAttribute("role", "img");
+  for (const item of document.querySelectorAll(
+    ".VPLocalSearchBox .results > li:is([id], [aria-selected])",
+  ))
+    improveResult(item);
+}
+
+/** Makes the link of a search result the option, because an option may not contain a link. */
+function improveResult(item: Element): void {
+  const link = item.querySelector("a");
+  if (link === null) return;
+  link.setAttribute("role", "option");
+  link.removeAttribute("aria-label");
+  for (const name of ["id", "aria-selected"]) {
+    const value = item.getAttribute(name);
+    if (value === null) continue;
+    link.setAttribute(name, value);
+    item.removeAttribute(name);
+  }
+  item.setAttribute("role", "none");
+}
