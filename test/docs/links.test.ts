@@ -6,7 +6,6 @@ import { anchorsOf, type Page, pages, root, targets } from "./markdown.ts";
 /** Where links may lead out of here. */
 const HOSTS = [
   "opentelemetry.io",
-  "arethetypeswrong.github.io",
   "core.telegram.org",
   "docs.npmjs.com",
   "docs.slack.dev",
@@ -20,7 +19,6 @@ const HOSTS = [
   "prometheus.io",
   "semver.org",
   "standardschema.dev",
-  "verdaccio.org",
   "www.npmjs.com",
 ];
 

@@ -9,7 +9,7 @@ import { INSTALL_TIMEOUT_MS, installPeer } from "../peers/install.ts";
 import { violationsOf } from "../platform/portal/support/axe.ts";
 import { openWindow } from "../platform/portal/support/page.ts";
 
-/** As on GitHub Pages. */
+/** GitHub Pages serves a project below its name. */
 const BASE = "/service-bot/";
 
 const folder = mkdtempSync(join(tmpdir(), "service-bot-site-"));
