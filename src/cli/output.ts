@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { fillLine } from "../core/fill.ts";
+import { fillLine, WIDTH } from "../core/fill.ts";
 import { printable, printableStyled, printableText } from "../core/safe-text.ts";
 
 // All output of the command line passes through this file, so that no control character in a text from outside reaches
@@ -19,6 +19,8 @@ export function printStyled(text: string): void {
   process.stdout.write(`${printableStyled(text)}\n`);
 }
 
+const FIRST_SENTENCE = /^.*?[.?](?=\s|$)/s;
+
 /** Prints one line of JSON with the fields of the API. Times are in ms since 1970. */
 export function printJson(value: unknown): void {
   print(JSON.stringify(value));
@@ -29,8 +31,9 @@ export function printError(text: string): void {
   const [first = "", ...rest] = printableText(text)
     .split("\n")
     .map((line) => (stream.isTTY ? fillLine(line) : line));
-  const problem = coloured("red", first, stream);
-  stream.write(`${[problem, ...rest].join("\n")}\n`);
+  const [problem] = FIRST_SENTENCE.exec(first) ?? [first];
+  const remedy = first.slice(problem.length);
+  stream.write(`${[coloured("red", problem, stream) + remedy, ...rest].join("\n")}\n`);
 }
 
 /** Colors a text on a terminal unless `NO_COLOR` is set. */
@@ -119,8 +122,14 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   return all
     .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "))
-    .map((line) => line.trimEnd())
+    .map((line) => cutToTerminal(line.trimEnd()))
     .join("\n");
+}
+
+/** Cuts a line that is wider than the terminal. A program that reads the output gets it whole. */
+function cutToTerminal(line: string, stream: NodeJS.WriteStream = process.stdout): string {
+  const columns = stream.isTTY ? stream.columns || WIDTH : Number.POSITIVE_INFINITY;
+  return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;
 }
 
 /** Formats a number with separators: "1,200". */

@@ -1,5 +1,5 @@
 /** In columns. Texts of the command line fit into it. */
-const WIDTH = 80;
+export const WIDTH = 80;
 
 /** A word. A command in backticks and a flag in brackets stay in one line. */
 const WORD = /(?:`[^`\n]*`|\[[^\]\n]*\]|\S)+/g;

@@ -198,7 +198,7 @@ function countRequests(registry: Registry) {
   );
   const circuits = new Gauge({
     name: "service_bot_circuit_open",
-    help: "1 while requests are held back.",
+    help: "1 while the bot pauses requests.",
     labelNames: ["circuit", "why"],
     registers: [registry],
   });

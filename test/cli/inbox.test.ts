@@ -122,7 +122,7 @@ describe("service-bot inbox", () => {
     expect(out).toMatch(/^evt_1 {2}dm\.message {2}dead letter\n/);
     expect(out).toContain('"excerpt": "text of evt_1"');
     expect(out).toMatch(/1 +dead +3 min ago +TypeError: boom/);
-    expect(out).toMatch(/service-bot inbox retry evt_1 /);
+    expect(out).toMatch(/service-bot inbox retry evt_1\n/);
     expect(out).toMatch(/service-bot inbox discard evt_1 --reason/);
     expect(out).not.toContain("--assume");
   });

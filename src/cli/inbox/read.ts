@@ -106,8 +106,10 @@ const timeHeads: Readonly<Record<EventState, string>> = {
 function hints({ id }: EventSummary): string {
   const word = quoted(id);
   return [
-    `${ownCommand()} inbox show ${word}   shows content, runs and remedies`,
-    `${ownCommand()} inbox retry ${word}  runs the event again`,
+    "# content, runs and remedies of an event",
+    `${ownCommand()} inbox show ${word}`,
+    "# run an event again",
+    `${ownCommand()} inbox retry ${word}`,
   ].join("\n");
 }
 
@@ -228,8 +230,8 @@ function remedies(event: EventDetails): string {
   if (event.state !== "dead") return "";
   const open = event.steps.filter(({ state }) => state === "open");
   const commands = commandsFor(event, open, discard);
-  const width = Math.max(...commands.map(([command]) => command.length));
-  const lines = commands.map(([command, why]) => `  ${command.padEnd(width)}  ${why}`);
+  // A shell ignores the comment, so both lines can be pasted.
+  const lines = commands.flatMap(([command, why]) => [`  # ${why}`, `  ${command}`]);
   return ["remedies", ...openNote(open), ...lines].join("\n");
 }
 

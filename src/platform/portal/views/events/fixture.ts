@@ -47,7 +47,7 @@ function expectation(calls: readonly CallRecord[] | undefined): readonly string[
     ? "bot.sent.map(({ imageKeys = [], ...said }) => ({ ...said, images: imageKeys.length }))"
     : "bot.sent";
   return [
-    "  // The answers when this was recorded.",
+    "  // The answers at the time of the recording.",
     `  assert.deepEqual(${sent}, ${literal(expected, "  ")});`,
   ];
 }
