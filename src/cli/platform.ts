@@ -166,7 +166,7 @@ function webhook({ url, control, controlToken }: Platform): string {
   }
   const body = quoted(JSON.stringify({ url: localWebhookUrl() }));
   const headers = `-H 'Content-Type: application/json' -H 'X-Control-Token: ${controlToken}'`;
-  return `No webhook is set, so the bot polls. Start with --webhook URL, or set the webhook now:
+  return `No webhook is set, so the bot polls. Use --webhook URL, or set it now:
 
   curl -X PUT ${url}/control/v1/webhook ${headers} -d ${body}`;
 }
