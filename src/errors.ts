@@ -204,12 +204,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** True when the error carries this code, be it ours or one of Node's system errors. */
+/** Returns whether an error has this code, of service-bot or of Node. */
 export function hasCode(error: unknown, code: string): boolean {
   return typeof error === "object" && error !== null && "code" in error && error.code === code;
 }
 
-/** The code of an error, be it ours or one of Node's or of a database; "" where there is none. */
+/** Returns the code of an error, of service-bot, Node or a database. "" if there is none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
