@@ -5,7 +5,7 @@ import { crc32, deflateSync } from "node:zlib";
 const SQUARE = 16;
 const SQUARES = 5;
 
-/** A picture of somebody's own, as a PNG: a pattern of 5 × 5 squares, the same on the left and the right. */
+/** Draws a picture of a user as a PNG: a symmetric pattern of 5 × 5 squares, made from the username. */
 export function badge(username: string): Uint8Array {
   const hash = createHash("sha256").update(username).digest();
   const size = SQUARE * SQUARES;

@@ -10,10 +10,10 @@ import { onReply } from "./handlers/reply.ts";
 import { onRepost } from "./handlers/repost.ts";
 import { onUnknown } from "./handlers/unknown.ts";
 
-/** The bot with its handlers. Options go before the environment; the tests use them. */
+/** Creates the bot with its handlers. Options override the environment; the tests use them. */
 export function createBot(options: BotOptions = {}): Bot {
   const bot = new Bot(options);
-  // Of commands and patterns the first one that matches handles a message or a mention; the rest goes to bot.on.
+  // The first matching command or pattern handles a message or mention. Handlers of bot.on get the rest.
   bot.hears("roll", onRoll);
   bot.command("help", { description: "lists the commands" }, (ctx) => onHelp(ctx, bot.commands));
   bot.on("dm.message", onDmMessage);
