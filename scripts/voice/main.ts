@@ -1,7 +1,7 @@
 /**
  * Checks the words of comments, messages and pages.
  *
- *     node scripts/voice/main.ts [PATH...]         words that readers stumble over; exit code 1 if there is one
+ *     node scripts/voice/main.ts [PATH...]         denied words and long lines; exit code 1 if there is one
  *     node scripts/voice/main.ts --count           their frequency, and the length of sentences
  *     node scripts/voice/main.ts --sample 40 [--seed N]
  *     node scripts/voice/main.ts --same-code REF   exit code 1 if more than comments changed since a commit
@@ -11,7 +11,7 @@ import { countTable } from "./count.ts";
 import { findIn } from "./rules.ts";
 import { changedCode } from "./same-code.ts";
 import { drawSample } from "./sample.ts";
-import { readTexts } from "./texts.ts";
+import { readLongLines, readTexts } from "./texts.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,14 +33,22 @@ if (values["same-code"] !== undefined) {
 } else if (values.sample !== undefined) {
   console.log(drawSample(readTexts(), Number(values.sample), Number(values.seed ?? Date.now())));
 } else {
-  const texts = readTexts().filter(
-    ({ file }) => positionals.length === 0 || positionals.some((path) => file.startsWith(path)),
-  );
-  const findings = findIn(texts);
-  for (const { file, line, kind, found, rule } of findings)
-    console.log(`${file}:${line} ${kind}: "${found}". Write: ${rule.instead}`);
-  if (findings.length > 0) {
-    console.log(`${findings.length} found`);
+  const wanted = ({ file }: { file: string }) =>
+    positionals.length === 0 || positionals.some((path) => file.startsWith(path));
+  const problems = [
+    ...findIn(readTexts())
+      .filter(wanted)
+      .map(
+        ({ file, line, kind, found, rule }) =>
+          `${file}:${line} ${kind}: "${found}". Write: ${rule.instead}`,
+      ),
+    ...readLongLines()
+      .filter(wanted)
+      .map(({ file, line }) => `${file}:${line}: longer than 120 characters. Wrap the line.`),
+  ];
+  for (const problem of problems) console.log(problem);
+  if (problems.length > 0) {
+    console.log(`${problems.length} found`);
     process.exitCode = 1;
   }
 }

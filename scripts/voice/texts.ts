@@ -26,11 +26,28 @@ const GENERATED = /^<!-- Written by/;
 
 /** Reads every text of the repository. */
 export function readTexts(): Text[] {
-  return listFiles().flatMap((file) => {
-    const source = readFileSync(join(root, file), "utf8");
-    if (CODE.test(file)) return codeTexts(file, source);
-    return GENERATED.test(source) ? [] : proseOf(file, source);
-  });
+  return readSources().flatMap(({ file, source }) =>
+    CODE.test(file) ? codeTexts(file, source) : proseOf(file, source),
+  );
+}
+
+/** Finds the lines of prose and comments that are longer than 120 characters and could be wrapped. */
+export function readLongLines(): { readonly file: string; readonly line: number }[] {
+  return readSources().flatMap(({ file, source }) =>
+    longLines(file, source).map((line) => ({ file, line })),
+  );
+}
+
+interface Source {
+  /** Path from the root. */
+  readonly file: string;
+  readonly source: string;
+}
+
+function readSources(): Source[] {
+  return listFiles()
+    .map((file) => ({ file, source: readFileSync(join(root, file), "utf8") }))
+    .filter(({ source }) => !GENERATED.test(source));
 }
 
 /** Lists the files with comments, messages or prose. `LICENSE` and texts of others are none of ours. */
@@ -87,9 +104,9 @@ function isMessage(words: string): boolean {
   );
 }
 
-/** Yields the string literals below a node; of a template, its text with `…` for each value. */
+/** Yields the string literals and texts of JSX below a node; of a template, its text with `…` for each value. */
 function* strings(node: Node): Generator<{ start: number; text: string }> {
-  if (node.type === "Literal" && typeof node["value"] === "string")
+  if ((node.type === "Literal" || node.type === "JSXText") && typeof node["value"] === "string")
     yield { start: node.start, text: node["value"] };
   if (node.type === "TemplateLiteral") {
     const quasis = node["quasis"] as { value: { cooked: string | null } }[];
@@ -101,15 +118,29 @@ function* strings(node: Node): Generator<{ start: number; text: string }> {
   }
 }
 
+/** Returns the numbers, from 1, of the long lines that `readLongLines` describes. */
+export function longLines(file: string, source: string): number[] {
+  const text = CODE.test(file) ? source : withoutBlocks(source);
+  const prose = CODE.test(file)
+    ? /^\s*(?:\/\/|\/?\*)(?! biome-ignore)/
+    : /^\s*(?!\s|\||#|!?\[[^\]]*\]\()/;
+  return text.split("\n").flatMap((line, index) => {
+    const wraps = / /.test([...line.trimStart()].slice(4, 120).join(""));
+    return [...line].length > 120 && wraps && prose.test(line) ? [index + 1] : [];
+  });
+}
+
+/** Empties the lines of code blocks and comments of a page, so that the numbers of the others stay. */
+function withoutBlocks(page: string): string {
+  const blank = (block: string) => block.replaceAll(/[^\n]+/g, "");
+  return page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank).replaceAll(/<!--[\s\S]*?-->/g, blank);
+}
+
 /** Returns the paragraphs, list items and table rows of a page, without its code blocks. */
 export function proseOf(file: string, source: string): Text[] {
-  const blank = (block: string) => block.replaceAll(/[^\n]+/g, "");
-  const text = source
-    .replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank)
-    .replaceAll(/<!--[\s\S]*?-->/g, blank);
   const texts: Text[] = [];
   let open = false;
-  for (const [index, line] of text.split("\n").entries()) {
+  for (const [index, line] of withoutBlocks(source).split("\n").entries()) {
     const starts = /^\s*(?:[-*] |\d+\. |\||#)/.test(line);
     if (line.trim() === "") open = false;
     else if (open && !starts) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { findIn } from "../../scripts/voice/rules.ts";
 import { drawSample } from "../../scripts/voice/sample.ts";
-import { codeTexts, proseOf } from "../../scripts/voice/texts.ts";
+import { codeTexts, longLines, proseOf } from "../../scripts/voice/texts.ts";
 
 const code = `
 /** What a lane has. */
@@ -67,4 +67,13 @@ test("a sample is the same for the same seed", () => {
   );
   expect(drawSample(texts, 5, 7)).toBe(drawSample(texts, 5, 7));
   expect(drawSample(texts, 5, 7)).not.toBe(drawSample(texts, 5, 8));
+});
+
+test("a long line is found in prose and in a comment, not in code, tables and addresses", () => {
+  const long = "word ".repeat(30).trim();
+  const page = ["A", long, `| ${long} |`, "```sh", long, "```", `- ${"x".repeat(150)}`];
+  expect(longLines("a.md", page.join("\n"))).toEqual([2]);
+  expect(longLines("a.ts", [`// ${long}`, `f("${long}");`, `   * ${long}`].join("\n"))).toEqual([
+    1, 3,
+  ]);
 });
