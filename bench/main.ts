@@ -25,7 +25,7 @@ async function main(args: readonly string[]): Promise<void> {
     document(readReport(), names);
     return;
   }
-  // Before a run of half an hour, not after it.
+  // Checks the page before a run of half an hour, not after it.
   if (wanted.document) insertReport(readFileSync(PAGE, "utf8"), emptyReport(wanted));
   installDependencies(new URL("./", import.meta.url));
   useLoadCore();
@@ -38,7 +38,7 @@ async function main(args: readonly string[]): Promise<void> {
   console.log(`All of it took ${secondsSince(began)}`);
 }
 
-/** The table, the targets, and what has failed; a target that is missed, or a failure, is an exit code of 1. */
+/** Prints the table, the targets and the failures. A missed target or a failure sets the exit code to 1. */
 function print({ sections, failures }: Report): void {
   console.log(`\n${table(sections)}`);
   const verdicts = judge(sections);
@@ -59,5 +59,5 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
-// A benchmark that failed may have left something open.
+// A failed benchmark may have left handles open.
 process.exit();

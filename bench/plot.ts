@@ -11,14 +11,14 @@ import { type Rates, StoredInboxes } from "./support/stored.ts";
 /** Events in the file. */
 const STORED = [0, 10_000, 100_000, 1_000_000, 5_000_000];
 
-/** Events that are stored and dispatched at each point. */
+/** Events stored and dispatched per point. */
 const COUNT = 20_000;
 
 const ROUNDS = 5;
 
 const PICTURE = new URL("../docs/images/growth.svg", import.meta.url);
 
-/** Measures every point in turn, so that what the machine does meanwhile meets all alike, and draws the medians. */
+/** Measures all points in turn, so that other work on the machine affects them alike, and draws the medians. */
 async function main(): Promise<void> {
   useLoadCore();
   console.log(environmentLine(environment()));

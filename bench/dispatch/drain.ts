@@ -10,7 +10,10 @@ const CONVERSATIONS = 4_000;
 /** The default of `CONCURRENCY`. */
 const DEFAULT = 16;
 
-/** `CONCURRENCY` of a busy bot whose handlers wait for the platform. Outcomes of one turn of the loop share a commit. */
+/**
+ * `CONCURRENCY` of a busy bot whose handlers wait for the platform. Outcomes of one turn of the event loop share a
+ * commit.
+ */
 const BUSY = 1_000;
 
 const unit = "events/s";
@@ -35,8 +38,8 @@ const busy: Figure = {
 };
 
 /**
- * Events drained per second from a file, with handlers that do nothing. Ours keeps the order of each conversation,
- * finds repeats, counts attempts before they begin, and has what was done on disk; plainjob is spared that.
+ * Events drained per second from a file, with handlers that do nothing. service-bot orders each conversation,
+ * deduplicates, counts attempts before they begin and writes every outcome to disk. plainjob does none of these.
  */
 export const benchmark: Benchmark = {
   title:

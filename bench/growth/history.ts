@@ -3,7 +3,7 @@ import { type Rates, StoredInboxes } from "../support/stored.ts";
 
 const target: Target = { number: 9, bound: 0.9, is: "at least" };
 
-/** The inbox in a file with a long history, beside one in an empty file. */
+/** An inbox in a file with a long history, compared with an inbox in an empty file. */
 export const benchmark: Benchmark = {
   title:
     "20,000 events stored and dispatched with 5,000,000 in the file, and with none (--quick: 10,000 with 200,000)",

@@ -3,15 +3,15 @@ import { makeEvents } from "../support/queue.ts";
 import { perSecond } from "../support/rate.ts";
 import { QueueFiles } from "../support/sqlite.ts";
 
-/** Events that wait in the hot lane. */
+/** Events waiting in the hot lane. */
 const HOT = 100_000;
 
-/** Lanes that are leased by one statement. */
+/** Lanes leased per statement. */
 const LIMIT = 50;
 
 const unit = "claims/s";
 
-/** One lane with 100,000 events beside 20,000 lanes, beside the same without it. */
+/** Claims of 20,000 lanes with and without a lane of 100,000 events among them. */
 export const benchmark: Benchmark = {
   title: `20,000 lanes claimed and completed in SQLite, ${LIMIT} at a time, beside a lane with 100,000 events (--quick: 8,000)`,
   async prepare({ quick }): Promise<Stage> {

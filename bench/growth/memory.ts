@@ -8,12 +8,12 @@ import type { MemoryProcess } from "../processes/memory.ts";
 import { makeBot } from "../support/bot.ts";
 import { copyHistory } from "../support/history.ts";
 
-/** `CONCURRENCY` of a busy bot, as bench/dispatch/drain.ts has it. */
+/** `CONCURRENCY` of a busy bot, as in bench/dispatch/drain.ts. */
 const LANES = 1_000;
 
 const MB = 2 ** 20;
 
-/** Memory of a process with a whole bot of the packed package: idle, and while it handles a long backlog. */
+/** Memory of a process that runs the packed package, idle and while it handles a long backlog. */
 export const benchmark: Benchmark = {
   title: `memory of a bot that handles 1,000,000 waiting events from SQLite, CONCURRENCY=${LANES} (--quick: 50,000)`,
   quickRounds: 1,
@@ -22,7 +22,7 @@ export const benchmark: Benchmark = {
     const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
     const modules = join(await makeBot(folder), "node_modules");
     const entry = pathToFileURL(join(modules, "service-bot", "dist", "index.js")).href;
-    // The process itself is TypeScript: with a cache nothing is loaded that makes JavaScript of it, as in a bot.
+    // The process runs TypeScript. The compile cache keeps the type stripper out of the memory that is measured.
     const env = { NODE_COMPILE_CACHE: join(folder, "cache") };
     const measure = async (backlog: number): Promise<Samples> => {
       const process = new Child<MemoryProcess>("processes/memory.ts", {
@@ -39,7 +39,7 @@ export const benchmark: Benchmark = {
       await process.stop();
       return { idle: idle / MB, more: (peak - idle) / MB, after: (rest - idle) / MB };
     };
-    // Fills the cache.
+    // Fills the compile cache before the first round.
     await measure(0);
     return {
       subjects: [() => measure(quick ? 50_000 : 1_000_000)],

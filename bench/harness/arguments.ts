@@ -2,19 +2,18 @@ import { parseArgs } from "node:util";
 import type { Benchmark } from "./benchmark.ts";
 import { FEWEST_ROUNDS } from "./document.ts";
 
-/** What was asked for on the command line. */
+/** The options of the command line. */
 export interface Wanted {
   readonly quick: boolean;
   readonly help: boolean;
-  /** Lower case; empty means all benchmarks. */
+  /** In lower case. Empty for all benchmarks. */
   readonly words: readonly string[];
-  /** Where it was said how many. */
   readonly rounds?: number;
-  /** The figures go into docs/internals/performance.md. */
+  /** True to write the figures into docs/internals/performance.md. */
   readonly document: boolean;
-  /** They are those of the last run, and nothing is measured. */
+  /** True to use the figures of the last run and measure nothing. */
   readonly fromLast: boolean;
-  /** Our own processes are profiled, which takes time of what is measured. */
+  /** True to profile service-bot's own processes, which slows them down. */
   readonly profile: boolean;
 }
 
@@ -27,7 +26,7 @@ export const USAGE = `npm run bench -- [--quick] [--only WORDS] [--rounds N] [--
   --from-last   with --document: writes those of the last run, bench/results/latest.json, and measures nothing
   --profile     prints where the processor's time goes in what is measured; profiles are in bench/results/profiles`;
 
-/** @throws {Error} a flag or its value cannot be used */
+/** @throws {Error} if a flag or its value is invalid */
 export function parseArguments(args: readonly string[]): Wanted {
   const { values } = parseArgs({
     args: [...args],
@@ -52,7 +51,7 @@ export function parseArguments(args: readonly string[]): Wanted {
   return wanted;
 }
 
-/** How many rounds are measured: of one benchmark, or of most of them. */
+/** Returns the number of rounds of a benchmark, or of most benchmarks if none is given. */
 export function roundsFor({ rounds, quick }: Wanted, benchmark?: Benchmark): number {
   return rounds ?? (quick ? (benchmark?.quickRounds ?? 3) : 5);
 }
@@ -65,7 +64,7 @@ function roundsOf(words: string): number {
   return rounds;
 }
 
-/** What is documented is one run of everything, of the amounts and rounds that the targets speak of. */
+/** Refuses partial runs, because the targets apply to a full run with the default amounts and rounds. */
 function refuseHalves({ document, fromLast, quick, words, rounds, profile }: Wanted): void {
   if (fromLast && !document) throw new Error("--from-last goes with --document");
   if (!document) return;

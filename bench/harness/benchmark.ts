@@ -1,58 +1,57 @@
-/** What a file `bench/<area>/<name>.ts` exports as `benchmark`. */
+/** The `benchmark` export of a file `bench/<area>/<name>.ts`. */
 export interface Benchmark {
-  /** One line: what is measured, and how much of it. */
+  /** One line that names the work and its amount. */
   readonly title: string;
-  /** How many rounds it has with `--quick`: fewer than others where no target speaks of its figures. Default 3. */
+  /** Rounds with `--quick`. Default 3. Fewer for figures without a target. */
   readonly quickRounds?: number;
-  /** False where each sample has new processes of its own: a round that is thrown away would warm nothing up. */
+  /** False if each sample starts new processes, because a warm-up round has no effect on them. */
   readonly warmUp?: false;
-  /** Starts what is measured, and what it is measured with. Not timed. */
+  /** Starts the processes of the benchmark. Not timed. */
   prepare(setting: Setting): Promise<Stage>;
 }
 
-/** How much is wanted of this run. */
+/** The amount of work in this run. */
 export interface Setting {
-  /** True with `--quick`: smaller amounts, same figures. */
+  /** True for smaller amounts and the same figures. */
   readonly quick: boolean;
 }
 
-/** A benchmark that is ready to be measured. */
+/** A benchmark that is ready to measure. */
 export interface Stage {
-  /** Each is measured once in every round. Nothing else runs meanwhile. */
+  /** Each subject is measured once per round. Nothing else runs meanwhile. */
   readonly subjects: readonly Subject[];
-  /** What is made of the samples, in the order of the table. */
+  /** Figures computed from the samples, in the order of the table. */
   readonly figures: readonly Figure[];
   /** Ends every process and removes every file. */
   close(): Promise<void>;
 }
 
-/** Measures once. The names of samples are the benchmark's own; no two subjects share one. */
+/** Measures once. No two subjects of a benchmark share a sample name. */
 export type Subject = () => Promise<Samples>;
 
 export type Samples = Readonly<Record<string, number>>;
 
 /** One line of the table. */
 export interface Figure {
-  /** In words. */
   readonly name: string;
-  /** The name of its samples. */
+  /** Name of its samples. */
   readonly sample: string;
   /** Such as `events/s`. */
   readonly unit: string;
   /**
-   * Physical limit or peer of the comparison, sampled in the same rounds; of several peers the one that has the most
-   * in a round. Absent for what others are compared with.
+   * Samples of the physical limit or the peer to compare with, taken in the same rounds. If there are several peers,
+   * the best of each round counts. Absent if the figure is itself a reference.
    */
   readonly against?: string | readonly string[];
-  /** What is asked of the ratio, or of the median where nothing is compared. */
+  /** Target of the ratio, or of the median if nothing is compared. */
   readonly target?: Target;
 }
 
-/** A bound that the project has set itself. */
+/** A bound that the project sets itself. */
 export interface Target {
-  /** Its number in docs/internals/performance.md; without one it stands in another document. */
+  /** Number in docs/internals/performance.md. Absent if another document defines the target. */
   readonly number?: number;
-  /** The bound itself still meets it. */
+  /** The bound itself meets the target. */
   readonly bound: number;
   readonly is: "at least" | "at most";
 }

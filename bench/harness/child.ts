@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { onCore, type Side } from "./cores.ts";
 import { startProfile, stopProfile } from "./profiler.ts";
 
-/** What a process of a benchmark can be asked; arguments and results are plain data. */
+/** Functions that a benchmark can call in its process. Arguments and results are plain data. */
 export type Handlers = {
   // biome-ignore lint/suspicious/noExplicitAny: each handler names its own arguments, which `never` and `unknown` forbid.
   readonly [name: string]: (...args: any[]) => unknown;
@@ -18,23 +18,21 @@ interface Question {
 
 type Reply = { readonly id: number } & ({ readonly value: unknown } | { readonly error: string });
 
-/** How a process is started. */
 export interface ChildOptions {
-  /** Core of the process. */
   readonly side: Side;
-  /** Its standard output goes to the terminal, or to /dev/null. Default `inherit`. */
+  /** Destination of its standard output: the terminal, or /dev/null. Default `inherit`. */
   readonly output?: "inherit" | "ignore";
-  /** Variables besides those of this process. */
+  /** Variables added to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Processes that have not ended. */
 const running = new Set<ChildProcess>();
 
-/** Own programs that are measured, which `--profile` looks into. */
+/** Measured programs of service-bot, which `--profile` profiles. */
 const profiled = new Set<Child<Handlers>>();
 
-/** Ends what a benchmark that failed has left behind. */
+/** Ends the processes that a failed benchmark has left. */
 export async function endChildren(): Promise<void> {
   await Promise.all(
     [...running].map(async (process) => {
@@ -45,23 +43,23 @@ export async function endChildren(): Promise<void> {
   );
 }
 
-/** Profiles every process that runs a program of `bench/processes` and is measured. */
+/** Starts a profile of every measured program of `bench/processes`. */
 export async function startProfiles(): Promise<void> {
   await Promise.all([...profiled].map((child) => child.call("startProfile")));
 }
 
-/** Ends what {@link startProfiles} began. @param folder of the files `<program>-<pid>.cpuprofile` */
+/** Stops the profiles. @param folder destination of the files `<program>-<pid>.cpuprofile` */
 export async function stopProfiles(folder: string): Promise<void> {
   await Promise.all([...profiled].map((child) => child.call("stopProfile", folder)));
 }
 
-/** A process of its own on the core of its side. */
+/** A child process on the core of its side. */
 export class Child<H extends Handlers> {
   readonly #process: ChildProcess;
   readonly #open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #asked = 0;
 
-  /** Runs a file by its path in `bench/`; it calls {@link answer}. */
+  /** @param file path in `bench/` of a program that calls {@link answer} */
   constructor(file: string, { side, output = "inherit", env = {} }: ChildOptions) {
     const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
     const stdio: StdioOptions = ["inherit", output, "inherit", "ipc"];
@@ -91,7 +89,7 @@ export class Child<H extends Handlers> {
     return this.#ask(name, args) as Promise<Awaited<ReturnType<H[N]>>>;
   }
 
-  /** Time of the processor that the process has used so far, in ms; other work on the machine hardly changes it. */
+  /** CPU time of the process so far, in ms. Other work on the machine hardly changes it. */
   cpuMs(): Promise<number> {
     return this.#ask("cpuMs", []) as Promise<number>;
   }
@@ -120,7 +118,7 @@ export class Child<H extends Handlers> {
   }
 }
 
-/** Questions that every process answers. */
+/** Handlers of every process. */
 const builtIn: Handlers = {
   cpuMs: () => {
     const { user, system } = process.cpuUsage();
@@ -130,7 +128,7 @@ const builtIn: Handlers = {
   stopProfile,
 };
 
-/** Answers in the process itself until the benchmark lets go of it, or dies. */
+/** Answers calls of the benchmark until the benchmark disconnects or dies. */
 export function answer(own: Handlers): void {
   const handlers = { ...builtIn, ...own };
   process.on("message", async ({ id, name, args }: Question) => {

@@ -4,16 +4,16 @@ import type { Result } from "./results.ts";
 import { cells, HEAD, isNumeric, readable, type Section } from "./table.ts";
 import { judge, type Verdict, verdictOf } from "./targets.ts";
 
-/** Names of the two parts of docs/internals/performance.md that a run writes, in `<!-- NAME:begin -->`, `<!-- NAME:end -->`. */
+/** Generated parts of docs/internals/performance.md, between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. */
 type Part = "targets" | "figures";
 
-/** Targets are medians of at least so many rounds. */
+/** Fewest rounds of a documented target. */
 export const FEWEST_ROUNDS = 5;
 
 /**
- * Writes a report into a page: the targets where the page begins, and a table for each benchmark where it ends.
+ * Writes a report into a page: the targets at its beginning, and a table for each benchmark at its end.
  *
- * @throws {Error} a part has no place
+ * @throws {Error} if the page has no markers for a part
  */
 export function insertReport(page: string, report: Report): string {
   const { sections, failures } = report;
@@ -65,8 +65,8 @@ function targetRow({ target, result }: Verdict, sections: readonly Section[]): s
 }
 
 /**
- * @param names of all benchmarks
- * @throws {Error} it is no report of a whole run
+ * @param names names of all benchmarks
+ * @throws {Error} if the report does not cover a full run
  */
 export function requireWhole(report: Report, names: readonly string[]): void {
   const { quick, rounds, sections, failures } = report;

@@ -1,7 +1,7 @@
 import { cpus, release, totalmem, type } from "node:os";
 import { coresLine } from "./cores.ts";
 
-/** Where the figures come from. */
+/** The machine of a run. */
 export interface Environment {
   readonly node: string;
   readonly cpu: string;
@@ -9,7 +9,7 @@ export interface Environment {
   /** In GiB. */
   readonly memory: number;
   readonly system: string;
-  /** Cores of what is measured and of its load. */
+  /** Cores of the measured process and of the load. */
   readonly pinned: string;
 }
 

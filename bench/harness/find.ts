@@ -1,18 +1,18 @@
 import { readdirSync } from "node:fs";
 import type { Benchmark } from "./benchmark.ts";
 
-/** A benchmark by its place: `bench/platform/delivery.ts` is `platform/delivery`. */
+/** A benchmark, named after its file: `bench/platform/delivery.ts` is `platform/delivery`. */
 export interface Named {
   readonly name: string;
   readonly benchmark: Benchmark;
 }
 
-/** Folders of `bench/` that hold no benchmarks. */
+/** Folders of `bench/` without benchmarks. */
 const OTHERS = ["harness", "node_modules", "peers", "processes", "results", "support"];
 
 const root = new URL("../", import.meta.url);
 
-/** Every benchmark there is, in the order of the names. */
+/** Returns every benchmark, sorted by name. */
 export async function findBenchmarks(): Promise<Named[]> {
   const areas = readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !OTHERS.includes(entry.name))
@@ -26,9 +26,9 @@ export async function findBenchmarks(): Promise<Named[]> {
 }
 
 /**
- * Those that one of the words fits; all of them without words.
+ * Returns the benchmarks that match one of the words, or all benchmarks without words.
  *
- * @throws {Error} a word fits none
+ * @throws {Error} if a word matches no benchmark
  */
 export function choose(all: readonly Named[], words: readonly string[]): readonly Named[] {
   const fits = ({ name, benchmark }: Named, word: string) =>

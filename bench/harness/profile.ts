@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { Profiler } from "node:inspector";
 import { fileURLToPath } from "node:url";
 
-/** Profiles of the last run with `--profile`, as Chromium and speedscope open them. */
+/** Profiles of the last run with `--profile`, in the format of Chromium and speedscope. */
 export const PROFILES: string = fileURLToPath(new URL("../results/profiles/", import.meta.url));
 
 const ROOT = new URL("../../", import.meta.url).href;
@@ -11,17 +11,17 @@ const ROOT = new URL("../../", import.meta.url).href;
 const GROUPS = 24;
 const FUNCTIONS = 40;
 
-/** Functions in which V8 counts time that is no work. */
+/** V8 counts idle time in this function. */
 const IDLE = "(idle)";
 
-/** A function that took time by itself. */
+/** A function with self time. */
 interface Place {
   /** Folder of `src`, package, or part of Node. */
   readonly group: string;
   readonly name: string;
 }
 
-/** Makes the folder for the profiles of one benchmark. */
+/** Creates an empty folder for the profiles of one benchmark. */
 export function profileFolder(benchmark: string): string {
   const folder = `${PROFILES}${benchmark.replace("/", "-")}/`;
   rmSync(folder, { recursive: true, force: true });
@@ -29,7 +29,7 @@ export function profileFolder(benchmark: string): string {
   return folder;
 }
 
-/** Self time by group and by function, a table for each profile of a folder. */
+/** Returns self time by group and by function, with one table per profile of a folder. */
 export function profileTables(folder: string): string {
   const files = readdirSync(folder).filter((file) => file.endsWith(".cpuprofile"));
   return files.map((file) => tableOf(file, readProfile(`${folder}${file}`))).join("\n\n");
@@ -69,15 +69,15 @@ function selfTimes({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): 
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((c) => [c, id])));
   const times = new Map<number, number>();
   samples.forEach((id, nth) => {
-    // A delta is the time before its sample: what ran until the next one has the next delta.
+    // A delta is the time before its sample. The time after a sample is therefore the next delta.
     times.set(id, (times.get(id) ?? 0) + Math.max(0, timeDeltas[nth + 1] ?? 0));
   });
   return [...times].map(([id, us]) => [placeOf(id, byId, parents), us]);
 }
 
 /**
- * A native function, such as a statement of SQLite, belongs to the function of `src` or Node that called it, through
- * whatever package.
+ * Attributes a native function, such as an SQLite statement, to the function of `src` or Node that called it. Packages
+ * in between do not count.
  */
 function placeOf(
   id: number,

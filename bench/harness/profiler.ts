@@ -2,14 +2,14 @@ import { writeFileSync } from "node:fs";
 import type { Session } from "node:inspector/promises";
 import { basename, join } from "node:path";
 
-/** Time between two samples, in µs. */
+/** Sampling interval in µs. */
 const INTERVAL = 200;
 
 let session: Session | undefined;
 
-/** Begins a CPU profile of this process. */
+/** Starts a CPU profile of this process. */
 export async function startProfile(): Promise<void> {
-  // Loaded on demand, because each process has this module and its memory may be measured.
+  // Loaded on demand because every process loads this module, and some measure their memory.
   const inspector = await import("node:inspector/promises");
   session = new inspector.Session();
   session.connect();
@@ -18,7 +18,7 @@ export async function startProfile(): Promise<void> {
   await session.post("Profiler.start");
 }
 
-/** Ends the profile and writes it into a folder. */
+/** Stops the profile and writes it into a folder. */
 export async function stopProfile(folder: string): Promise<void> {
   const { profile } = (await session?.post("Profiler.stop")) ?? {};
   const program = basename(process.argv[1] ?? "process", ".ts");

@@ -3,20 +3,20 @@ import { fileURLToPath } from "node:url";
 import type { Environment } from "./environment.ts";
 import type { Section } from "./table.ts";
 
-/** A benchmark that did not come to its end. */
+/** A benchmark that failed. */
 export interface Failure {
   /** `area/name`. */
   readonly benchmark: string;
   readonly message: string;
 }
 
-/** A run, or as much of it as is over. */
+/** A run, or its finished part. */
 export interface Report {
-  /** When it began; ISO 8601. */
+  /** Start of the run, in ISO 8601. */
   readonly at: string;
   readonly environment: Environment;
   readonly quick: boolean;
-  /** Of each benchmark, unless it has fewer with `--quick`. */
+  /** Rounds per benchmark. With `--quick` a benchmark may have fewer. */
   readonly rounds: number;
   readonly sections: readonly Section[];
   readonly failures: readonly Failure[];
@@ -30,11 +30,11 @@ export function writeReport(report: Report, file: URL = LATEST): void {
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
 }
 
-/** @throws {Error} there is none */
+/** @throws {Error} if there is no report */
 export function readReport(file: URL = LATEST): Report {
   if (!existsSync(file)) {
     throw new Error(`There is no ${fileURLToPath(file)}: \`npm run bench\` writes it`);
   }
-  // JSON has no NaN, and a report has no null.
+  // JSON writes NaN as null, and a report has no other null.
   return JSON.parse(readFileSync(file, "utf8"), (_, value) => value ?? Number.NaN);
 }

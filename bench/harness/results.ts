@@ -1,23 +1,23 @@
 import type { Figure, Target } from "./benchmark.ts";
 import type { Measured } from "./rounds.ts";
 
-/** A figure as it was measured. */
+/** A measured figure. */
 export interface Result {
   readonly figure: string;
   readonly unit: string;
   readonly median: number;
   readonly min: number;
   readonly max: number;
-  /** What the ratio is to; absent where there is none. */
+  /** Name of the reference of the ratio. Absent without a reference. */
   readonly against?: string;
-  /** The median of the rounds' own ratios. */
+  /** Median of the ratios of the rounds. */
   readonly ratio?: number;
   readonly target?: Target;
-  /** One value for each round. */
+  /** One value per round. */
   readonly rounds: readonly number[];
 }
 
-/** Makes the figures of what was measured. */
+/** Computes the figures from the samples. */
 export function resultsOf(figures: readonly Figure[], measured: Measured): Result[] {
   return figures.map((figure) => {
     const rounds = samplesOf(figure.sample, measured);
@@ -34,7 +34,7 @@ export function resultsOf(figures: readonly Figure[], measured: Measured): Resul
   });
 }
 
-/** The middle one; of an even number, the mean of the two in the middle. */
+/** Returns the middle value, or the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];
@@ -52,13 +52,13 @@ function comparison(
   const own = samplesOf(sample, measured);
   const peers = typeof against === "string" ? [against] : against;
   const others = peers.map((peer) => samplesOf(peer, measured));
-  // Round by round: what slowed the machine down for a while slowed both down.
+  // Compares within each round, because a slow phase of the machine affects both sides of a round.
   const best = own.map((_, round) => Math.max(...others.map((each) => each[round] ?? Number.NaN)));
   const ratios = own.map((value, round) => value / (best[round] ?? Number.NaN));
   return { against: nameOf(peers, figures, measured), ratio: median(ratios) };
 }
 
-/** Of several peers the one with the highest median: it is the best one in most rounds. */
+/** Returns the peer with the highest median, which is the best peer in most rounds. */
 function nameOf(peers: readonly string[], figures: readonly Figure[], measured: Measured): string {
   const sorted = peers.toSorted(
     (a, b) => median(samplesOf(b, measured)) - median(samplesOf(a, measured)),

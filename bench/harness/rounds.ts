@@ -1,11 +1,11 @@
 import type { Samples, Subject } from "./benchmark.ts";
 
-/** The samples of every round by their names. */
+/** Samples of every round, by sample name. */
 export type Measured = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Measures every subject once in each round, after one round to warm up that is thrown away. The order turns with
- * every round: what the machine does meanwhile meets all of them alike.
+ * Measures every subject once per round, after a warm-up round that is discarded. The order rotates with each round, so
+ * that other work on the machine affects all subjects alike.
  *
  * @param isWarm called before the first round that counts
  */

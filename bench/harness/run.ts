@@ -9,10 +9,9 @@ import { type Measured, measureRounds } from "./rounds.ts";
 import type { Section } from "./table.ts";
 
 /**
- * Measures one benchmark after the other. One that fails is in the report with what it said, and does not keep the
- * others from being measured.
+ * Runs one benchmark after the other. A failure is recorded in the report, and the next benchmark runs.
  *
- * @param keep called with the report so far, after each
+ * @param keep called after each benchmark with the report so far
  */
 export async function runAll(
   chosen: readonly Named[],
@@ -27,7 +26,7 @@ export async function runAll(
   return report;
 }
 
-/** A report of a run that has not begun. */
+/** Returns the report of a run that has not begun. */
 export function emptyReport(wanted: Wanted): Report {
   const at = new Date().toISOString();
   const { quick } = wanted;
@@ -61,7 +60,7 @@ async function measure({ name, benchmark }: Named, wanted: Wanted): Promise<Sect
     measured = await measureRounds(stage.subjects, roundsFor(wanted, benchmark), warmUp, isWarm);
     if (folder !== undefined) await stopProfiles(folder);
   } catch (error) {
-    // What has failed may not close either; it is the first error that tells why.
+    // A failed benchmark may fail to close as well. The first error explains the cause.
     await stage.close().catch(() => undefined);
     throw error;
   }

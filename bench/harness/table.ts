@@ -10,7 +10,7 @@ export interface Section {
 
 export const HEAD: readonly string[] = ["", "median", "lowest to highest", "unit", "ratio", "to"];
 
-/** All results as one table of text. */
+/** Formats all results as one table of text. */
 export function table(sections: readonly Section[]): string {
   const rows = sections.flatMap(({ results }) => results.map(indented));
   const widths = [HEAD, ...rows].reduce<number[]>(
@@ -25,20 +25,19 @@ export function table(sections: readonly Section[]): string {
   return [line(HEAD, widths), ...lines].join("\n");
 }
 
-/** Below the title of their benchmark. */
 function indented(result: Result): string[] {
   const [figure, ...others] = cells(result);
   return [`  ${figure}`, ...others];
 }
 
-/** A result in the columns of {@link HEAD}. */
+/** Returns the cells of a result, in the columns of {@link HEAD}. */
 export function cells({ figure, median, min, max, unit, ratio, against }: Result): string[] {
   const range = `${readable(min)} to ${readable(max)}`;
   const compared = ratio === undefined ? "" : ratio.toFixed(2);
   return [figure, readable(median), range, unit, compared, against ?? ""];
 }
 
-/** Numbers stand on the right of their column, words on the left. */
+/** Returns whether a column holds numbers, which are aligned to the right. */
 export function isNumeric(column: number): boolean {
   return [1, 2, 4].includes(column);
 }
@@ -50,7 +49,7 @@ function line(cells: readonly string[], widths: readonly number[]): string {
   return padded.join("  ").trimEnd();
 }
 
-/** Three digits, or all of those before the point. */
+/** Formats a number with three significant digits, or with all digits of its integer part. */
 export function readable(value: number): string {
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
   return value.toLocaleString("en-US", {

@@ -23,7 +23,10 @@ const peers: Readonly<Record<string, FormatName>> = {
   bolt: "slack",
 };
 
-/** One event in a delivery: verified, deduplicated, stored, handled and its outcome stored, beside servers that forget. */
+/**
+ * Deliveries of one event. service-bot verifies, deduplicates, stores and handles the event, and records its outcome.
+ * The peers store nothing.
+ */
 export const benchmark: Benchmark = {
   title: "10,000 deliveries of one event, 64 connections (--quick: 2,000)",
   async prepare({ quick }): Promise<Stage> {

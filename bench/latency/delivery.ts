@@ -3,10 +3,10 @@ import { type Latencies, LatencyLab, type Receiving } from "../support/latency.t
 import { percentile } from "../support/percentile.ts";
 import { perSecond } from "../support/rate.ts";
 
-/** Deliveries per second, of one event each. */
+/** Deliveries per second. Each has one event. */
 const RATE = 1_000;
 
-/** What the target speaks of is measured for longer. */
+/** In seconds. The rate with a target is measured for longer. */
 const QUICK_SECONDS = { "1k": 0.25, half: 0.5 };
 
 const WORDS: Readonly<Record<Receiving, string>> = {
@@ -15,10 +15,10 @@ const WORDS: Readonly<Record<Receiving, string>> = {
 };
 
 /**
- * How long a sender waits for its answer, and how long it takes until the handler begins, beside a server that
- * checks the signature and keeps nothing. The load has a schedule that no answer delays: an acknowledgement counts
- * from the time that its delivery was due. The handler counts from the moment when the last byte of the request had
- * been handed to the socket.
+ * Latency of the acknowledgement and of the start of the handler. The peer is a server that verifies the signature and
+ * stores nothing. Deliveries follow a fixed schedule that slow answers do not delay. An acknowledgement is measured
+ * from the time its delivery was due. The handler is measured from the moment the last byte of the request was written
+ * to the socket.
  */
 export const benchmark: Benchmark = {
   title:
@@ -45,9 +45,9 @@ export const benchmark: Benchmark = {
   },
 };
 
-/** How many deliveries the bot acknowledges in a second when all are due at once, on 64 connections. */
+/** Returns the deliveries per second that the bot acknowledges on 64 connections if all are due at once. */
 async function highestRate(lab: LatencyLab, count: number): Promise<number> {
-  // Once for the compiler; the others take part in that.
+  // Warms up the compiler.
   for (const name of ["bare", "bot"] as const) await lab.run(name, count);
   const { ms } = await lab.run("bot", count);
   return perSecond(count, ms);

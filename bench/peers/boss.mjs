@@ -5,7 +5,7 @@ export const QUEUE = "event";
 
 export const toJob = (event) => ({ data: messageEvent(event) });
 
-/** pg-boss without schedules, with a queue whose jobs have no groups and no keys. @param max connections */
+/** Opens pg-boss without schedules. The jobs of its queue have no groups and no keys. @param max connections */
 export async function openBoss({ url, schema }, max) {
   const boss = new PgBoss({ connectionString: url, schema, schedule: false, max });
   boss.on("error", (error) => console.error(error));

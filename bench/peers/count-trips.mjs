@@ -2,19 +2,19 @@ import pg from "pg";
 
 let trips = 0;
 
-// What pools and clients run goes through here; a query object is one statement as well.
+// Pools and clients both run their queries through this method. A query object counts as one statement.
 const query = pg.Client.prototype.query;
 pg.Client.prototype.query = function count(...args) {
   trips += 1;
   return query.apply(this, args);
 };
 
-/** How many queries this process has sent. */
+/** Returns the number of queries that this process has sent. */
 export function tripsSoFar() {
   return trips;
 }
 
-/** What some work takes, in time and round trips. */
+/** Measures the time and the round trips of some work. */
 export async function measured(work) {
   const before = tripsSoFar();
   const started = performance.now();

@@ -4,8 +4,8 @@ import { messageEvent } from "../support/message.ts";
 import { measured, tripsSoFar } from "./count-trips.mjs";
 
 /**
- * As in its documentation, "Performance": the settings behind the figures that it gives itself. Jobs have
- * no queue names and no keys, which would make it slower: their order is not kept, repeats are not found.
+ * Settings behind the figures in its documentation, chapter "Performance". Jobs have no queue names and no keys, which
+ * would slow it down. Their order is not kept, and duplicates are not found.
  */
 const BEST = {
   concurrentJobs: 24,
@@ -50,7 +50,7 @@ answer({
     };
     const runner = await run({ preset, noHandleSignals: true, taskList: { [TASK]: handle } });
     await done.promise;
-    // Returns once the last outcomes are written.
+    // Resolves once the last outcomes are written.
     await runner.stop();
     return { ms: performance.now() - started, trips: tripsSoFar() - before };
   },

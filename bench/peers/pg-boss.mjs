@@ -3,8 +3,8 @@ import { openBoss, QUEUE, toJob } from "./boss.mjs";
 import { measured, tripsSoFar } from "./count-trips.mjs";
 
 /**
- * Large batches, the next one fetched as soon as one is done, by two workers. Each job has an outcome of its
- * own, as it has with the others.
+ * Two workers with large batches, which fetch the next batch as soon as a batch is done. Each job has its own outcome,
+ * as with the other peers.
  */
 const BEST = {
   batchSize: 500,

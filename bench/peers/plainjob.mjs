@@ -8,7 +8,7 @@ const TYPE = "event";
 
 let queue;
 
-/** A worker takes one job after the other, and waits for nothing while there are any: a second one adds nothing. */
+/** One worker. It runs one job after the other without waiting, so a second worker adds nothing. */
 answer({
   open({ url }) {
     const connection = better(new Database(fileOf(url)));
@@ -27,7 +27,7 @@ answer({
       if (handled === count) stopped = worker.stop();
     };
     const worker = defineWorker(TYPE, handle, { queue, logger: silent, pollIntervall: 1 });
-    // Returns once the last job is marked as done.
+    // Resolves once the last job is marked as done.
     await worker.start();
     const ms = performance.now() - started;
     await stopped;

@@ -1,9 +1,8 @@
-/** The path in `file:/path`. */
+/** Returns the path of a `file:` URL. */
 export const fileOf = (url) => url.replace(/^file:/, "");
 
 const nothing = () => undefined;
 
-/** A logger that says nothing. */
 export const silent = {
   trace: nothing,
   debug: nothing,

@@ -17,8 +17,8 @@ const poller: Figure = {
 };
 
 /**
- * How fast a bot gets through a log that has grown while it was away. What the target speaks of is the poller's
- * work: to fetch, check and store every page durably. Handling goes on in the same process after that and beside it.
+ * Speed of catching up with an event log after a downtime. The target applies to the poller, which fetches, checks and
+ * durably stores every page. A whole bot also handles the events in the same process.
  */
 export const benchmark: Benchmark = {
   title: `an event log of 50,000 events in pages of ${LIMIT} (--quick: 5,000), read from its beginning to its end`,

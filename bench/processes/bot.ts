@@ -4,26 +4,25 @@ import { monotonicNow } from "../support/clock.ts";
 import { makeFolder } from "../support/folder.ts";
 import { startOnPort, webhookEnv } from "../support/webhook-bot.ts";
 
-/** When the handler of an event began, by the number in the event's id. */
+/** Start time of each handler run, by the number in the event's id. */
 export type Begun = readonly (readonly [number: number, at: number])[];
 
-/** Work of the handler: none, the time at which it begins, or an answer to the platform. */
+/** Work of the handler: none, recording its start time, or sending a message to the platform. */
 type Handler = "nothing" | "notes" | "replies";
 
 export interface BotSetting {
   readonly handler: Handler;
-  /** Variables besides those of {@link webhookEnv}. */
+  /** Variables added to those of {@link webhookEnv}. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A whole bot on a file. */
 const folder = makeFolder();
 let bot: Bot;
 let begun = new Map<number, number>();
 let awaited: { readonly count: number; done(): void } | undefined;
 
 const handlers = {
-  /** Resolves to its origin. */
+  /** Resolves to the origin of the bot. */
   start: async ({ handler, env = {} }: BotSetting): Promise<string> => {
     const database = `file:${folder.file("bot.db")}`;
     bot = new Bot({ loopGuard: false, env: { ...webhookEnv(database, "warn"), ...env } });
@@ -39,9 +38,9 @@ const handlers = {
     }
     return await startOnPort(bot);
   },
-  /** Resolves when nothing is left to handle, and every outcome is stored. */
+  /** Resolves once no event is left to handle and every outcome is stored. */
   idle: (): Promise<void> => bot.idle(),
-  /** Waits until so many events have been handled, and nothing is left. Then it counts from 0 again. */
+  /** Waits until `count` events have been handled and the bot is idle. Then resets the count. */
   handled: async (count: number): Promise<Begun> => {
     await new Promise<void>((resolve) => {
       awaited = { count, done: resolve };

@@ -9,12 +9,12 @@ import { Poller } from "../../src/poller/poller.ts";
 import { answer } from "../harness/child.ts";
 import { makeFolder } from "../support/folder.ts";
 
-/** Longer than any round: the log is read once. */
+/** In ms. Longer than any round, so that the log is read only once. */
 const NEVER = 3_600_000;
 
 const apiKey = "sbk_bench_bench";
 
-/** From the first request until everything that was read is in the inbox. */
+/** Measures the time from the first request until every event read is in the inbox. */
 class Watch {
   #first = 0;
   readonly #stored = Promise.withResolvers<number>();
@@ -22,7 +22,7 @@ class Watch {
     if (this.#first === 0) this.#first = performance.now();
     return fetch(url, init);
   };
-  /** The poller says so when a round is over. */
+  /** The poller logs the end of a round. */
   readonly log: Logger = createLogger({
     level: "info",
     secrets: [],
@@ -33,7 +33,7 @@ class Watch {
     },
   });
 
-  /** In milliseconds. */
+  /** In ms. */
   get elapsed(): number {
     return performance.now() - this.#first;
   }
@@ -44,7 +44,7 @@ class Watch {
 }
 
 const handlers = {
-  /** The poller with an inbox of its own, without anything that handles events. Resolves to milliseconds. */
+  /** Runs the poller with its own inbox and no dispatcher. Resolves to the duration in ms. */
   poller: async (baseUrl: string): Promise<number> => {
     const folder = makeFolder();
     const watch = new Watch();
@@ -73,7 +73,7 @@ const handlers = {
     folder.remove();
     return ms;
   },
-  /** A whole bot, whose handler does nothing. Resolves to the milliseconds until everything was handled. */
+  /** Runs a whole bot with an empty handler. Resolves to the ms until every event was handled. */
   bot: async (baseUrl: string): Promise<number> => {
     const folder = makeFolder();
     const watch = new Watch();

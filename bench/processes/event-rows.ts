@@ -4,15 +4,15 @@ import { answer } from "../harness/child.ts";
 import { makeFolder } from "../support/folder.ts";
 import { messageOf } from "../support/formats.ts";
 
-/** As many as SQLite is quickest with. */
+/** Rows per transaction. SQLite is fastest at about this size. */
 const TRANSACTION = 500;
 
 const folder = makeFolder();
 let files = 0;
 
-/** What taking events cannot do without: their rows, in a file with the same tables, indexes and settings. */
+/** The least work that storing events needs: their rows, in a file with the same tables, indexes and settings. */
 const handlers = {
-  /** Writes so many rows into a new file. Resolves to the milliseconds it took. */
+  /** Writes `count` rows into a new file. Resolves to the duration in ms. */
   insert: (count: number): number => {
     files += 1;
     const file: OpenFile = openFile(folder.file(`rows-${files}.db`));

@@ -10,20 +10,20 @@ import { countStatements } from "../support/statements.ts";
 import { startOnPort, webhookEnv } from "../support/webhook-bot.ts";
 
 /**
- * Use of the layer by the handler of a message. `none`: the bot has neither state nor timers. `unused`: it has both,
- * with a cron, and the handler uses nothing. `by hand`: it counts in a table of its own, as without the layer.
+ * Use of state and timers by the handler of a message. With `none`, the bot has neither. With `unused`, the bot has
+ * both and a cron, and the handler uses none of them. With `by hand`, the handler counts in its own table instead.
  */
 export type Use = "none" | "unused" | "state" | "timer" | "by hand";
 
 export interface Run {
   readonly ms: number;
-  /** Time of the processor in this process, in ms. Other work on the machine hardly changes it. */
+  /** CPU time of this process, in ms. Other work on the machine hardly changes it. */
   readonly cpuMs: number;
-  /** Statements on SQLite, round trips on PostgreSQL; with the handler's own. */
+  /** Statements on SQLite, round trips on PostgreSQL. Includes those of the handler. */
   readonly statements: number;
 }
 
-/** In ms. Timers that never fire here. */
+/** In ms. Delay of timers that never fire during a run. */
 const HOUR_MS = 3_600_000;
 
 interface Counter {
@@ -34,9 +34,9 @@ const counter: z.ZodType<Counter> = z.object({ count: z.number().default(0) });
 
 const statements = countStatements();
 
-/** Handles as many events as there are in a database, with a whole bot. */
+/** Runs a whole bot that handles all events of a database. */
 const handlers = {
-  /** Fills the database, and resolves to the time from the first handler until the last outcome is recorded. */
+  /** Fills the database. Resolves to the time from the first handler until the last outcome is recorded. */
   run: async (
     use: Use,
     options: QueueOptions,
@@ -64,7 +64,7 @@ const handlers = {
       if (use === "timer") await ctx.later("remind", HOUR_MS, { text: "hello" });
       await counters?.increment(ctx.payload.conversationId);
     });
-    // A second type, as most bots have: a bot with one has no places to keep for others.
+    // A second type, as in most bots. A bot with only one type reserves no places for other types.
     bot.on("mention", () => undefined);
     await startOnPort(bot);
     await all.promise;

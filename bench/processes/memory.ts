@@ -7,17 +7,17 @@ type Bot = InstanceType<ServiceBot["Bot"]>;
 
 const INTERVAL_MS = 50;
 
-/** After this nothing of what was done is under way any more. */
+/** In ms. Background work of the bot has ended by then. */
 const REST_MS = 500;
 
 let bot: Bot | undefined;
 
-/** Resident memory of a process with a whole bot of the packed package, in bytes. */
+/** Measures the resident memory of a process that runs the packed package, in bytes. */
 const handlers = {
   /**
-   * Starts a bot on a file, and has it handle what waits there. A bot of an earlier call is stopped.
+   * Starts a bot on a file and handles every waiting event. Stops the bot of an earlier call first.
    *
-   * @param entry file of the package's entry
+   * @param entry path of the package's entry file
    */
   run: async (
     entry: string,

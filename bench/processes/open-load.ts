@@ -4,31 +4,31 @@ import { Connection } from "../support/connection.ts";
 import { formats } from "../support/formats.ts";
 import { frame } from "../support/frame.ts";
 
-/** Deliveries of one event each, at their times, whatever has become of those before. */
+/** A load of deliveries, each with one event, sent on a schedule that slow answers do not delay. */
 export interface OpenLoad {
-  /** Origin, `http:` alone. */
+  /** Origin. `http:` only. */
   readonly url: string;
-  /** The number of the first event; the others follow. */
+  /** Number of the first event. The numbers of the next events follow. */
   readonly from: number;
   readonly count: number;
-  /** Deliveries per second, evenly spread; absent, all are due at once. */
+  /** Deliveries per second, evenly spread. If absent, all are due at once. */
   readonly rate?: number;
   readonly connections: number;
 }
 
-/** Times in milliseconds, one for each delivery in the order of the numbers. */
+/** Times in ms, one per delivery in the order of the numbers. */
 export interface OpenLoadResult {
-  /** From the time that it was due until its answer had been read. */
+  /** From the due time until the answer was read. */
   readonly acknowledged: readonly number[];
-  /** When its last byte had been handed to the socket, on `monotonicNow`. */
+  /** When the last byte was written to the socket, on `monotonicNow`. */
   readonly sent: readonly number[];
-  /** From the time that it was due until then. */
+  /** From the due time until the last byte was written. */
   readonly late: readonly number[];
-  /** From the first that was due to the last answer. */
+  /** From the first due time to the last answer. */
   readonly ms: number;
 }
 
-/** A schedule that waits for nobody: where no connection is free, the wait belongs to the delivery. */
+/** A schedule that does not slow down. If no connection is free, the wait counts as latency of the delivery. */
 class Schedule {
   readonly #frames: readonly Buffer[];
   readonly #idle: Connection[];
@@ -47,7 +47,7 @@ class Schedule {
     this.#open = frames.length;
   }
 
-  /** @throws {Error} an answer is not 200 to 299 */
+  /** @throws {Error} if an answer is not 200 to 299 */
   async run(): Promise<OpenLoadResult> {
     this.#tick();
     await this.#done.promise;
@@ -59,7 +59,7 @@ class Schedule {
     };
   }
 
-  /** Timers are good to a millisecond. This looks as often as the loop turns. */
+  /** Timers are accurate to 1 ms only. `setImmediate` checks on every turn of the event loop. */
   #tick(): void {
     this.#sendDue();
     if (this.#open > 0 && this.#sent.length < this.#frames.length) setImmediate(() => this.#tick());
@@ -70,7 +70,7 @@ class Schedule {
       const nth = this.#sent.length;
       const bytes = this.#frames[nth];
       if (bytes === undefined || this.#due(nth) > monotonicNow()) return;
-      // In turn, so that each connection is used.
+      // Round-robin, so that every connection is used.
       const connection = this.#idle.shift();
       if (connection === undefined) return;
       connection.send(bytes, (error) => this.#settle(nth, connection, error));
@@ -95,7 +95,7 @@ class Schedule {
 }
 
 const handlers = {
-  /** Makes, signs and sends them. Rejects when an answer is not 200 to 299. */
+  /** Creates, signs and sends the deliveries. Rejects if an answer is not 200 to 299. */
   run: async (load: OpenLoad): Promise<OpenLoadResult> => {
     const { url, from, count, rate = Number.POSITIVE_INFINITY } = load;
     const { host } = new URL(url);

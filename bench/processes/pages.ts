@@ -9,10 +9,10 @@ const CONVERSATIONS = 200;
 /** The answer of `GET /me`. */
 const PROFILE = Buffer.from(JSON.stringify({ username: "bot" }));
 
-/** By what `since` says; the page without it is the first. */
+/** Pages by the value of `since`. The first page has none. */
 const pages = new Map<string | null, Buffer>();
 
-/** An event log whose pages were made beforehand: what it takes to serve one is next to nothing. */
+/** An event log with pages prepared in advance, so that serving a page costs next to nothing. */
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
   const isLog = pathname.endsWith("/events");
@@ -22,7 +22,7 @@ const server = createServer((request, response) => {
 });
 
 const handlers = {
-  /** Makes a log of so many full pages, and the empty one behind them. Resolves to its origin. */
+  /** Creates a log of `count` full pages with an empty page at the end. Resolves to its origin. */
   listen: (count: number): Promise<string> => {
     let since: string | null = null;
     for (let page = 0; page < count; page += 1) {

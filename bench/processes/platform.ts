@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { answer } from "../harness/child.ts";
 import { listenOnLoopback } from "../support/loopback.ts";
 
-/** Answer to every GET: a profile, and an event log without events. */
+/** Answer to every GET: a profile and an empty event log. */
 const NOTHING = JSON.stringify({
   username: "bot",
   ...{ events: [], cursor: "evt_000000000001" },
@@ -14,8 +14,8 @@ let messages = 0;
 let awaited: { readonly count: number; done(): void } | undefined;
 
 /**
- * The cheapest platform that node:http makes: it takes messages of a conversation, counts them, and answers as
- * platform-api-v1.md has it.
+ * The cheapest platform on node:http. It accepts and counts messages of a conversation, and answers as
+ * platform-api-v1.md requires.
  */
 const server = createServer((request, response) => {
   request.resume();
@@ -37,9 +37,9 @@ const server = createServer((request, response) => {
 });
 
 const handlers = {
-  /** Resolves to its origin. */
+  /** Resolves to the origin of the server. */
   listen: (): Promise<string> => listenOnLoopback(server),
-  /** Resolves to the number of messages when there are so many, and counts from 0 again. */
+  /** Resolves to the number of messages once there are `count`, and resets the count. */
   received: async (count: number): Promise<number> => {
     await new Promise<void>((resolve) => {
       awaited = { count, done: resolve };

@@ -5,7 +5,7 @@ import { drainInbox } from "../support/drain.ts";
 import { fillInbox, openInbox, toNewEvent } from "../support/inbox.ts";
 import type { Measured, QueueEvent, QueueOptions } from "../support/queue.ts";
 
-/** Three times as many as one statement completes: two rounds are in the database while a third one is at work here. */
+/** Three times the size of one completing statement. Two rounds are in the database while a third runs here. */
 const MANY = 3_000;
 
 const LEASE_MS = 30_000;
@@ -21,7 +21,7 @@ async function measured(work: () => Promise<unknown>): Promise<Measured> {
   return { ms: performance.now() - started, trips: trips - before };
 }
 
-/** Our own: with deduplication, lanes, fences, attempts, and the done events kept. */
+/** The queue of service-bot, with deduplication, lanes, fences and attempts. It keeps done events. */
 const handlers = {
   open: async (options: QueueOptions): Promise<void> => {
     inFile = readDatabase(options.url).kind === "sqlite";
@@ -35,14 +35,14 @@ const handlers = {
       for (const batch of batches) await inbox.put(batch.map(toNewEvent), "webhook");
     }),
   ingestTogether: (events: readonly QueueEvent[], together: number): Promise<Measured> => {
-    // One iterator for all of them: each takes what is next.
+    // One iterator shared by all deliveries. Each takes the next event.
     const left = events.map(toNewEvent).values();
     const deliver = async () => {
       for (const event of left) await inbox.put([event], "webhook");
     };
     return measured(async () => {
       await Promise.all(Array.from({ length: together }, deliver));
-      // A file tells its lanes of what has come when it is asked what is ready: that belongs to it.
+      // In a file, `nextReadyIn` writes the lanes of new events. That work is part of ingestion.
       await inbox.nextReadyIn();
     });
   },
@@ -51,12 +51,12 @@ const handlers = {
     const begin = () => {
       began = { at: performance.now(), trips };
     };
-    // In a file the first claim tells the lanes of what has come: that belongs to it.
+    // In a file, the first claim writes the lanes of new events. That work is part of the drain.
     if (inFile) begin();
     await drainInbox(inbox, { concurrency, ...(inFile ? {} : { onBegin: begin }) });
     return { ms: performance.now() - began.at, trips: trips - began.trips };
   },
-  /** Claims and completes, without a dispatcher, until so many lanes were claimed. */
+  /** Claims and completes `lanes` lanes without a dispatcher. */
   claim: (lanes: number, limit: number): Promise<Measured> =>
     measured(async () => {
       for (let claimed = 0; claimed < lanes; ) {

@@ -16,9 +16,9 @@ let files = 0;
 const MAX_BACKLOG = 100_000_000;
 let inbox = openInbox();
 
-/** Our own receiver with an inbox on the disk, without anything that handles events. */
+/** A receiver with an inbox on disk and no dispatcher. */
 const handlers = {
-  /** Resolves to its origin. */
+  /** Resolves to the origin of the receiver. */
   listen: async (): Promise<string> => {
     const log = createLogger({ level: "warn", secrets: [SECRET] });
     const bot = {};
@@ -34,9 +34,9 @@ const handlers = {
     const { url } = await listen(toNodeListener({ webhook: receiver, health }), "127.0.0.1", 0);
     return url;
   },
-  /** Resolves when the lanes know of what has come, which otherwise the next claim would write. */
+  /** Writes the lanes of new events, because the next claim would otherwise do that work. */
   finish: (): Promise<unknown> => inbox.nextReadyIn(),
-  /** Begins a new file, because a backlog that only grows is not what a bot has. */
+  /** Starts a new file, because the backlog of a real bot does not only grow. */
   settle: async (): Promise<void> => {
     await inbox.close();
     inbox = openInbox();

@@ -3,21 +3,21 @@ import { Connection } from "../support/connection.ts";
 import { type FormatName, formats } from "../support/formats.ts";
 import { frame } from "../support/frame.ts";
 
-/** Requests to make before they are sent. */
+/** Requests to create before they are sent. */
 export interface Requests {
-  /** Origin, `http:` alone. */
+  /** Origin. `http:` only. */
   readonly url: string;
   readonly format: FormatName;
   readonly count: number;
-  /** How many events each has; where others have one alone, that is 1. */
+  /** Events per request. 1 for formats without batches. */
   readonly events: number;
-  /** The number of the first one: numbers that were not used before make events that are new. */
+  /** Number of the first request. Unused numbers create new events. */
   readonly from: number;
 }
 
 let ready: { readonly url: string; readonly frames: readonly Buffer[] } | undefined;
 
-/** Keeps `connections` requests under way until each was sent once. */
+/** Keeps `connections` requests in flight until every request was sent once. */
 async function send(connections: number): Promise<number> {
   if (ready === undefined) throw new Error("call `make` before `send`");
   const { url, frames } = ready;
@@ -46,7 +46,7 @@ async function send(connections: number): Promise<number> {
 }
 
 const handlers = {
-  /** Makes and signs the requests of the next `send`: what that costs is nobody's time. */
+  /** Creates and signs the requests of the next `send`, outside of the measured time. */
   make: ({ url, format, count, events, from }: Requests): void => {
     const { host } = new URL(url);
     const frames = Array.from({ length: count }, (_, nth) =>
@@ -54,7 +54,7 @@ const handlers = {
     );
     ready = { url, frames };
   },
-  /** Resolves to how long it took, in ms. Rejects when an answer is not 200 to 299. */
+  /** Resolves to the duration in ms. Rejects if an answer is not 200 to 299. */
   send: (connections: number): Promise<number> => send(connections),
 };
 

@@ -10,7 +10,7 @@ import type { BarePlatform } from "../processes/platform.ts";
 import { makeBot } from "../support/bot.ts";
 import { type Program, start } from "../support/start.ts";
 
-/** By the names of their samples. */
+/** Programs by sample name. */
 type Programs = Readonly<Record<string, Program>>;
 
 const bots = [
@@ -19,7 +19,7 @@ const bots = [
   { sample: "fresh", words: "a bot without a database file yet" },
 ];
 
-/** The starter as it is generated, with the packed service-bot, beside the smallest server of Express. */
+/** The generated starter with the packed service-bot, compared with the smallest Express server. */
 export const benchmark: Benchmark = {
   title: "the starter from `node src/main.ts` to its first 200 of /readyz, and its memory",
   warmUp: false,
@@ -83,7 +83,7 @@ function programsOf(bot: string, origin: string, folder: string): Programs {
   };
 }
 
-/** Makes their database files, and has the system read what they are made of. */
+/** Creates the database files, and loads the programs into the page cache. */
 async function startOnce(programs: Programs): Promise<void> {
   for (const program of Object.values(programs)) {
     const { stop } = await start(program, await reservePort());
@@ -92,8 +92,8 @@ async function startOnce(programs: Programs): Promise<void> {
 }
 
 /**
- * In turns. The quickest of so many starts of each, in milliseconds: whatever else the machine does meanwhile
- * only adds to them.
+ * Starts the programs in turn. Returns the fastest start of each in ms, because other work on the machine can only add
+ * to it.
  */
 async function starts(programs: Programs, folder: string, { quick }: Setting): Promise<Samples> {
   const quickest: Record<string, number> = {};
@@ -108,14 +108,14 @@ async function starts(programs: Programs, folder: string, { quick }: Setting): P
   return quickest;
 }
 
-/** The file of an earlier round is gone with it. */
+/** Uses a new database file, as on the first start. */
 function withoutFile({ auto }: Programs, folder: string, turn: number): Programs {
   if (auto === undefined) return {};
   const file = join(folder, `new-${process.hrtime.bigint()}-${turn}.db`);
   return { fresh: { ...auto, env: { ...auto.env, DATABASE_URL: `file:${file}` } } };
 }
 
-/** Two seconds after they were ready, side by side: they do nothing. Nothing is collected for it. */
+/** Measures idle memory two seconds after the programs were ready, side by side. Forces no garbage collection. */
 async function memories(programs: Programs, { quick }: Setting): Promise<Samples> {
   const samples: Record<string, number> = {};
   const measure = async ([name, program]: [string, Program]) => {

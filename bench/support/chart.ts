@@ -2,7 +2,7 @@ import { COLOURS, count, fixed, GRID, opening, TEXT, text } from "./svg.ts";
 
 /** One line of a chart. Its points are in the order of `x`. */
 export interface Series {
-  /** In words; stands beside the last point. */
+  /** Label beside the last point. */
   readonly name: string;
   readonly points: readonly Point[];
 }
@@ -15,23 +15,23 @@ export interface Point {
 
 export interface Chart {
   readonly title: string;
-  /** What the axes show, with their units. */
+  /** Labels of the axes, with units. */
   readonly axes: { readonly x: string; readonly y: string };
-  /** One, or two. */
+  /** One or two. */
   readonly series: readonly Series[];
 }
 
 const WIDTH = 800;
 const HEIGHT = 400;
-/** What the lines are drawn in. */
+/** The plot area. */
 const AREA = { left: 72, top: 74, right: 580, bottom: 330 };
 
-/** The lowest distance between two names at the end of their lines. */
+/** Smallest distance between two names at the ends of their lines. */
 const APART = 44;
 
 /**
- * A picture of some lines, as SVG that can stand on a light page and on a dark one. The x axis is logarithmic, and has
- * its 0 one step before the first point that is not 0; the y axis begins at 0.
+ * Draws a line chart as SVG that is readable on a light page and on a dark page. The x axis is logarithmic, with 0 one
+ * step before the first positive point. The y axis begins at 0.
  */
 export function lineChart({ title, axes, series }: Chart): string {
   const points = series.flatMap((each) => each.points);
@@ -59,7 +59,7 @@ interface Place {
   readonly y: number;
 }
 
-/** Where each of these is from left to right. */
+/** Returns a function from values to horizontal positions. */
 function acrossOf(values: readonly number[]): (x: number) => number {
   const first = Math.min(...values.filter((x) => x > 0));
   const before = values.includes(0) ? 1 : 0;
@@ -69,7 +69,7 @@ function acrossOf(values: readonly number[]): (x: number) => number {
   return (x) => AREA.left + margin + (steps(x) / all) * (AREA.right - AREA.left - 2 * margin);
 }
 
-/** Round numbers from 0 until one is not below the highest value: four to eight of them. */
+/** Returns four to eight round numbers from 0 up to the highest value or beyond. */
 export function ticksUpTo(highest: number): number[] {
   const power = 10 ** Math.floor(Math.log10(highest));
   const step = [0.2, 0.5, 1, 2].map((each) => each * power).find((each) => highest / each <= 6);
@@ -77,7 +77,7 @@ export function ticksUpTo(highest: number): number[] {
   return Array.from({ length: Math.ceil(highest / by) + 1 }, (_, nth) => nth * by);
 }
 
-/** The names keep their distance, and their order. */
+/** Returns the positions of the names, which keep their distance and their order. */
 function namesOf(ends: readonly number[]): number[] {
   const [first, second] = ends;
   if (first === undefined || second === undefined || Math.abs(first - second) >= APART)
@@ -105,7 +105,7 @@ function line(places: readonly Place[], colour = TEXT): string {
   return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2.5" stroke-linejoin="round"/>${dots.join("")}`;
 }
 
-/** The name of a line, and what its last point is beside its first one. */
+/** Draws the name of a line, and the ratio of its last point to its first. */
 function label({ name, points }: Series, y: number, colour = TEXT): string {
   const [first, last] = [points[0]?.y ?? Number.NaN, points.at(-1)?.y ?? Number.NaN];
   const x = AREA.right + 12;
@@ -113,7 +113,7 @@ function label({ name, points }: Series, y: number, colour = TEXT): string {
   return text(x, y, name, { colour, weight: 600 }) + text(x, y + 20, share, { size: 14 });
 }
 
-/** 10,000, and 5 million */
+/** Such as 10,000 or 5 million. */
 function short(value: number): string {
   return value >= 1_000_000 ? `${value / 1_000_000} million` : count(value);
 }

@@ -1,17 +1,18 @@
-/** Milliseconds on CLOCK_MONOTONIC, with digits down to about 1 µs. */
+/** Returns the time on CLOCK_MONOTONIC in ms, accurate to about 1 µs. */
 export function monotonicNow(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** A process that tells its `monotonicNow`. */
+/** A process that reports its `monotonicNow`. */
 interface Timed {
   call(name: "now"): Promise<number>;
 }
 
 /**
- * Times of two processes can be subtracted where the machine has one such clock for all of them, as Linux has.
+ * Checks that the times of two processes can be subtracted. They can if the machine has one monotonic clock for all
+ * processes, as Linux has.
  *
- * @throws {Error} a process has another one
+ * @throws {Error} if a process has another clock
  */
 export async function requireOneClock(processes: readonly Timed[]): Promise<void> {
   for (const process of processes) {

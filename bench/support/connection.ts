@@ -2,17 +2,17 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /**
- * One kept connection to an `http:` origin that sends whole requests as bytes and reads as much of an answer as is
- * needed to know its end: a sender must not be slower than what it measures. One request at a time.
+ * A keep-alive connection to an `http:` origin, for one request at a time. It sends prepared bytes and parses only
+ * enough of an answer to find its end, because a sender must not be slower than the server it measures.
  */
 export class Connection {
   readonly #socket: Socket;
   #settle: ((error?: Error) => void) | undefined;
-  /** What has come of a head that has not ended. */
+  /** Received bytes of an incomplete head. */
   #head: Buffer = EMPTY;
-  /** How many bytes of the body are to come; "head" before that is known, "chunks" where only its end tells. */
+  /** Missing bytes of the body. "head" until the length is read, "chunks" for a chunked body. */
   #missing: number | "head" | "chunks" = 0;
-  /** The last bytes of a body in chunks. */
+  /** Last bytes of a chunked body. */
   #tail = "";
 
   /** Connects to an origin. */
@@ -32,7 +32,7 @@ export class Connection {
     );
   }
 
-  /** Sends one request; `settle` is called once its answer has ended, with an error unless it was 200 to 299. */
+  /** Sends one request. Calls `settle` once its answer has ended, with an error unless the answer was 200 to 299. */
   send(bytes: Buffer, settle: (error?: Error) => void): void {
     this.#settle = settle;
     this.#head = EMPTY;

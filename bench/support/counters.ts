@@ -4,9 +4,9 @@ import type { QueueOptions } from "./queue.ts";
 
 const { Sqlite, pg } = drivers;
 
-/** A counter for each conversation in a table beside the inbox, as an author has it without `ctx.state()`. */
+/** A counter per conversation in a table beside the inbox, as an author would write it without `ctx.state()`. */
 export interface Counters {
-  /** Reads the counter and writes it, in a transaction of its own. */
+  /** Increments the counter in its own transaction. */
   increment(key: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ const READ = "SELECT value FROM counter WHERE key = $1";
 const WRITE =
   "INSERT INTO counter VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
 
-/** Connections of a pool, as pg has them by default. */
+/** Connections of a pool. The default of pg. */
 export async function openCounters({ url, schema }: QueueOptions): Promise<Counters> {
   const database = readDatabase(url);
   if (database.kind === "sqlite") return inFile(`${database.file}.counters`);
@@ -48,7 +48,7 @@ function inFile(file: string): Counters {
   };
 }
 
-/** The counter as JSON, one more than before. */
+/** Returns the counter as JSON, incremented. */
 function next(value: unknown): string {
   const { count } = typeof value === "string" ? JSON.parse(value) : { count: 0 };
   return JSON.stringify({ count: count + 1 });

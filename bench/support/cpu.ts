@@ -1,16 +1,16 @@
 import type { Figure, Samples } from "../harness/benchmark.ts";
 
-/** A process that reports its time of the processor. */
+/** A process that reports its CPU time. */
 interface Measured {
   cpuMs(): Promise<number>;
 }
 
-/** The sample of the processor's time for an event. */
+/** Returns the name of the sample of CPU time per event. */
 function cpuOf(sample: string): string {
   return `${sample} cpu`;
 }
 
-/** Runs work of so many events in a process, and samples the time of the processor that an event takes there. */
+/** Runs work in a process, and samples the CPU time per event. */
 export async function withCpu(
   name: string,
   process: Measured,
@@ -23,7 +23,7 @@ export async function withCpu(
   return { ...samples, [cpuOf(name)]: (cpuMs * 1000) / events };
 }
 
-/** Time of the processor for an event, ours beside a peer's: what holds on a busy machine, too. */
+/** CPU time per event, compared with a peer. These figures hold on a busy machine as well. */
 export function cpuFigures(ours: Figure, peer: Figure): Figure[] {
   const figure = ({ name, sample }: Figure): Figure => ({
     ...{ name: `${name}: processor`, sample: cpuOf(sample), unit: "µs per event" },

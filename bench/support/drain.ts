@@ -5,7 +5,7 @@ import type { Inbox } from "../../src/inbox/inbox.ts";
 import { logFacts } from "../../src/observe/log.ts";
 
 export interface DrainOptions {
-  /** How many lanes are handled at once. */
+  /** Lanes handled at once. */
   readonly concurrency: number;
   /** Called when the first handler runs. */
   readonly onBegin?: () => void;
@@ -14,11 +14,11 @@ export interface DrainOptions {
 const clock = steadyClock();
 const log = createLogger({ level: "silent", secrets: [] });
 
-/** A bot is heard by its log at least. */
+/** Sender on the channels. A bot is never without a subscriber, because it always logs. */
 const bot = {};
 logFacts(bot, log);
 
-/** Handles what waits in an inbox, by a handler that does nothing. Resolves once every outcome is in the database. */
+/** Handles every waiting event of an inbox with an empty handler. Resolves once every outcome is in the database. */
 export async function drainInbox(inbox: Inbox, options: DrainOptions): Promise<void> {
   const { concurrency, onBegin } = options;
   let handled = 0;

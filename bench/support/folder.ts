@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Those that are still there: of a benchmark that failed. */
+/** Folders left by a failed benchmark. */
 const left = new Set<string>();
 
 process.once("exit", () => left.forEach(removeFolder));
 
-/** A new folder for files that are in the way afterwards. */
+/** Creates a temporary folder. */
 export function makeFolder(): { readonly file: (name: string) => string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "service-bot-bench-"));
   left.add(path);

@@ -3,16 +3,16 @@ import { sign } from "../../src/signature/signature.ts";
 import type { LoadRequest } from "./frame.ts";
 import { eventId, type MessageEvent, messageEvent } from "./message.ts";
 
-/** The secret of every webhook in a benchmark; base64 after its prefix, as Standard Webhooks asks. */
+/** Secret of every webhook. Base64 after its prefix, as Standard Webhooks requires. */
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLw";
 
-/** The bytes that a body with one event has. */
+/** Size of a body with one event. */
 const BODY_BYTES = 300;
 
-/** Direct messages come from so many conversations in turn. */
+/** Conversations of the direct messages, in turn. */
 const CONVERSATIONS = 4_000;
 
-/** Whose webhooks a request is one of. */
+/** Platforms whose webhooks a benchmark sends. */
 export type FormatName =
   | "service"
   | "github"
@@ -22,10 +22,10 @@ export type FormatName =
   | "standard"
   | "slack";
 
-/** One request with events of its own, signed. `nth` tells it from all others. */
+/** Creates one signed request with its own events. `nth` makes the request unique. */
 type Format = (nth: number, events: number) => LoadRequest;
 
-/** Requests of each platform as its peers take them: one event of 300 bytes, or `events` of them for our own. */
+/** Requests in the format of each platform, with one event of 300 bytes. Requests of `service` have `events` events. */
 export const formats: Readonly<Record<FormatName, Format>> = {
   service: (nth, events) => {
     const all = Array.from({ length: events }, (_, index) => messageOf(nth * events + index));
@@ -84,7 +84,7 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   },
 };
 
-/** The event of a direct message; with the envelope of a delivery around it the body has {@link BODY_BYTES}. */
+/** Returns the event of a direct message. In the envelope of a delivery its body has {@link BODY_BYTES} bytes. */
 export function messageOf(nth: number): MessageEvent {
   const conversation = `c_${String(nth % CONVERSATIONS).padStart(6, "0")}`;
   const event = { id: eventId(nth), conversation };

@@ -1,4 +1,4 @@
-/** A request as a benchmark sends it. */
+/** A request of a benchmark. */
 export interface LoadRequest {
   readonly method: string;
   readonly path: string;
@@ -6,7 +6,7 @@ export interface LoadRequest {
   readonly body?: string;
 }
 
-/** The bytes of a request to a host, such as `127.0.0.1:3000`. */
+/** Returns the bytes of a request to a host such as `127.0.0.1:3000`. */
 export function frame(
   { method, path, headers = {}, body = "" }: LoadRequest,
   host: string,

@@ -17,36 +17,36 @@ import { fileURLToPath } from "node:url";
 import Sqlite, { type Database } from "better-sqlite3";
 import { openFile } from "../../src/inbox/sqlite/open.ts";
 
-/** What is in a file before anything is measured. */
+/** Content of a file before the measurement. */
 export interface History {
-  /** Events that are done, with their bodies. */
+  /** Done events, with their bodies. */
   readonly done: number;
-  /** Events that wait. They are newer. */
+  /** Pending events. They are newer than the done events. */
   readonly pending: number;
 }
 
-/** A conversation has so many events: `evt_000000000001` is of `c_0`, the next one of `c_1`, and so on. */
+/** Events of a conversation. The event `evt_000000000001` is of `c_0`, the next event is of `c_1`, and so on. */
 const EVENTS_OF_A_LANE = 25;
 
-/** How many conversations there are in a history. */
+/** Returns the number of conversations in a history. */
 export function lanesOf({ done, pending }: History): number {
   return Math.ceil((done + pending) / EVENTS_OF_A_LANE);
 }
 
 const CACHE = new URL("../../node_modules/.cache/service-bot-bench/", import.meta.url);
 
-/** What a file depends on besides what is in it. */
+/** Sources that define the content of a file. If one changes, the file is made again. */
 const SOURCES = [new URL("../../src/inbox/sqlite/sql/", import.meta.url), import.meta.url];
 
 /**
- * Copies a file with this history to `target`, which may be there. It is made at the first time, and kept until the
- * schema changes.
+ * Copies a file with this history to `target`, which may exist. The file is made once and cached until the schema
+ * changes.
  */
 export function copyHistory(history: History, target: string): void {
   const source = historyFile(history);
   removeDatabase(target);
   copyFileSync(source, target, constants.COPYFILE_FICLONE);
-  // Else the disk would still be at it while something is measured.
+  // Flushes the copy, because the disk would otherwise still be writing during the measurement.
   const file = openSync(target, "r+");
   fsyncSync(file);
   closeSync(file);
@@ -68,7 +68,7 @@ function historyFile(history: History): string {
   return file;
 }
 
-/** Writes it with the schema of this version, as it would look in life, and far quicker. */
+/** Writes a history with the schema of this version, in bulk because a real one takes hours. */
 function makeHistory(file: string, history: History): void {
   openFile(file).close();
   const db = new Sqlite(file);
@@ -79,12 +79,12 @@ function makeHistory(file: string, history: History): void {
     addEvents(db, history);
     addLanes(db);
   })();
-  // As the inbox has it; the rest is set by whoever opens the file.
+  // The mode of an inbox. The inbox sets the other pragmas when it opens the file.
   db.pragma("journal_mode = WAL");
   db.close();
 }
 
-/** One event every half second, until the first of 2026. Bodies have about 300 bytes. */
+/** Writes one event every half second until 2026-01-01. Bodies have about 300 bytes. */
 function addEvents(db: Database, history: History): void {
   const { done, pending } = history;
   const all = done + pending;
@@ -109,7 +109,7 @@ function addEvents(db: Database, history: History): void {
   );
 }
 
-/** What the events have left of their lanes. */
+/** Writes the lanes as their events would have left them. */
 function addLanes(db: Database): void {
   db.exec(
     `INSERT INTO lane (key, pending, ready_at, fence, done_ord, done_at)

@@ -7,30 +7,30 @@ import { withCpu } from "./cpu.ts";
 import type { FormatName } from "./formats.ts";
 import { perSecond } from "./rate.ts";
 
-/** As many as a platform that is busy keeps open. */
+/** Connections that a busy platform keeps open. */
 const CONNECTIONS = 64;
 
-/** A server that takes webhooks, and whose they are. */
+/** A server that receives webhooks in a platform's format. */
 export interface Taker {
   readonly url: string;
   readonly format: FormatName;
   readonly process: Child<Handlers>;
-  /** Does what was put off until later, within the time. */
+  /** Completes deferred work, within the measured time. */
   finish(count: number): Promise<unknown>;
-  /** Does what no bot would have to do, after it. */
+  /** Completes work that no bot does, outside of the measured time. */
   settle(): Promise<unknown>;
   close(): Promise<unknown>;
 }
 
 const nothing = () => Promise.resolve();
 
-/** Sends every request once and no event twice: nothing is signed or made while it is timed, and nothing repeated. */
+/** Sends every request once and no event twice. Creating and signing requests is not timed. */
 export class Ingest {
   readonly #sender = new Child<Sender>("processes/sender.ts", { side: "load" });
   readonly #takers: Taker[] = [];
   #sent = 0;
 
-  /** Our own receiver with an inbox on the disk. */
+  /** Starts a receiver with an inbox on disk. */
   async receiver(): Promise<Taker> {
     const process = new Child<ReceiverProcess>("processes/receiver.ts", { side: "measured" });
     return this.#keep({
@@ -41,7 +41,7 @@ export class Ingest {
     });
   }
 
-  /** A whole bot, which is ready when it has handled everything and stored each outcome. */
+  /** Starts a whole bot. It is finished when every event is handled and every outcome is stored. */
   async bot(setting: BotSetting): Promise<Taker> {
     const process = new Child<BotProcess>("processes/bot.ts", {
       side: "measured",
@@ -55,7 +55,7 @@ export class Ingest {
     });
   }
 
-  /** A peer, by its file in `bench/peers`. */
+  /** Starts a peer from its file in `bench/peers`. */
   async peer(file: string, format: FormatName, env: Record<string, string> = {}): Promise<Taker> {
     type Peer = Handlers & { listen(): string };
     const process = new Child<Peer>(`peers/${file}.mjs`, { side: "measured", env });
@@ -63,7 +63,7 @@ export class Ingest {
     return this.#keep({ url, format, process, finish: nothing, settle: nothing, close: nothing });
   }
 
-  /** Events per second of deliveries that are answered with 2xx, of `events` each; and the processor's time. */
+  /** Measures events per second of deliveries answered with 2xx, and CPU time. Each delivery has `events` events. */
   subject(name: string, taker: Taker, count: number, events = 1): Subject {
     const { url, format, process } = taker;
     return async (): Promise<Samples> => {
@@ -87,7 +87,7 @@ export class Ingest {
   }
 
   #keep(taker: Omit<Taker, "process"> & { readonly process: unknown }): Taker {
-    // The names of its own calls are of no use from here on.
+    // Its own calls are not used after this point, so their names can be dropped from the type.
     const kept = { ...taker, process: taker.process as Child<Handlers> };
     this.#takers.push(kept);
     return kept;

@@ -8,13 +8,13 @@ const CONNECTIONS = 64;
 /** Receiver of the deliveries. */
 export type Receiving = "bare" | "bot";
 
-/** Times in milliseconds. */
+/** Times in ms. */
 export interface Latencies extends OpenLoadResult {
-  /** From the last byte of the request to the first line of the handler; empty where there is none. */
+  /** From the last byte of the request to the first line of the handler. Empty for a server without handlers. */
   readonly begun: readonly number[];
 }
 
-/** A load and whom it is sent to, each in a process of its own. */
+/** A load and its receivers, each in its own process. */
 export class LatencyLab {
   readonly #load = new Child<OpenLoadProcess>("processes/open-load.ts", { side: "load" });
   readonly #bare = new Child<{ listen(): Promise<string> }>("peers/ingest/bare-hmac.mjs", {
@@ -31,7 +31,7 @@ export class LatencyLab {
     this.#urls = this.#start();
   }
 
-  /** @throws {Error} the times of two processes cannot be compared here */
+  /** @throws {Error} if the times of two processes cannot be compared on this machine */
   static async open(): Promise<LatencyLab> {
     const lab = new LatencyLab();
     await lab.#urls;
@@ -40,9 +40,9 @@ export class LatencyLab {
   }
 
   /**
-   * Sends so many deliveries, each of one event that is new, and waits until all are handled.
+   * Sends `count` deliveries, each with one new event, and waits until all are handled.
    *
-   * @param rate per second; absent, all are due at once
+   * @param rate per second; if absent, all are due at once
    */
   async run(to: Receiving, count: number, rate?: number): Promise<Latencies> {
     const from = this.#next;

@@ -6,7 +6,7 @@ import { perSecond } from "./rate.ts";
 
 const CONVERSATIONS = 4_000;
 
-/** Words of each use, in the order of the table. All but the first are compared with it. */
+/** Names of the uses, in the order of the table. Every use is compared with the first. */
 const uses: readonly (readonly [use: Use, name: string])[] = [
   ["none", "a bot with neither"],
   ["unused", "a bot with both, which the handler does not use"],
@@ -17,7 +17,7 @@ const uses: readonly (readonly [use: Use, name: string])[] = [
 
 export interface LayerSubjects {
   readonly process: Child<LayerBotProcess>;
-  /** A database for each use. */
+  /** A database per use. */
   readonly database: (use: Use) => QueueOptions;
   readonly count: number;
   readonly concurrency: number;
@@ -25,7 +25,7 @@ export interface LayerSubjects {
   readonly settle?: () => Promise<void>;
 }
 
-/** Each use once in a round: events handled per second, and statements for an event. */
+/** Measures each use once per round: events handled per second, and statements per event. */
 export function layerSubjects({
   process,
   database,
@@ -35,7 +35,7 @@ export function layerSubjects({
 }: LayerSubjects): Subject[] {
   return uses.map(([use]) => async (): Promise<Samples> => {
     await settle?.();
-    // Each has a transaction of its own, so that as many would take longer than all else.
+    // Each event has its own transaction here, so the full number would take longer than all other uses together.
     const size = use === "by hand" ? count / 5 : count;
     const events = makeEvents(size, CONVERSATIONS);
     const { ms, cpuMs, statements } = await process.call(
@@ -54,7 +54,7 @@ export function layerSubjects({
   });
 }
 
-/** @param statements their name in the table */
+/** @param statements name of the statements in the table */
 export function layerFigures(concurrency: number, statements: string): Figure[] {
   const measures = [
     { of: "", what: "", unit: "events/s" },

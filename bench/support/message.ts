@@ -1,6 +1,5 @@
 import type { QueueEvent } from "./queue.ts";
 
-/** The event of a direct message. */
 export interface MessageEvent {
   readonly id: string;
   readonly type: "dm.message";
@@ -12,7 +11,7 @@ export interface MessageEvent {
   readonly createdAt: string;
 }
 
-/** The event of a message, as the platform sends it. */
+/** Returns the event of a message in the platform's format. */
 export function messageEvent(
   { id, conversation }: QueueEvent,
   excerpt = "hello, is anybody there?",
@@ -22,7 +21,7 @@ export function messageEvent(
   return { id, type: "dm.message", payload, createdAt: "2026-01-01T00:00:00.000Z" };
 }
 
-/** The id of an event by its number. */
+/** Returns the id of the event with this number. */
 export function eventId(number: number): string {
   return `evt_${String(number).padStart(12, "0")}`;
 }

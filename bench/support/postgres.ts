@@ -3,10 +3,10 @@ import { PostgresServer } from "../../test/support/postgres/server.ts";
 import { Child } from "../harness/child.ts";
 import type { QueueProcess } from "./queue.ts";
 
-/** As docs/operate/scaling.md has it. Tests look for dead rows every second, which no server does. */
+/** Settings of docs/operate/scaling.md. The tests set an interval of 1 s, which no real server uses. */
 const SETTINGS = ["autovacuum_naptime=10"];
 
-/** A server, and the processes that have a queue in it, each in a schema of its own. */
+/** A server and the processes that have a queue in it, each in its own schema. */
 export class Queues {
   readonly #server: PostgresServer;
   readonly #processes: Child<QueueProcess>[] = [];
@@ -36,7 +36,7 @@ export class Queues {
     return ours;
   }
 
-  /** What the database would do by itself at some time or other, before something is timed. */
+  /** Vacuums and writes a checkpoint, because the server could otherwise do so in the middle of a measurement. */
   async settle(): Promise<void> {
     const server = { url: this.#server.url() };
     await look(server, "VACUUM ANALYZE");

@@ -1,23 +1,27 @@
 import type { Handlers } from "../harness/child.ts";
 import { eventId } from "./message.ts";
 
-/** What every process with a queue does, ours and the peers' alike: `bench/processes/queue.ts`, `bench/peers/`. */
+/**
+ * Calls of every process with a queue, of service-bot (`bench/processes/queue.ts`) and of the peers (`bench/peers/`).
+ */
 export interface QueueProcess extends Handlers {
-  /** Makes the tables where there are none. */
+  /** Creates missing tables. */
   open(options: QueueOptions): Promise<void>;
-  /** Puts events in. Not timed. */
+  /** Stores events. Not timed. */
   fill(events: readonly QueueEvent[]): Promise<void>;
-  /** Puts events in, a batch after the other, each in one call. */
+  /** Stores events, one batch after the other, each in one call. */
   ingest(batches: readonly (readonly QueueEvent[])[]): Promise<Measured>;
-  /** Puts events in, each in a call of its own, and so many calls at a time. Ours alone can. */
+  /** Stores events in one call each, with `together` calls at a time. Only service-bot implements it. */
   ingestTogether(events: readonly QueueEvent[], together: number): Promise<Measured>;
   /**
-   * Works until nothing is left, with handlers that do nothing; from the first handler until the last
-   * outcome is in the database. `count` is how many events there are, where one process has them all.
-   * Ours has so many lanes at work at once; what the peers do is in their files.
+   * Handles every event with an empty handler. Measures from the first handler until the last outcome is in the
+   * database.
+   *
+   * @param count number of events, if one process handles all of them
+   * @param concurrency lanes at work at once in service-bot; the settings of the peers are in their files
    */
   drain(count: number, concurrency?: number): Promise<Measured>;
-  /** Leases so many lanes, `limit` at a time, and ends the events. Ours alone can. */
+  /** Leases `lanes` lanes, `limit` at a time, and completes their events. Only service-bot implements it. */
   claim(lanes: number, limit: number): Promise<Measured>;
   close(): Promise<void>;
 }
@@ -25,11 +29,11 @@ export interface QueueProcess extends Handlers {
 export interface QueueOptions {
   /** `postgres://…`, or `file:` and a path. */
   readonly url: string;
-  /** Means nothing to a file. */
+  /** Ignored for a file. */
   readonly schema: string;
 }
 
-/** What a bot gets: a message in a conversation. */
+/** A message in a conversation, the most common event of a bot. */
 export interface QueueEvent {
   readonly id: string;
   readonly conversation: string;
@@ -37,14 +41,14 @@ export interface QueueEvent {
 
 export interface Measured {
   readonly ms: number;
-  /** Round trips to the database; none where it is a file. */
+  /** Round trips to the database. 0 for a file. */
   readonly trips: number;
 }
 
-/** Those of a history come before (history.ts). */
+/** Numbers below this belong to events of a history (history.ts). */
 let made = 100_000_000_000;
 
-/** Events that were never there before, in so many conversations, whose numbers are `step` apart. */
+/** Creates new events of `conversations` conversations. The numbers of the conversations are `step` apart. */
 export function makeEvents(count: number, conversations: number, step = 1): QueueEvent[] {
   return Array.from({ length: count }, (_, nth) => {
     made += 1;

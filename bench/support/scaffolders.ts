@@ -6,13 +6,13 @@ import { complete } from "../../scripts/registry/program.ts";
 import { commandsOf } from "../../scripts/registry/toolchain.ts";
 import type { Figure, Samples, Stage, Subject } from "../harness/benchmark.ts";
 
-/** A scaffolder in a registry, and the flags with which it asks nothing and writes files only. */
+/** A scaffolder of a registry, and the flags with which it asks nothing and only writes files. */
 interface Scaffolder {
   readonly key: "ours" | "peer";
-  /** Its package. */
+  /** Package name. */
   readonly name: string;
   readonly version: string;
-  /** What `npm create` is told: the package without `create-`. */
+  /** Argument of `npm create`: the package without `create-`. */
   readonly initializer: string;
   readonly flags: readonly string[];
 }
@@ -42,13 +42,13 @@ const MEASURES = [
   { measure: "packages", unit: "packages", words: "installed for it" },
 ] as const;
 
-/** Ours beside the peer in each measure. A ratio under 1 means that ours is quicker or smaller. */
+/** Each measure of both scaffolders. A ratio under 1 means that create-bot is faster or smaller. */
 export const figures: readonly Figure[] = MEASURES.flatMap(({ measure, unit, words }) => [
   { name: `create-vite: ${words}`, sample: `peer ${measure}`, unit },
   { name: `ours: ${words}`, sample: `ours ${measure}`, unit, against: `peer ${measure}` },
 ]);
 
-/** Takes both scaffolders from this registry. @param starts of each, of which the quickest counts */
+/** Installs both scaffolders from a registry. @param starts runs of each scaffolder, of which the fastest counts */
 export async function scaffoldersFrom(registryUrl: string, starts: number): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
   const commands = await commandsOf("node24", "npm");
@@ -70,7 +70,7 @@ type Place = () => ReturnType<typeof emptyHome>;
 
 interface Installed extends Scaffolder {
   readonly at: Awaited<ReturnType<Place>>;
-  /** The file that is its command. */
+  /** Path of its command. */
   readonly command: string;
   readonly sizes: Samples;
 }
@@ -112,8 +112,8 @@ async function bytesIn(folder: string): Promise<number> {
 }
 
 /**
- * The commands alone, as npm starts them once they are there, in turns. The quickest of so many runs of each, in
- * milliseconds: whatever else the machine does meanwhile only adds to them.
+ * Runs the installed commands in turn, as npm starts them. Returns the fastest run of each in ms, because other work on
+ * the machine can only add to it.
  */
 async function written(installed: readonly Installed[], times: number): Promise<Samples> {
   const quickest: Record<string, number> = {};
@@ -131,7 +131,7 @@ async function written(installed: readonly Installed[], times: number): Promise<
   return quickest;
 }
 
-/** From the registry, for somebody who has never had it; in milliseconds. */
+/** Runs `npm create` without a cache. Returns the duration in ms. */
 async function cold({ initializer, version, flags }: Scaffolder, place: Place): Promise<number> {
   const at = await place();
   const began = performance.now();

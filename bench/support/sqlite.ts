@@ -2,7 +2,7 @@ import { Child } from "../harness/child.ts";
 import { makeFolder } from "./folder.ts";
 import type { QueueProcess } from "./queue.ts";
 
-/** Files with a queue in them, each with the process that has it open. */
+/** Files with a queue, and the process of each. */
 export class QueueFiles {
   readonly #folder = makeFolder();
   readonly #processes: Child<QueueProcess>[] = [];

@@ -5,29 +5,29 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { onCore } from "../harness/cores.ts";
 
-/** A server that is started as its user starts it. */
+/** A server, started as its user starts it. */
 export interface Program {
   readonly cwd: string;
   /** The file that Node runs. */
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Is answered with 200 once it is ready. */
+  /** Path of a request that is answered with 200 once the server is ready. */
   readonly path: string;
 }
 
-/** One that is ready. */
+/** A server that is ready. */
 export interface Started {
-  /** From the start of the process to the first 200, in milliseconds. */
+  /** From the start of the process to the first 200, in ms. */
   readonly ms: number;
-  /** Resident memory now, in MiB. */
+  /** Current resident memory, in MiB. */
   memory(): number;
   stop(): Promise<void>;
 }
 
-/** How often it is asked, in milliseconds. */
+/** In ms. Interval of the requests until the server is ready. */
 const ASK_MS = 2;
 
-/** The port is one that nobody has. @throws {Error} it ended before it was ready */
+/** Starts a program on a free port. @throws {Error} if it ends before it is ready */
 export async function start({ cwd, file, env, path }: Program, port: number): Promise<Started> {
   const inherited = { PATH: process.env.PATH, SystemRoot: process.env.SystemRoot };
   const options = { cwd, env: { ...inherited, ...env, PORT: String(port) } };
@@ -50,7 +50,10 @@ export async function start({ cwd, file, env, path }: Program, port: number): Pr
   };
 }
 
-/** The status that is answered; undefined while nobody answers. Lighter than a client of HTTP, for cores are shared. */
+/**
+ * Returns the status of an answer, `undefined` if the server does not answer. Uses a plain socket because an HTTP
+ * client would use CPU time that the started process needs.
+ */
 function ask(port: number, path: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host: "127.0.0.1", port });
@@ -60,7 +63,7 @@ function ask(port: number, path: string): Promise<number | undefined> {
       status = Number(head.toString("latin1", 9, 12));
       socket.destroy();
     });
-    // What comes before the server listens is refused; "close" follows.
+    // Connections are refused until the server listens. A "close" follows each "error".
     socket.on("error", () => undefined);
     socket.on("close", () => resolve(status));
   });

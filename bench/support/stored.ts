@@ -6,21 +6,21 @@ import { copyHistory, type History, lanesOf } from "./history.ts";
 import { makeEvents, type QueueProcess } from "./queue.ts";
 import { perSecond } from "./rate.ts";
 
-/** Conversations that are active now, evenly among those of the history. */
+/** Active conversations, spread evenly over those of the history. */
 const CONVERSATIONS = 4_000;
 
-/** Deliveries that arrive together, one event in each: they share a commit. */
+/** Deliveries that arrive together. Each has one event, and all share a commit. */
 const TOGETHER = 64;
 
-/** As bench/dispatch/drain.ts has it. */
+/** `CONCURRENCY` of a busy bot, the same as in bench/dispatch/drain.ts. */
 const CONCURRENCY = 1_000;
 
-/** A file that has grown by less than this is as good as it was. */
+/** A file counts as unchanged until it has grown by this share. */
 const GROWTH = 0.1;
 
 const HOUR = 3_600_000;
 
-/** Nothing of what is in a file is dropped. */
+/** Retention that deletes nothing. */
 const KEEP = { bodiesMs: 1e15, idsMs: 1e15, deadLettersMs: 1e15 };
 
 /** Events per second. */
@@ -29,15 +29,15 @@ export interface Rates {
   readonly dispatch: number;
 }
 
-/** Inboxes in files with a history, each in a process of its own. */
+/** Inboxes in files with a history, each in its own process. */
 export class StoredInboxes {
   readonly #folder = makeFolder();
   readonly #processes: Child<QueueProcess>[] = [];
 
   /**
    * @param done events in the file
-   * @returns what puts in so many events and handles them. The file is as it was each time, or almost: the lanes of its
-   *   history rest.
+   * @returns a function that stores and handles `count` events. Each run finds the file almost unchanged, because the
+   * lanes of its history are idle.
    */
   add(done: number): (count: number) => Promise<Rates> {
     const history: History = { done, pending: 0 };
@@ -68,7 +68,7 @@ export class StoredInboxes {
   }
 }
 
-/** Has the inbox do what it does while nothing comes for an hour. */
+/** Runs the inbox with a clock one hour ahead, so that it does its idle work. */
 async function rest(file: string): Promise<void> {
   const clock = { ...systemClock, now: () => systemClock.now() + HOUR };
   const inbox = new SqliteInbox({ file, clock });

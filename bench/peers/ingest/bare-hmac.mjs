@@ -1,7 +1,7 @@
 import { serve } from "./serve.mjs";
 import { verified } from "./verify.mjs";
 
-// Verifies, parses and answers; stores nothing.
+// Verifies, parses and answers. Stores nothing.
 serve((request, response) => {
   const chunks = [];
   request.on("data", (chunk) => chunks.push(chunk));
