@@ -25,13 +25,13 @@ import { Schedule } from "../schedule/schedule.ts";
 import { RestoreWindow } from "../steps/restore.ts";
 import { Membership } from "./membership.ts";
 
-/** Of the largest size, under way at once. */
+/** Bodies of the largest size that the bot reads at once. */
 const BODIES = 2;
 
-/** In ms. Requests to `/readyz?verbose` within this time share one look at the store. */
+/** In ms. Requests to `/readyz?verbose` within this time share one query of the store. */
 const REPORT_KEPT_MS = 1_000;
 
-/** The parts of a bot that runs. */
+/** The parts of a running bot. */
 export interface Parts extends Endpoints {
   readonly log: Logger;
   /** Log, spans, metrics and the report to a local platform. */
@@ -50,9 +50,9 @@ export interface Parts extends Endpoints {
   readonly status: StatusSources;
 }
 
-/** Settings of a bot, and what its lifecycle lends to the parts. */
+/** Settings of a bot, and the state of its lifecycle that the parts read. */
 interface Setup {
-  /** Sender of what is published on channels. */
+  /** Sender on the channels. */
   readonly bot: object;
   readonly config: Config;
   readonly options: BotOptions;
@@ -61,17 +61,16 @@ interface Setup {
   readonly client: Client;
   /** True from the start until the stop. */
   readonly isStarted: () => boolean;
-  /** Aborts when a bot that stops no longer waits for the store. */
+  /** Aborts when a stopping bot no longer waits for the store. */
   readonly deadline: AbortSignal;
 }
 
-/** Dependencies of most parts. */
 interface Common extends Setup {
   readonly log: Logger;
   readonly random: Random;
   readonly observers: Observers;
   readonly inbox: Inbox;
-  /** Takes the secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly scrub: (text: string) => string;
 }
 
@@ -79,7 +78,7 @@ interface Common extends Setup {
 export async function assemble(setup: Setup): Promise<Parts> {
   const { bot, config, options } = setup;
   const { random = Math.random, fetch = globalThis.fetch } = options;
-  // The driver looks for its password there, whatever `env` the bot was given.
+  // The driver reads its password from `process.env`, even if the bot has another `env`.
   const ofDatabase = secretsOf(config.database, process.env);
   const secrets = [config.apiKey, ...config.webhookSecrets, ...ofDatabase];
   const log = named(options.logger ?? createLogger({ level: config.logLevel, secrets }), options);
@@ -99,7 +98,6 @@ export async function assemble(setup: Setup): Promise<Parts> {
   }
 }
 
-/** Adds the bot's name to each line. */
 function named(log: Logger, { name }: BotOptions): Logger {
   return name === undefined ? log : log.child({ bot: name });
 }
@@ -109,11 +107,11 @@ async function wire(common: Common): Promise<Parts> {
   const { shared } = inbox;
   const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
   const { leaseMs = defaults.leaseMs } = options;
-  // Half, because other instances should read the log before they get the lanes of an instance that is gone.
+  // Half the lease, so that another instance reads the log before it takes over the lanes of a dead instance.
   const peers = shared && new SharedPeers({ shared, clock, log, bot, leaseMs: leaseMs / 2 });
   const restore = await RestoreWindow.open({ inbox, client, clock, log });
   const poller = await createPoller(common, { client, laneOf, peers, restore });
-  // Signatures, dates and cron patterns go by the time of day.
+  // Signatures, dates and cron patterns need the time of day.
   const wall = options.clock ?? systemClock;
   const dispatcher = new Dispatcher({
     ...{ ...common, laneOf, restore, wall, types: routes },
@@ -168,19 +166,18 @@ async function wire(common: Common): Promise<Parts> {
   };
 }
 
-/** Opens the inbox that the configuration names. */
 async function openInbox({ bot, config, options, clock, deadline }: Setup): Promise<Inbox> {
   const { database, databaseSchema: schema } = config;
   if (database.kind === "postgres") {
     const { PostgresInbox } = await import("../inbox/postgres/postgres-inbox.ts");
     const { random, maxBacklog } = options;
-    // A test that stops the clock stops the leases with it; else they are on the database's.
+    // A test that stops the clock stops the leases as well. Otherwise leases use the database's clock.
     const now = options.clock && (() => clock.now());
     const { url } = database;
     const shared = { clock, now, random, maxBacklog, deadline, bot };
     return await PostgresInbox.open({ url, schema, ...shared });
   }
-  // Loaded late: the native binding must not be touched before the version of Node was checked.
+  // Loaded late, because the version of Node must be checked before the native binding loads.
   const { SqliteInbox } = await import("../inbox/sqlite/sqlite-inbox.ts");
   return new SqliteInbox({
     file: database.file,
@@ -191,7 +188,7 @@ async function openInbox({ bot, config, options, clock, deadline }: Setup): Prom
   });
 }
 
-/** Makes the client of a bot, which works before the bot has started. */
+/** Creates the client of a bot. The client works before the bot has started. */
 export function createClient({
   bot,
   config,
@@ -218,7 +215,7 @@ interface PollerParts {
   readonly restore: RestoreWindow | undefined;
 }
 
-/** `undefined` with DELIVERY=webhook. */
+/** Creates the poller. `undefined` with DELIVERY=webhook. */
 async function createPoller(
   { bot, config, options, clock, log, random, inbox }: Common,
   { client, laneOf, peers, restore }: PollerParts,

@@ -12,10 +12,10 @@ import type { Routes } from "../router/routes.ts";
 import { assemble, createClient, type Parts } from "./assemble.ts";
 import { logWarnings } from "./warnings.ts";
 
-/** In ms. Outcomes of handlers are recorded within this after the handlers' time, or not at all. */
+/** In ms. Time to record outcomes once the handlers' time is over. Later outcomes are lost. */
 const STORE_TIMEOUT_MS = 5_000;
 
-/** In ms. A store that does not answer must not keep the bot from its start. */
+/** In ms. A store that does not answer must not block the start. */
 const FIRST_LOOK_TIMEOUT_MS = 5_000;
 
 /** Starts and stops the parts of one bot, each once. */
@@ -31,12 +31,12 @@ export class Lifecycle {
   #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
   #isStarted = false;
-  /** Aborts when no more deliveries are taken after the stop has begun. */
+  /** Aborts the wait for last deliveries during a stop. */
   readonly #noDrain = new AbortController();
-  /** Aborts when the store is waited for no longer. */
+  /** Aborts when the bot no longer waits for the store. */
   readonly #deadline = new AbortController();
 
-  /** @param bot sender of what is published on channels */
+  /** @param bot sender on the channels */
   constructor(bot: object, options: BotOptions, routes: Routes) {
     this.#bot = bot;
     this.#options = options;
@@ -57,7 +57,7 @@ export class Lifecycle {
     return this.#client;
   }
 
-  /** `undefined` without the option. */
+  /** `undefined` if the option is not set. */
   get name(): string | undefined {
     return this.#options.name;
   }
@@ -73,7 +73,7 @@ export class Lifecycle {
     throw new ServiceBotError("NOT_STARTED", "The bot is not started. Await bot.start() first.");
   }
 
-  /** Address of the bot's server; `undefined` unless it listens. */
+  /** Address of the bot's server. `undefined` unless the server listens. */
   get url(): string | undefined {
     return this.#server?.url;
   }
@@ -84,7 +84,7 @@ export class Lifecycle {
     }
     this.#starting = this.#start(listen, standalone);
     if (!standalone) return await this.#starting;
-    // Before it is ready, because a signal may come as soon as the bot says so.
+    // Registered before the bot is ready, because a supervisor may send a signal as soon as the log says "ready".
     processOwners.add(() => this.stop());
     try {
       await this.#starting;
@@ -120,7 +120,7 @@ export class Lifecycle {
     });
     logWarnings({ config, options: this.#options, routes: this.#routes, ...parts });
     try {
-      // First, because the inbox may belong to another version: nothing is taken before.
+      // Registers first, because an inbox of another version must not receive events.
       await parts.membership?.start((error) => this.#giveUp(error, parts, standalone));
       await parts.observers.serve();
       if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
@@ -137,7 +137,7 @@ export class Lifecycle {
     parts.log.info({ ...readyLine(config, this.url), metrics }, "ready");
   }
 
-  /** Starts the handlers, and what brings their timers. In a restored inbox they wait for the event log. */
+  /** Starts the handlers and the schedule. In a restored inbox both wait for the event log. */
   async #startHandlers({ dispatcher, schedule, restore, poller, log }: Parts): Promise<void> {
     const start = async () => {
       dispatcher.start();
@@ -161,7 +161,7 @@ export class Lifecycle {
     observers.end();
   }
 
-  /** Stops because another version or another inbox has the events. */
+  /** Stops the bot, because another version or another inbox has the events. */
   #giveUp(error: ServiceBotError, parts: Parts, standalone: boolean): void {
     const { log, receiver, dispatcher, schedule } = parts;
     log.error({ err: error }, "the inbox is no longer usable; stopping the bot");
@@ -169,7 +169,7 @@ export class Lifecycle {
     this.#noDrain.abort();
     schedule.close();
     dispatcher.stopClaiming();
-    // A newer version leaves running events to this one. Events that were copied are handled elsewhere.
+    // A newer version lets this instance finish its running events. Copied events run in the other inbox.
     if (error.code !== "INBOX_TOO_NEW") dispatcher.abandon();
     const stopped = this.stop().catch((err: unknown) =>
       log.error({ err }, "could not stop cleanly"),
@@ -178,7 +178,7 @@ export class Lifecycle {
   }
 
   async #stop(graceMs: number, drainMs: number): Promise<void> {
-    // Half a bot cannot be stopped. Its failure is the one of start().
+    // A half-started bot cannot be stopped. `start()` reports the failure of a start.
     await this.#starting?.catch(() => undefined);
     this.#isStarted = false;
     if (this.#parts === undefined) return;
@@ -186,7 +186,7 @@ export class Lifecycle {
     const { schedule } = this.#parts;
     log.info("stopping");
     await inStages([
-      // At once, so that another instance goes on with the log while this one's handlers end.
+      // Stops the poller at once, so that another instance takes over the log while the handlers end.
       [
         () => poller?.stop(),
         () => schedule.stop(),
@@ -194,7 +194,7 @@ export class Lifecycle {
         () => restore?.stop(),
         () => this.#drain(drainMs),
       ],
-      // The metrics are served to the last, because a stop is watched, too.
+      // Serves metrics to the end, because operators watch a stop as well.
       [() => this.#server?.close(), () => observers.close()],
       [() => membership?.stop()],
       [() => inbox.close()],
@@ -203,18 +203,18 @@ export class Lifecycle {
     log.info("stopped");
   }
 
-  /** Takes deliveries until a load balancer has noticed that the bot is not ready. Other instances handle them. */
+  /** Accepts deliveries until load balancers notice that the bot is not ready. Other instances handle the events. */
   async #drain(ms: number): Promise<void> {
     if (ms > 0) await sleep(this.#options.clock ?? systemClock, ms, this.#noDrain.signal);
   }
 
-  /** In ms. 0 if the bot is not ready yet, because no load balancer sends it deliveries then. */
+  /** In ms. 0 before the bot is ready, because no load balancer sends it deliveries yet. */
   #drainMs(): number {
     const takesDeliveries = this.#isStarted && this.#server !== undefined;
     return takesDeliveries && !this.#noDrain.signal.aborted ? this.config.drainMs : 0;
   }
 
-  /** A store that does not answer must not keep the bot from its end. */
+  /** Bounds the wait for a store that does not answer, because the bot must stop all the same. */
   async #withDeadline(ms: number, work: () => Promise<void>): Promise<void> {
     const { clock = systemClock } = this.#options;
     const cancel = clock.timer(ms, () => this.#deadline.abort(), { background: true });
@@ -223,17 +223,17 @@ export class Lifecycle {
 }
 
 /**
- * Does the work of one stage after the other, and the work of one stage at the same time. A failure keeps no other work
- * from being done.
+ * Runs the stages one after the other, and the work of each stage concurrently. All work runs, even if some of it
+ * fails.
  *
- * @throws the failure, once all is done; an AggregateError of several
+ * @throws the failure once all work has ended; an AggregateError of several failures
  */
 export async function inStages(
   stages: readonly (readonly (() => Promise<unknown> | undefined)[])[],
 ): Promise<void> {
   const errors: unknown[] = [];
   for (const stage of stages) {
-    // A function of its own, so that an error that is thrown at once is a rejection like any other.
+    // An async wrapper turns an error thrown synchronously into a rejection.
     const results = await Promise.allSettled(stage.map(async (work) => await work()));
     for (const result of results) if (result.status === "rejected") errors.push(result.reason);
   }
@@ -243,8 +243,8 @@ export async function inStages(
 }
 
 /**
- * Ends the process of a bot that cannot go on, with one sentence: with 2 if its owner has set it up wrongly, otherwise
- * with 1. Other bots that own the process stop first.
+ * Prints the error and exits. The exit code is 2 for a wrong configuration and 1 for other errors. Other bots of this
+ * process stop first.
  */
 export function exitWith(error: ServiceBotError): Promise<void> {
   process.stderr.write(`${printableText(error.message)}\n`);

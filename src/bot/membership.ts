@@ -11,21 +11,20 @@ export interface MembershipOptions {
   readonly log: Logger;
   /** When this instance last stored a delivery, on the clock. */
   readonly lastDeliveryAt: () => number | undefined;
-  /** Called with the number of live instances, this one included, when it changes. */
+  /** Called with the number of live instances, including this one, when it changes. */
   readonly onSize: (instances: number) => void;
 }
 
-/** In ms. Interval between two signs of life. */
 const HEARTBEAT_INTERVAL_MS = 5_000;
 
-/** Failures that only a person can mend. All others may pass. */
+/** Failures that only a person can fix. All others are retried. */
 const UNUSABLE: ReadonlySet<ErrorCode> = new Set([
   "INBOX_TOO_NEW",
   "INBOX_UNFINISHED",
   "INBOX_MOVED",
 ]);
 
-/** Sends signs of life to the other instances of a bot on one inbox, and notices when this one must not go on. */
+/** Sends heartbeats to the other instances on one inbox, and stops this instance if the inbox becomes unusable. */
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #details = { host: hostname(), pid: process.pid, version: version() };
@@ -39,10 +38,10 @@ export class Membership {
   }
 
   /**
-   * Registers this instance. Resolves once the other instances can see it, and the inbox is known to be usable.
+   * Registers this instance. Resolves once other instances can see it and the inbox is checked to be usable.
    *
    * @param onUnusable called once when this instance must no longer use the inbox
-   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED; STORE_UNAVAILABLE if neither is known
+   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED; STORE_UNAVAILABLE if the check failed
    */
   async start(onUnusable: (error: ServiceBotError) => void): Promise<void> {
     await this.#beat();
@@ -51,7 +50,6 @@ export class Membership {
     this.#loop = every(clock, HEARTBEAT_INTERVAL_MS, beat, this.#stopping.signal);
   }
 
-  /** Deregisters this instance. */
   async stop(): Promise<void> {
     const { shared, log } = this.#options;
     this.#stopping.abort();
@@ -86,8 +84,9 @@ export class Membership {
       if (instances !== this.#instances) onSize(instances);
       this.#instances = instances;
     } finally {
-      // Checked after the beat, so that a copy that begins meanwhile sees this instance, or is seen. Checked even if the beat
-      // failed, because a newer version may have changed the tables; its error is the one to report.
+      // Checked after the heartbeat. Either a copy that begins now sees this instance, or this check sees the copy.
+      // Checked even if the heartbeat failed, because a newer version may have changed the tables. Its error is the one
+      // to report.
       await shared.requireUsable();
     }
   }

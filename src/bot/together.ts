@@ -5,7 +5,7 @@ import { ConfigError } from "../errors.ts";
 import type { StartOptions } from "../options.ts";
 import { exitWith, type Lifecycle } from "./lifecycle.ts";
 
-/** Starts the bots of one process, one after the other. If one cannot start, the others stop. */
+/** Starts the bots of one process, one after the other. If a bot cannot start, the others stop. */
 export async function startTogether(
   bots: readonly Lifecycle[],
   options: StartOptions,
@@ -25,13 +25,12 @@ export async function startTogether(
   }
 }
 
-/** A bot with its configuration. */
 interface Configured {
   readonly name: string;
   readonly config: Config;
 }
 
-/** Describes what two bots of one process cannot share. */
+/** Returns the conflicts between bots of one process, such as a shared address. */
 function problemsOf(bots: readonly Lifecycle[], listen: boolean): string[] {
   if (bots.length < 2) return [];
   const unnamed = bots.filter(({ name }) => name === undefined).length;
@@ -45,7 +44,7 @@ function problemsOf(bots: readonly Lifecycle[], listen: boolean): string[] {
   ];
 }
 
-/** A configuration that cannot be read is reported by the start of its bot. */
+/** Skips an invalid configuration, because the start of its bot reports it. */
 function readConfig(bot: Lifecycle): readonly Configured[] {
   try {
     return [{ name: bot.name ?? "", config: bot.config }];
@@ -66,7 +65,7 @@ function shared(
   });
 }
 
-/** With port 0 each gets a free one. */
+/** `undefined` for port 0, because each bot gets its own free port. */
 function addressOf({ host, port }: Config): string | undefined {
   return port === 0 ? undefined : `${host}:${port}`;
 }

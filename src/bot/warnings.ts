@@ -14,7 +14,7 @@ export interface WarningSources {
   readonly log: Logger;
 }
 
-/** Logs every setting that is valid and most likely a mistake. */
+/** Logs every setting that is valid but most likely a mistake. */
 export function logWarnings({ config, options, routes, inbox, log }: WarningSources): void {
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect because the inbox is not a local file");
@@ -27,7 +27,7 @@ export function logWarnings({ config, options, routes, inbox, log }: WarningSour
   warnOfBudget(config, log);
 }
 
-/** Warns if the token of each request can be read on its way to the platform. */
+/** Warns if the API key travels unencrypted. */
 function warnOfPlainHttp({ baseUrl }: Config, log: Logger): void {
   if (!isSentInClear(baseUrl)) return;
   log.warn(
@@ -36,13 +36,16 @@ function warnOfPlainHttp({ baseUrl }: Config, log: Logger): void {
   );
 }
 
-/** A platform that accepts requests and never answers counts as away only if requests give up first. */
+/**
+ * Warns if handlers time out before their requests do. A platform that accepts requests and never answers would then
+ * never count as away.
+ */
 function warnOfTimeouts(options: BotOptions, routes: Routes, config: Config, log: Logger): void {
   const {
     handlerTimeoutMs = defaults.handlerTimeoutMs,
     requestTimeoutMs = defaults.requestTimeoutMs,
   } = options;
-  // With a budget a request may have to wait besides.
+  // With a budget, a request may also wait for its turn.
   const waitMs = config.maxRequestsPerMinute === undefined ? 0 : HANDLER_WAIT_MS;
   const requestMs = requestTimeoutMs + waitMs;
   const isShort = (ms: number | undefined) => ms !== undefined && ms <= requestMs;
@@ -56,18 +59,18 @@ function warnOfTimeouts(options: BotOptions, routes: Routes, config: Config, log
   );
 }
 
-/** An interval for which the budget of requests is too small. */
+/** An interval that needs more requests than the budget has left. */
 export interface BudgetProblem {
   readonly perMinute: number;
-  /** Requests a minute that are left for this reading. */
+  /** Requests a minute that the budget has left for this interval. */
   readonly places: number;
   readonly variable: string;
   readonly intervalMs: number;
-  /** How many requests a minute the interval makes at least. */
+  /** Fewest requests a minute that the interval makes. */
   readonly wanted: number;
 }
 
-/** Warns once of each interval that the budget is too small for, even without other requests. */
+/** Warns about each interval that exceeds the budget on its own. */
 export function warnOfBudget(config: Config, log: Logger): void {
   for (const { perMinute, places, variable, intervalMs, wanted } of budgetProblems(config)) {
     log.warn(
@@ -77,7 +80,7 @@ export function warnOfBudget(config: Config, log: Logger): void {
   }
 }
 
-/** Returns each interval that the budget is too small for. Empty without a budget. */
+/** Returns the intervals that exceed the budget on their own. Empty without a budget. */
 export function budgetProblems(config: Config): readonly BudgetProblem[] {
   const { maxRequestsPerMinute: perMinute, delivery, pollIntervalMs, auditIntervalMs } = config;
   if (perMinute === undefined || delivery === "webhook") return [];

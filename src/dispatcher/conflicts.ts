@@ -8,16 +8,16 @@ export interface ConflictsOptions {
   readonly random: Random;
 }
 
-/** Of each round of runs that change one state, one succeeds. The wait spreads the others. */
+/** In ms. Only one of several concurrent runs can change a state. The backoff spreads the others. */
 const CONFLICT_BACKOFF: BackoffOptions = { baseMs: 10, maxMs: 1_000, factor: 2 };
 
-/** Conflicts of one event in a row that are logged. */
+/** Conflicts in a row of one event that are logged. */
 const LOGGED_CONFLICTS = 10;
 
-/** Events that are remembered. A forgotten one waits less. */
+/** Bounds the memory. An event beyond this limit waits less before its next run. */
 const MAX_EVENTS = 10_000;
 
-/** Counts how often events ran in vain, because another run changed a state that they had read. */
+/** Counts runs whose outcome was dropped because another run had changed a state that they read. */
 export class Conflicts {
   readonly #options: ConflictsOptions;
   /** Conflicts in a row, by event id. */
@@ -27,7 +27,9 @@ export class Conflicts {
     this.#options = options;
   }
 
-  /** Counts a conflict. Returns the ms until the next run: none at first, up to a second for a state that changes fast. */
+  /**
+   * Counts a conflict. Returns the ms until the next run: 0 at first, up to a second for a state that changes often.
+   */
   note({ id, lane, trace }: Claim): number {
     const { log, random } = this.#options;
     const count = (this.#counts.get(id) ?? 0) + 1;
@@ -40,7 +42,7 @@ export class Conflicts {
     return count === 1 ? 0 : backoff(CONFLICT_BACKOFF, count, random);
   }
 
-  /** Called when a run of the event had another end. */
+  /** Called when a run of the event ends without a conflict. */
   forget({ id }: Claim): void {
     if (this.#counts.size > 0) this.#counts.delete(id);
   }

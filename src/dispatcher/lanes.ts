@@ -24,24 +24,24 @@ export interface LanesOptions
     Omit<RunOptions, "steps" | "inbox" | "restore">,
     Omit<StepsOptions, keyof OutcomeOptions> {
   readonly types: HandledTypes;
-  /** Lanes that are handled at once. */
+  /** Lanes handled at once. */
   readonly concurrency: number;
-  /** After this many failed runs an event goes to the dead letters. */
+  /** Failed runs after which an event becomes a dead letter. */
   readonly maxAttempts: number;
   readonly backoff: BackoffOptions;
   readonly random: Random;
-  /** Called whenever a lane has ended. */
+  /** Called whenever a lane ends. */
   readonly onEnd: () => void;
 }
 
-/** In ms. A lane goes on by itself for this long while others wait for a place. */
+/** In ms. A lane keeps its place for this long while other lanes wait for a place. */
 const MAX_TURN_MS = 250;
 
-/** The lanes at work: runs the handlers of their events one after the other, and records each outcome. */
+/** The lanes at work. Runs the handlers of their events one after the other, and records each outcome. */
 export class Lanes {
   readonly limits: TypeLimits;
   readonly #options: LanesOptions;
-  /** Options of a run whose type has none of its own. */
+  /** Options of runs whose type has none of its own. */
   readonly #runOptions: RunOptions;
   readonly #outcomeOptions: OutcomeOptions;
   readonly #running = new Set<LaneRun>();
@@ -61,13 +61,13 @@ export class Lanes {
     return this.#running.size;
   }
 
-  /** Aborts every run, also of what is claimed meanwhile, because another inbox has the events. No outcome counts. */
+  /** Aborts every run and every later claim, because another inbox has the events. No outcome is recorded. */
   abandon(): void {
     this.#isAbandoned = true;
     for (const { abort, claim } of this.#running) abort.abort(leaseLost(claim));
   }
 
-  /** Aborts every run, because the bot stops. */
+  /** Aborts every run because the bot stops. */
   stop(): void {
     this.#isStopped = true;
     for (const { abort } of this.#running) abort.abort(stopping);
@@ -79,8 +79,9 @@ export class Lanes {
   }
 
   /**
-   * Starts the run of a claimed lane. A process that stood still for longer than a lease may claim a lane that it still
-   * works on. The older run is aborted, and ends before the new one begins, because two must not speak at once.
+   * Starts the run of a claimed lane. A process that was suspended for longer than a lease may claim a lane that it
+   * still works on. The older run is then aborted, and ends before the new run begins, because two runs must not act at
+   * once.
    */
   begin(claim: Claim, since: number): Pick<LaneRun, "abort"> {
     const older = this.#lanes.get(claim.lane);
@@ -102,7 +103,7 @@ export class Lanes {
     return run;
   }
 
-  /** Makes the abort of a claim: it has fired already if another inbox has the events, or if the bot has stopped. */
+  /** Creates the abort of a claim. It has fired already if the bot has stopped or another inbox has the events. */
   #abortFor(claim: Claim): Abort {
     const abort = new Abort();
     if (this.#isAbandoned) abort.abort(leaseLost(claim));
@@ -110,7 +111,7 @@ export class Lanes {
     return abort;
   }
 
-  /** Handles the event, and those behind it in the lane for as long as the lane may continue. */
+  /** Handles the event, and then the next events of the lane for as long as the lane may continue. */
   async #advanceLane(run: LaneRun, older: Promise<void> | undefined): Promise<void> {
     await older;
     try {
@@ -125,11 +126,10 @@ export class Lanes {
         }
         run.claim = next;
         run.abort = this.#abortFor(next);
-        // An event of another type is handed back if that type has no place left.
         run.hasPlace = this.limits.enter(next.type);
         // Claimed before the stop began. Its handlers have not begun.
         if (isStopping.aborted) run.abort.abort(stopping);
-        // The lane was claimed anew meanwhile, by a run that waits for this one.
+        // This process has claimed the lane again, by a run that waits for the end of this run.
         if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));
       }
     } catch (err) {
@@ -141,7 +141,7 @@ export class Lanes {
     }
   }
 
-  /** Runs the handlers and records the outcome. Resolves to the claim with which the place goes on. */
+  /** Runs the handlers and records the outcome. Resolves to the next claim of the place. */
   async #handle(run: LaneRun): Promise<Claim | undefined> {
     const { claim } = run;
     const message = () => {
@@ -167,8 +167,8 @@ export class Lanes {
   }
 
   /**
-   * Returns whether the lane may go on, which spares the store two writes per event. While other lanes wait for a place, it
-   * may for a moment only. It keeps the lease that it was claimed with.
+   * Returns whether the lane may continue without a new claim, which saves two writes per event. While other lanes wait
+   * for a place, it may continue only briefly. The lease is not extended.
    */
   #mayContinueLane({ since, claim }: LaneRun): boolean {
     if (this.#options.stopping.aborted) return false;
@@ -180,8 +180,8 @@ export class Lanes {
   async #run(lane: LaneRun): Promise<HandledEvent> {
     const { claim, abort } = lane;
     const { maxAttempts = this.#options.maxAttempts } = this.#options.types.optionsFor(claim.type);
-    // An attempt is counted before the handlers run. One beyond the limit means that the process ended during each run. That
-    // one is the boundary's, and one further means that the process ended in it as well.
+    // An attempt is counted before its handlers run. An attempt beyond the limit means that the process crashed in
+    // every run, so only the boundary runs. One attempt more means that the process crashed in the boundary as well.
     if (claim.attempt > maxAttempts + 1) {
       return { outcome: { kind: "dead", error: crashed(claim, maxAttempts) } };
     }
@@ -201,15 +201,15 @@ export class Lanes {
   }
 
   /**
-   * Gives the boundary the last word on an event that has died. Its own failure changes nothing, but what puts an event off,
-   * such as an outage, puts it off again, because the answer would be lost otherwise.
+   * Runs the boundary of an event that is about to become a dead letter. A failure of the boundary changes nothing. An
+   * outage in it releases the event for a later run, because the user would otherwise get no answer.
    */
   async #runBoundary(lane: LaneRun, run: Run, dead: DeadOutcome): Promise<Outcome> {
     const boundary = run.boundary(dead.error);
     if (boundary === undefined) return dead;
     const { claim, abort } = lane;
     const policy = this.#policyFor(claim);
-    // The bot stops, or the lease was lost, while the observers of the failure ran.
+    // While the observers ran, the bot has stopped or the lease was lost.
     if (abort.aborted && abort.reason !== dead.error) {
       return decideOutcome(abort.reason, claim.attempt, policy);
     }
@@ -252,26 +252,26 @@ export class Lanes {
     const { inbox, leaseMs } = this.#options;
     const held = new Set(await inbox.extend(claims, leaseMs));
     for (const { run, claim } of runs) {
-      // A lane that has gone on meanwhile has another claim.
+      // A lane that has continued meanwhile has another claim.
       if (!held.has(claim) && run.claim === claim) run.abort.abort(leaseLost(claim));
     }
   }
 }
 
-/** A lane that is at work. */
+/** A lane at work. */
 interface LaneRun {
-  /** The event that is handled now. */
+  /** The event at work. */
   claim: Claim;
   /** Ends the run of that event. */
   abort: Abort;
-  /** Whether the event has one of its type's places. */
+  /** Whether the event has a place of its type. */
   hasPlace: boolean;
   /** When the lane was claimed, on the dispatcher's clock. */
   readonly since: number;
   done: Promise<void>;
 }
 
-/** An event after its run; without an event if its handlers did not begin. */
+/** An event after its run. Without an event if its handlers did not begin. */
 interface HandledEvent {
   readonly outcome: Outcome;
   readonly event?: AnyEvent | undefined;
@@ -281,7 +281,7 @@ const skipped: HandledEvent = { outcome: { kind: "skipped" } };
 
 function completeWork(work: WorkMessages["run"], outcome: Outcome): void {
   work.outcome = outcome.kind;
-  // An event that is put off was not at fault.
+  // An event released for later was not at fault.
   if (outcome.kind === "retry" || outcome.kind === "dead") work.error = outcome.error;
 }
 
@@ -300,32 +300,31 @@ function crashed({ attempt, crashes }: Claim, maxAttempts: number): ServiceBotEr
   );
 }
 
-/** The event types that a bot handles. */
 export interface HandledTypes {
-  /** Types that have a handler. */
+  /** Types with their own handler. */
   readonly handledTypes: readonly string[];
-  /** True if types without a handler of their own are handled, too. */
+  /** True if a handler exists for all other types. */
   readonly handlesOtherTypes: boolean;
-  /** Options of the handlers of a type. */
+  /** Returns the options of the handlers of a type. */
   optionsFor(type: string): HandlerOptions;
 }
 
 /** Share of the places that stays free for other types. */
 const RESERVED_SHARE = 1 / 4;
 
-/** Bounds the events of one type that are handled at once, so that a slow type leaves places to others. */
+/** Bounds the events of one type handled at once, so that a slow type leaves places to other types. */
 export class TypeLimits {
   readonly #concurrency: number;
   readonly #types: HandledTypes;
   readonly #taken = new Map<string, number>();
 
-  /** @param concurrency the places of all types together, 1 or more */
+  /** @param concurrency places of all types together, 1 or more */
   constructor(concurrency: number, types: HandledTypes) {
     this.#concurrency = concurrency;
     this.#types = types;
   }
 
-  /** The rooms of a claim for `free` lanes; `undefined` if every type has room for all of them. */
+  /** Returns the rooms of a claim for `free` lanes. `undefined` if every type has room for all of them. */
   roomsFor(free: number): ClaimRooms | undefined {
     const types = new Set([...this.#limitedTypes(), ...this.#taken.keys()]);
     const byType = new Map(
@@ -335,27 +334,26 @@ export class TypeLimits {
     return Math.min(others, ...byType.values()) < free ? { byType, others } : undefined;
   }
 
-  /** Returns the largest number of events of a type that are handled at once. */
+  /** Returns how many events of a type may be handled at once. */
   limitOf(type: string): number {
     const own = this.#types.optionsFor(type).concurrency;
     return own === undefined ? this.#usualLimit() : Math.min(own, this.#concurrency);
   }
 
-  /** Takes a place for an event; false if its type has none free. */
+  /** Takes a place for an event. Returns false if its type has no free place. */
   enter(type: string): boolean {
     if (this.isFull(type)) return false;
     this.#taken.set(type, this.#takenOf(type) + 1);
     return true;
   }
 
-  /** Frees the place of an event. */
   leave(type: string): void {
     const left = this.#takenOf(type) - 1;
     if (left > 0) this.#taken.set(type, left);
     else this.#taken.delete(type);
   }
 
-  /** Returns whether events of the type may have to wait for one that ends. */
+  /** Returns whether a new event of the type would have to wait. */
   isFull(type: string): boolean {
     return this.#takenOf(type) >= this.limitOf(type);
   }
@@ -369,7 +367,7 @@ export class TypeLimits {
     return handledTypes.filter((type) => this.#types.optionsFor(type).concurrency !== undefined);
   }
 
-  /** A bot with one type has nothing to keep places for. */
+  /** A bot with only one type reserves no places for other types. */
   #usualLimit(): number {
     const { handledTypes, handlesOtherTypes } = this.#types;
     const hasOneType = handledTypes.length < 2 && !handlesOtherTypes;
@@ -378,7 +376,7 @@ export class TypeLimits {
   }
 }
 
-/** Returns whether a claim passes over lanes whose first event is of a full type. */
+/** Returns whether a claim skips lanes whose first event is of a full type. */
 export function passesOver({ byType }: ClaimRooms): boolean {
   return [...byType.values()].some((room) => room <= 0);
 }

@@ -8,21 +8,24 @@ export interface DispatcherOptions extends Omit<LanesOptions, "stopping" | "onEn
   readonly retention: Retention;
 }
 
-/** In ms. The next claim waits this long after a failure of the store. */
+/** In ms. Wait after a failed claim. */
 const STORE_RETRY_MS = 1_000;
 
-/** In ms. Lanes of full types hide when other lanes become ready, so the loop looks for these this often. */
+/**
+ * In ms. While lanes of full types are ready, the store cannot say when other lanes become ready. The loop polls
+ * instead.
+ */
 const FULL_TYPE_INTERVAL_MS = 1_000;
 
-/** The store takes a while to pass over many lanes. It rests this many times as long. */
+/** Skipping many lanes is expensive for the store. The pause after such a claim is this many times its duration. */
 const PASS_OVER_REST = 4;
 
-/** Claims lanes that are ready, as many as there are places, and keeps their leases until they have ended. */
+/** Claims as many ready lanes as there are free places, and extends their leases until they have ended. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #lanes: Lanes;
   readonly #wake: Wake;
-  /** On the dispatcher's clock. No claim passes over lanes before this time. */
+  /** On the dispatcher's clock. No claim skips lanes before this time. */
   #passOverAt = Number.NEGATIVE_INFINITY;
   readonly #idleWaiters = new Set<() => void>();
   /** Aborts when nothing more is claimed. */
@@ -32,7 +35,7 @@ export class Dispatcher {
   #loop: Promise<void> = Promise.resolve();
   #background: Promise<unknown> = Promise.resolve();
   #unsubscribe: () => void = () => undefined;
-  /** True from a claim that fails until the next claim that succeeds. */
+  /** True from a failed claim until the next successful claim. */
   #claimFails = false;
 
   constructor(options: DispatcherOptions) {
@@ -49,7 +52,7 @@ export class Dispatcher {
 
   start(): void {
     const { inbox, concurrency } = this.#options;
-    // Without a free place there is nothing to claim for; the end of a lane wakes the loop as well.
+    // Without a free place there is nothing to claim for. The end of a lane wakes the loop as well.
     this.#unsubscribe = inbox.onReady(() => {
       if (this.#lanes.size < concurrency) this.#wake.call();
     });
@@ -61,7 +64,7 @@ export class Dispatcher {
     ]);
   }
 
-  /** Resolves when no handler runs and no lane is ready; lanes that wait for a retry do not count. */
+  /** Resolves when no handler runs and no lane is ready. Lanes that wait for a retry do not count. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#idleWaiters.add(resolve);
@@ -69,27 +72,27 @@ export class Dispatcher {
     });
   }
 
-  /** Takes no new work from now on. */
+  /** Claims no more work. */
   stopClaiming(): void {
     this.#draining.abort();
     this.#unsubscribe();
     this.#wake.call();
   }
 
-  /** Aborts every run, also of what is claimed meanwhile, because another inbox has the events. No outcome counts. */
+  /** Aborts every run and every later claim, because another inbox has the events. No outcome is recorded. */
   abandon(): void {
     this.stopClaiming();
     this.#lanes.abandon();
   }
 
   /**
-   * Takes no new work, gives running handlers `graceMs` milliseconds, then aborts them and hands their
-   * events back, so that the next start begins with them.
+   * Claims no more work and gives running handlers `graceMs` to end. Then aborts them and releases their events, so
+   * that the next start handles these first.
    */
   async drain(graceMs: number): Promise<void> {
     this.stopClaiming();
     const grace = new AbortController();
-    // Before the loop has ended: a store that does not answer may hold it up.
+    // Starts before the loop has ended, because a store that does not answer may delay its end.
     const over = sleep(this.#options.clock, graceMs, grace.signal);
     await this.#loop;
     this.#options.inbox.stopClaiming();
@@ -119,7 +122,7 @@ export class Dispatcher {
     }
   }
 
-  /** Starts as many claims as there are free places. */
+  /** Claims up to `free` lanes and starts their runs. Returns the number of claims. */
   async #claimOnce(free: number, rooms: ClaimRooms | undefined): Promise<number> {
     if (free <= 0) return 0;
     const { inbox, clock, leaseMs } = this.#options;
@@ -142,12 +145,12 @@ export class Dispatcher {
     }
   }
 
-  /** Waits until there may be more. Looking up that time costs less than a claim that finds nothing. */
+  /** Waits until a lane may be ready. Looking up that time costs less than a claim that finds nothing. */
   async #rest(started: number, isFull: boolean): Promise<void> {
     if (this.#lanes.size >= this.#options.concurrency) return await this.#wake.wait(undefined);
     const ms = await this.#options.inbox.nextReadyIn().catch(() => STORE_RETRY_MS);
     if (this.#lanes.size === 0 && ms !== 0) this.#announceIdle();
-    // Another instance may hold a lane that is ready and was not claimed just now: wait instead of spinning.
+    // Ready lanes that were not claimed are of full types. Wait instead of spinning.
     const hides = isFull && started === 0 && ms !== undefined;
     const waitMs = hides ? Math.max(ms, FULL_TYPE_INTERVAL_MS) : ms;
     if (started === 0 || ms !== 0) await this.#wake.wait(waitMs);

@@ -26,28 +26,28 @@ import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { channels } from "../observe/channels.ts";
 import type { Conflicts } from "./conflicts.ts";
 
-/** Fate of an event after a run of its handlers. All times in milliseconds. */
+/** Outcome of a run. All times in ms. */
 export type Outcome =
   | { readonly kind: "done"; readonly effects?: Effects | undefined }
-  /** Again after a while; the attempt counts. */
+  /** Retried later. The attempt counts. */
   | { readonly kind: "retry"; readonly delayMs: number; readonly error: unknown }
-  /** Again after a while; the attempt does not count, because the event was not at fault. */
+  /** Retried later. The attempt does not count, because the event was not at fault. */
   | { readonly kind: "release"; readonly delayMs: number; readonly error: unknown }
   | DeadOutcome
-  /** The handlers did not begin: the bot stops, or the type has no place left. */
+  /** The handlers did not begin, because the bot stops or the type has no place left. */
   | { readonly kind: "skipped" }
-  /** Another instance has the event: nothing may be written. */
+  /** Another instance has the event. Nothing may be written. */
   | { readonly kind: "lost" };
 
 /** The event becomes a dead letter. */
 export interface DeadOutcome {
   readonly kind: "dead";
   readonly error: unknown;
-  /** Of the boundary. */
+  /** Effects of the boundary. */
   readonly effects?: Effects | undefined;
 }
 
-/** Codes of errors that no further run mends, because the event, the handler or the platform's answer stays as it is. */
+/** Codes of errors that a retry cannot fix, because the event, the handler or the platform's answer stays the same. */
 export const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   // handlers
   "REPLY_IMPOSSIBLE",
@@ -73,7 +73,7 @@ export const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "AGENT_SCOPE_MISSING",
   "BLOCKED",
   "NOT_FOUND",
-  // images; BLOCKED_HOST and NOT_IMAGE are not among them, because a remote server may answer with a page for a while
+  // images; without BLOCKED_HOST and NOT_IMAGE, because a remote server may temporarily answer with a page
   "TOO_LARGE",
   "TOO_MANY_IMAGES",
   "INVALID_IMAGE_KEY",
@@ -85,25 +85,25 @@ export interface RetryPolicy {
   readonly random: Random;
 }
 
-/** The reason with which runs are aborted when the bot stops. */
+/** The reason with which a stopping bot aborts its runs. */
 export const stopping: ServiceBotError = new ServiceBotError(
   "NOT_READY",
   "The bot is stopping. It handles the event after its next start.",
 );
 
-/** Decides what a failed run means. `attempt` is its number, from 1 up. */
+/** Decides the outcome of a failed run. @param attempt number of the run, from 1 up */
 export function decideOutcome(error: unknown, attempt: number, policy: RetryPolicy): Outcome {
   if (error === stopping) return { kind: "release", delayMs: 0, error };
   if (isOurs(error, "LEASE_LOST")) return { kind: "lost" };
-  // Only a person can say whether it may be repeated, even if an outage was the reason.
+  // Only a person can decide whether to repeat the step, even if an outage was the cause.
   if (causeWith(error, "STEP_UNCERTAIN") !== undefined) return { kind: "dead", error };
   if (findCause(error, (at) => at instanceof GiveUp)) return { kind: "dead", error };
   const later = findCause(error, (at) => at instanceof RetryLater);
   if (later?.counts === false) return { kind: "release", delayMs: later.delayMs, error };
   const outage = outageOf(error);
   if (outage !== undefined || causeWith(error, "STORE_UNAVAILABLE") !== undefined) {
-    // The circuit breaker's errors say when the platform is tried again; the random part keeps the lanes from coming
-    // back all at once.
+    // The circuit breaker's error says when to try the platform again. The jitter keeps the lanes from returning all at
+    // once.
     const spread = backoff(policy.backoff, 1, policy.random);
     return { kind: "release", delayMs: (outage?.retryAfterMs ?? 0) + spread, error };
   }
@@ -122,7 +122,7 @@ function causeWith(error: unknown, code: ErrorCode): Error | undefined {
   return findCause(error, (at) => isOurs(at, code));
 }
 
-/** Errors of others may have codes of the same name. */
+/** Errors of other libraries may use the same codes. */
 function isOurs(error: unknown, code: ErrorCode): error is ServiceBotError {
   return error instanceof ServiceBotError && error.code === code;
 }
@@ -131,16 +131,16 @@ export interface OutcomeOptions {
   readonly inbox: Inbox;
   readonly clock: Clock;
   readonly log: Logger;
-  /** In ms. A claim holds this long without a sign of life. */
+  /** In ms. A lease lasts this long without a heartbeat. */
   readonly leaseMs: number;
-  /** Takes secrets out of what is stored and logged about a failure. */
+  /** Removes secrets from stored and logged errors. */
   readonly scrub: (text: string) => string;
   readonly conflicts: Conflicts;
   /** Aborts once the bot stops. */
   readonly stopping: AbortSignal;
-  /** Aborts when the store is waited for no longer. */
+  /** Aborts when the bot no longer waits for the store. */
   readonly deadline?: AbortSignal | undefined;
-  /** Sender of what is published on channels. */
+  /** Sender on the channels. */
   readonly bot?: object | undefined;
 }
 
@@ -152,28 +152,31 @@ export interface EndedRun {
   readonly outcome: Outcome;
   /** Duration of the run. */
   readonly ms: number;
-  /** Returns whether the lane may go on with its next event. Asked before each try, because its lease runs out meanwhile. */
+  /**
+   * Returns whether the lane may continue with its next event. Called before each try, because the lease may run out
+   * between tries.
+   */
   readonly mayContinue: () => boolean;
 }
 
-/** Characters of the error of a dead letter. */
+/** Characters of a dead letter's error. */
 const MAX_ERROR_CHARACTERS = 2_000;
 
-/** A bot that stops waits no longer than this many tries take, a few seconds. */
+/** Tries of a stopping bot. They take a few seconds. */
 const MAX_WRITE_ATTEMPTS_AT_THE_END = 5;
 
-/** The form of our codes, the platform's and Node's. A handler's own may be anything. */
+/** Pattern of error codes of service-bot, the platform and Node. A handler's own code may be any text. */
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
 export interface RecordedOutcome {
   readonly outcome: Outcome;
-  /** The claim with which the place goes on. */
+  /** The next claim of the place. */
   readonly next: Claim | undefined;
 }
 
 /**
- * Records the outcome of a run, and publishes it. A run whose state another run has changed meanwhile has written nothing:
- * its event is put off for a moment, and runs again.
+ * Records the outcome of a run and publishes it. If another run has changed a state that this run read, nothing is
+ * written, and the event runs again after a short delay.
  */
 export async function recordOutcome(
   run: EndedRun,
@@ -199,13 +202,13 @@ function isConflict(outcome: Outcome): boolean {
 }
 
 interface Written extends Advance {
-  /** Set if nothing was written, because a state was changed since the run has read it. */
+  /** Set if nothing was written, because a state has changed since the run read it. */
   readonly conflict?: ServiceBotError;
 }
 
 /**
- * Writes with patience. After the last try the lease is left to run out: then the event is handled again, and its lane
- * stands still until then. Its steps are recorded and not repeated.
+ * Retries a failed write. After the last try the lease runs out, and its lane waits until then. The event then runs
+ * again, and its recorded steps are not repeated.
  */
 async function write(
   { claim, outcome, mayContinue }: EndedRun,
@@ -281,7 +284,7 @@ function publish(
   channels["lease-lost"].publish({ bot, what: outcome.kind === "lost" ? "run" : "result" });
 }
 
-/** Errors of handlers quote what people wrote, which neither a log nor a dead letter may show. */
+/** Formats a handler's error without the words of users, because errors often quote them. */
 export function shown(
   error: unknown,
   event: AnyEvent | undefined,
@@ -291,9 +294,9 @@ export function shown(
   return showError(error, (text) => hide(scrub(text)));
 }
 
-/** The text of a dead letter. `service-bot inbox` finds events that died of one cause by its class and code. */
+/** Returns the text of a dead letter. `service-bot inbox` groups dead letters by its class and code. */
 function errorText(error: unknown, { type, code = "", message }: ShownError): string {
-  // The name of these two errors says their code already.
+  // The names of these two errors already contain their code.
   const isNamed = error instanceof GiveUp || error instanceof RetryLater;
   const what = !isNamed && CODE.test(code) ? `${type} ${code}` : type;
   return `${what}: ${message}`.slice(0, MAX_ERROR_CHARACTERS);

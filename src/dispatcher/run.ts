@@ -12,25 +12,23 @@ import type { Job, StepRunner } from "../steps/step.ts";
 import type { Steps } from "../steps/steps.ts";
 import { stopping } from "./outcome.ts";
 
-/** In ms. An aborted handler may still end within this. */
+/** In ms. An aborted handler may still end within this time. */
 const ABORTED_GRACE_MS = 1_000;
 
-/** In ms. After this the event goes on without the observers of its failure. */
+/** In ms. The event continues without slower error observers. */
 const OBSERVER_TIMEOUT_MS = 1_000;
 
-/** Runs handlers. */
 export interface JobHandler {
   begin(job: Job): HandlerRun;
 }
 
-/** Runs the handlers of one job. */
 export interface HandlerRun {
-  /** Does what precedes the handlers, within a few seconds. Their time limit begins afterwards. */
+  /** Prepares the handlers within a few seconds. Their timeout begins afterwards. */
   prepare?(): Promise<void> | undefined;
   run(): Promise<void>;
-  /** Called with the error of the run, whether the handler threw it or ran out of time. */
+  /** Called with the error of the run, whether the handler threw it or timed out. */
   failed(error: unknown): Promise<void>;
-  /** Returns what runs before the event becomes a dead letter because of this error; `undefined` if nothing does. */
+  /** Returns the handler that runs before this error makes the event a dead letter. `undefined` without a boundary. */
   boundary?(error: unknown): JobHandler | undefined;
 }
 
@@ -47,8 +45,8 @@ export interface RunOptions {
 }
 
 /**
- * One run of a claimed event. Most runs need neither a logger, nor a signal, nor steps, so each is made when it is used
- * first: they cost more than everything else here.
+ * One run of a claimed event. The logger, the signal and the steps are created on first use, because most runs need
+ * none of them and they cost more than the rest of the run.
  */
 export class Run implements Job {
   readonly event: AnyEvent;
@@ -59,11 +57,11 @@ export class Run implements Job {
   #log: Logger | undefined;
   #steps: StepRunner | undefined;
   #effects: RunEffects | undefined;
-  /** The effects as they were when the handlers had ended. */
+  /** The effects at the end of the handlers. */
   #collected: Effects | undefined;
   #cancelTimeout = () => {};
 
-  /** @throws {ServiceBotError} BODY_INVALID when the stored event cannot be read */
+  /** @throws {ServiceBotError} BODY_INVALID if the stored event cannot be read */
   constructor(claim: Claim, abort: Abort, options: RunOptions) {
     this.event = readStoredEvent(claim.body);
     this.claim = claim;
@@ -76,7 +74,7 @@ export class Run implements Job {
     return this.#abort.signal;
   }
 
-  /** Returns what runs before the event becomes a dead letter because of this error; `undefined` if nothing does. */
+  /** Returns the handler that runs before this error makes the event a dead letter. `undefined` without a boundary. */
   boundary(error: unknown): JobHandler | undefined {
     return this.#handlers.boundary?.(error);
   }
@@ -105,24 +103,24 @@ export class Run implements Job {
   }
 
   /**
-   * Runs the handlers until they settle or the run is aborted: at the handler timeout, when the lease is lost, or when the
-   * bot stops. What a handler does after that is dropped by the fence.
+   * Runs the handlers until they settle or the run is aborted. A run is aborted at its timeout, when its lease is lost,
+   * or when the bot stops. The fence drops later writes of its handlers.
    *
-   * @returns what the handlers leave for later events; `undefined` for nothing
+   * @returns effects for later events; `undefined` if there are none
    * @throws the error of the handlers, or the reason of the abort
    */
   async execute(): Promise<Effects | undefined> {
     const current = { id: this.event.id, trace: traceIdOf(this.claim.trace) };
-    // Requests carry the event: the log shows it, and a platform on this machine receives it.
+    // Ties the handler's requests to the event, for the log and for a platform on this machine.
     const running = duringEvent(current, () => this.#runHandlers());
     try {
       await this.#abort.race(running);
       return this.#collected;
     } catch (error) {
-      // A handler that gives up because of the signal throws an error of its own; the reason says why.
+      // A handler that gives up because of the signal throws its own error. The reason of the abort is the cause.
       const reason = this.#abort.aborted ? this.#abort.reason : error;
       const hasFinished = this.#abort.aborted && (await this.#finishes(running));
-      // A handler that ends while the bot stops has done its work; after a timeout it has failed all the same.
+      // A handler that ends while the bot stops has succeeded. A handler that ends after its timeout has failed.
       if (hasFinished && reason === stopping) return this.#collected;
       await duringEvent(current, () => this.#notifyObservers(reason));
       throw reason;
@@ -141,7 +139,7 @@ export class Run implements Job {
     this.#collected = await this.#effects?.collect();
   }
 
-  /** Observers watch. Neither their duration nor their end decides about the event. */
+  /** Observers only watch. Neither their duration nor their failure affects the event. */
   async #notifyObservers(error: unknown): Promise<void> {
     const notified = this.#handlers.failed(error).then(() => true);
     if (!(await this.#inTime(notified, OBSERVER_TIMEOUT_MS))) {
@@ -153,8 +151,8 @@ export class Run implements Job {
   }
 
   /**
-   * Gives an aborted handler a moment to end while the lease still holds, so that its steps are recorded as what they
-   * are. True when it ended well.
+   * Gives an aborted handler time to end while the lease holds, so that its steps record their real results. Resolves
+   * to true if it succeeded.
    */
   #finishes(running: Promise<void>): Promise<boolean> {
     const ended = running.then(
@@ -164,7 +162,7 @@ export class Run implements Job {
     return this.#inTime(ended, ABORTED_GRACE_MS);
   }
 
-  /** Resolves as the promise does; to false after `ms`. */
+  /** Resolves like the promise, or to false after `ms`. */
   async #inTime(promise: Promise<boolean>, ms: number): Promise<boolean> {
     const over = new AbortController();
     const late = sleep(this.#options.clock, ms, over.signal).then(() => false);
@@ -172,7 +170,7 @@ export class Run implements Job {
   }
 }
 
-/** Ends a run from outside. Its signal is made when it is used first, because it is dear and most runs need none. */
+/** Ends a run from outside. The signal is created on first use, because it is expensive and most runs need none. */
 export class Abort {
   #controller: AbortController | undefined;
   #over: { readonly reason: unknown } | undefined;
@@ -192,7 +190,7 @@ export class Abort {
     return this.#controller.signal;
   }
 
-  /** The first reason holds. */
+  /** The first reason counts. */
   abort(reason: unknown): void {
     if (this.#over !== undefined) return;
     this.#over = { reason };
@@ -200,7 +198,7 @@ export class Abort {
     this.#reject(reason);
   }
 
-  /** Settles as `work` does, or rejects with the reason when it is aborted before. For one work only. */
+  /** Settles like `work`, or rejects with the reason if aborted first. For one call only. */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;

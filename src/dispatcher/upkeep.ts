@@ -9,16 +9,16 @@ export interface UpkeepOptions {
   readonly retention: Retention;
 }
 
-/** In ms. Idle lanes with pending events are looked for at this interval. */
+/** In ms. Interval of the search for idle lanes with pending events. */
 const HEAL_INTERVAL_MS = 60_000;
 
-/** In ms. Data past its retention is looked for at this interval. */
+/** In ms. Interval of the search for data past its retention. */
 const SWEEP_INTERVAL_MS = 600_000;
 
-/** In ms. Pause between two batches of a sweep, because deliveries and handlers come first. */
+/** In ms. Pause between two batches of a sweep, because deliveries and handlers take precedence. */
 const SWEEP_PAUSE_MS = 20;
 
-/** Keeps the inbox in order until `signal` aborts. `onHealed` is called when lanes can be claimed again. */
+/** Maintains the inbox until `signal` aborts. `onHealed` is called when repaired lanes can be claimed. */
 export async function keepUp(
   options: UpkeepOptions,
   onHealed: () => void,
@@ -30,10 +30,12 @@ export async function keepUp(
   ]);
 }
 
-/** Times that were missed, as while the machine slept, need not be made up for. */
+/** Missed intervals, such as during the machine's sleep, are not made up for. */
 const UPKEEP: TimerOptions = { background: true };
 
-/** Does `work` every `ms` milliseconds until `signal` aborts. A failure is logged, and the next time comes all the same. */
+/**
+ * Runs `work` every `ms` milliseconds until `signal` aborts. A failure is logged, and the next interval runs as usual.
+ */
 export function every(
   ms: number,
   work: () => Promise<void>,
