@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// The way to the scaffolder. A published package has it bundled for every Node from 20.12 up; a
-// checkout has its TypeScript, which an older Node runs with the Node among the dependencies.
+// Starts the scaffolder. A published package contains a bundle for Node 20.12 and later. A checkout contains TypeScript,
+// so an older Node starts the Node that is installed as a dependency.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
-// An `import` touches every export of a module of Node, which takes longer than all that is done here.
+// `import` evaluates every export of a Node module, which would take longer than the rest of this file.
 const require = createRequire(import.meta.url);
 const { existsSync } = require("node:fs");
 const { join } = require("node:path");
@@ -46,7 +46,7 @@ async function runOnOwnNode() {
   const env = { ...process.env, CREATE_BOT_STARTED_ON: process.versions.node };
   const { spawn } = require("node:child_process");
   const child = spawn(node, [fileURLToPath(import.meta.url), ...argv], { stdio: "inherit", env });
-  // Ctrl-C goes to both, and the other one says what becomes of it.
+  // The child receives Ctrl-C too, and reports the outcome.
   process.on("SIGINT", () => {});
   return await new Promise((resolve) => {
     child.on("error", ({ message }) =>
@@ -63,7 +63,7 @@ function fail(message) {
   return 1;
 }
 
-/** A fresh clone has no dependencies yet, and needs them here: compiler, prompts, and a newer Node. */
+/** Installs the compiler, the prompts and a newer Node, which a fresh clone lacks. */
 function installCheckout() {
   const needed = ["typescript", "node", "@clack/core"];
   if (needed.every((name) => existsSync(join(root, "node_modules", name)))) return;
@@ -72,7 +72,7 @@ function installCheckout() {
   const { status } = spawnSync("npm ci --no-audit --no-fund --loglevel=error", {
     cwd: root,
     shell: true,
-    // Standard output may belong to --json.
+    // Standard output is reserved for --json.
     stdio: ["ignore", 2, 2],
   });
   if (status === 0) return;

@@ -5,7 +5,7 @@ import { compile, root } from "./compile.ts";
 const dist = join(root, "dist");
 const page = join("platform", "portal", "static");
 
-// Files of an earlier build whose sources are gone would be published with the rest.
+// Otherwise the package would contain the output of deleted sources.
 await rm(dist, { recursive: true, force: true });
 await compile(dist);
 // A platform that runs from the sources serves the same page.

@@ -9,24 +9,23 @@ export { root };
 
 const src = join(root, "src");
 
-/** Below src: a page for browsers, which is built in another way. */
+/** Path below src. The page is built for browsers, separately. */
 const PORTAL = join("platform", "portal");
 
-/** The command, which no one imports. */
+/** Entry point of the command, which no module imports. */
 const COMMAND = join("cli", "main");
 
 export interface CompileOptions {
-  /** Without it a wrong type passes, and the same files come out in a tenth of the time. Default: true. */
+  /** Checking takes ten times longer and does not change the output. Default: true. */
   readonly checkTypes?: boolean;
 }
 
 /**
- * Builds `src` (all but the scaffolder, which is a package of its own) as it is published: a bundle of JavaScript with
- * one file per entry, the declarations that the entries need, the files that the code reads at run time, such as the
- * numbered SQL files, and the page of the local platform.
+ * Builds the package `service-bot` from `src`. The output is a bundle with one file per entry, its declarations, the
+ * page of the local platform, and files that are read at run time, such as SQL.
  *
- * @returns the files that are in the bundle and in the page
- * @throws {Error} with the compiler's own words
+ * @returns the source files in the bundle and in the page
+ * @throws {Error} with the messages of the compiler
  */
 export async function compile(
   outDir: string,
@@ -49,14 +48,14 @@ export async function compile(
   return [...modules, ...portal.modules];
 }
 
-/** The modules that package.json exports, relative to src and without their extension. */
+/** Returns the modules that package.json exports, relative to src and without their extension. */
 function entryNames(exports: Readonly<Record<string, string | { default: string }>>): string[] {
   return Object.values(exports).flatMap((target) =>
     typeof target === "string" ? [] : [target.default.slice("./dist/".length, -".js".length)],
   );
 }
 
-/** Writes the declarations that the entries need. Those of the inside would be half of the package's files. */
+/** Writes the declarations that the entries need. All declarations would double the number of files. */
 async function writeDeclarations(
   outDir: string,
   entries: readonly string[],
@@ -76,7 +75,7 @@ async function writeDeclarations(
 /** TypeScript keeps `./x.ts` in declarations. Some editors read only `./x.js`. */
 const RELATIVE_TS = /((?:\bfrom|\bimport)\s*\(?\s*")(\.{1,2}\/[^"]+)\.ts(")/g;
 
-/** Marks a declaration and all that it imports as needed, and points its imports at JavaScript. */
+/** Marks a declaration and its imports as needed, and rewrites the imports to `.js`. */
 async function keepDeclaration(file: string, needed: Set<string>): Promise<void> {
   if (needed.has(file)) return;
   needed.add(file);
@@ -102,7 +101,7 @@ async function copyAssets(outDir: string): Promise<void> {
   }
 }
 
-/** npm makes a package's commands executable when it installs them; a plain checkout has no npm. */
+/** Makes a command executable in a checkout. In an installed package, npm does this. */
 async function makeExecutable(file: string): Promise<void> {
   const text = await readFile(file, "utf8");
   if (!text.startsWith("#!/usr/bin/env node\n")) {

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { root } from "./root.ts";
 
-/** Programs that write parts of docs/, and pictures to look at, in the order in which they run. */
+/** Programs that write parts of docs/, in the order in which they run. Some only take screenshots. */
 const generators = new Map([
   ["reference", "scripts/reference/main.ts"],
   ["configuration", "scripts/configuration/main.ts"],

@@ -4,16 +4,17 @@ import { messageOf } from "../src/errors.ts";
 import { PackCache } from "./pack/cache.ts";
 
 /**
- * Packs `service-bot` as it would be published, and prints the path of the tarball. With `--all` it packs
- * `create-service-bot` as well, and prints how large the two are.
+ * Packs `service-bot` as it would be published, and prints the path of the tarball.
  *
  *     npx node scripts/pack.ts [--cached | --all] [--repository URL] --out DIR
  *
- * With `--repository` the packages name it, because npm asks for it with a provenance. With `--cached` an
- * unchanged checkout is packed once, and its types are not checked: for bots that are made from it, not for publishing.
+ * `--all` packs `create-service-bot` too, and prints the sizes of both.
  *
- * Everything happens in directories of its own, so several packs can run at once, and the
- * checkout's `dist` stays as it is.
+ * `--repository` adds the repository to the manifests, because npm requires it for provenance.
+ *
+ * `--cached` packs an unchanged checkout once and skips type checking. It is for scaffolded bots, not for publishing.
+ *
+ * Works in temporary directories, so several packs can run at once, and `dist` stays as it is.
  */
 const { values } = parseArgs({
   options: {

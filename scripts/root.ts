@@ -1,4 +1,4 @@
 import { fileURLToPath } from "node:url";
 
-/** The checkout. */
+/** Path of the checkout. */
 export const root: string = fileURLToPath(new URL("..", import.meta.url));

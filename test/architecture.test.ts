@@ -3,19 +3,19 @@ import { builtinModules } from "node:module";
 import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
 
-/** One import: from a file to another file or to a package. */
+/** An import of a file or a package. */
 interface Import {
   readonly from: string;
-  /** A path below src, or the name of a package. */
+  /** Path below src, or name of a package. */
   readonly to: string;
   readonly kind: "file" | "package";
-  /** When it loads: with the file, when `import()` is reached, or never, as it is of types. */
+  /** Loaded with the file, by `import()`, or never (types). */
   readonly when: "early" | "late" | "never";
 }
 
-/** Everything of the runtime that stands on its own feet. */
+/** Runtime modules without imports. */
 const ground = ["errors", "core"];
-/** Every part says what happens on its channels. */
+/** Every module publishes on channels. */
 const words = [...ground, "events", "signature", "observe/channels"];
 const doors = [...words, "client", "inbox"];
 const runtime = [
@@ -33,8 +33,8 @@ const runtime = [
 ];
 
 /**
- * What each room may import besides itself: always from a floor below. A room is a folder of src, or a
- * file at its top.
+ * Allowed imports of each room, which are always from a lower floor. A room is a folder of src, or a file in src
+ * itself.
  */
 const floors: Readonly<Record<string, readonly string[]>> = {
   errors: [],
@@ -43,37 +43,37 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   signature: ground,
   client: words,
   inbox: words,
-  // What every inbox does, over the seam that both databases have.
+  // Common code of both databases.
   "inbox/sql": [...ground, "inbox"],
-  // Siblings: they meet at the inbox contract alone.
+  // SQLite and PostgreSQL are siblings, which share only the inbox contract.
   "inbox/sqlite": [...ground, "observe/channels", "inbox", "inbox/sql"],
   "inbox/postgres": [...ground, "observe/channels", "inbox", "inbox/sql"],
   receiver: [...words, "inbox"],
   poller: doors,
-  // What a run leaves in the inbox: the router describes it, the dispatcher has it written.
+  // Effects of a run: the router describes them, and the dispatcher stores them.
   effects: [...words, "inbox"],
-  // Effects that happen once: the router describes them, the dispatcher runs them.
+  // Steps run once: the router describes them, and the dispatcher runs them.
   steps: [...doors, "effects"],
   dispatcher: [...doors, "effects", "steps"],
-  // The third source, beside receiver and poller.
+  // The third source of events, beside receiver and poller.
   schedule: [...words, "inbox"],
   router: [...words, "client", "steps"],
   "observe/channels": ground,
-  // Subscribers to what the parts publish.
+  // Subscribers of the channels.
   observe: [...doors, "poller", "receiver", "config"],
-  // Takes the least budget from the client.
+  // Takes the minimum budget from the client.
   config: [...ground, "client"],
   env: ground,
   options: [...words, "client", "config", "poller", "inbox", "router"],
   bot: [...runtime, "inbox/sqlite", "inbox/postgres"],
   index: [...runtime, "bot"],
-  // A bot under test talks to the platform in its process.
+  // A bot under test runs with the platform in one process.
   testing: [...words, "client", "platform"],
   platform: [...words, "client"],
   mcp: [...words, "client"],
-  // A page for browsers: types alone, as a test below says.
+  // The page runs in browsers and imports only types (tested below).
   "platform/portal": ["events", "platform"],
-  // Pure functions, which the bundle contains.
+  // Pure functions, which are bundled.
   create: ["core"],
   cli: [
     ...runtime,
@@ -91,19 +91,19 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Heavy or native packages, and the only rooms that may load them. */
+/** Heavy or native packages, with the rooms that may load them. */
 const heavy: Readonly<Record<string, RegExp>> = {
   "better-sqlite3": /^(inbox\/sqlite|platform\/store)\//,
   croner: /^core\/cron\.ts$/,
   express: /^platform\//,
   pg: /^inbox\/postgres\//,
-  // An optional peer, for bots that trace.
+  // An optional peer dependency for tracing.
   "@opentelemetry/api": /^observe\/tracing\.ts$/,
-  // Bundled, and loaded for METRICS_PORT alone.
+  // Bundled, and loaded only for METRICS_PORT.
   "prom-client": /^observe\/prom\.ts$/,
-  // Bundled, and loaded for an MCP server alone.
+  // Bundled, and loaded only for an MCP server.
   "@modelcontextprotocol/server": /^mcp\/sdk\.ts$/,
-  // What it exports is bundled, and zod itself is not installed with the package.
+  // Bundled. The package does not install zod.
   zod: /^core\/zod\.ts$/,
 };
 
@@ -114,7 +114,7 @@ const statements = new RegExp(
 );
 const calls = new RegExp(String.raw`\bimport\(\s*${specifier}`, "g");
 
-/** Reads `import` and `export … from`, of values and of types, and `import()`. */
+/** Reads `import` and `export … from` of values and types, and `import()`. */
 function readImports(from: string, text: string): Import[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
   const resolve = (name: string, when: Import["when"]): Import =>
@@ -140,7 +140,7 @@ function graphOf(files: Readonly<Record<string, string>>): Import[] {
 function roomOf(path: string): string {
   const parts = path.replace(/\.tsx?$/, "").split("/");
   if (path.startsWith("platform/portal/")) return "platform/portal";
-  // Every part publishes; what subscribes is above all of them.
+  // Every module publishes on channels, but their subscribers are at the top.
   if (path === "observe/channels.ts") return "observe/channels";
   if (parts[0] === "inbox" && parts.length > 2) return `inbox/${parts[1]}`;
   return parts[0] ?? "";
@@ -148,7 +148,7 @@ function roomOf(path: string): string {
 
 const tell = ({ from, to }: Import) => `${from} → ${to}`;
 
-/** Imports that do not run downward. */
+/** Returns imports that lead to a higher floor. */
 function upward(graph: readonly Import[]): string[] {
   return graph
     .filter(({ kind }) => kind === "file")
@@ -159,14 +159,14 @@ function upward(graph: readonly Import[]): string[] {
     .map(tell);
 }
 
-/** Heavy packages outside their rooms. */
+/** Returns imports of heavy packages outside their rooms. */
 function misplaced(graph: readonly Import[]): string[] {
   return graph
     .filter(({ kind, from, to }) => kind === "package" && heavy[to]?.test(from) === false)
     .map(tell);
 }
 
-/** The files of each cycle, from one of them back to it. */
+/** Returns the files of each cycle. The first and the last are the same. */
 function cycles(graph: readonly Import[]): string[][] {
   const found: string[][] = [];
   const done = new Set<string>();
@@ -183,7 +183,7 @@ function cycles(graph: readonly Import[]): string[][] {
   return found;
 }
 
-/** The files that are loaded as soon as this one is. */
+/** Returns the files that load with this file. */
 function loadedWith(file: string, graph: readonly Import[]): Set<string> {
   const loaded = new Set([file]);
   for (const current of loaded) {
@@ -201,17 +201,17 @@ function packagesOf(files: ReadonlySet<string>, graph: readonly Import[]): Set<s
   return new Set(imports.map(({ to }) => to));
 }
 
-/** What the page is made of besides our own code. */
+/** Packages that are bundled in the page. */
 const bundledInPage: ReadonlySet<string> = new Set([
   "preact",
   "@preact/signals",
   "@tanstack/virtual-core",
 ]);
 
-/** What the page has in common with the commands: it is bundled, too, and imports types alone. */
+/** Files that the page and the commands share. They are bundled, and import only types. */
 const pureForPage: ReadonlySet<string> = new Set(["platform/timeline/words.ts"]);
 
-/** Rooms that are bundled with what they import. */
+/** Rooms that are bundled with their imports. */
 const isBundled = (room: string) => room === "create" || room === "platform/portal";
 
 const root = join(import.meta.dirname, "..", "src");
@@ -320,7 +320,7 @@ describe("the house", () => {
     const foreign = shipped.filter(
       ({ kind, to, when }) => kind === "package" && isForeign(to) && when !== "late",
     );
-    // What is bundled is in the package.
+    // Other packages must be dependencies; these files are bundled with theirs.
     const installed = foreign.filter(
       ({ from }) => !["core/zod.ts", "mcp/sdk.ts", "observe/prom.ts"].includes(from),
     );
@@ -332,7 +332,7 @@ function isForeign(name: string): boolean {
   return !name.startsWith("node:") && !builtinModules.includes(name);
 }
 
-/** Files that `package.json` exports: a test may import them as a user does. */
+/** Files that `package.json` exports. Tests may import them, as users do. */
 const publicFiles = [
   "index.ts",
   "client/index.ts",
@@ -345,7 +345,7 @@ function isFace(path: string): boolean {
   return /^test\/(faces\/|platform\/portal\/face\.ts$)/.test(path);
 }
 
-/** Imports of tests that reach into src past a face. */
+/** Returns imports from tests into src that bypass the public files. */
 function pastFaces(graph: readonly Import[]): string[] {
   return graph
     .filter(({ from }) => !isFace(from))
@@ -357,9 +357,9 @@ function pastFaces(graph: readonly Import[]): string[] {
 const sourcePath = /["'`]((?:\.{1,2}\/)*src\/[^"'`\s*]+\.\w+)["'`]/g;
 
 /**
- * Strings of tests that name a file of src past a face: as `src/…`, or from the test's own folder.
- * Folders and globs may be named, because a file renamed below them changes nothing for the test. A path without a file
- * in this checkout belongs to a bot. Paths joined from their segments are not seen.
+ * Returns strings in tests that name an internal file of src, as `src/…` or relative to the test. Folders and globs may
+ * be named, because a renamed file below them does not affect the test. A path that does not exist in this checkout
+ * belongs to a bot. Paths that are joined from segments are not detected.
  */
 function namesPastFaces(
   tests: Readonly<Record<string, string>>,

@@ -13,7 +13,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 const boom = new Error("boom");
 
-/** Does what it does, and fails then. */
+/** Lets a method run, and rejects its promise afterwards. */
 function failsAfterwards(proto: object, method: string): void {
   const original: (...args: unknown[]) => Promise<void> = Reflect.get(proto, method);
   vi.spyOn(proto as Record<string, () => Promise<void>>, method).mockImplementationOnce(
@@ -36,7 +36,7 @@ test("failures while a bot stops are reported, and everything is closed all the 
   const bot = new Bot(options);
   await bot.start({ standalone: false });
   const { url } = bot;
-  // A control: it has the file.
+  // Control: the file is in use before the end.
   expect(() => new SqliteInbox({ file })).toThrow(
     expect.objectContaining({ code: "INBOX_IN_USE" }),
   );

@@ -15,7 +15,7 @@ import { temporaryFolder } from "./support/temporary-folder.ts";
 const answersMessages = (bot: Bot) =>
   void bot.on("dm.message", (ctx) => ctx.reply(`Hi ${ctx.payload.from.name}`));
 
-/** A bot that reads the log and has no webhook. */
+/** Starts a bot that polls and has no webhook. */
 async function runPollingBot(platform: Platform): Promise<Bot> {
   const { webhookSecret: _none, ...options } = botOptions(platform);
   const intervals = { pollIntervalMs: 50, auditIntervalMs: 50 };
@@ -26,7 +26,7 @@ async function runPollingBot(platform: Platform): Promise<Bot> {
   return bot;
 }
 
-/** A bot that answers, and its platform, both on one clock that the test moves. */
+/** Starts an answering bot and its platform on the same manual clock. */
 async function runOnClock() {
   const time = new PassingTime();
   const { clock, fetch } = time;
@@ -73,7 +73,7 @@ describe("on a platform", () => {
 
   test("what was made while the webhook was off is found in the log, and polling takes over", async () => {
     const { time, platform, bot } = await runOnClock();
-    // A type counts as missing once it has come by webhook.
+    // Polling finds a missing type only if the type has arrived by webhook before.
     platform.control.act({ type: "dm.message", from: "ada" });
     await platform.waitFor("api", ({ created }) => created !== undefined);
     platform.control.saveWebhook({ enabled: false });
@@ -134,7 +134,7 @@ describe("on a platform", () => {
     const { time, platform, bot } = await runOnClock();
     platform.control.setFaults({ api: { ...fault, match: "write", times: 1 } });
     const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
-    // The bot reads the conversation before it would say anything again.
+    // The bot reads the conversation before it repeats an answer.
     const looked = platform.waitFor(
       "api",
       ({ method, path }) => method === "GET" && path.includes("/dm/"),

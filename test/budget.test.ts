@@ -14,15 +14,15 @@ interface Scene {
   readonly platform: Platform;
   readonly bot: Bot;
   readonly log: ReturnType<typeof logSink>;
-  /** What the platform was asked, by its own record. */
+  /** Requests in the platform's record. */
   readonly calls: readonly Call[];
-  /** The attempt that each run of the handler was told, by the text of the message. */
+  /** Attempt of each run, by the text of the message. */
   readonly attempts: readonly number[];
-  /** Lets the time pass until this holds; what is on the network is waited for. */
+  /** Advances the time until the condition holds. Waits for requests on the network. */
   until(holds: () => boolean | Promise<boolean>): Promise<void>;
 }
 
-/** A bot and a platform with one clock. The handler reads the conversation and answers. */
+/** Starts a bot and a platform on one clock. The handler reads the conversation and answers. */
 async function scene(options: BotOptions): Promise<Scene> {
   const time = new PassingTime(START);
   const { clock } = time;
@@ -44,7 +44,7 @@ async function scene(options: BotOptions): Promise<Scene> {
     fetch: time.fetch,
     ...options,
   });
-  // What the clock waits for ends only while the time passes.
+  // Stopping waits for the clock, so the time must advance.
   onTestFinished(async () => {
     const stopped = bot.stop();
     for (let i = 0; i < 30; i++) await clock.advance(1_000);
@@ -60,7 +60,7 @@ async function scene(options: BotOptions): Promise<Scene> {
   };
 }
 
-/** So many people write one message each, all at once. */
+/** Sends one message from each of many users at once. */
 function flood(platform: Platform, people: number): string[] {
   return Array.from({ length: people }, (_, i) => {
     const text = `message ${i + 1}`;
@@ -69,7 +69,7 @@ function flood(platform: Platform, people: number): string[] {
   });
 }
 
-/** The most calls in any 60 seconds. */
+/** Returns the highest number of calls in any 60 seconds. */
 function busiestMinute(calls: readonly Call[]): number {
   const times = calls.map(({ at }) => Date.parse(at));
   return Math.max(
@@ -104,7 +104,7 @@ describe.each(["auto", "polling"] as const)(
           .sort(),
       ).toEqual(texts.map((t) => `to ${t}`).sort());
       expect(busiestMinute(calls)).toBeLessThanOrEqual(12);
-      // It came to that, and the refusals made the runs begin again without counting.
+      // Control: the budget was used up, and refused runs were repeated without counting as attempts.
       expect(busiestMinute(calls)).toBeGreaterThan(9);
       expect(attempts.length).toBeGreaterThan(texts.length);
       expect(new Set(attempts)).toEqual(new Set([1]));
@@ -129,7 +129,7 @@ test("polling gives way to answers, and never stops", async () => {
   await until(() => said(calls).length >= 24);
   const minutes =
     (Date.parse(calls.at(-1)?.at ?? "") - Date.parse(calls[quiet]?.at ?? "")) / MINUTE;
-  // While there is nothing else to do there are fifteen a minute.
+  // An idle bot polls fifteen times a minute.
   expect(polls(quiet) / minutes).toBeLessThan(5);
   expect(polls(quiet) / minutes).toBeGreaterThan(0.5);
 }, 60_000);

@@ -2,7 +2,7 @@ import { sign } from "../../src/signature/signature.ts";
 import { chapter, show } from "./report.ts";
 import type { Stage } from "./stage.ts";
 
-/** A message is answered by a message, a mention by a comment. */
+/** Checks that the bot answers a message with a message, and a mention with a comment. */
 export async function answering(stage: Stage): Promise<void> {
   chapter("People talk to the bot");
   const written = await stage.write("ada", "hello");
@@ -33,7 +33,7 @@ export async function answering(stage: Stage): Promise<void> {
   show(`a mention is answered by one comment: "${own[0]}"`, own.length === 1, own);
 }
 
-/** What does not carry a good and fresh signature is refused, and nothing comes of it. */
+/** Checks that deliveries with an invalid or old signature are refused and have no effect. */
 export async function forgery(stage: Stage, webhook: string): Promise<void> {
   chapter("Somebody tries to forge events");
   const body = JSON.stringify({ events: [forgedEvent()] });
@@ -49,7 +49,7 @@ export async function forgery(stage: Stage, webhook: string): Promise<void> {
   show("one without a signature is refused: [400]", naked === 400, naked);
 }
 
-/** A repeated delivery is acknowledged, and answered once. */
+/** Checks that a repeated delivery is acknowledged, and answered once. */
 export async function repeats(stage: Stage): Promise<void> {
   chapter("The platform repeats itself");
   const written = await stage.write("cleo", "only once, please");
@@ -61,7 +61,7 @@ export async function repeats(stage: Stage): Promise<void> {
     statuses.length === 5 && statuses.every((status) => status === 200),
     statuses,
   );
-  // A conversation is handled in order: once the next message is answered, the repeats are behind us.
+  // The bot handles a conversation in order, so the repeats are done once this message is answered.
   await stage.answered(await stage.write("cleo", "and now something else"));
   const answers = await stage.answers(written.conversationId);
   show("it was answered once", answers.length === 2, answers);

@@ -2,18 +2,18 @@ import type { Process } from "./process.ts";
 import { chapter, show, tell } from "./report.ts";
 import { handled, type Stage, type Written } from "./stage.ts";
 
-/** The three messages that a killed bot leaves unfinished, and the process that goes on with them. */
+/** Three messages that a killed bot left unfinished, and the process that continues them. */
 export interface Unfinished {
   readonly restarted: Process;
-  /** Answered, but the killed process did not learn of it. */
+  /** Answered, but the process was killed before recording the answer. */
   readonly said: Written;
-  /** Its answer was on the way. */
+  /** The answer was being sent. */
   readonly underWay: Written;
-  /** Acknowledged and not yet handled. */
+  /** Acknowledged, but not handled. */
   readonly waiting: Written;
 }
 
-/** Kill -9 at the three worst moments at once. */
+/** Kills the bot with SIGKILL while it has a message in each of three states. */
 export async function killed(stage: Stage, bot: Process, webhook: string): Promise<Unfinished> {
   chapter("The bot is killed at the worst moments");
   await stage.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
@@ -42,7 +42,7 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
   return { restarted, said, underWay, waiting };
 }
 
-/** The restarted bot finishes the three messages, each with exactly one answer. */
+/** Checks that the restarted bot answers each of the three messages exactly once. */
 export async function finished(
   stage: Stage,
   { restarted, said, underWay, waiting }: Unfinished,

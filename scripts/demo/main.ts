@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: a bot is scaffolded, meets a platform, and is put through everything it promises.
- * Each line of the timeline with a mark is asserted. Exit code 1 at the first broken promise.
+ * Runs `npm run demo`: scaffolds a bot, connects it to a platform, and checks its promises.
+ * Each line with a mark is asserted. Exits with 1 at the first broken promise.
  */
 import { messageOf } from "../../src/errors.ts";
 import { answering, forgery, repeats } from "./answering.ts";
@@ -37,7 +37,7 @@ async function play(on: Stage): Promise<void> {
   tell(`bot ${webhook}`);
 
   await answering(on);
-  // Finishing takes 10 s, because a request of the killed process may last that long: other chapters come between.
+  // Finishing takes 10 s, the longest time for a request of the killed process. Other chapters run meanwhile.
   const unfinished = await killed(on, bot, webhook);
   const { restarted } = unfinished;
   await forgery(on, webhook);
@@ -54,7 +54,7 @@ async function play(on: Stage): Promise<void> {
   process.stdout.write(`\n${promisesKept()} promises shown and kept in ${elapsed()} s.\n`);
 }
 
-/** At the end every conversation is counted: as many answers as messages, no more and no less. */
+/** Checks that every conversation has as many answers as messages. */
 async function accounts(on: Stage): Promise<void> {
   chapter("The books are balanced");
   let asked = 0;

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { BrokenPromise } from "./report.ts";
 
-/** Nothing in the demo takes longer than this, in milliseconds. */
+/** In ms. Longer than any step of the demo. */
 const PATIENCE_MS = 45_000;
 
-/** A line that is JSON, read. */
+/** A parsed JSON line. */
 export type Line = Readonly<Record<string, unknown>>;
 
 interface Waiter {
@@ -13,7 +13,7 @@ interface Waiter {
   readonly resolve: (line: Line) => void;
 }
 
-/** A process of the demo, and what it writes. */
+/** A process of the demo, and its output. */
 export class Process {
   readonly name: string;
   readonly lines: Line[] = [];
@@ -38,7 +38,7 @@ export class Process {
     });
   }
 
-  /** The first line that fits, be it there already or still to come. */
+  /** Waits for the first matching line. Lines already printed count too. */
   async line(what: string, fits: (line: Line) => boolean): Promise<Line> {
     const known = this.lines.find(fits);
     if (known !== undefined) return known;
@@ -52,13 +52,13 @@ export class Process {
     }
   }
 
-  /** Sends a signal; resolves to how the process ended. */
+  /** Sends a signal. Resolves to the exit status. */
   async end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: string | null }> {
     this.#child.kill(signal);
     return await within(this.#exit, () => `${this.name} did not end on ${signal}${this.tail()}`);
   }
 
-  /** The last lines, for the post-mortem. */
+  /** Returns the last lines, for the failure report. */
   tail(): string {
     return this.#raw
       .slice(-15)
@@ -75,7 +75,7 @@ export class Process {
   }
 }
 
-/** Waits, but not for ever: `patienceMs` milliseconds. */
+/** Rejects if `promise` takes longer than `patienceMs` milliseconds. */
 export async function within<T>(
   promise: Promise<T>,
   complaint: () => string,

@@ -1,4 +1,4 @@
-/** The first promise that did not hold. */
+/** A failed check of the demo. */
 export class BrokenPromise extends Error {
   override readonly name = "BrokenPromise";
 }
@@ -6,27 +6,27 @@ export class BrokenPromise extends Error {
 const started = performance.now();
 let kept = 0;
 
-/** How many promises have been shown so far. */
+/** Returns the number of checks that have passed. */
 export function promisesKept(): number {
   return kept;
 }
 
-/** Seconds since the demo began. */
+/** Returns the seconds since the demo began. */
 export function elapsed(): string {
   return ((performance.now() - started) / 1000).toFixed(1);
 }
 
-/** Opens a chapter of the timeline. */
+/** Prints the heading of a chapter. */
 export function chapter(title: string): void {
   process.stdout.write(`\n${title}\n`);
 }
 
-/** A line of the timeline that only tells. */
+/** Prints a line without checking anything. */
 export function tell(line: string): void {
   process.stdout.write(`${elapsed().padStart(6)} s    ${line}\n`);
 }
 
-/** A line of the timeline that is asserted: it is printed when it holds, and ends the demo when it does not. */
+/** Prints a line if its check holds, and otherwise ends the demo. */
 export function show(line: string, holds: boolean, otherwise: unknown): void {
   if (!holds) throw new BrokenPromise(`${line}\n  but: ${describe(otherwise)}`);
   kept += 1;

@@ -13,7 +13,7 @@ import { BrokenPromise } from "./report.ts";
 
 const checkout = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Settings of the demo: shorter waits than by default, so that it ends in under 30 s. */
+/** Settings with shorter intervals than the defaults, so that the demo ends in under 30 s. */
 export const hurried = {
   POLL_INTERVAL_MS: "300",
   AUDIT_INTERVAL_MS: "1000",
@@ -21,13 +21,13 @@ export const hurried = {
 };
 const PLATFORM_RETRY_MS = "500";
 
-/** Failures in a row after which the platform switches the webhook off. */
+/** Consecutive failures after which the platform disables the webhook. */
 export const DISABLE_AFTER = 3;
 
-/** A folder of its own, a scaffolded bot in it, and the processes on stage. */
+/** A temporary folder with a scaffolded bot, and the processes of the demo. */
 export class Stage {
   readonly folder: string;
-  /** Where somebody has written to the bot. */
+  /** Ids of the conversations in which a user has written to the bot. */
   readonly conversations: Set<string> = new Set();
   readonly #processes = new Set<Process>();
   #env: Record<string, string> = {};
@@ -47,7 +47,7 @@ export class Stage {
     return join(this.folder, "my-bot");
   }
 
-  /** The secret with which the platform signs. */
+  /** Secret with which the platform signs deliveries. */
   get secret(): string {
     return this.#env.SERVICE_WEBHOOK_SECRET ?? "";
   }
@@ -56,7 +56,7 @@ export class Stage {
     return new ControlClient(this.#platformUrl, { controlToken: this.#controlToken });
   }
 
-  /** Runs create-bot.js as a newcomer would, and hands over each line that it prints. */
+  /** Runs create-bot.js, and calls `onLine` with each line that it prints. */
   async scaffold(onLine: (line: string) => void): Promise<void> {
     const script = join(checkout, "create-bot.js");
     const child = spawn(process.execPath, [script, this.botFolder, "--yes", "--no-git"], {
@@ -73,7 +73,7 @@ export class Stage {
     >;
   }
 
-  /** Starts the local platform that is installed in the bot, as a process of its own. */
+  /** Starts the local platform that is installed in the bot, as a separate process. */
   async startPlatform(): Promise<string> {
     const cli = "node_modules/service-bot/dist/cli/main.js";
     const rounds = ["--retry-interval", PLATFORM_RETRY_MS, "--disable-after", `${DISABLE_AFTER}`];
@@ -85,7 +85,7 @@ export class Stage {
     return this.#platformUrl;
   }
 
-  /** Starts the bot, on the port it had before where there was one. */
+  /** Starts the bot. After a restart, pass the earlier port. */
   async startBot(port = "0"): Promise<{ readonly bot: Process; readonly webhook: string }> {
     const env = { ...hurried, SERVICE_BASE_URL: this.#platformUrl, PORT: port };
     const bot = this.#start("bot", ["--import", "service-bot/env", "src/main.ts"], env);
@@ -93,7 +93,7 @@ export class Stage {
     return { bot, webhook: String(webhook) };
   }
 
-  /** A person writes to the bot. */
+  /** Sends a message to the bot as a user. */
   async write(from: string, text: string): Promise<Written> {
     const { events, conversationId } = await this.control.act({ type: "dm.message", from, text });
     const [event] = events;
@@ -103,13 +103,13 @@ export class Stage {
     return { eventId: event.id, conversationId };
   }
 
-  /** What the bot has said in a conversation, oldest first. */
+  /** Returns the bot's messages in a conversation, oldest first. */
   async answers(conversationId: string): Promise<string[]> {
     const messages = await this.control.messages(conversationId);
     return messages.filter(({ fromBot }) => fromBot).map(({ text }) => text);
   }
 
-  /** Waits until the bot has written in this conversation; resolves to what. */
+  /** Waits until the bot writes in this conversation. Resolves to its text. */
   async answered({ conversationId }: Written): Promise<string> {
     const entry = await this.happens(
       "an answer in the conversation",
@@ -119,7 +119,7 @@ export class Stage {
     return entry.kind === "api" ? (entry.text ?? "") : "";
   }
 
-  /** The next entries of the platform's timeline, until one fits. */
+  /** Waits for a matching entry in the platform's timeline. */
   async happens(what: string, fits: (entry: TimelineEntry) => boolean): Promise<TimelineEntry> {
     const search = async (): Promise<TimelineEntry> => {
       for (;;) {
@@ -132,12 +132,12 @@ export class Stage {
     return await within(search(), () => `this never happened on the platform: ${what}`);
   }
 
-  /** The last lines of every process, for the post-mortem. */
+  /** Returns the last lines of every process, for the failure report. */
   tails(): string {
     return [...this.#processes].map((process) => process.tail()).join("");
   }
 
-  /** Ends what still runs, and takes the folder away unless it is needed for a post-mortem. */
+  /** Ends the running processes and deletes the folder, unless a failure report needs it. */
   async clear(keepFolder: boolean): Promise<void> {
     await Promise.allSettled([...this.#processes].map((process) => process.end("SIGKILL")));
     if (!keepFolder) await rm(this.folder, { recursive: true, force: true });
@@ -150,13 +150,13 @@ export class Stage {
   }
 }
 
-/** A message to the bot. */
+/** A message that a user sent to the bot. */
 export interface Written {
   readonly eventId: string;
   readonly conversationId: string;
 }
 
-/** The bot's line about an event that it has handled. */
+/** Matches the bot's log line for a handled event. */
 export function handled(eventId: string): (line: Line) => boolean {
   return ({ msg, event }) => msg === "handled" && event === eventId;
 }

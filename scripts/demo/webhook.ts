@@ -2,7 +2,7 @@ import type { Line, Process } from "./process.ts";
 import { chapter, show, tell } from "./report.ts";
 import { DISABLE_AFTER, handled, hurried, type Stage, type Written } from "./stage.ts";
 
-/** Deliveries fail until the platform switches the webhook off; the bot takes to polling by itself. */
+/** Checks that the bot starts polling after the platform disables its failing webhook. */
 export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
   chapter("The webhook breaks, and the platform switches it off");
   const audit = seconds(hurried.AUDIT_INTERVAL_MS);
@@ -38,7 +38,7 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
   }
 }
 
-/** Once its owner has saved it again it is used again. */
+/** Checks that the bot uses the webhook again after its owner has saved it. */
 export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
   chapter("The owner mends the webhook and switches it on again");
   await stage.control.saveWebhook({ enabled: true });
@@ -65,7 +65,7 @@ export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
   );
 }
 
-/** The statuses of the deliveries that the platform tries before it gives up. */
+/** Returns the statuses of the platform's attempts at delivering an event. */
 async function failures(stage: Stage): Promise<readonly number[]> {
   const statuses: number[] = [];
   while (statuses.length < DISABLE_AFTER) {
@@ -78,7 +78,7 @@ async function failures(stage: Stage): Promise<readonly number[]> {
   return statuses;
 }
 
-/** What the bot says to a message, once it has handled it. */
+/** Waits until a message is handled. Resolves to the bot's answer. */
 async function answer(stage: Stage, bot: Process, written: Written): Promise<string> {
   await bot.line(`${written.eventId} handled`, handled(written.eventId));
   return (await stage.answers(written.conversationId)).at(-1) ?? "";

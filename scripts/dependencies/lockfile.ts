@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 
-/** An entry of package-lock.json. */
 export interface LockedPackage {
   readonly name: string;
-  /** Its folder, relative to package-lock.json: `node_modules/a/node_modules/b`. */
+  /** Folder, relative to package-lock.json: `node_modules/a/node_modules/b`. */
   readonly path: string;
   readonly version?: string | undefined;
   readonly resolved?: string | undefined;
@@ -44,7 +43,7 @@ export function lockedPackages(folder: string): readonly LockedPackage[] {
     .map(([path, locked]) => ({ ...locked, path, name: path.replace(/^.*node_modules\//, "") }));
 }
 
-/** Returns true for a package that a bot installs, and false for development and optional ones. */
+/** Returns true for a package that a bot installs; false for development and optional packages. */
 export function isProduction({ dev, devOptional, peer }: LockedPackage): boolean {
   return !dev && !devOptional && !peer;
 }

@@ -1,7 +1,6 @@
 import { allowedLicences, limits, totalBytes } from "./budget.ts";
 import type { Dependency } from "./tree.ts";
 
-/** Returns docs/internals/dependencies.md, with the packages that a bot installs and their licences. */
 export function dependenciesPage(tree: readonly Dependency[]): string {
   const rows = tree.map(
     ({ name, version, license, bytes }) =>

@@ -8,9 +8,9 @@ export interface Dependency {
   readonly version: string;
   /** SPDX expression from package.json. */
   readonly license: string;
-  /** Size of its files, without nested packages. */
+  /** In bytes, without nested packages. */
   readonly bytes: number;
-  /** True if npm would run a script of the package at its installation. */
+  /** Whether npm runs a script of the package when it is installed. */
   readonly hasInstallScript: boolean;
 }
 

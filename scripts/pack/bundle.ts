@@ -3,47 +3,45 @@ import { dirname, join, relative } from "node:path";
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown";
 import { minifySync } from "rolldown/utils";
 
-/** The oldest Node whose syntax the bundle may use. */
+/** Oldest Node that can run the bundle. */
 const TARGET = "node20";
 
 /**
- * Bundles the scaffolder into `outDir/create.js` and, for what it loads late, chunks beside it. As CommonJS:
- * an `import` of a module of Node touches each of its exports, and those who create a bot would wait for that
- * a third of the time until its first file is there.
+ * Bundles the scaffolder into `outDir/create.js`, and its lazily loaded modules into chunks. The format is CommonJS
+ * because `import` of a Node module evaluates each of its exports, a third of the time to the first file.
  *
- * @returns the files that are in the bundle
- * @throws {Error} an import cannot be resolved
+ * @returns the source files in the bundle
+ * @throws {Error} if an import cannot be resolved
  */
 export async function bundle(entry: string, outDir: string): Promise<readonly string[]> {
   const modules = await write(
     {
       input: entry,
-      // What is loaded late shares code with the entry: it may take that from there, and no third file is read.
+      // Lets lazy chunks import shared code from the entry instead of from a third file.
       preserveEntrySignatures: "allow-extension",
       transform: { target: TARGET },
     },
     { dir: outDir, format: "cjs", entryFileNames: "create.js", chunkFileNames: "[name].js" },
   );
-  // The package around it is one of ES modules.
+  // The surrounding package has `"type": "module"`.
   await writeFile(join(outDir, "package.json"), '{ "type": "commonjs" }\n');
   return modules;
 }
 
 export interface LibraryOptions {
-  /** Folder of the sources. */
   readonly src: string;
   readonly outDir: string;
   /** Modules relative to `src`, without their extension. Each becomes a file of the same name. */
   readonly entries: readonly string[];
-  /** Packages that stay imports. All others are bundled: less to install, and quicker to load. */
+  /** Packages that remain imports. All others are bundled, because a bundle installs and loads faster. */
   readonly external: readonly string[];
 }
 
 /**
- * Bundles the library into one file per entry, and chunks for what entries share or load late. Names stay as they are,
- * and our own lines stay lines, so that a stack trace can be read.
+ * Bundles the library into one file per entry, and chunks for shared and lazily loaded modules. Names and lines are
+ * kept for readable stack traces.
  *
- * @returns and throws as {@link bundle} does
+ * Returns and throws as {@link bundle} does.
  */
 export function bundleLibrary(options: LibraryOptions): Promise<readonly string[]> {
   const { src, outDir, entries, external } = options;
@@ -61,13 +59,13 @@ export function bundleLibrary(options: LibraryOptions): Promise<readonly string[
   );
 }
 
-/** The name of the package that a file belongs to. */
+/** Returns the name of the package that a file belongs to. */
 function packageOf(id: string): string | null {
   const [name, second] = id.split("/node_modules/").at(-1)?.split("/") ?? [];
   return (name?.startsWith("@") ? second : name) ?? null;
 }
 
-/** Lets a module find the files beside its source: `import.meta.url` stays the address at which the module would be alone. */
+/** Keeps `import.meta.url` at the module's own path, so that the module finds the files beside its source. */
 function keepModuleUrls(src: string): Plugin {
   const mark = /__moduleUrl\("([^"]+)"\)/g;
   return {
@@ -88,7 +86,7 @@ function keepModuleUrls(src: string): Plugin {
   };
 }
 
-/** Removes the white space of chunks that hold packages alone. */
+/** Minifies the white space of chunks that contain only packages. */
 function packThirdParty(): Plugin {
   return {
     name: "pack-third-party",
@@ -102,10 +100,10 @@ function packThirdParty(): Plugin {
 }
 
 /**
- * Bundles one module, with the packages that it imports, into one file: without comments, the names as they are, for
- * the sake of stack traces.
+ * Bundles one module and the packages that it imports into one file. Comments are removed. Names are kept for readable
+ * stack traces.
  *
- * @returns and throws as {@link bundle} does
+ * Returns and throws as {@link bundle} does.
  */
 export function bundleModule(entry: string, file: string): Promise<readonly string[]> {
   const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } } as const;
@@ -117,7 +115,7 @@ async function write(input: InputOptions, output: OutputOptions): Promise<readon
     ...input,
     platform: "node",
     onLog: (_level, { message }) => {
-      // Above all what is unresolved: it would be missing where nothing else is installed.
+      // An unresolved import, for example, would fail once the package is installed.
       throw new Error(`${input.input} cannot be bundled: ${message}`);
     },
   });

@@ -4,14 +4,14 @@ import { copyFile, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/prom
 import { basename, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** All that decides the content of the package: files and folders of the checkout. */
+/** Files and folders of the checkout that determine the package's content. */
 const SOURCES = [
   "CHANGELOG.md",
   "LICENSE",
   "README.md",
   "package.json",
   "package-lock.json",
-  // Written by npm: the packages that are installed.
+  // npm's list of the installed packages.
   "node_modules/.package-lock.json",
   "scripts/compile.ts",
   "scripts/pack",
@@ -21,23 +21,22 @@ const SOURCES = [
   "tsconfig.json",
 ];
 
-/** Folders below the sources that are not packed: the scaffolder, and the built page, which packing builds anew. */
+/** Folders that are not packed: the scaffolder, and the built page, which packing builds again. */
 const APART = [join("src", "create"), join("src", "platform", "portal", "static")];
 
-/** A handful of branches. A tarball has about 1 MB. */
+/** About one for each branch in use. A tarball has about 1 MB. */
 const MAX_KEPT = 5;
 
 export interface PackCacheOptions {
   readonly checkout?: string;
-  /** The folder with the kept tarballs. */
+  /** Folder of the cached tarballs. */
   readonly folder?: string;
-  /** Packs the checkout into a folder; resolves to the path of the tarball. */
+  /** Packs the checkout into a folder. Resolves to the path of the tarball. */
   readonly pack?: (out: string) => Promise<string>;
 }
 
 /**
- * Packs an unchanged checkout once. A tarball is kept under the hash of all that went into it, so several processes can
- * share the folder.
+ * Packs an unchanged checkout once. Tarballs are named by the hash of their sources, so processes can share the folder.
  */
 export class PackCache {
   readonly #checkout: string;
@@ -50,13 +49,13 @@ export class PackCache {
     this.#pack = options.pack ?? packUnchecked;
   }
 
-  /** Leaves the tarball in `out`, and resolves to its path. */
+  /** Writes the tarball to `out`, and resolves to its path. */
   async packServiceBot(out: string): Promise<string> {
     const hash = hashOf(this.#checkout);
     const kept = await this.#copyKept(hash, out);
     if (kept !== undefined) return kept;
     const packed = await this.#pack(out);
-    // A source that changed meanwhile may be packed in either version.
+    // A source that changed during packing may be packed in either version.
     if (hashOf(this.#checkout) === hash) await this.#keep(hash, packed);
     return packed;
   }
@@ -73,7 +72,7 @@ export class PackCache {
       await copyFile(kept, copy);
       return copy;
     } catch (error) {
-      // Another process has removed it.
+      // Another process has removed the tarball.
       if (!isMissing(kept)) throw error;
       return undefined;
     }
@@ -96,7 +95,7 @@ export class PackCache {
   }
 }
 
-/** Packs without the check of types, which takes most of the time and changes no byte. */
+/** Packs without type checking, which takes most of the time and does not change the output. */
 async function packUnchecked(out: string): Promise<string> {
   const { packServiceBot } = await import("./packages.ts");
   return (await packServiceBot(out, { checkTypes: false })).path;
@@ -111,7 +110,7 @@ function hashOf(checkout: string): string {
   return hash.digest("hex").slice(0, 32);
 }
 
-/** The files of a source, relative to the checkout; none where the source is missing. */
+/** Returns the files of a source, relative to the checkout. Returns an empty list if the source is missing. */
 function filesIn(checkout: string, source: string): string[] {
   const path = join(checkout, source);
   if (isMissing(path)) return [];

@@ -1,15 +1,15 @@
 import { readFile } from "node:fs/promises";
 
-/** A package whose code a file of another one holds. */
+/** A package that is bundled in a file of another package. */
 export interface Inlined {
   readonly name: string;
-  /** Undefined where the file does not tell. */
+  /** `undefined` if the file does not name it. */
   readonly version: string | undefined;
 }
 
 /**
- * The packages that were bundled into these files before they were published, by the marks which rolldown leaves:
- * `//#region …/node_modules/.pnpm/NAME@VERSION/node_modules/NAME/…`. By name, each version once.
+ * Returns the packages that were bundled into published files. Rolldown marks them: `//#region
+ * …/node_modules/.pnpm/NAME@VERSION/node_modules/NAME/…`. The result is sorted by name and has each version once.
  */
 export async function inlinedIn(files: readonly string[]): Promise<readonly Inlined[]> {
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
@@ -19,11 +19,11 @@ export async function inlinedIn(files: readonly string[]): Promise<readonly Inli
   return [...once].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
 }
 
-/** The package that a path belongs to; undefined for one of the holder's own. */
+/** Returns the package that a path belongs to. `undefined` for a file of the bundling package. */
 function packageOf(path: string): Inlined | undefined {
   const [, above = "", name] = /^(.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
   if (name === undefined) return undefined;
-  // Behind the version may stand those of its peers: `ajv-formats@3.0.1_ajv@8.18.0`.
+  // pnpm may append the versions of peers: `ajv-formats@3.0.1_ajv@8.18.0`.
   const [, version] = /\/?\.pnpm\/@?[^@/]+@([^_(/]+)[^/]*\/$/.exec(above) ?? [];
   return { name, version };
 }

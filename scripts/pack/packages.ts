@@ -6,29 +6,31 @@ import { refuseTooLarge } from "./size.ts";
 import { type Packed, packStage } from "./stage.ts";
 import { thirdPartyNotices } from "./third-party.ts";
 
-/** The oldest Node that runs the scaffolder. Bots need a newer one, which they can bring along. */
+/** Oldest Node that runs the scaffolder. Bots need a newer one, which they can install as a dependency. */
 const SCAFFOLDER_NODE = ">=20.12";
 
 export interface PackOptions extends CompileOptions {
-  /** The repository's address, which the manifests name then: `https://github.com/someone/service-bot`. */
+  /** Address of the repository for the manifests, such as `https://github.com/someone/service-bot`. */
   readonly repository?: string | undefined;
 }
 
-/** Packs the two packages, with one version, into `out`; refuses what has grown too large. */
+/** Packs the two packages with the same version into `out`. Throws if one exceeds its size limit. */
 export async function packBoth(out: string, options: PackOptions = {}): Promise<readonly Packed[]> {
   const packed = await Promise.all([packServiceBot(out, options), packScaffolder(out, options)]);
   for (const one of packed) refuseTooLarge(one);
   return packed;
 }
 
-/** What those who run bots take files from; no template of a bot. */
+/** Files for the operators of bots. Not a template. */
 const operations = join(root, "templates", "operations");
 
-/** What a bot depends on: the compiled sources, all but the scaffolder, the portal, and what they use of others. */
+/**
+ * Packs `service-bot`: the compiled sources without the scaffolder, the portal, and the notices of bundled packages.
+ */
 export function packServiceBot(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
     await writeNotices(stage, await compile(join(stage, "dist"), options));
-    // What only development needs says nothing to those who install the package.
+    // The published manifest omits development settings.
     const { devDependencies, scripts, allowScripts, ...published } = await ownManifest();
     await writeManifest(stage, published, options);
     await cp(operations, join(stage, "operations"), { recursive: true });
@@ -36,7 +38,7 @@ export function packServiceBot(out: string, options: PackOptions = {}): Promise<
   });
 }
 
-/** What `npm create service-bot` runs: one bundle and the templates, without dependencies. */
+/** Packs `create-service-bot`: one bundle and the templates, without dependencies. */
 export function packScaffolder(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
     await writeNotices(stage, await bundle(join(root, "src/create/main.ts"), join(stage, "dist")));
@@ -81,7 +83,7 @@ async function writeManifest(
   await writeFile(join(stage, "package.json"), `${JSON.stringify(named, null, 2)}\n`);
 }
 
-/** @param modules what is bundled */
+/** @param modules the bundled source files */
 async function writeNotices(stage: string, modules: readonly string[]): Promise<void> {
   await writeFile(join(stage, "THIRD-PARTY.md"), await thirdPartyNotices(modules));
 }

@@ -9,20 +9,20 @@ import { rolldown } from "rolldown";
 
 const require = createRequire(import.meta.url);
 
-/** Where the page's sources are. */
+/** Folder of the page's sources. */
 const source = fileURLToPath(new URL("../../src/platform/portal", import.meta.url));
 
 export interface BuiltPortal {
   readonly files: readonly { readonly name: string; readonly gzipped: number }[];
-  /** The files that are in the script and in the style sheet. */
+  /** Source files of the script and the style sheet. */
   readonly modules: readonly string[];
 }
 
 /**
- * Builds the page of the local platform into static files: one script, one style sheet, `index.html` that names
- * both by their content, so that a browser never shows an older one, and an icon.
+ * Builds the page of the local platform: one script, one style sheet, an icon, and `index.html`. The names of script
+ * and style sheet contain a hash, so that a browser never shows an old version.
  *
- * @throws {Error} an import cannot be resolved
+ * @throws {Error} if an import cannot be resolved
  */
 export async function buildPortal(outDir: string): Promise<BuiltPortal> {
   const { code, modules } = await bundleScript();
@@ -64,7 +64,7 @@ async function bundleScript(): Promise<{ code: string; modules: readonly string[
   }
 }
 
-/** One style sheet of `styles/app.css` and all that it imports: paths, or files of installed packages. */
+/** Bundles `styles/app.css` and its imports, which are paths or files of installed packages. */
 async function bundleStyles(): Promise<{ css: string; sheets: readonly string[] }> {
   const sheets: string[] = [];
   const { code } = await bundleAsync({

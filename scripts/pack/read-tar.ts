@@ -2,12 +2,12 @@ import { gunzipSync } from "node:zlib";
 
 export interface TarEntry {
   readonly text: string;
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number;
   readonly mode: number;
 }
 
-/** The files of a .tgz by path. Enough of the format for what npm writes (ustar, no links). */
+/** Returns the files of a .tgz by path. Reads the subset of the format that npm writes (ustar, no links). */
 export function readTar(archive: Uint8Array): Map<string, TarEntry> {
   const bytes = gunzipSync(archive);
   const entries = new Map<string, TarEntry>();

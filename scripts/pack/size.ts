@@ -1,16 +1,16 @@
 import type { Packed } from "./stage.ts";
 
-/** How large a package may be: in the tarball, on the disk, and in files. */
+/** Maximum size of a package: its tarball, its installed size, and its number of files. */
 type Limit = Pick<Packed, "packedBytes" | "unpackedBytes" | "files">;
 
-/** Some room above what there is, so that what slips in by accident is noticed. */
+/** Slightly above the current sizes, so that an accidental addition is noticed. */
 const limits: Readonly<Record<string, Limit>> = {
   "service-bot": { packedBytes: 700_000, unpackedBytes: 2_900_000, files: 310 },
-  // Before the first file of a bot is written, all of this is downloaded.
+  // Small, because npm downloads the whole package before the first file of a bot is written.
   "create-service-bot": { packedBytes: 200_000, unpackedBytes: 1_000_000, files: 100 },
 };
 
-/** @throws {Error} names every measure that is above its limit */
+/** @throws {Error} with every measure that exceeds its limit */
 export function refuseTooLarge(packed: Packed): void {
   const limit = limits[packed.name];
   if (limit === undefined) throw new Error(`scripts/pack/size.ts has no limit for ${packed.name}.`);
@@ -25,7 +25,7 @@ export function refuseTooLarge(packed: Packed): void {
 
 const measures = ["packedBytes", "unpackedBytes", "files"] as const;
 
-/** A line for each package: sizes in kB of 1,000 bytes. */
+/** Returns one line for each package. Sizes are in kB of 1,000 bytes. */
 export function sizeTable(packages: readonly Packed[]): string {
   return packages
     .map(({ name, version, packedBytes, unpackedBytes, files }) => {

@@ -4,20 +4,19 @@ import { join } from "node:path";
 import { run, tail } from "../../src/create/io.ts";
 import { readTar } from "./read-tar.ts";
 
-/** A package as it would be published. */
 export interface Packed {
   readonly name: string;
   readonly version: string;
-  /** Of the tarball. */
+  /** Path of the tarball. */
   readonly path: string;
-  /** Bytes of the tarball: what is downloaded. */
+  /** Bytes of the tarball. */
   readonly packedBytes: number;
-  /** Bytes of its files: what is on the disk. */
+  /** Bytes of the installed files. */
   readonly unpackedBytes: number;
   readonly files: number;
 }
 
-/** Packs what `fill` puts into an empty directory, and leaves the tarball in `out`. */
+/** Packs the files that `fill` writes to an empty directory. Leaves the tarball in `out`. */
 export async function packStage(
   out: string,
   fill: (stage: string) => Promise<void>,

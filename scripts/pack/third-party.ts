@@ -3,15 +3,15 @@ import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Inlined, inlinedIn } from "./inlined.ts";
 
-/** Licences of packages that a package has bundled before it was published: `NAME@VERSION.txt`, `+` for `/`. */
+/** Licences of packages that other packages have bundled, named `NAME@VERSION.txt` with `+` for `/`. */
 const heldLicences = fileURLToPath(new URL("licences", import.meta.url));
 
 /**
- * The licences of the packages that these modules belong to, with their texts, as Markdown. Below each package stand
- * the packages that it holds in turn, whose texts are read from `licences`; at the end those that our own files hold.
+ * Returns the licences of the packages that these modules belong to, as Markdown. Below each package are the licences
+ * of the packages that it has bundled, which are read from `licences`.
  *
- * @param modules paths of files; files outside of `node_modules` are our own
- * @throws {Error} the licence of a package is missing
+ * @param modules paths of files; files outside `node_modules` are part of the project
+ * @throws {Error} if the licence of a package is missing
  */
 export async function thirdPartyNotices(
   modules: readonly string[],
@@ -32,7 +32,7 @@ export async function thirdPartyNotices(
   return `# Third-party code\n\n${[words, ...sections].join("\n\n")}\n`;
 }
 
-/** The folder of the package that a file belongs to, be it deep in the dependencies of another. */
+/** Returns the folder of the package that a file belongs to. The package may be a nested dependency. */
 function packageFolder(file: string): string | undefined {
   const mark = `${sep}node_modules${sep}`;
   const at = file.lastIndexOf(mark);
@@ -53,7 +53,7 @@ async function notice(folder: string, files: readonly string[], licences: string
   return [`## ${name} ${version} (${license})\n\n${text}`, ...held].join("\n\n");
 }
 
-/** The section of a package that `holder` has bundled. */
+/** Returns the section of a package that `holder` has bundled. */
 async function heldNotice(
   { name, version }: Inlined,
   holder: string,
@@ -78,7 +78,7 @@ async function manifestIn(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
 }
 
-/** The text of the licence, indented; undefined where there is no such file. */
+/** Returns the text of the licence, indented. `undefined` if the folder has none. */
 async function licenceIn(folder: string): Promise<string | undefined> {
   const file = (await readdir(folder)).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
   if (file === undefined) return undefined;

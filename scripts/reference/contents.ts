@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../root.ts";
 
-/** A section of the documentation, as a heading of docs/README.md names it. */
+/** A section of the documentation, which is a heading of docs/README.md. */
 export interface Section {
   readonly title: string;
   readonly pages: readonly ListedPage[];

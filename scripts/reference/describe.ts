@@ -2,32 +2,31 @@ import type { ESTree } from "rolldown/utils";
 import { type Docstring, readDocstring } from "./docstring.ts";
 import type { Declared, Module } from "./module.ts";
 
-/** What the reference says of one name. */
+/** The description of a name in the reference. */
 export interface Entry {
   readonly name: string;
   readonly kind: "class" | "error" | "function" | "value" | "type";
-  /** The declaration as code, without members; undefined where it says no more than the name. */
+  /** The declaration as code, without members. `undefined` if it adds nothing to the name. */
   readonly signature: string | undefined;
   readonly docstring: Docstring;
   readonly members: readonly Member[];
-  /** The types of this project that its code names, by their names there. */
+  /** Types of this project that the code mentions, by the name used there. */
   readonly names: ReadonlyMap<string, Declared>;
 }
 
 export interface Member {
   readonly signature: string;
   readonly docstring: Docstring;
-  /** What an object without a name of its own is made of, as far as there is something to say of it. */
+  /** Documented members of an anonymous object type. */
   readonly parts: readonly Member[];
 }
 
-/** What can be in a class or an interface. */
 type Element = ESTree.ClassElement | ESTree.TSSignature;
 
-/** Whether others can import what is declared there. */
+/** Whether a declaration is exported by the package. */
 export type IsPublic = (declared: Declared) => boolean;
 
-/** Describes a name. Of what is not public itself the members are told as if they were its own. */
+/** Describes a name. Includes the members of unexported base types. */
 export function describe(name: string, declared: Declared, isPublic: IsPublic): Entry {
   const { module } = declared;
   const { kind, members, ...content } = contentOf(name, declared, isPublic);
@@ -42,7 +41,7 @@ export function describe(name: string, declared: Declared, isPublic: IsPublic): 
   return { name, kind, signature, docstring: readDocstring(declared.docstring), members, names };
 }
 
-/** The names of types in code, without texts in quotation marks, which may look like them. */
+/** Returns the names of types in code. Skips string literals, which may look like types. */
 function typesIn(code: string): readonly string[] {
   return code.replaceAll(/"[^"]*"/g, "").match(/\b[A-Z]\w*\b/g) ?? [];
 }
@@ -98,7 +97,7 @@ function declaration(module: Module, node: { start: number; end: number }): stri
     .replace(/;$/, "");
 }
 
-/** Without the last parameter where that is optional and its type nobody else can name. */
+/** Drops the last parameter if it is optional and its type is not exported. */
 function withoutInternal(module: Module, code: string, isPublic: IsPublic): string {
   return code.replace(/, \w+\?: (\w+)(?=\)(?:[:;]|$))/, (parameter, type) => {
     const declared = module.find(type);
@@ -106,7 +105,7 @@ function withoutInternal(module: Module, code: string, isPublic: IsPublic): stri
   });
 }
 
-/** A type on one line, or a line for each of its alternatives. */
+/** Returns a type on one line, or each alternative of a union on its own line. */
 function alias(module: Module, node: ESTree.TSTypeAliasDeclaration): string {
   const text = withUnions(module, declaration(module, node));
   const { typeAnnotation: type } = node;
@@ -120,7 +119,7 @@ interface Heritage {
   readonly inherited: readonly Member[];
 }
 
-/** What an interface extends: by name where that is public, else its members. */
+/** Returns what an interface extends: names of exported types, and members of all others. */
 function heritage({ module, node }: DeclaredInterface, isPublic: IsPublic): Heritage {
   const kept: string[] = [];
   const inherited: Member[] = [];
@@ -141,7 +140,6 @@ function heritage({ module, node }: DeclaredInterface, isPublic: IsPublic): Heri
   return { kept, inherited };
 }
 
-/** The name of a member, from its signature. */
 export function nameIn({ signature }: Member): string {
   return /^(?:get |set |static )*\[?"?([\w.$]+)/.exec(signature)?.[1] ?? signature;
 }
@@ -185,7 +183,7 @@ function partsOf(module: Module, element: Element, isPublic: IsPublic): readonly
   return parts.filter(({ docstring }) => docstring.text !== "");
 }
 
-/** With the texts of a list in place of the list's name: `(typeof logLevels)[number]`. */
+/** Replaces `(typeof logLevels)[number]` by the texts of the list. */
 function withUnions(module: Module, code: string): string {
   return code.replaceAll(/\(typeof (\w+)\)\[number\]/g, (reference, name) => {
     const declared = module.find(name);
@@ -195,7 +193,7 @@ function withUnions(module: Module, code: string): string {
   });
 }
 
-/** Without what is the same everywhere: nothing of this may be assigned. */
+/** Removes modifiers that nearly every member has, such as `readonly`. */
 function tidy(code: string): string {
   return code
     .replace(/[;,]$/, "")

@@ -1,6 +1,5 @@
-/** What a docstring says, in the forms that these sources use. */
+/** A parsed docstring, with the tags that these sources use. */
 export interface Docstring {
-  /** Paragraphs of Markdown. */
   readonly text: string;
   readonly parameters: readonly string[];
   readonly returns: string | undefined;
@@ -9,7 +8,7 @@ export interface Docstring {
 
 const NOTHING: Docstring = { text: "", parameters: [], returns: undefined, throws: [] };
 
-/** Reads the text between the slashes of a docstring. */
+/** Parses the text between the slashes of a docstring. */
 export function readDocstring(comment: string | undefined): Docstring {
   if (comment === undefined) return NOTHING;
   const lines = comment.split("\n").map((line) => line.replace(/^\s*\*+ ?/, "").trimEnd());
@@ -30,7 +29,7 @@ export function readDocstring(comment: string | undefined): Docstring {
   };
 }
 
-/** Prose on one line; what is indented is an example. */
+/** Joins prose into one line. Indented text is an example and stays as it is. */
 function paragraph(text: string): string {
   const lines = text.split("\n");
   if (text === "" || !lines.every((line) => /^ {2}|^$/.test(line))) return flat(text);
@@ -50,7 +49,7 @@ function parameter(text: string): string {
   return `\`${name}\`: ${rest}`;
 }
 
-/** `{ServiceBotError} INBOX_FULL when …`: the class and the codes as code. */
+/** Formats `{ServiceBotError} INBOX_FULL when …`: the class and the codes become code. */
 function thrown(text: string): string {
   const [, name, rest = text] = /^\{(\w+)\}\s*(.*)$/.exec(text) ?? [];
   const codes = rest.replaceAll(/(?<![`\w])[A-Z][A-Z_]{3,}(?![`\w])/g, "`$&`");

@@ -5,24 +5,24 @@ import { type ESTree, parseSync } from "rolldown/utils";
 
 export type Node = { readonly start: number; readonly end: number };
 
-/** A name that a module exports, where it is declared. */
+/** A declaration, and the module that contains it. */
 export interface Declared {
   readonly module: Module;
   readonly node: ESTree.Declaration;
   readonly docstring: string | undefined;
 }
 
-/** The same for each way that a declaration is found. */
+/** Identifies a declaration, regardless of the export that led to it. */
 export function idOf({ module, node }: Declared): string {
   return `${module.path}:${node.start}`;
 }
 
-/** The declarations of one source file, as the compiler would write them: without code, with every type. */
+/** A source file's declarations as the compiler would emit them. */
 export class Module {
   readonly path: string;
   readonly #text: string;
   readonly #program: ESTree.Program;
-  /** The docstrings by the place of what they stand before. */
+  /** Docstrings by the offset of the node that follows. */
   readonly #docstrings: ReadonlyMap<number, string>;
 
   constructor(path: string) {
@@ -39,12 +39,12 @@ export class Module {
     );
   }
 
-  /** What a docstring at the beginning of the file says. */
+  /** Text of the docstring at the beginning of the file. */
   get about(): string | undefined {
     return leadingDocstring(readFileSync(this.path, "utf8"));
   }
 
-  /** The text of a node, on one line, without comments. */
+  /** Returns the source of a node on one line, without comments. */
   text({ start, end }: Node): string {
     return this.#text
       .slice(start, end)
@@ -57,7 +57,7 @@ export class Module {
     return this.#docstrings.get(start);
   }
 
-  /** A declaration of this file, exported or not, or one that it imports. */
+  /** Finds a declaration of this file, exported or not, or one that it imports. */
   find(name: string): Declared | undefined {
     for (const statement of this.#program.body) {
       const exported =
@@ -74,7 +74,7 @@ export class Module {
     return undefined;
   }
 
-  /** The names that it exports, in order. */
+  /** Exported names in source order. */
   get names(): readonly string[] {
     return this.#program.body.flatMap((statement) => {
       if (statement.type !== "ExportNamedDeclaration") return [];
@@ -90,7 +90,7 @@ export class Module {
 
 const known = new Map<string, Module>();
 
-/** The module of a source file, which is read once. */
+/** Returns the module of a source file. Each file is read once. */
 export function moduleAt(path: string): Module {
   const module = known.get(path) ?? new Module(path);
   known.set(path, module);
@@ -122,13 +122,13 @@ function nameOf(node: ESTree.Node): string | undefined {
 
 type Specifier = ESTree.ImportDeclarationSpecifier | ESTree.ExportSpecifier;
 
-/** What a name is called in the file that imports or exports it. */
+/** Returns the name in the file that imports or exports it. */
 function localName(specifier: Specifier): string {
   const at = specifier.type === "ExportSpecifier" ? specifier.exported : specifier.local;
   return "name" in at ? at.name : at.value;
 }
 
-/** What it is called in the file that it comes from. */
+/** Returns the name in the file that declares it. */
 function importedName(specifier: Specifier): string {
   if (specifier.type === "ExportSpecifier") {
     return "name" in specifier.local ? specifier.local.name : specifier.local.value;

@@ -2,7 +2,7 @@ import type { Entry, Member } from "./describe.ts";
 import type { Docstring } from "./docstring.ts";
 import type { Declared } from "./module.ts";
 
-/** The address of what is told of a name. */
+/** Returns the address of a declaration's description. */
 export type Places = (declared: Declared) => string | undefined;
 
 const GROUPS: readonly [title: string, kinds: readonly Entry["kind"][]][] = [
@@ -11,7 +11,7 @@ const GROUPS: readonly [title: string, kinds: readonly Entry["kind"][]][] = [
   ["Types", ["type"]],
 ];
 
-/** Entries under headings, in groups; in each by name. */
+/** Renders entries in groups with headings, sorted by name. */
 export function renderEntries(entries: readonly Entry[], places: Places): string {
   return GROUPS.map(([title, kinds]) => {
     const inGroup = entries.filter(({ kind }) => kinds.includes(kind));
@@ -19,14 +19,14 @@ export function renderEntries(entries: readonly Entry[], places: Places): string
   }).join("");
 }
 
-/** A heading with the entries below it; nothing where there are none. */
+/** Renders a heading and its entries. Returns an empty string without entries. */
 export function renderGroup(title: string, entries: readonly Entry[], places: Places): string {
   if (entries.length === 0) return "";
   const rendered = byName(entries).map((entry) => renderEntry(entry, places));
   return `\n## ${title}\n\n${rendered.join("\n")}`;
 }
 
-/** The anchors of entries that are rendered together, as GitHub makes them. */
+/** Returns the GitHub anchors of entries on the same page. */
 export function anchors(...groups: readonly (readonly Entry[])[]): ReadonlyMap<Entry, string> {
   const used = new Map<string, number>();
   const sorted = groups.flatMap((entries) => inOrder(entries));
@@ -44,7 +44,7 @@ function inOrder(entries: readonly Entry[]): Entry[] {
   return GROUPS.flatMap(([, kinds]) => byName(entries.filter(({ kind }) => kinds.includes(kind))));
 }
 
-/** Without regard to case, and the upper one first: the same on every machine. */
+/** Ignores case, and puts upper case first. A locale would make the order depend on the machine. */
 function byName(entries: readonly Entry[]): Entry[] {
   const key = ({ name }: Entry) => `${name.toLowerCase()} ${name}`;
   return entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
@@ -72,7 +72,7 @@ function indented(text: string): string {
   return text.replaceAll(/^(?=.)/gm, "  ");
 }
 
-/** A docstring as paragraphs. What is thrown is the last sentence of a short one, else a paragraph. */
+/** Returns the paragraphs of a docstring. Errors end a short paragraph, and otherwise have their own. */
 function paragraphs({ text, parameters, returns, throws }: Docstring): string[] {
   const list = [
     ...(parameters.length === 0 ? [] : [parameters.map(sentence).join(" ")]),
@@ -88,7 +88,7 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** Links to the other names that an entry's code names. */
+/** Returns links to the names that an entry's code mentions. */
 function mentioned({ names }: Entry, places: Places): string[] {
   return [...names].flatMap(([name, declared]) => {
     const place = places(declared);

@@ -9,7 +9,7 @@ import { anchors, type Places, renderEntries, renderGroup } from "./page.ts";
 /** An entry point of the package, such as `service-bot/client`. */
 export interface EntryPoint {
   readonly name: string;
-  /** What the file says of itself at its top. */
+  /** Text at the top of the entry's file. */
   readonly about: string;
   readonly entries: readonly PublicEntry[];
 }
@@ -18,7 +18,7 @@ export interface PublicEntry extends Entry {
   readonly declared: Declared;
 }
 
-/** The file below docs/ for each entry point that exports names. */
+/** Page below docs/ for each entry point that exports names. */
 const PAGES: Readonly<Record<string, string>> = {
   "service-bot": "service-bot.md",
   "service-bot/client": "client.md",
@@ -28,7 +28,7 @@ const PAGES: Readonly<Record<string, string>> = {
 
 const WRITTEN = "<!-- Written by `npm run docs -- reference` from the docstrings in src/. -->";
 
-/** What package.json exports, with all that the docstrings say. */
+/** Returns the exports of package.json with their docstrings. */
 export function entryPoints(): EntryPoint[] {
   const { name, exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const built = Object.entries<{ default?: string }>(exports).filter(([, to]) => to.default);
@@ -50,7 +50,7 @@ export function entryPoints(): EntryPoint[] {
   }));
 }
 
-/** The pages of the reference: their text by their path below docs/. */
+/** Returns the pages of the reference by their path below docs/. */
 export function reference(points: readonly EntryPoint[] = entryPoints()): Map<string, string> {
   const pages = new Map([["reference/api/README.md", index(points)]]);
   for (const point of points) {
@@ -60,14 +60,14 @@ export function reference(points: readonly EntryPoint[] = entryPoints()): Map<st
   return pages;
 }
 
-/** What is told of on the page of an entry point. */
+/** The entries on an entry point's page. */
 interface Told {
   readonly own: readonly PublicEntry[];
-  /** Types that these name and nobody exports. */
+  /** Unexported types that the entries mention. */
   readonly unexported: readonly PublicEntry[];
 }
 
-/** What two entry points export is told of by the smaller one. */
+/** Assigns each entry to one page. The smaller entry point documents a shared export. */
 function toldBy(points: readonly EntryPoint[]): ReadonlyMap<EntryPoint, Told> {
   const smallestFirst = points.toSorted((a, b) => a.entries.length - b.entries.length);
   const seen = new Set<string>();
@@ -82,7 +82,7 @@ function toldBy(points: readonly EntryPoint[]): ReadonlyMap<EntryPoint, Told> {
   );
 }
 
-/** The address of each declaration that is told of, with the name of its page. */
+/** Returns the address and the page of each documented declaration. */
 function addresses(told: ReadonlyMap<EntryPoint, Told>): ReadonlyMap<string, string> {
   return new Map(
     [...told].flatMap(([{ name }, { own, unexported }]) => {
@@ -112,7 +112,7 @@ function page(point: EntryPoint, points: readonly EntryPoint[]): string {
   ].join("");
 }
 
-/** A list with lines that a person can read. */
+/** Puts each link on its own line, for readable Markdown. */
 function wrapped(links: readonly string[]): string {
   return links.join(",\n");
 }
@@ -122,7 +122,7 @@ function alphabetical(entries: readonly PublicEntry[]): PublicEntry[] {
   return entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** The types that entries name and nobody exports, and those that these name in turn. */
+/** Returns the unexported types that the entries mention, directly or through other types. */
 function closure(
   entries: readonly PublicEntry[],
   isPublic: (declared: Declared) => boolean,

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** How long a server may take to start, in milliseconds, and how often it is asked. */
+/** In ms. The longest start of a server, and the interval of its polls. */
 const PATIENCE_MS = 60_000;
 const EVERY_MS = 50;
 
-/** True as soon as the address answers with 2xx; false when its server ends before, or takes too long. */
+/** Polls an address. Returns true at the first 2xx response; false if the server ends or takes too long. */
 export async function answers(url: string, isRunning: () => boolean): Promise<boolean> {
   const until = Date.now() + PATIENCE_MS;
   while (isRunning() && Date.now() < until) {

@@ -3,8 +3,8 @@ import { delimiter, join } from "node:path";
 import type { Surroundings } from "./program.ts";
 
 /**
- * An empty directory to work in, and a home whose owner has configured nothing but a registry and a name for
- * git. The caches of npm and pnpm lie in the home, so they are empty as well.
+ * Creates an empty working directory and an empty home, which has only npm's registry and an author for git. Package
+ * caches are in the home, so they are empty too.
  *
  * @param commands folders for the front of the PATH
  */
@@ -19,7 +19,7 @@ export async function emptyHome(
   await writeFile(join(home, ".npmrc"), lines.join("\n"));
   const author = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org" };
   const committer = { GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.org" };
-  // Without what `npm run` has put before: the commands of this checkout.
+  // Drops the folders that `npm run` has prepended, with the commands of this checkout.
   const system = (process.env["PATH"] ?? "")
     .split(delimiter)
     .filter((each) => !each.includes("node_modules"));

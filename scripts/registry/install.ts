@@ -7,8 +7,8 @@ interface Manifest {
 }
 
 /**
- * Installs the dependencies of a package below this one, where they are missing or of another version: such
- * as the peers of the benchmarks, which are no dependencies of the project itself.
+ * Installs missing or outdated dependencies of a nested package, such as the benchmarks, whose peers are not
+ * dependencies of the project.
  */
 export function installDependencies(folder: URL): void {
   const missing = missingDependencies(folder);
@@ -21,7 +21,7 @@ export function installDependencies(folder: URL): void {
   });
 }
 
-/** The dependencies of a package that are not installed in the version which it names. */
+/** Returns the dependencies that are missing or have another version. */
 function missingDependencies(folder: URL): string[] {
   const { dependencies = {} } = manifest(new URL("package.json", folder)) ?? {};
   return Object.entries(dependencies)

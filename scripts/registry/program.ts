@@ -5,19 +5,19 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How a program ended, and all that it wrote. */
+/** Exit code and output of a program. */
 export interface Ended {
-  /** Undefined when a signal ended it, or it could not be started. */
+  /** `undefined` if the program could not be started, or was ended by a signal. */
   readonly code: number | undefined;
   readonly stdout: string;
-  /** Both streams, in the order in which they came. */
+  /** Both streams, in the order of arrival. */
   readonly output: string;
 }
 
-/** Those that run now, so that none is left behind. */
+/** Running programs, so that none is left behind. */
 const running = new Set<Program>();
 
-/** A command and all that it starts: a process group, which gets signals as from a terminal. */
+/** A command in its own process group, which receives signals as it would from a terminal. */
 export class Program {
   readonly ended: Promise<Ended>;
   readonly #child: ChildProcess;
@@ -48,7 +48,7 @@ export class Program {
         this.#output += error.message;
         end(undefined);
       });
-      // The streams are closed when the last process of the group has let go of them.
+      // The streams close when the last process of the group has ended.
       this.#child.once("close", (code) => end(code ?? undefined));
     });
   }
@@ -66,12 +66,12 @@ export class Program {
     try {
       process.kill(-this.#child.pid, signal);
     } catch {
-      // Nobody is left in the group.
+      // The group has ended.
     }
   }
 }
 
-/** Runs a command to its end, which it must reach in `patienceMs`. */
+/** Runs a command. Throws if it takes longer than `patienceMs`. */
 export async function complete(
   command: string,
   args: readonly string[],
@@ -87,7 +87,7 @@ export async function complete(
   }
 }
 
-/** Ends whatever runs, for a process that is told to stop. */
+/** Kills the running programs when this process is interrupted. */
 export function killAll(): void {
   for (const program of running) program.signal("SIGKILL");
 }

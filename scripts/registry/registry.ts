@@ -13,8 +13,8 @@ import { installDependencies } from "./install.ts";
 const own = new URL("./", import.meta.url);
 
 /**
- * An npm registry on loopback with our packages in it. All others it takes from the registry that npm is
- * configured with, once for a run, and keeps them.
+ * An npm registry on loopback that serves our packages. It forwards other requests to the configured registry, and
+ * caches the responses for this run.
  */
 export class Registry {
   readonly url: string;
@@ -50,7 +50,7 @@ export class Registry {
 
   async publish({ path }: Packed): Promise<void> {
     const userconfig = join(this.#folder, "npmrc");
-    // npm insists on a token; this registry takes packages from everybody.
+    // npm requires a token, although this registry accepts packages from every user.
     await writeFile(userconfig, `${this.url.slice("http:".length)}:_authToken=nobody\n`);
     const args = ["publish", path, "--registry", this.url, "--userconfig", userconfig];
     const { code, output } = await run("npm", args, { cwd: this.#folder, env: process.env });
@@ -84,7 +84,7 @@ export async function publishBoth(): Promise<{
   }
 }
 
-/** Ours is published here and never looked for elsewhere, where a package of that name may be another's. */
+/** Never forwards requests for our names, because another registry may have a package of the same name. */
 async function settings(folder: string): Promise<object> {
   const ours = { access: "$all", publish: "$all" };
   return {
@@ -97,7 +97,7 @@ async function settings(folder: string): Promise<object> {
     },
     max_body_size: "20mb",
     web: { enable: false },
-    // What is said on standard error is read when it does not start.
+    // Standard error is reported if the registry does not start.
     log: { type: "stdout", format: "json", level: "fatal" },
   };
 }
@@ -108,7 +108,7 @@ async function upstream(cwd: string): Promise<string> {
   return registry;
 }
 
-/** npm trusts who signed its registry's certificate, and may have been told so in a file of its own. */
+/** npm may trust a private certificate authority for its registry. Node needs the same file. */
 async function trusted(cwd: string): Promise<NodeJS.ProcessEnv> {
   const cafile = await npmSetting("cafile", cwd);
   return cafile === undefined ? {} : { NODE_EXTRA_CA_CERTS: cafile };

@@ -5,9 +5,8 @@ import { run, tail } from "../../src/create/io.ts";
 import { root } from "../compile.ts";
 
 /**
- * What bots are checked with. Of each line of Node the release that people have, but of the oldest line the
- * oldest release that runs bots, and of the line before it the oldest that runs the scaffolder; npm as it came
- * with that line, or newer.
+ * Versions for the checks: the current release of each Node line, except the oldest line with its oldest supported
+ * release. `node20` is the oldest Node that runs the scaffolder. npm is the bundled version or newer.
  */
 export const nodes = {
   node20: { node: "20.12.0", npm: "10.9.3" },
@@ -20,7 +19,7 @@ const PNPM = "12.21.0";
 
 export type NodeName = keyof typeof nodes;
 
-/** Folders of commands, for the front of a PATH: Node, its npm, and pnpm when it is asked for. */
+/** Returns folders for the front of a PATH: Node, its npm, and pnpm on request. */
 export async function commandsOf(
   name: NodeName,
   packageManager: "npm" | "pnpm",
@@ -32,7 +31,7 @@ export async function commandsOf(
 }
 
 /**
- * Installs a package that is nothing but a command, once for all runs.
+ * Installs a package with a command once for all runs.
  *
  * @returns the folder with its commands
  */
@@ -53,7 +52,7 @@ async function installed(name: string, version: string): Promise<string> {
 }
 
 async function install(folder: string, spec: string): Promise<void> {
-  // The package `node` fetches its binary in an install script.
+  // The package `node` downloads its binary in an install script.
   const manifest = { private: true, allowScripts: { node: true } };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   const args = ["install", spec, "--no-audit", "--no-fund", "--loglevel=error"];

@@ -1,16 +1,16 @@
 import type { Template } from "../../src/create/options.ts";
 
-/** What is written to the bot, by somebody who is called Ada. */
+/** Text of the message to the bot. */
 export const SAID = "hello";
 
-/** The answer of each template. */
+/** Expected answer of each template to {@link SAID} from Ada. */
 const ANSWERS: Readonly<Record<Template, string>> = {
   starter: `Hi Ada! You wrote: ${SAID}`,
   minimal: `Hi Ada! You wrote: ${SAID}`,
   assistant: "Write /help.",
 };
 
-/** Does this line of `service-bot trigger --wait --json` tell that the bot has answered once, as it should? */
+/** Returns true if a line of `service-bot trigger --wait --json` reports one correct answer. */
 export function isAnswered(template: Template, line: string): boolean {
   try {
     const { outcome, answers } = JSON.parse(line);

@@ -1,13 +1,13 @@
 import { parseArgs } from "node:util";
 import { type Cell, cells, chooseCells, sampleCells } from "./cells.ts";
 
-/** What was asked for on the command line. */
+/** Parsed command line. */
 export interface Wanted {
   readonly help: boolean;
   readonly cells: readonly Cell[];
-  /** Whether the scaffolder is timed beside its peer. */
+  /** Whether to time the scaffolder against its peer. */
   readonly timings: boolean;
-  /** Whether a ratio above the limit is a failure: not where the machine is shared with others. */
+  /** Whether a ratio above the limit is a failure. Disable on a shared machine. */
   readonly judged: boolean;
 }
 
@@ -22,7 +22,7 @@ export const USAGE = `npm run release:check -- [--only CELLS] [--sample] [--quic
   --quick       one cell, no timings
   --no-limit    the timings are printed and not judged: for machines that others use at the same time`;
 
-/** @throws {Error} a flag or its value cannot be used */
+/** @throws {Error} if a flag or its value is invalid */
 export function parseArguments(args: readonly string[]): Wanted {
   const { values } = parseArgs({
     args: [...args],

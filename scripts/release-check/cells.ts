@@ -1,7 +1,7 @@
 import { type Store, stores, type Template, templates } from "../../src/create/options.ts";
 import { type NodeName, nodes } from "../registry/toolchain.ts";
 
-/** One way in which people come to a bot. */
+/** One combination of template, store, Node and package manager. */
 export interface Cell {
   readonly template: Template;
   readonly store: Store;
@@ -9,12 +9,11 @@ export interface Cell {
   readonly packageManager: "npm" | "pnpm";
 }
 
-/** The Node that is too old for bots: they bring one, whatever else they are made of. */
+/** Too old for bots. The scaffolder adds Node to their dependencies. */
 const TOO_OLD: NodeName = "node20";
 
 const packageManagers: readonly Cell["packageManager"][] = ["npm", "pnpm"];
 
-/** Every Node that runs bots, with every package manager. */
 const places: readonly Pick<Cell, "node" | "packageManager">[] = packageManagers.flatMap(
   (packageManager) =>
     (Object.keys(nodes) as NodeName[])
@@ -22,7 +21,7 @@ const places: readonly Pick<Cell, "node" | "packageManager">[] = packageManagers
       .map((node) => ({ node, packageManager })),
 );
 
-/** Every template with every store in every place; and each template once on a Node that is too old. */
+/** Every template with every store, Node and package manager, and each template once with the old Node. */
 export const cells: readonly Cell[] = templates.flatMap((template): Cell[] => [
   ...stores.flatMap((store) => places.map((place) => ({ template, store, ...place }))),
   { template, store: stores[0], node: TOO_OLD, packageManager: "npm" },
@@ -34,10 +33,10 @@ export function nameOf({ template, store, node, packageManager }: Cell): string 
 }
 
 /**
- * Those that one of the patterns fits: names of templates, stores, Nodes and package managers, separated by
- * slashes, each of which the cell must have. `node24`, `minimal/postgres`, `starter/sqlite/node26/npm`.
+ * Returns the cells that match any of the patterns. A pattern is a list of names, separated by slashes, such as
+ * `node24`, `minimal/postgres` or `starter/sqlite/node26/npm`.
  *
- * @throws {Error} a pattern fits none
+ * @throws {Error} if a pattern matches no cell
  */
 export function chooseCells(patterns: readonly string[]): readonly Cell[] {
   const fits = (cell: Cell, pattern: string) => {
@@ -52,7 +51,7 @@ export function chooseCells(patterns: readonly string[]): readonly Cell[] {
   return cells.filter((cell) => patterns.some((pattern) => fits(cell, pattern)));
 }
 
-/** Few cells in which each template, store, Node and package manager is met at least once. */
+/** Returns a few cells that cover each template, store, Node and package manager. */
 export function sampleCells(): readonly Cell[] {
   const unmet = new Set(cells.flatMap((cell) => nameOf(cell).split("/")));
   const gain = (cell: Cell) =>

@@ -1,12 +1,12 @@
 import { look } from "../../test/support/postgres/look.ts";
 import { PostgresServer } from "../../test/support/postgres/server.ts";
 
-/** A PostgreSQL server that starts when the first database is asked for. */
+/** A PostgreSQL server that starts with its first database. */
 export class Databases {
   #server: Promise<PostgresServer> | undefined;
   #made = 0;
 
-  /** @returns the address of a new database */
+  /** @returns the URL of a new database */
   async make(): Promise<string> {
     this.#server ??= PostgresServer.start("18");
     const server = await this.#server;

@@ -9,28 +9,27 @@ import { commandsOf } from "../registry/toolchain.ts";
 import { isAnswered, SAID } from "./answer.ts";
 import { type Cell, nameOf } from "./cells.ts";
 
-/** What a newcomer does, in this order. */
+/** Steps of a new user, in order. */
 export const steps = ["create", "test", "typecheck", "dev", "answer"] as const;
 
-/** How long each step took, in seconds. */
+/** Seconds by step. */
 export type Timings = Readonly<Record<(typeof steps)[number], number>>;
 
-/** A step did not end as it should. Its message has what was printed last. */
+/** A failed step. The message ends with the last lines of output. */
 export class BrokenJourney extends Error {}
 
-/** No step may take longer, in milliseconds: an install from a registry that has to fetch everything first. */
+/** In ms. Long enough for an install with an empty cache. */
 const PATIENCE_MS = 240_000;
 
-/** What a bot is made in, and run with. */
+/** Services that a bot uses. */
 export interface Ground {
   readonly registryUrl: string;
-  /** A database of its own for each bot that asks for one. */
+  /** Creates a database for one bot. */
   readonly databaseUrl: () => Promise<string>;
 }
 
 /**
- * Makes a bot in an empty directory, with a home and a cache that are empty too, and does with it what its
- * README says.
+ * Creates a bot in an empty directory with an empty home, and follows its README.
  *
  * @throws {BrokenJourney}
  */
@@ -65,12 +64,12 @@ async function walk(cell: Cell, ground: Ground, start: Surroundings): Promise<Ti
 
 function createArguments({ template, store, packageManager }: Cell): readonly string[] {
   const flags = ["--yes", "--template", template, "--store", store];
-  // pnpm hands on what it does not know; npm only what comes after two dashes.
+  // npm passes only the arguments after `--`; pnpm passes all.
   const between = packageManager === "npm" ? ["--"] : [];
   return ["create", "service-bot@latest", "my-bot", ...between, ...flags];
 }
 
-/** Runs the bot beside the local platform, writes to it as a person, and waits for the answer. */
+/** Runs the bot with the local platform, sends a message as a user, and waits for the answer. */
 async function runAndAsk(cell: Cell, bot: Surroundings): Promise<Pick<Timings, "dev" | "answer">> {
   const began = performance.now();
   const dev = new Program(cell.packageManager, ["run", "dev"], bot);
@@ -98,7 +97,7 @@ async function ask(cell: Cell, bot: Surroundings, dev: Program): Promise<number>
   throw broken(cell, "answer", `${output}\n${dev.output}`);
 }
 
-/** Free ports for the bot and the platform, and a database where the bot needs a server. */
+/** Returns free ports for the bot and the platform, and a database URL if the store needs one. */
 async function places({ store }: Cell, ground: Ground): Promise<Readonly<Record<string, string>>> {
   return {
     SERVICE_BASE_URL: `http://127.0.0.1:${await reservePort()}`,

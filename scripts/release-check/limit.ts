@@ -1,15 +1,15 @@
 import type { Result } from "../../bench/harness/results.ts";
 
-/** Ours may take so many times what the peer takes, of anything. */
+/** Highest ratio of our time to the peer's. */
 export const LIMIT = 1.2;
 
-/** A machine that is busy for a while tells nothing of ours. */
+/** Repeated, because other work on the machine can disturb a measurement. */
 const TRIES = 3;
 
 /**
- * Measures again, as often as {@link TRIES}, while a figure has not been within the limit in any of the tries.
+ * Measures up to {@link TRIES} times, until each figure has been within the limit once.
  *
- * @returns the figures that were above it in each
+ * @returns the figures above the limit in every try
  */
 export async function aboveLimit(
   measure: () => Promise<readonly Result[]>,

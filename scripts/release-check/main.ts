@@ -1,6 +1,6 @@
 /**
- * `npm run release:check`: what would be published is published, to a registry on loopback, and used as people
- * would use it. Exit code 1 with the end of the output when a step of any cell fails.
+ * Runs `npm run release:check`: publishes the packages to a registry on loopback, and uses them as a new user would.
+ * Exits with 1 if a step of any cell fails, and prints the end of its output.
  */
 import { messageOf } from "../../src/errors.ts";
 import { sizeTable } from "../pack/size.ts";
@@ -14,7 +14,7 @@ import { compareWithPeer } from "./timings.ts";
 
 let stopped = false;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  // What runs ends with a failure then, and everything is cleared away as after any other.
+  // Running programs fail after a signal, so the usual cleanup follows.
   process.once(signal, () => {
     stopped = true;
     killAll();

@@ -8,13 +8,13 @@ import { aboveLimit, LIMIT } from "./limit.ts";
 
 const ROUNDS = 5;
 
-/** In each round, of which the quickest counts. */
+/** Per round. The fastest counts. */
 const STARTS = 25;
 
 /**
- * Times the scaffolder beside create-vite, both from this registry, and prints the ratios.
+ * Times the scaffolder against create-vite with this registry, and prints the ratios.
  *
- * @returns whether each of them is within the limit, in one of the tries; true where that is not asked
+ * @returns whether each ratio was within the limit in one of the tries; true if ratios are not judged
  */
 export async function compareWithPeer(
   registryUrl: string,

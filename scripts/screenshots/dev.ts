@@ -5,7 +5,6 @@ import { within } from "../demo/process.ts";
 
 /** `service-bot dev` in a bot's folder. */
 export class Dev {
-  /** The address of the page. */
   readonly portal: string;
   readonly #child: ChildProcess;
 

@@ -1,6 +1,6 @@
 /**
- * Makes a bot, starts it with `npm run dev`, does in a browser what a newcomer would, and takes the pictures of
- * README.md and docs/start/tour.md.
+ * Takes the pictures of README.md and docs/start/tour.md: creates a bot, starts `npm run dev`, and uses the page in a
+ * browser.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ import { scenes } from "./scenes.ts";
 
 const out = join(root, "docs", "images");
 
-/** Pixels of the page; the pictures have twice as many. */
+/** In CSS pixels. The pictures have twice as many. */
 const WINDOW = { width: 1120, height: 700 };
 
 const folder = await mkdtemp(join(tmpdir(), "service-bot-screenshots-"));
@@ -49,10 +49,10 @@ async function takePictures(portal: string): Promise<void> {
       await page.emulateMedia({ colorScheme: colours });
       await page.setViewportSize(size ?? WINDOW);
       await play(page);
-      // What was just said goes away by itself, and would be in the way.
+      // Wait until the notification has gone, because it covers the page.
       await page.locator(".toast").first().waitFor({ state: "detached" });
       const picture = await page.screenshot({ animations: "disabled" });
-      // Few colours: a tenth of the bytes.
+      // A small palette reduces the file to a tenth.
       const { size: bytes } = await sharp(picture)
         .png({ palette: true, colours: 128, effort: 10 })
         .toFile(join(out, `${name}.png`));

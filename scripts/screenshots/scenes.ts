@@ -1,15 +1,15 @@
 import type { Page } from "playwright-core";
 
-/** A picture, and what is done before it is taken. */
+/** A picture, and the actions before it. */
 export interface Scene {
-  /** Of the file. */
+  /** Name of the file. */
   readonly name: string;
   readonly colours?: "light" | "dark";
   readonly size?: { readonly width: number; readonly height: number };
   play(page: Page): Promise<void>;
 }
 
-/** Each begins where the one before has ended. */
+/** Scenes of the pictures. Each continues from the previous one. */
 export const scenes: readonly Scene[] = [
   {
     name: "portal-chat",

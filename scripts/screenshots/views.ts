@@ -1,6 +1,6 @@
 /**
- * Takes a picture of every view of the portal, empty, in use and in trouble, on a desktop and a phone, in light and dark,
- * to be looked at one by one. The pictures are no part of docs/ or of git.
+ * Takes screenshots of every view of the portal, for visual inspection: empty, in use and in trouble, on a desktop and
+ * a phone, in light and dark. The pictures are not part of docs/ or of git.
  *
  *     npm run docs -- views
  *     node scripts/screenshots/views.ts [DIR]
@@ -19,10 +19,9 @@ const CHAT = ["chat", "chat/list", "chat/posts"];
 const VIEWS = [...CHAT, "events", "state", "webhook", "faults", "settings"];
 const SIZES = { desktop: { width: 1200, height: 760 }, phone: { width: 390, height: 780 } };
 
-/** In ms. Longer than a view takes to read what it shows. */
+/** In ms. Longer than a view takes to load. */
 const SETTLE_MS = 700;
 
-/** State of a conversation. */
 const Seen = z.object({ texts: z.array(z.string()).default([]) });
 
 const [out = join(root, "scripts", "screenshots", "views")] = process.argv.slice(2);
@@ -43,7 +42,7 @@ try {
   await platform.stop();
 }
 
-/** A bot that answers, sets a timer, and throws if it is asked for a price. */
+/** Starts a bot that answers, sets a timer, and throws if a user asks for a price. */
 async function startBot({ url, apiKey, webhookSecret, control }: Platform): Promise<Bot> {
   const made = new Bot({
     ...{ env: {}, baseUrl: url, apiKey, webhookSecret, port: 0 },
@@ -74,7 +73,7 @@ async function use(on: Platform): Promise<void> {
   await on.waitFor("run", ({ outcome }) => outcome === "done");
 }
 
-/** Leaves a dead letter, and returns its id. */
+/** Creates a dead letter, and returns its id. */
 async function trouble(on: Platform): Promise<string> {
   const { control } = on;
   const { events } = control.act({ type: "dm.message", from: "ada", text: "what is the price?" });

@@ -10,17 +10,17 @@ const site = join(root, "site");
 export interface SiteOptions {
   /** Path of the site on its host, with a slash at both ends. Default: `/`. */
   readonly base?: string | undefined;
-  /** Address of the repository, for links to files that are no pages. Without it they are plain text. */
+  /** Address of the repository. Links to files that are not pages lead there, or become plain text without it. */
   readonly repository?: string | undefined;
   /** Default: `site/.vitepress/dist`. */
   readonly folder?: string | undefined;
 }
 
 /**
- * Builds the documentation site, after installing its tools if they are missing.
+ * Builds the documentation site. Installs its tools first if they are missing.
  *
- * @returns the folder with the site
- * @throws {Error} if the build fails, or a link is dead
+ * @returns the folder of the site
+ * @throws {Error} if the build fails or a link is dead
  */
 export function buildSite({ base = "/", repository, folder }: SiteOptions = {}): string {
   const out = folder ?? join(site, ".vitepress", "dist");

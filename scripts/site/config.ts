@@ -4,13 +4,13 @@ import { root } from "../root.ts";
 import { EXCLUDED, pageOf, siteTarget } from "./pages.ts";
 import { githubSlug } from "./slug.ts";
 
-/** Sections that are unfolded on every page. Any other one unfolds on its own pages. */
+/** Sections that are expanded on every page. Others expand on their own pages. */
 const UNFOLDED = ["Start", "Guides", "Concepts"];
 
-/** In kB. The search index is one file. */
+/** In kB. The search index is one large file. */
 const CHUNK_LIMIT = 4_000;
 
-/** The used part of a token of markdown-it. */
+/** The used part of a markdown-it token. */
 interface Token {
   readonly type: string;
   readonly children: readonly Token[] | null;
@@ -32,14 +32,14 @@ interface MarkdownIt {
   };
 }
 
-/** Returns the configuration of VitePress. `SITE_REPOSITORY` is the address of the repository. */
+/** Returns the configuration of VitePress. The environment variable `SITE_REPOSITORY` is the repository's address. */
 export function siteConfig(): Readonly<Record<string, unknown>> {
   const repository = process.env["SITE_REPOSITORY"] || undefined;
   return {
     title: "service-bot",
     description: "A TypeScript framework for bots on a social platform.",
     lang: "en",
-    // Pages outside docs/ belong to the site, too.
+    // Pages outside docs/ belong to the site too.
     srcDir: "..",
     srcExclude: EXCLUDED,
     rewrites: (file: string) => pageOf(file) ?? file,
@@ -73,12 +73,12 @@ export function siteConfig(): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The used part of Rollup's context of a plugin. */
+/** The used part of Rollup's plugin context. */
 interface Resolver {
   resolve(source: string, importer: string, options: object): unknown;
 }
 
-/** Resolves Vue for pages outside site/, because it is installed below site/ alone. */
+/** Resolves Vue for pages outside site/, because it is installed only below site/. */
 const vueForPages = {
   name: "vue-for-pages",
   enforce: "pre",
@@ -89,12 +89,12 @@ const vueForPages = {
 };
 
 /**
- * Points each link of a page to a page of the site or to the repository, and makes any other link plain text. Keeps
- * Vue out of inline code, and empty cells out of the headers.
+ * Rewrites the links of a page to pages of the site or files of the repository. Other links become plain text. Also
+ * disables Vue in inline code, and removes empty table headers.
  */
 function adaptPage(tokens: readonly Token[], file: string, repository: string | undefined): void {
   for (const [index, { type, children }] of tokens.entries()) {
-    // An empty corner of a table is no header.
+    // An empty header confuses screen readers.
     const [open, close] = [tokens[index - 1], tokens[index + 1]];
     if (type === "inline" && open?.type === "th_open" && close && children?.length === 0)
       open.tag = close.tag = "td";
@@ -108,7 +108,7 @@ function adaptPage(tokens: readonly Token[], file: string, repository: string | 
       } else if (token.type === "link_close" && isPlain) {
         token.tag = "span";
       } else if (token.type === "code_inline") {
-        // Braces in code are no template of Vue.
+        // Vue would evaluate braces in code.
         token.attrSet("v-pre", "");
       }
     }

@@ -4,8 +4,7 @@ import { join, posix } from "node:path";
 const ORIGIN = "http://site.invalid";
 
 /**
- * Lists the links of a built site that lead nowhere on it (pages, headings, scripts and pictures), and pages without a
- * heading.
+ * Lists links to missing pages, headings, scripts and pictures of a built site, and pages without a heading.
  *
  * @param base path of the site, such as `/service-bot/`
  * @returns `page: target` for each dead link
@@ -30,9 +29,9 @@ export function deadLinks(folder: string, base: string): string[] {
     return hash !== "" && !anchors.get(file)?.has(decodeURIComponent(hash.slice(1)));
   };
   return pages.flatMap(({ name, html }) => {
-    // The page for lost visitors has no path of its own.
+    // The 404 page is served at any path, so its relative links are not checked.
     if (name === "404.html") return [];
-    // VitePress goes on after a page that it cannot render.
+    // VitePress does not fail if it cannot render a page.
     if (!html.includes("<h1")) return [`${name}: has no heading`];
     const targets = [...html.matchAll(/\s(?:href|src)="([^"]+)"/g)].map(
       ([, target = ""]) => target,

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 
-/** Pages outside docs/, by their paths from the root, with their paths on the site. */
+/** Pages outside docs/: path in the repository to path on the site. */
 const OTHERS: Readonly<Record<string, string>> = {
   "site/index.md": "index.md",
   "docs/README.md": "contents.md",
@@ -10,7 +10,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "bench/README.md": "internals/benchmarks.md",
 };
 
-/** Folders and files with Markdown that is no page of the site, as globs from the root. */
+/** Globs of Markdown files that are not pages of the site. */
 export const EXCLUDED: readonly string[] = [
   "README.md",
   "bench/!(README.md)",
@@ -23,7 +23,7 @@ export const EXCLUDED: readonly string[] = [
   "test/**",
 ];
 
-/** Returns the path of a file's page on the site; `undefined` if the file is no page. */
+/** Returns the path of a file's page on the site. `undefined` if the file is not a page. */
 export function pageOf(file: string): string | undefined {
   const other = OTHERS[file];
   if (other !== undefined) return other;
@@ -37,11 +37,10 @@ export interface Place {
 }
 
 /**
- * Returns the target of a link on the site. A page leads to its page, and any other file of the checkout to the
- * repository.
+ * Returns the target of a link on the site. Links to other files of the checkout lead to the repository.
  *
- * @param file the file with the link, from the root
- * @returns `undefined` if the target is in the repository, and its address is missing
+ * @param file path of the page with the link
+ * @returns `undefined` if the target is in the repository and its address is unknown
  */
 export function siteTarget(
   file: string,

@@ -1,6 +1,6 @@
 /**
- * Builds the site and takes a picture of its first page, a guide, a page of the reference and a search, on a desktop and
- * a phone, in light and dark. The pictures are no part of docs/ or of git.
+ * Builds the site and takes screenshots of the home page, a guide, a reference page and a search. Sizes are desktop and
+ * phone, in light and dark. The pictures are not part of docs/ or of git.
  *
  *     npm run docs -- site-pictures
  *     node scripts/site/pictures.ts [DIR]

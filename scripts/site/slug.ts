@@ -1,4 +1,4 @@
-/** Returns the anchor of a heading, as GitHub makes it. The pages link to these anchors on GitHub and on the site. */
+/** Returns GitHub's anchor for a heading. Links use the same anchors on GitHub and on the site. */
 export function githubSlug(heading: string): string {
   return heading
     .toLowerCase()

@@ -1,6 +1,6 @@
 /**
- * Plays the first five minutes at a terminal, and writes docs/start/tour.md if the session looks different.
- * With `--check`, writes nothing and exits with 1 in that case.
+ * Records the first five minutes at a terminal, and updates docs/start/tour.md if the session has changed.
+ * With `--check`, exits with 1 instead of writing.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -18,7 +18,7 @@ const file = join(root, "docs/start/tour.md");
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 
 const folder = await mkdtemp(join(tmpdir(), "service-bot-tour-"));
-// A check ignores times, so the bot may poll sooner than usual.
+// A check ignores times, so the bot may poll more often.
 const hurried = { POLL_INTERVAL_MS: "300", AUDIT_INTERVAL_MS: "500", SILENCE_MS: "1500" };
 const shell = new Shell(folder, root, { ...environment(), ...(values.check ? hurried : {}) });
 try {

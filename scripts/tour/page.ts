@@ -1,4 +1,3 @@
-/** The output of a scene. */
 export interface Recorded {
   readonly title: string;
   readonly words: string;
@@ -38,7 +37,6 @@ The portal also fits a phone.
 ![The posts on a narrow screen](../images/portal-phone.png)
 `;
 
-/** Returns the page in Markdown. */
 export function pageOf(scenes: readonly Recorded[]): string {
   const parts = scenes.map(
     ({ title, words, shown }) => `\n## ${title}\n\n${words}\n\n\`\`\`console\n${shown}\`\`\`\n`,
@@ -47,14 +45,14 @@ export function pageOf(scenes: readonly Recorded[]): string {
 }
 
 /**
- * Returns the final content of a terminal: overwritten lines are gone, and so are the package manager's warnings about
- * this machine.
+ * Returns the final content of a terminal, without overwritten lines and the package manager's warnings about this
+ * machine.
  *
  * @param usual replacements for the ports and paths of this run
  */
 export function asShown(printed: string, usual: ReadonlyMap<string, string>): string {
   const lines = printed
-    // The prompt of `dev` writes a carriage return before that of the terminal.
+    // The prompt of `dev` ends its lines with an additional carriage return.
     .split(/\r*\n/)
     .map((line) => line.split("\r").at(-1)?.trimEnd() ?? "")
     .filter((line) => !/^npm (?:warn|notice)/.test(line));
@@ -74,7 +72,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/You rolled a \d/g, "You rolled a N"],
 ];
 
-/** Lists the lines in which two pages differ, scene by scene. Varying parts are ignored. */
+/** Lists the lines that differ between two pages, scene by scene. Ignores varying parts. */
 export function differences(was: string, is: string): string[] {
   const [before, after] = [scenesOf(was), scenesOf(is)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((title) => {
@@ -87,7 +85,7 @@ export function differences(was: string, is: string): string[] {
   });
 }
 
-/** Maps each title to the lines below it that every run has in common. */
+/** Maps each title to its lines that do not vary. */
 function scenesOf(page: string): ReadonlyMap<string, readonly string[]> {
   return new Map(
     page.split(/^(?=## )/m).map((part) => {
@@ -97,16 +95,18 @@ function scenesOf(page: string): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-/** Drops lines about polls, because their number depends on timing. Sorts lines of two programs that write at once. */
+/**
+ * Drops lines about polls, because their number depends on timing. Sorts lines that two programs print concurrently.
+ */
 function lastingLines(lines: readonly string[]): readonly string[] {
   const lasting = lines
     .filter((line) => !line.includes("bot polled"))
     .map((line) => varying.reduce((text, [what, name]) => text.replaceAll(what, name), line));
-  // Only lines of the local platform and its bot begin with the time.
+  // Only lines of the local platform and its bot begin with a time.
   return lines.some((line) => /^\d\d:\d\d:\d\d /.test(line)) ? lasting.sort() : lasting;
 }
 
-/** Removes each of the other lines once. */
+/** Removes one occurrence of each line in `others`. */
 function without(lines: readonly string[], others: readonly string[]): string[] {
   const left = [...lines];
   for (const other of others) {

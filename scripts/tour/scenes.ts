@@ -8,15 +8,15 @@ import type { Opened, Shell } from "./shell.ts";
 export interface Scene {
   readonly title: string;
   readonly words: string;
-  /** Plays the scene and returns the content of the terminal. */
+  /** Plays the scene. Resolves to the content of the terminal. */
   play(shell: Shell): Promise<string>;
 }
 
-/** Ends of two lines that come in any order. */
+/** Ends of two lines that arrive in either order. */
 const DELIVERED = "attempt 1\n";
 const said = (text: string) => `"${text}"\n`;
 
-/** In ms. A key that follows sooner counts as part of a word. */
+/** In ms. Keys in quicker succession count as a word. */
 const BETWEEN_KEYS_MS = 500;
 
 async function press(dev: Opened, key: string): Promise<void> {
@@ -24,14 +24,13 @@ async function press(dev: Opened, key: string): Promise<void> {
   dev.type(key);
 }
 
-/** Writes a direct message as Ada. */
 async function writeHello(dev: Opened): Promise<void> {
   await press(dev, "d");
   await dev.shows("Esc cancels");
   dev.type("hello\r");
 }
 
-/** Scenes of the tour. Each one begins where the previous one ended. */
+/** Scenes of the tour. Each continues from the previous one. */
 export const scenes: readonly Scene[] = [
   {
     title: "Make a bot",

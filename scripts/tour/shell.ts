@@ -4,10 +4,10 @@ import { AtTerminal } from "../../test/support/at-terminal.ts";
 import { within } from "../demo/process.ts";
 import { BrokenPromise } from "../demo/report.ts";
 
-/** In ms. Some programs install packages. */
+/** In ms. Long enough to install packages. */
 const PATIENCE_MS = 150_000;
 
-/** A newcomer's terminal. It runs programs one after the other, and leaves some open. */
+/** A terminal that runs programs in sequence. Some stay open. */
 export class Shell {
   readonly folder: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
@@ -30,7 +30,7 @@ export class Shell {
     this.#cwd = join(this.#cwd, folder);
   }
 
-  /** The open program. */
+  /** The first program that still runs. */
   get opened(): Opened {
     if (this.#opened === undefined) throw new Error("nothing was opened");
     return this.#opened;
@@ -39,7 +39,7 @@ export class Shell {
   /**
    * Runs a program to its end.
    *
-   * @throws {BrokenPromise} unless its exit code is 0
+   * @throws {BrokenPromise} if its exit code is not 0
    */
   async run(command: string): Promise<string> {
     const program = this.open(command);
@@ -49,7 +49,7 @@ export class Shell {
     throw new BrokenPromise(`${command} ended with ${code}:\n${shown}`);
   }
 
-  /** Starts a program. `opened` returns the first one that still runs. */
+  /** Starts a program in the background. `opened` returns the first one that still runs. */
   open(command: string): Opened {
     const program = new AtTerminal(command.split(" "), { cwd: this.#cwd, env: this.#env });
     this.#all.push(program);
@@ -61,13 +61,11 @@ export class Shell {
     return opened;
   }
 
-  /** Ends the programs that still run. */
   close(): void {
     for (const program of this.#all) program.kill();
   }
 }
 
-/** A program at a terminal. */
 export class Opened {
   readonly #program: AtTerminal;
   #taken = 0;
@@ -93,7 +91,7 @@ export class Opened {
     await within(screen.shows(...texts), complaint);
   }
 
-  /** Returns the lines since the last call. The first call begins with the command. */
+  /** Returns the output since the last call. The first call starts at the command. */
   takes(): string {
     const { text } = this.#program.screen;
     const end = text.lastIndexOf("\n") + 1;

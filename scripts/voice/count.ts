@@ -32,7 +32,7 @@ function wordsOf(text: string): number {
   return text.split(" ").filter((word) => /[\p{L}\p{N}…]/u.test(word)).length;
 }
 
-/** Mean over the sentences with three words or more; headings and table rows are none. */
+/** Returns the mean length of sentences with three words or more. Skips headings and table rows. */
 function meanSentence(texts: readonly Text[]): number {
   const lengths = texts
     .filter(({ words }) => !/^[|#]/.test(words))

@@ -1,8 +1,8 @@
 /**
  * Checks the words of comments, messages and pages.
  *
- *     node scripts/voice/main.ts [PATH...]         denied words and long lines; exit code 1 if there is one
- *     node scripts/voice/main.ts --count           their frequency, and the length of sentences
+ *     node scripts/voice/main.ts [PATH...]         lists denied words and long lines; exit code 1 if there are any
+ *     node scripts/voice/main.ts --count           counts denied words, and the words in a sentence
  *     node scripts/voice/main.ts --sample 40 [--seed N]
  *     node scripts/voice/main.ts --same-code REF   exit code 1 if more than comments changed since a commit
  */

@@ -1,6 +1,6 @@
 import type { Kind, Text } from "./texts.ts";
 
-/** A word that readers stumble over, and what to write in its place. */
+/** A denied word or phrase, and its replacement. */
 export interface Rule {
   readonly name: string;
   readonly pattern: RegExp;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseSync } from "rolldown/utils";
 import { root } from "../compile.ts";
 
-/** Lists the source files whose syntax tree differs from that of a commit. Comments and layout are no part of it. */
+/** Lists the source files whose syntax tree differs from that of a commit. Ignores comments and layout. */
 export function changedCode(ref: string): string[] {
   const files = git("diff", "--name-only", "--no-renames", ref)
     .split("\n")

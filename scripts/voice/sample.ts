@@ -1,6 +1,6 @@
 import type { Text } from "./texts.ts";
 
-/** Returns `count` texts of each kind, drawn at random; the first line has the seed. */
+/** Returns `count` random texts of each kind. The first line has the seed. */
 export function drawSample(texts: readonly Text[], count: number, seed: number): string {
   const next = randomNumbers(seed);
   const lines = [`seed ${seed}`];
@@ -15,7 +15,7 @@ export function drawSample(texts: readonly Text[], count: number, seed: number):
   return lines.join("\n");
 }
 
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
+/** Yields reproducible numbers in [0, 1) for a seed (mulberry32). */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

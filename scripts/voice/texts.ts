@@ -6,7 +6,7 @@ import { root } from "../compile.ts";
 
 export type Kind = "comment" | "message" | "prose";
 
-/** A comment, a sentence of a program, or a paragraph of a page. */
+/** A comment, a message of a program, or a paragraph of a page. */
 export interface Text {
   readonly kind: Kind;
   /** Path from the root. */
@@ -17,14 +17,13 @@ export interface Text {
   readonly words: string;
 }
 
-/** Source text that the parser reads. CSS, YAML and shell have few comments, and are read by people alone. */
+/** Files with comments that the parser understands. CSS, YAML and shell are not checked. */
 const CODE = /\.(?:ts|tsx|mts|mjs|js)$/;
-/** Folders whose strings are messages of a program. Strings of tests are data. */
+/** Folders whose strings are messages. Strings in tests are data. */
 const PROGRAMS = /^(?:src|scripts|templates)\/|^create-bot\.js$/;
-/** Pages that a program writes, from texts that are checked where they stand. */
+/** Marks a generated page, whose texts are checked at their source. */
 const GENERATED = /^<!-- Written by/;
 
-/** Reads every text of the repository. */
 export function readTexts(): Text[] {
   return readSources().flatMap(({ file, source }) =>
     CODE.test(file) ? codeTexts(file, source) : proseOf(file, source),
@@ -50,7 +49,7 @@ function readSources(): Source[] {
     .filter(({ source }) => !GENERATED.test(source));
 }
 
-/** Lists the files with comments, messages or prose. `LICENSE` and texts of others are none of ours. */
+/** Lists the files with comments, messages or prose. */
 function listFiles(): string[] {
   const { stdout, status } = spawnSync("git", ["ls-files", "-co", "--exclude-standard"], {
     cwd: root,
@@ -69,7 +68,7 @@ interface Node {
   readonly [key: string]: unknown;
 }
 
-/** Returns the comments of a source file, and the messages if its strings are those of a program. */
+/** Returns the comments of a source file, and the messages of a program. */
 export function codeTexts(file: string, source: string): Text[] {
   const { program, comments, errors } = parseSync(file, source);
   if (errors.length > 0) throw new Error(`${file} cannot be parsed`);
@@ -81,7 +80,7 @@ export function codeTexts(file: string, source: string): Text[] {
     const words = withoutCode(value.replaceAll(/^[ \t]*\*+/gm, ""));
     const gap = source.slice(last.end, start);
     const before = texts.at(-1);
-    // Line comments below each other are one comment.
+    // Adjacent line comments form one text.
     if (line && last.line && /^\n[ \t]*$/.test(gap) && before !== undefined)
       texts[texts.length - 1] = { ...before, words: `${before.words} ${words}` };
     else texts.push({ kind: "comment", file, line: lineAt(start), words });
@@ -96,7 +95,7 @@ export function codeTexts(file: string, source: string): Text[] {
   return texts;
 }
 
-/** Holds for a sentence: not for a key, a path, SQL, a selector or the path of an icon. */
+/** Returns true for a sentence; false for a key, path, SQL statement, selector or icon. */
 function isMessage(words: string): boolean {
   return (
     (words.match(/(?<![\w-])\p{L}[\p{Ll}']+(?![\w-])/gu)?.length ?? 0) > 3 &&
@@ -104,7 +103,7 @@ function isMessage(words: string): boolean {
   );
 }
 
-/** Yields the string literals and texts of JSX below a node; of a template, its text with `…` for each value. */
+/** Yields the string literals and texts of JSX below a node. Values in templates become `…`. */
 function* strings(node: Node): Generator<{ start: number; text: string }> {
   if ((node.type === "Literal" || node.type === "JSXText") && typeof node["value"] === "string")
     yield { start: node.start, text: node["value"] };
@@ -130,13 +129,13 @@ export function longLines(file: string, source: string): number[] {
   });
 }
 
-/** Empties the lines of code blocks and comments of a page, so that the numbers of the others stay. */
+/** Empties the lines of code blocks and comments of a page, so that line numbers stay the same. */
 function withoutBlocks(page: string): string {
   const blank = (block: string) => block.replaceAll(/[^\n]+/g, "");
   return page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank).replaceAll(/<!--[\s\S]*?-->/g, blank);
 }
 
-/** Returns the paragraphs, list items and table rows of a page, without its code blocks. */
+/** Returns the paragraphs, list items and table rows of a page, without code blocks. */
 export function proseOf(file: string, source: string): Text[] {
   const texts: Text[] = [];
   let open = false;
@@ -154,7 +153,7 @@ export function proseOf(file: string, source: string): Text[] {
   return texts.map((one) => ({ ...one, words: withoutCode(one.words) }));
 }
 
-/** Replaces code by `…` and links by their text, and joins the lines. */
+/** Replaces code by `…` and links by their text, and joins lines. */
 function withoutCode(text: string): string {
   return text
     .replaceAll(/\n\s*\n {4,}[^\n]*(?:\n {4,}[^\n]*)*/g, " … ")

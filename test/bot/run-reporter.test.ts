@@ -15,12 +15,12 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const dm = { type: "dm.message", from: "ada", text: "a text of Ada" } as const;
 
-/** The bot of the reporters. */
+/** Sender of the reports. */
 const bot = {};
 
 const publishRun = () => channels.run.publish(runMessage(bot));
 
-/** Something on this machine that answers every request to {@link RUNS_PATH} in one way, and keeps the bodies. */
+/** Starts a server with the same response to every request to {@link RUNS_PATH}, and records the bodies. */
 async function runAnswering(
   status: number,
   body: string,
@@ -227,7 +227,7 @@ describe("another platform", () => {
     const bodies: string[] = [];
     const answer = (_url: string, init: RequestInit): Promise<Response> => {
       bodies.push(String(init.body));
-      // It is away the second time.
+      // The second request fails.
       if (bodies.length === 2) return Promise.reject(new TypeError("fetch failed"));
       return Promise.resolve(Response.json({ accepted: 0 }));
     };

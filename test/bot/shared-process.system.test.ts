@@ -8,7 +8,9 @@ import { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** A process with the bots `slow`, whose handler waits for an answer of `gate`, and `quick`, which handles nothing. */
+/**
+ * Starts a process with two bots: `slow`, whose handler waits for a response of `gate`, and `quick`, without handlers.
+ */
 async function runBoth(gate: string, last = ""): Promise<TestProcess> {
   const platform = await runPlatform();
   const folder = temporaryFolder();
@@ -42,7 +44,7 @@ async function runBoth(gate: string, last = ""): Promise<TestProcess> {
   return child;
 }
 
-/** A server that answers once `open` is called. */
+/** Starts a server that responds once `open` is called. */
 async function makeGate(): Promise<{ url: string; open: () => void }> {
   const opened = Promise.withResolvers<void>();
   const server = createServer((_request, response) => {

@@ -79,7 +79,7 @@ describe("Bot.run", () => {
       problems: [expect.stringMatching(/^DATABASE_URL: .*postgres:.*\(service_bot\)/)],
     });
     await expect(run("service_bot")).rejects.not.toThrow("secret");
-    // Nothing answers at that port.
+    // The port is closed.
     await expect(run("other")).rejects.not.toMatchObject({ code: "CONFIG_INVALID" });
   });
 

@@ -4,16 +4,16 @@ import { TestProcess } from "../support/process.ts";
 export interface CliOptions {
   readonly cwd?: string;
   readonly env?: Record<string, string>;
-  /** The user that runs it. Another user needs root. */
+  /** User that runs the command. Another user needs root. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** Runs `service-bot` as a process. The environment holds nothing but what is given. */
+/** Starts `service-bot` as a process with exactly this environment. */
 export function serviceBot(args: readonly string[], options: CliOptions = {}): TestProcess {
   return new TestProcess([CLI, ...args], { ...options, bareEnv: true });
 }
 
-/** Runs it to its end. */
+/** Runs `service-bot` as a process to its end. */
 export async function serviceBotEnds(
   args: readonly string[],
   options: CliOptions = {},

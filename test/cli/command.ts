@@ -5,13 +5,13 @@ import { run } from "../faces/cli.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 export interface CommandOptions {
-  /** The current folder of the command. Default: an empty one. */
+  /** Working directory. Default: an empty folder. */
   readonly cwd?: string;
-  /** All variables of its environment, `PATH` apart. */
+  /** Environment, except `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs `service-bot` in this process to its end. What needs a process of its own is in bin.system.test.ts. */
+/** Runs `service-bot` in this process to its end. Tests that need a separate process are in bin.system.test.ts. */
 export async function runCommand(
   args: readonly string[],
   options: CommandOptions = {},
@@ -21,21 +21,21 @@ export async function runCommand(
   return { code, out: command.stdout.join("\n"), err: command.stderr.join("\n") };
 }
 
-/** Starts `service-bot` in this process. It is stopped when the test has finished. */
+/** Starts `service-bot` in this process, and stops it when the test ends. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): Command {
   const command = new Command(args, options);
   onTestFinished(async () => void (await command.stop()));
   return command;
 }
 
-/** Runs a part of a command in a folder and an environment of its own. */
+/** Runs part of a command with its own folder and environment. */
 export async function runAt<T>(
   { cwd = temporaryFolder(), env = {} }: CommandOptions,
   work: () => T | Promise<T>,
 ): Promise<T> {
   const surroundings = { cwd, env: { PATH: process.env["PATH"], ...env } };
   enter(surroundings);
-  // A test that ran out of time leaves nothing to the next one.
+  // A test that times out must restore the surroundings for the next test.
   onTestFinished(() => leave(surroundings));
   try {
     return await work();
@@ -46,10 +46,10 @@ export async function runAt<T>(
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-/** The output of the command that runs in the present context. */
+/** Output of the command in the current context. */
 const current = new AsyncLocalStorage<{ readonly stdout: Lines; readonly stderr: Lines }>();
 
-/** A command of this process, with an output, an environment and a current folder of its own. */
+/** A command in this process, with its own output, environment and working directory. */
 export class Command {
   readonly exited: Promise<number>;
   readonly #stdout = new Lines();
@@ -68,7 +68,7 @@ export class Command {
     return this.#stderr.all;
   }
 
-  /** Resolves to the first line of standard output that fits. */
+  /** Resolves to the first matching line of standard output. */
   async line(fits: (line: string) => boolean): Promise<string> {
     const isOver = this.exited.then(() => true);
     for (let over = false; ; ) {
@@ -86,7 +86,7 @@ export class Command {
   }
 }
 
-/** Keeps what is written, in lines. */
+/** Collects the output in lines. */
 class Lines extends Writable {
   #text = "";
   #change = Promise.withResolvers<false>();
@@ -112,13 +112,13 @@ interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Surroundings of the commands that run. The process has those of the last one. */
+/** Surroundings of the running commands. The process has those of the last one. */
 const entered: Surroundings[] = [];
 
-/** Gives the process back what it had before the first command. */
+/** Restores the environment and the folder from before the first command. */
 let restoreProcess = (): void => undefined;
 
-/** Listeners for signals that no command has set. */
+/** Signal listeners that existed before the first command. */
 let foreign = new Set<NodeJS.SignalsListener>();
 
 function enter(surroundings: Surroundings): void {
@@ -136,7 +136,7 @@ function enter(surroundings: Surroundings): void {
   apply(surroundings);
 }
 
-/** Can be called again. */
+/** Idempotent. */
 function leave(surroundings: Surroundings): void {
   const index = entered.indexOf(surroundings);
   if (index < 0) return;
@@ -154,14 +154,14 @@ function apply({ cwd, env }: Surroundings): void {
   Object.assign(process.env, env);
 }
 
-/** Removes the listeners that commands have set for a signal, and returns them. */
+/** Removes and returns the commands' listeners for a signal. */
 function takeListeners(signal: (typeof SIGNALS)[number]): NodeJS.SignalsListener[] {
   const listeners = process.listeners(signal).filter((listener) => !foreign.has(listener));
   for (const listener of listeners) process.off(signal, listener);
   return listeners;
 }
 
-/** Lets each command write to its own output. Returns a function that ends that. */
+/** Redirects each command to its own output. Returns a function that restores the process's output. */
 function redirectOutput(): () => void {
   const names = ["stdout", "stderr"] as const;
   const before = names.map((name) => {

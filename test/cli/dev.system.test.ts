@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot } from "./cli.ts";
 import { runCommand } from "./command.ts";
 
-/** A bot's folder with `service-bot` in its node_modules: the sources of this checkout. */
+/** Creates a bot's folder with the sources of this checkout in node_modules. */
 function botFolder(greeting: string): string {
   const folder = temporaryFolder();
   linkPackage(folder, { ".": "./src/index.ts", "./env": "./src/env.ts" });
@@ -27,7 +27,10 @@ function botFolder(greeting: string): string {
   return folder;
 }
 
-/** A bot's folder whose bot takes deliveries. With port 0 it polls, and what came before its first poll is not for it. */
+/**
+ * Creates a folder with a bot that receives deliveries. With port 0 it would poll, and skip events from before its
+ * first poll.
+ */
 async function deliveredFolder(): Promise<string> {
   const folder = botFolder("hi");
   writeFileSync(
@@ -97,7 +100,7 @@ describe("service-bot dev", () => {
     const taken = await listenUntilEnd(createServer());
     const port = Number(new URL(taken.url).port);
     writeFileSync(join(folder, ".env"), `SERVICE_BASE_URL=${taken.url}\n`);
-    // It may be free, or not: the bot takes the next one.
+    // The port may be in use already. In both cases the bot takes the next one.
     const usual = createServer().on("error", () => undefined);
     onTestFinished(() => void usual.close());
     await new Promise((resolve) =>

@@ -13,10 +13,9 @@ import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "./command.ts";
 
-/** How many hostile texts each command gets. fast-check prints the seed of one that gets through. */
+/** Hostile texts per command. fast-check prints the seed of a failure. */
 const numRuns = 15;
 
-/** Environment of the commands. */
 let env: Record<string, string> = {};
 
 beforeEach(() => {
@@ -25,7 +24,7 @@ beforeEach(() => {
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** Returns what a command has written, which nothing hostile may be in. */
+/** Returns the output of a command, after checking that it contains nothing hostile. */
 async function safeOutput(...args: readonly string[]): Promise<string> {
   const { out, err } = await runCommand(args, { env });
   return expectSafe([out, err].join("\n").trim());
@@ -38,7 +37,7 @@ function expectSafe(output: string): string {
   return output;
 }
 
-/** Collects what this process prints outside of a command. Returns a function that takes what there is. */
+/** Collects output of this process outside commands. Returns a function that removes and returns it. */
 function collectOutput(): () => string {
   const written: string[] = [];
   vi.spyOn(process.stdout, "write").mockImplementation((chunk) => written.push(String(chunk)) > 0);
@@ -49,7 +48,7 @@ function forHostileTexts(check: (text: string) => Promise<void>): Promise<void> 
   return fc.assert(fc.asyncProperty(hostileText, check), { numRuns });
 }
 
-/** A server whose answers, good and bad, are full of a text that can change. */
+/** Starts a server that puts a hostile text in every response. The text and the status can be changed. */
 async function hostileServer(): Promise<{ readonly url: string; text: string; status: number }> {
   const state = { url: "", text: "", status: 200 };
   const server = createServer((_request, response) => {
@@ -173,11 +172,11 @@ test("the command line writes in one place", () => {
         readFileSync(join(CLI_SOURCES, file), "utf8"),
       ),
     );
-  // The second runs on any Node, before anything else is loaded.
+  // `main.ts` runs on any Node, before other modules load.
   expect(writers.sort()).toEqual(["main.ts", "output.ts"]);
 });
 
-/** Leaves one dead letter in which every text from outside is hostile. */
+/** Creates one dead letter in which every external text is hostile. */
 async function fillInbox(file: string, text: string): Promise<void> {
   const inbox = new SqliteInbox({ file });
   const event = { ...message("evt_1", "a"), lane: `dm:${text}`, type: text, trace: text };

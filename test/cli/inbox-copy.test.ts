@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "./command.ts";
 import { inboxTemplate } from "./inbox-template.ts";
 
-// Copies into PostgreSQL are in inbox.postgres.test.ts.
+// Copies into PostgreSQL are tested in inbox.postgres.test.ts.
 
 const putInbox = inboxTemplate(fillInbox);
 
@@ -20,7 +20,7 @@ beforeEach(() => {
   file = join(folder, "data", "bot.db");
 });
 
-/** Nothing listens there. */
+/** The port is closed. */
 const TO = ["--to", "postgres://bot@127.0.0.1:1/bot"];
 const FROM = ["--from", "file:data/bot.db"];
 

@@ -6,7 +6,7 @@ import { runBot, runPlatform } from "../support/running-bot.ts";
 
 type Opened = (url: string) => Promise<boolean>;
 
-/** A keyboard at a terminal of 40 columns, with a platform. */
+/** Creates a terminal with a keyboard and 40 columns, and a platform. */
 async function atTerminal(open: Opened = () => Promise.resolve(true)) {
   const platform = await runPlatform({ retryIntervalMs: 50 });
   const rawModes: boolean[] = [];
@@ -32,7 +32,7 @@ async function atTerminal(open: Opened = () => Promise.resolve(true)) {
   platform.onTimeline(wake);
   keyboard.listen();
   onTestFinished(() => keyboard.stop());
-  /** Sends a chunk, and waits until it has an effect. */
+  /** Types a chunk, and waits for its effect. */
   const type = async (chunk: string, isDone: () => boolean) => {
     input.write(chunk);
     while (!isDone()) await changed.promise;
@@ -95,7 +95,7 @@ test("d and m ask for a text, which is typed, corrected and sent by Enter", asyn
   const { platform, type, written, rawModes } = await atTerminal();
   const events = () => platform.control.events();
   await type("d", () => written().includes("dm as @ada"));
-  // None of its letters is a key meanwhile.
+  // Letters of a text are not commands.
   await type("how are youq\u007f?\r", () => events().length === 1);
   await type("m", () => written().includes("mention as @ada"));
   await type("hello\r", () => events().length === 2);
@@ -153,7 +153,7 @@ test("a stop while a text is typed leaves the terminal as it was", async () => {
   await type("hi", () => written().endsWith("hi"));
   keyboard.stop();
   await setImmediate();
-  // An input that flows would keep the process.
+  // A flowing input would keep the process running.
   expect(input.isPaused()).toBe(true);
   expect(rawModes.at(-1)).toBe(false);
   expect(platform.control.events()).toEqual([]);
@@ -168,7 +168,7 @@ test("lines are printed above the text, however long it is", async () => {
   await type("", () => written().length > before);
   expect(lines).toEqual(["a delivery"]);
   const redrawn = written().slice(before);
-  // Two rows up, everything below erased, and the whole text again.
+  // Moves two rows up, erases everything below, and prints the whole text again.
   expect(redrawn.startsWith("\u001b[2A\u001b[1G\u001b[0J")).toBe(true);
   expect(redrawn).toContain("x".repeat(60));
 });

@@ -17,7 +17,7 @@ test("service-bot mcp --http serves on loopback, says where, and ends at a signa
     const me = await client.callTool({ name: "service_get_me" });
     expect(me.structuredContent).toMatchObject({ username: "bot" });
   }
-  // Admitted by its name: what is missing is the token.
+  // The name is allowed, so the missing token is the reason.
   expect(await statusFor(url, `mcp.example:${port}`)).toBe(401);
   expect(await statusFor(url, "evil.example")).toBe(403);
   expect(await server.stop()).toBe(0);
@@ -44,7 +44,7 @@ test.each([
   expect(err).toContain(words);
 });
 
-/** How a request without a token is answered under this name. */
+/** Returns the status for a request without a token under this host name. */
 async function statusFor(url: string, host: string): Promise<number | undefined> {
   const status = Promise.withResolvers<number | undefined>();
   const request = httpRequest(url, { method: "POST", headers: { host } }, (response) => {

@@ -21,7 +21,7 @@ interface Ready {
 
 const LAST_LINE = "Ctrl+C stops the platform";
 
-/** Starts one for people, with these lines in `.env`; resolves when all is said. */
+/** Starts a platform for interactive use with these lines in `.env`. Resolves after its introduction. */
 async function introduced(
   flags: readonly string[] = [],
   dotEnv = "",
@@ -33,7 +33,7 @@ async function introduced(
   return { platform, folder, text: platform.stdout.join("\n") };
 }
 
-/** Runs the command in the text that triggers an event. */
+/** Runs the `trigger` command that the text contains. */
 async function runTrigger(text: string, folder: string): Promise<string> {
   const [, words = ""] = /^ {2}.* (trigger .*)$/m.exec(text) ?? [];
   return (await runCommand(words.split(" "), { cwd: folder })).out;

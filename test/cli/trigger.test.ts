@@ -7,7 +7,6 @@ import { logSink } from "../support/log.ts";
 import { botOptions, runBot, runPlatform } from "../support/running-bot.ts";
 import { runCommand } from "./command.ts";
 
-/** Runs `service-bot trigger` to its end. */
 function trigger(
   { url, portalUrl = url }: Pick<Platform, "url"> & Partial<Pick<Platform, "portalUrl">>,
   ...args: readonly string[]
@@ -15,7 +14,7 @@ function trigger(
   return runCommand(["trigger", ...args, "--platform", portalUrl]);
 }
 
-/** A platform on which everything is answered by one that is none: it keeps the bodies of acts. */
+/** Starts a fake platform that accepts every request and records the bodies of acts. */
 async function runRecorder(): Promise<{ readonly url: string; readonly bodies: unknown[] }> {
   const bodies: unknown[] = [];
   const server = createServer(async (request, response) => {
@@ -43,7 +42,7 @@ describe("service-bot trigger", () => {
     for (const type of types) {
       const { code, out } = await trigger(platform, type, "--json");
       const events: { type: string }[] = JSON.parse(out).events;
-      // The reply is below the bot's own post, and a comment on it therefore.
+      // A reply below the bot's own post is also a comment on that post.
       const made = type === "reply" ? [type, "comment"] : [type];
       expect({ code, types: events.map((event) => event.type) }).toEqual({ code: 0, types: made });
     }
@@ -265,7 +264,7 @@ describe("without a platform", () => {
   });
 });
 
-/** A bot without a webhook. */
+/** Starts a bot without a webhook. */
 async function runPollingBot(platform: Platform): Promise<void> {
   const options = { ...botOptions(platform), delivery: "polling", pollIntervalMs: 250 } as const;
   const bot = new Bot({ ...options, logger: logSink([]).log });

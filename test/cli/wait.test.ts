@@ -4,7 +4,7 @@ import type { ActInput, TimelineEntry } from "../faces/platform.ts";
 
 const TIMEOUT_MS = 60_000;
 
-/** In ms. The clock of a wait moves by what the platform is asked to wait. */
+/** In ms. The clock advances by the wait that each request asks for. */
 let now = 0;
 
 beforeEach(() => {
@@ -18,12 +18,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 interface Scene {
   readonly act?: Partial<ActInput>;
-  /** Of the one event that the act makes. */
+  /** Payload of the event that the act creates. */
   readonly payload?: Fields;
   readonly reportingBots?: readonly string[];
 }
 
-/** Ada does something that becomes one event, evt_1. Without more, she comments on p_1. */
+/** Returns an act of Ada that creates the event evt_1. By default she comments on p_1. */
 function awaited({ act, payload = { postId: "p_1" }, reportingBots = [] }: Scene): Awaited {
   const made: ActInput = { type: "comment", from: "ada", ...act };
   const result: unknown = { events: [{ id: "evt_1", type: made.type, payload, createdAt: "" }] };
@@ -38,7 +38,7 @@ interface Waited {
   readonly texts: readonly (string | undefined)[];
 }
 
-/** Entries of the timeline as they come over the wire. Nothing else happens afterwards. */
+/** Waits for timeline entries in wire format. No other entries follow. */
 async function waitFor(scene: Scene, ...entries: readonly Fields[]): Promise<Waited> {
   const left = entries.map((entry, index) => {
     const wire: unknown = { seq: index + 1, at: "2026-01-01T00:00:00.000Z", bot: "bot", ...entry };
@@ -61,12 +61,12 @@ async function waitFor(scene: Scene, ...entries: readonly Fields[]): Promise<Wai
 const outcomeOf = async (scene: Scene, ...entries: readonly Fields[]) =>
   (await waitFor(scene, ...entries)).reaction.outcome;
 
-/** The event of the act, in the log of a bot. */
+/** The act's event in a bot's log. */
 const happened = (bot = "bot") => ({ kind: "event", id: "evt_1", type: "comment", bot });
 const delivered = { kind: "delivery", eventIds: ["evt_1"], status: 200, ms: 1, attempt: 1 };
 const request = { kind: "api", id: "call_1", method: "POST", path: "/", status: 201, ms: 1 };
 
-/** A bot comments on a post. */
+/** Returns a bot's comment on a post. */
 const comment = (postId: string, more: Fields = {}) => ({
   ...{ ...request, text: "thanks", created: { postId, commentId: "cm_2" } },
   ...more,

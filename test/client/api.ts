@@ -11,7 +11,7 @@ import { listenUntilEnd } from "../support/listen.ts";
 
 export const apiKey = "key-of-this-test";
 
-/** A request as it reached the server. */
+/** A request that reached the server. */
 export interface Call {
   readonly method: string | undefined;
   readonly url: string | undefined;
@@ -25,10 +25,10 @@ export interface Api {
   readonly client: Client;
 }
 
-/** Answers a request. It has been read when this is called. */
+/** Responds to a request whose body has been read. */
 export type Responder = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A server on a free port with a client for it; both end with the test. */
+/** Starts a server on a free port and a client for it. Both end with the test. */
 export async function serve(
   respond: Responder,
   options: Partial<ClientOptions> = {},
@@ -49,7 +49,7 @@ export async function serve(
   };
 }
 
-/** Answers every request with this JSON. */
+/** Responds to every request with this JSON. */
 export function json(
   status: number,
   body: unknown,
@@ -61,7 +61,7 @@ export function json(
   };
 }
 
-/** What the promise rejects with. */
+/** Returns the reason that the promise rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return await promise.then(
     (value) => {
@@ -71,7 +71,7 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** The messages of a channel about one sender, from now until the end of the test. */
+/** Collects a channel's messages about one sender until the test ends. */
 export function messagesOf<K extends keyof ChannelMessages>(
   sender: object,
   name: K,

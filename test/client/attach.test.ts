@@ -10,7 +10,7 @@ interface Request {
   readonly answer: (response: Response) => void;
 }
 
-/** A client whose requests wait until the test answers them. */
+/** Creates a client whose requests wait until the test responds. */
 function gated() {
   const open: Request[] = [];
   const all: string[] = [];
@@ -30,7 +30,7 @@ function gated() {
       return promise;
     },
   });
-  /** The requests that are under way, once there are so many. */
+  /** Waits until `count` requests are pending, and returns them. */
   const underWay = async (count: number): Promise<readonly Request[]> => {
     while (open.length < count) {
       await arrived.promise;
@@ -182,7 +182,7 @@ describe("before a byte is sent", async () => {
   const png = await image();
   const five = Array.from({ length: 5 }, () => png);
 
-  /** A client that lists its requests, and uploads whatever it is given. */
+  /** Creates a client that lists its requests and accepts every upload. */
   const answering = () => {
     const sent: string[] = [];
     const fetch = async (url: string) => {

@@ -11,7 +11,7 @@ const broken: Respond = () => {
   throw new TypeError("fetch failed", { cause: { code: "ECONNRESET" } });
 };
 
-/** A client whose requests end here, with a clock that stands still; cooldowns have their full length. */
+/** Creates a client with an in-process server and a manual clock. Cooldowns have their full length. */
 function platform() {
   const clock = new ManualClock(1_800_000_000_000);
   const calls: string[] = [];
@@ -33,12 +33,12 @@ function platform() {
   return { clock, calls, changes, state, client };
 }
 
-/** Resolves once so many requests were sent. */
+/** Waits until `count` requests were sent. */
 async function sent(calls: readonly string[], count: number): Promise<void> {
   while (calls.length < count) await Promise.resolve();
 }
 
-/** So many requests one after the other, whatever they end with. */
+/** Sends requests one after the other, and ignores their outcome. */
 async function tries(client: Client, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await client.me().catch(() => undefined);
 }
@@ -144,7 +144,7 @@ describe("an operation that is away while others are answered", () => {
   const read = (client: Client) => client.dms.messages("c_1");
   const write = (client: Client) => client.dms.send("c_1", { text: "a" });
 
-  /** So many reads, each followed by a write. */
+  /** Sends pairs of a read and a write. */
   async function pairs(client: Client, times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
       await read(client).catch(() => undefined);
@@ -271,7 +271,7 @@ describe("a platform that asks to wait", () => {
     () =>
       Response.json({}, { status: 429, headers: { "retry-after": String(seconds) } });
 
-  /** A request that is under way until it is answered. */
+  /** Starts a request that stays pending until the test responds. */
   async function underWay({ client, calls, state }: ReturnType<typeof platform>) {
     const held = Promise.withResolvers<Response>();
     state.respond = () => held.promise;

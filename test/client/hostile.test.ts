@@ -6,12 +6,12 @@ import { apiKey, json, type Responder, rejection, serve } from "./api.ts";
 
 const MIB = 1024 * 1024;
 
-/** Answers with this text as it stands. */
+/** Responds with this text unchanged. */
 function raw(status: number, body: string | Buffer, type = "application/json"): Responder {
   return (response) => response.writeHead(status, { "content-type": type }).end(body);
 }
 
-/** Writes on and on, as fast as it is read, and counts. */
+/** Sends a body without an end, and counts the bytes. */
 function endless(status: number): { readonly respond: Responder; readonly written: () => number } {
   let written = 0;
   return {
@@ -136,7 +136,7 @@ describe("a body without end", () => {
       message: expect.stringContaining("longer than 8388608 bytes"),
     });
     await gone.promise;
-    // What was under way is on top.
+    // Includes the bytes in transit.
     expect(written()).toBeLessThan(32 * MIB);
   });
 
@@ -148,7 +148,7 @@ describe("a body without end", () => {
   });
 
   test("that was packed small is cut off at what it unpacks to", async () => {
-    // One after the other they are one; to pack it as a whole takes a machine at work longer than all else here.
+    // Concatenated gzip members form one stream. Compressing it as a whole would take longer than all other tests here.
     const body = Buffer.concat(Array(25).fill(gzipSync(Buffer.alloc(8 * MIB, " "))));
     const { client } = await serve((response) => {
       const headers = { "content-type": "application/json", "content-encoding": "gzip" };

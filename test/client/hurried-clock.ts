@@ -1,18 +1,17 @@
 import type { Clock } from "../faces/core.ts";
 
 /**
- * A clock on which every wait is over at once and has taken its time; deadlines never come. Clients whose requests go
- * over a real network are tested with it, for those end when they end.
+ * A clock that skips every wait and advances by its duration. Deadlines never expire, because the requests go over a
+ * real network and end in real time.
  */
 export class HurriedClock implements Clock {
-  /** The waits so far, in milliseconds. */
+  /** Waits so far, in ms. */
   readonly waits: number[] = [];
-  /** Called when a wait begins. */
   onWait: (() => void) | undefined;
   readonly #deadlineMs: number;
   #now = Date.parse("2026-01-01T00:00:00Z");
 
-  /** @param deadlineMs the `timeoutMs` of the client: timers of just that length are deadlines */
+  /** @param deadlineMs the `timeoutMs` of the client; timers with exactly this duration are deadlines */
   constructor(deadlineMs: number) {
     this.#deadlineMs = deadlineMs;
   }

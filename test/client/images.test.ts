@@ -27,7 +27,7 @@ function file(name: string, bytes: Uint8Array | string): string {
   return path;
 }
 
-/** Why an image is refused. */
+/** Returns the error for a refused image. */
 async function refusal(input: unknown): Promise<ServiceBotError> {
   const error = await rejection(prepareImage(input as ImageInput));
   if (error instanceof ServiceBotError) return error;
@@ -73,7 +73,7 @@ describe("an address", () => {
     ["https://images.example/a.png", "https://images.example/a.png"],
     ["  HTTPS://Images.Example/A.png?w=1#x ", "https://images.example/A.png?w=1#x"],
     ["https://bücher.example/ä.png", "https://xn--bcher-kva.example/%C3%A4.png"],
-    // The platform decides which addresses it fetches from.
+    // The platform decides which addresses it downloads.
     ["https://10.0.0.1/a.png", "https://10.0.0.1/a.png"],
   ])("is passed on: %s", async (text, url) => {
     for (const input of [text, { url: text }, new URL(text), { url: new URL(text) }]) {
@@ -276,7 +276,7 @@ test("nothing is read once the signal is aborted", async () => {
   }
 });
 
-/** A client of a platform that keeps the bodies of uploads. */
+/** Creates a client with a platform that records the bodies of uploads. */
 function uploading(timeoutMs?: number) {
   const bodies: unknown[] = [];
   const client = new Client({
@@ -328,7 +328,7 @@ describe("an upload", () => {
   ] as const)("of the bytes of %s is a form, without the name on disk", async (kind, name) => {
     const { client, bodies } = uploading();
     await client.upload(file("private.png", sampleOf(kind)));
-    // As it goes over the wire.
+    // The body in wire format.
     const received = await new Response(bodies[0] as FormData).formData();
     expect([...received.keys()]).toEqual(["file"]);
     const part = received.get("file") as File;

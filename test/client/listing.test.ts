@@ -16,7 +16,7 @@ interface Answer {
 
 const item = (id: string): Item => ({ id, text: "hi" });
 
-/** A client whose feed has these pages, by their cursors; the first page is at "". */
+/** Creates a client whose feed has these pages by cursor. The first page has the cursor "". */
 function feedOf(pageAt: (cursor: string) => Answer) {
   const asked: string[] = [];
   const client = new Client({
@@ -32,7 +32,7 @@ function feedOf(pageAt: (cursor: string) => Answer) {
   return { client, asked };
 }
 
-/** Three pages with two items each. */
+/** Creates a feed of three pages with two items each. */
 function threePages() {
   const pages: Record<string, Answer> = {
     "": { items: [item("1"), item("2")], nextCursor: "b" },
@@ -173,7 +173,7 @@ describe("a cursor that never ends is told, in so many requests", () => {
   const endless = { code: "API_INVALID_RESPONSE", message: expect.stringContaining("not end") };
 
   test.each([1, 2, 3, 4, 5])("a circle of %i pages", async (length) => {
-    // Two pages lead into the circle.
+    // Two pages precede the cycle.
     const { client, asked } = feedOf((cursor) => {
       const at = Number(cursor === "" ? 0 : cursor);
       const next = at + 1 < 2 + length ? at + 1 : 2;
@@ -192,7 +192,7 @@ describe("a cursor that never ends is told, in so many requests", () => {
   test("and a long listing is none", async () => {
     const { client } = feedOf((cursor) => {
       const at = Number(cursor === "" ? 0 : cursor);
-      // Every other page is empty, as where somebody filters.
+      // Every other page is empty, as in a filtered feed.
       const items = at % 2 === 0 ? [item(String(at))] : [];
       return { items, nextCursor: at < 1_000 ? String(at + 1) : null };
     });

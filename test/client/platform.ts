@@ -6,18 +6,20 @@ import { image } from "../platform/support/images.ts";
 import { act, tokenWith } from "../platform/support/platform.ts";
 import { platformWithDownloads, type startWithDownloads } from "../platform/uploads/start.ts";
 
-/** The local platform in the process, and a client of it. */
+/** A local platform in this process, and clients for it. */
 export interface World {
   readonly platform: Platform;
   readonly clock: ManualClock;
   readonly client: Client;
-  /** A client whose token has these scopes. */
+  /** Creates a client whose token has these scopes. */
   readonly clientWith: (...scopes: Scope[]) => Client;
-  /** A client of another app. */
+  /** Client of another app. */
   readonly stranger: Client;
 }
 
-/** A platform where ada has written to the bot (`c_2`); what it downloads depends on the path of the address. */
+/**
+ * Starts a platform on which ada has written to the bot (`c_2`). The path of a downloaded image selects its content.
+ */
 export async function world(
   options: Partial<ClientOptions> = {},
   start: (

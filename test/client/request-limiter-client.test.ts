@@ -5,7 +5,7 @@ import { rejection } from "./api.ts";
 
 const START = 1_800_000_000_000;
 
-/** A client with a budget whose requests end here, after `lastsMs`. */
+/** Creates a client with a request budget and an in-process server that takes `lastsMs`. */
 function scene(perMinute: number | undefined, { lastsMs = 0 } = {}) {
   const clock = new ManualClock(START);
   const calls: string[] = [];
@@ -81,7 +81,7 @@ describe("a client with a budget", () => {
     void client.events({}, { purpose: "audit" });
     void client.me();
     void client.posts.create({ text: "hi" }).catch(() => undefined);
-    // A write has its images looked at before it is a request.
+    // A write checks its images before it becomes a request.
     await clock.advance(0);
     expect(client.requests).toEqual({ perMinute: 4, left: 0, waiting: 4 });
     await clock.advance(4_000);
@@ -105,7 +105,7 @@ describe("a client with a budget", () => {
     state.respond = away;
     for (let i = 0; i < 5; i++) await rejection(client.me());
     expect(calls).toHaveLength(5);
-    // There is neither a place nor a platform: the platform is the reason.
+    // The budget is used up and the platform is down. The error names the platform.
     expect(await rejection(client.me())).toMatchObject({ code: "API_CIRCUIT_OPEN" });
     const audit = rejection(client.events({}, { purpose: "audit" }));
     expect(await audit).toMatchObject({ code: "API_CIRCUIT_OPEN" });
@@ -122,7 +122,7 @@ describe("a client with a budget", () => {
     const poll = rejection(client.events({}, { purpose: "poll" }));
     const first = client.me();
     await clock.advance(4_000);
-    // It came later, goes first, and is the trial; by then the poll has its place, and may not use it.
+    // The later read has priority and becomes the trial. By then the poll has a permit but may not use it.
     expect(await first).toMatchObject({ username: "bot" });
     expect(calls).toEqual(["GET /me at 60000"]);
     expect(await poll).toMatchObject({ code: "API_CIRCUIT_OPEN" });

@@ -6,7 +6,7 @@ import { ManualClock } from "../faces/testing.ts";
 const START = 1_800_000_000_000;
 const MINUTE = 60_000;
 
-/** From the sending of a request to its end: the platform counts it somewhere in between. */
+/** Time from the start of a request to its end. The platform counts the request in between. */
 interface Span {
   readonly from: number;
   to: number;
@@ -16,7 +16,7 @@ interface Arrival {
   readonly kind: RequestKind;
   readonly pauseMs: number;
   readonly lastsMs: number;
-  /** It is aborted after so long, where it has no place by then. */
+  /** In ms. The request is aborted if it still waits after this time. */
   readonly abortMs: number | undefined;
   readonly unsent: boolean;
 }
@@ -59,12 +59,12 @@ async function run(perMinute: number, arrivals: readonly Arrival[]) {
     if (each.pauseMs > 0) await clock.advance(each.pauseMs);
     outcomes.push(request(each));
   }
-  // Whoever still waits gets a place in time, the least important too.
+  // Every waiting request is sent in time, including the lowest priority.
   await clock.advance((2 + (2 * arrivals.length) / perMinute) * 3 * MINUTE);
   return { sent, outcomes: await Promise.all(outcomes), status: budget.status };
 }
 
-/** The most requests that one minute can have had, wherever each was counted and minutes begin. */
+/** Returns the highest possible number of requests in a minute, for any counting times and starts of the minute. */
 function fullest(sent: readonly Span[]): number {
   const inMinuteUpTo = (end: number) =>
     sent.filter(({ from, to }) => from <= end && to > end - MINUTE).length;
@@ -81,7 +81,7 @@ test("no minute ever has more requests than the budget, and everybody is served 
         expect(fullest(sent)).toBeLessThanOrEqual(perMinute);
         expect(outcomes.filter((outcome) => outcome === "sent")).toHaveLength(sent.length);
         expect(status).toEqual({ perMinute, left: perMinute, waiting: 0 });
-        // The log's own requests are never refused.
+        // Requests to the event log are never refused.
         for (const [i, { kind }] of arrivals.entries()) {
           if (kind === "audit" || kind === "poll") expect(outcomes[i]).not.toBe("spent");
         }

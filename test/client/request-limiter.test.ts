@@ -5,13 +5,13 @@ import { messagesOf, rejection } from "./api.ts";
 
 const START = 1_800_000_000_000;
 
-/** A budget whose requests end as soon as they have their place, unless they are held. */
+/** Creates a budget whose requests end as soon as they are admitted, unless the test holds them. */
 function budget(perMinute: number) {
   const clock = new ManualClock(START);
   const bot = {};
   const waits = messagesOf(bot, "budget-wait");
   const shared = new RequestLimiter({ perMinute, clock, random: () => 1, bot });
-  /** What got a place, in order, with the time in ms since the start. */
+  /** Admitted requests in order, with the ms since the start. */
   const sent: [name: string, at: number][] = [];
   const take = (kind: RequestKind, signal?: AbortSignal, name: string = kind) =>
     shared.take(kind, signal).then((place) => {
@@ -129,7 +129,7 @@ describe("the order", () => {
     await clock.advance(39_999);
     expect(sent.map(([name]) => name)).toEqual(["write"]);
     await clock.advance(1);
-    // The first two are free again by then.
+    // The first two permits are available again.
     expect(sent.at(-1)).toEqual(["poll", 60_000]);
   });
 
@@ -137,7 +137,7 @@ describe("the order", () => {
     const { clock, budget: shared, sent, send, use } = budget(8);
     await use(8);
     await rejection(send("write"));
-    // All are free, and whoever was put off may still be on the way back.
+    // All permits are available, but deferred callers may not have returned.
     await clock.advance(60_000);
     for (let i = 0; i < 8; i++) void send("audit");
     expect(shared.status).toMatchObject({ left: 2, waiting: 2 });

@@ -14,13 +14,13 @@ import { isInstalled } from "../support/server-path.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { apiKey, rejection } from "./api.ts";
 
-/** In bytes. More than a peer takes without reading; less than the system takes from a process meanwhile. */
+/** In bytes. Larger than a peer's unread window, and smaller than the system's send buffer. */
 const LENGTH = 250_000;
 
 /** In bytes. Longer than a handshake, and shorter than the request. */
 const BEGINNING = 16_384;
 
-/** Passes the beginning of a connection on to a server, stops reading then, and goes on when it is asked to. */
+/** Relays the beginning of a connection to a server, then stops reading until the test resumes it. */
 class StallingRelay {
   readonly url: string;
   readonly #near = Promise.withResolvers<Socket>();
@@ -44,12 +44,12 @@ class StallingRelay {
     return new StallingRelay(relay, scheme, portOf(await listen(target)));
   }
 
-  /** Waits until it has stopped reading. */
+  /** Waits until the relay has stopped reading. */
   async waitStalled(): Promise<void> {
     await this.#near.promise;
   }
 
-  /** Reads on, and returns how the connection ended and whether the request has arrived. */
+  /** Resumes reading. Returns how the connection ended, and whether the request has arrived. */
   async goOn(): Promise<{ end: string; hasArrived: boolean }> {
     (await this.#near.promise).resume();
     return { end: await this.#end.promise, hasArrived: this.#bytes >= LENGTH };
@@ -79,14 +79,14 @@ function tcpServer(): Server {
   return createServer((socket) => socket.resume().on("error", () => undefined));
 }
 
-/** A server with a certificate that this process trusts until the test ends. */
+/** Creates a server with a certificate that this process trusts until the test ends. */
 function tlsServer(): Server {
   const { authority, localhost } = makeCertificates(temporaryFolder());
   const trusted = getCACertificates("default");
   setDefaultCACertificates([...trusted, readFileSync(authority.cert, "utf8")]);
   onTestFinished(() => setDefaultCACertificates(trusted));
   const [cert, key] = [readFileSync(localhost.cert), readFileSync(localhost.key)];
-  // TLS 1.3 sends tickets after the handshake. A close resets the connection by itself while they are unread.
+  // TLS 1.3 sends tickets after the handshake. Closing with unread tickets would reset the connection anyway.
   return createTlsServer({ cert, key, maxVersion: "TLSv1.2" }, (socket) =>
     socket.resume().on("error", () => undefined),
   ).on("tlsClientError", () => undefined);
@@ -141,9 +141,9 @@ test("a connection that cannot be reset is closed", async () => {
   await once(socket, "close");
 });
 
-/** Lets `fetch` use a dispatcher with these options until the test ends. */
+/** Sets the options of `fetch`'s dispatcher until the test ends. */
 async function useDispatcher(options: object): Promise<void> {
-  // Node makes its dispatcher at the first use.
+  // Node creates its dispatcher at the first use.
   await fetch("data:,");
   const name = Symbol.for("undici.globalDispatcher.1");
   const usual = Object(Reflect.get(globalThis, name));

@@ -8,7 +8,7 @@ type Call = (client: Client, options: CallOptions) => PromiseLike<unknown>;
 const text = "hi";
 const png = await image();
 
-/** Every operation of section 4 of the platform document. */
+/** Every operation in section 4 of the platform document. */
 const operations: readonly [operation: string, call: Call][] = [
   ["GET /me", (client, options) => client.me(options)],
   ["GET /feed", (client, options) => client.feed(options)],
@@ -39,7 +39,7 @@ test.each(operations)(
     const controller = new AbortController();
     const arrived = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
-    // It never answers.
+    // The server never responds.
     const { client, calls } = await serve(
       (response) => {
         response.on("close", left.resolve);
@@ -51,7 +51,7 @@ test.each(operations)(
     await arrived.promise;
     controller.abort(reason);
     expect(await outcome).toBe(reason);
-    // The server is told, too: nothing is left under way.
+    // The abort reaches the server, so no request stays open.
     await left.promise;
     const asked = calls.map(({ method, url = "" }) => `${method} ${url.split("?")[0]}`);
     expect(asked).toEqual([operation.replace(" ", " /api/v1")]);

@@ -11,7 +11,7 @@ const WAIT_MS = 5_000;
 
 const well: Respond = () =>
   Response.json({ id: "p_1", username: "bot", items: [], nextCursor: null });
-/** Refuses one post alone, without a code or with one that is newer than this version. */
+/** Refuses posts, without a code or with a code that is newer than this version. */
 const refusing =
   (body: unknown): Respond =>
   (path) =>
@@ -21,7 +21,10 @@ const switchedOff =
   () =>
     Response.json(body, { status });
 
-/** A client whose requests end here, with a clock that stands still; `random` is 0 for waits of half length, 1 for full ones. */
+/**
+ * Creates a client with an in-process server and a manual clock. `random` scales waits: 0 for half, 1 for their full
+ * length.
+ */
 function makeClient(respond: Respond, random = 1) {
   const clock = new ManualClock(1_800_000_000_000);
   const calls: string[] = [];

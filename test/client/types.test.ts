@@ -18,7 +18,7 @@ import {
 } from "../../src/client/index.ts";
 import { platformCodes } from "../faces/client.ts";
 
-/** What is in here is for the compiler: `tsc` checks it, and nothing of it runs. */
+/** Type tests: `tsc` checks this file, and nothing in it runs. */
 declare const client: Client;
 const never = (_body: () => unknown) => undefined;
 
@@ -68,7 +68,7 @@ describe("results", () => {
 });
 
 describe("errors", () => {
-  /** Compiles as long as no code is forgotten. */
+  /** Compiles only if every code has a case. */
   function remedy(code: PlatformCode): "image" | "words" | "wait" | "person" {
     switch (code) {
       case "BLOCKED_HOST":

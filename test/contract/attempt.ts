@@ -2,20 +2,20 @@ import type { Client } from "../faces/client.ts";
 import { messagesOf, rawBytes } from "../platform/conformance/setup.ts";
 import { formWith } from "../platform/support/images.ts";
 
-/** One operation, as the platform, the client and the tools take it. */
+/** One operation in the forms that the platform, the client and the tools take. */
 export interface Attempt {
   readonly method: "GET" | "POST";
-  /** Below /api/v1. */
+  /** Path below /api/v1. */
   readonly path: string;
-  /** JSON, unless it is a form. */
+  /** A JSON body, or a form. */
   readonly body?: unknown;
   /** Default: a token with every scope. */
   readonly token?: string | undefined;
-  /** The method of the client; absent if only the plain request can say it. */
+  /** Calls the client's method. Absent if the client cannot express the request. */
   readonly byClient?: (client: Client) => Promise<unknown>;
-  /** The tool of the MCP server; absent if only the plain request can say it. */
+  /** Calls the tool of the MCP server. Absent if the tool cannot express the request. */
   readonly byTool?: readonly [name: string, args: Readonly<Record<string, unknown>>];
-  /** True if the tool's schema refuses the arguments, so that no status of the platform is in its failure. */
+  /** True if the tool's schema refuses the arguments, so that its failure has no platform status. */
   readonly refusedBySchema?: true;
 }
 
@@ -46,7 +46,7 @@ export function uploadFormOf(bytes: Buffer<ArrayBuffer>): Attempt {
   return { method: "POST", path: "/uploads", body: formWith(bytes) };
 }
 
-/** Sends a body to `POST /uploads` as it is; the fields of an object are also arguments, which the tool's schema refuses. */
+/** Sends a body to `POST /uploads`. The fields of an object are also the tool's arguments, which its schema refuses. */
 export function uploadBody(body: object | string): Attempt {
   const isObject = typeof body === "object" && !Array.isArray(body);
   return {

@@ -4,18 +4,18 @@ import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
-/** What every implementation promises about a lane that goes on under its lease. */
+/** Tests that a lane advances to its next event under the same lease. */
 export function advanceContract(open: OpenInbox): void {
   describe("going on with the next event of a lane", () => {
     const b = bench(open);
-    /** Ends the event, and gives the claim of the one that its lane goes on with. */
+    /** Completes the event, and returns the claim of the lane's next event. */
     const goOn = async (claim: Claim): Promise<Claim> => {
       const { held, next } = await b.inbox.advance(claim);
       expect(held).toBe(true);
       if (next === undefined) throw new Error("the lane was let go");
       return next;
     };
-    /** Runs of the event that stands first end without a word. */
+    /** Crashes runs of the lane's first event: their leases expire. */
     const crash = async (times: number) => {
       for (let n = 0; n < times; n++) {
         await b.claim();
@@ -168,7 +168,7 @@ export function advanceContract(open: OpenInbox): void {
         const [early, crashed] = [`${crashes}1`, `${crashes}2`];
         await b.inbox.put(messages(crashed), "webhook");
         await crash(crashes);
-        // The crash is counted by the claim after it.
+        // The next claim counts the crash.
         await b.inbox.release(await b.claim(), 0);
         await b.inbox.put(messages(early), "webhook");
         const claim = await b.claim();
@@ -199,7 +199,7 @@ export function advanceContract(open: OpenInbox): void {
           expect(await inbox.stats()).toMatchObject({ pending: 1 });
           const { state, history } = await inbox.admin.show(String(ids[0]));
           expect(history).toHaveLength(state === "dead" ? 1 : 0);
-          // Where the lane was gone on with, its lease runs out.
+          // If the lane has advanced, its lease must expire first.
           const [next] = await inbox.claim(1, LEASE);
           if (next === undefined) await b.clock.advance(LEASE);
           const last = next ?? (await b.claim());

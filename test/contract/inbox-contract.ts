@@ -17,7 +17,7 @@ import { statesLookContract } from "./inbox-states-look.ts";
 import { timersContract } from "./inbox-timers.ts";
 import { LEASE, type OpenInbox } from "./open-inbox.ts";
 
-/** What every implementation of the inbox promises. */
+/** Tests that every inbox implementation passes. */
 export function inboxContract(name: string, open: OpenInbox): void {
   describe(`inbox contract: ${name}`, () => {
     let clock: ManualClock;
@@ -73,7 +73,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
           ["4", undefined],
         ]);
         const { events } = await inbox.admin.list();
-        // People are told the id alone.
+        // The admin interface shows only the trace id.
         expect(Object.fromEntries(events.map((event) => [event.id, event.trace]))).toEqual({
           ...{ 1: "b".repeat(32), 2: "b".repeat(32), 3: id, 4: undefined, 5: id },
         });
@@ -262,7 +262,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
             }),
             async (deliveries, doors) => {
               const fresh = await open({ clock });
-              // One id belongs to one lane, however often it is delivered.
+              // An id belongs to one lane, regardless of repeated deliveries.
               const byId = new Map(deliveries.map(({ n, lane }) => [String(n), lane]));
               for (const [index, { n }] of deliveries.entries()) {
                 const id = String(n);
@@ -279,7 +279,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
               await fresh.close();
             },
           ),
-          // Where an inbox is a schema of its own, each run makes one.
+          // PostgreSQL creates a schema for each run, which is slow.
           { numRuns: inbox.shared ? 8 : 40 },
         );
       });
@@ -522,7 +522,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         const adopt = (claim: Claim) => inbox.adoptStep(claim, "s", '{"value":1}', "m_1");
         const adoptions = await Promise.all(claims.map(adopt));
         expect([...adoptions].sort()).toEqual(["adopted", "taken"]);
-        // Whoever has it can say so again: the answer may have been lost.
+        // The holder can repeat the call, because the response may have been lost.
         expect(await Promise.all(claims.map(adopt))).toEqual(adoptions);
         const states = await Promise.all(claims.map((claim) => inbox.beginStep(claim, "s", "")));
         expect(states.map((start) => start?.state)).toEqual(
@@ -567,7 +567,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
   });
 }
 
-/** Handles everything, and returns the numbers handled in each lane, in order. */
+/** Handles everything, and returns the handled numbers of each lane, in order. */
 async function drain(inbox: Inbox): Promise<Map<string, number[]>> {
   const handled = new Map<string, number[]>();
   for (;;) {

@@ -5,7 +5,7 @@ import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
-/** What every implementation promises about the states that a run leaves. */
+/** Tests the states that a run stores. */
 export function effectsContract(open: OpenInbox): void {
   describe("states", () => {
     const b = bench(open);
@@ -18,7 +18,7 @@ export function effectsContract(open: OpenInbox): void {
       await b.inbox.put([message(id, conversation)], "webhook");
       return await b.claim();
     };
-    /** Ends a run of its own that writes a state. */
+    /** Completes a run that writes a state. */
     const write = async (id: string, some: Effects): Promise<void> => {
       await b.inbox.complete(await runOf(id, `of ${id}`), some);
     };
@@ -93,7 +93,7 @@ export function effectsContract(open: OpenInbox): void {
         expect(await stateOf("dm:c1")).toBeUndefined();
         expect(await b.inbox.timers({ lane: "dm:c1", name: "remind" })).toEqual([]);
         expect(await b.inbox.stats()).toMatchObject({ pending: 1, done: 2, dead: 0 });
-        // The claim keeps its lease.
+        // The conflict does not end the lease.
         expect(await b.inbox.extend([claim], LEASE)).toEqual([claim]);
         expect(await b.inbox.release(claim, 0, "ServiceBotError STATE_CONFLICT: again")).toBe(true);
         const again = await b.claim();

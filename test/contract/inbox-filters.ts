@@ -3,14 +3,14 @@ import type { InboxFilter } from "../faces/inbox.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, type OpenInbox } from "./open-inbox.ts";
 
-/** What every inbox understands of the events that somebody asks for. */
+/** Tests the filters for events. */
 export function filtersContract(open: OpenInbox): void {
   describe("a filter", () => {
     const b = bench(open);
     let began = 0;
     const HOUR = 3_600_000;
 
-    /** Three dead letters, an hour apart, and one that is pending. */
+    /** Stores three dead letters, an hour apart, and a pending event. */
     const fill = async (): Promise<void> => {
       const errors = [
         "ApiError NOT_FOUND: no such post: 100%_sure",
@@ -28,7 +28,7 @@ export function filtersContract(open: OpenInbox): void {
 
     const listed = async (filter: InboxFilter) =>
       (await b.inbox.admin.list({ ...filter, state: "dead" })).events.map(({ id }) => id);
-    /** Both ways of asking have one answer; a decision begins with the oldest. */
+    /** Both interfaces select the same events. A decision starts with the oldest. */
     const chosen = async (filter: InboxFilter) => {
       const ids = await b.inbox.admin.targets(filter);
       expect((await listed(filter)).toReversed()).toEqual(ids);

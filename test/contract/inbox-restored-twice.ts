@@ -5,10 +5,10 @@ import { messages } from "../support/inbox-events.ts";
 
 const LEASE = 30_000;
 
-/** A mark so old that no request from before it can still be under way. */
+/** Returns a mark that is old enough: no request from before it can still be running. */
 export const markNow = (): RestoreMark => ({ at: Date.now() - 60_000 });
 
-/** An empty inbox, and the way to mark it as restored. */
+/** An empty inbox that can be marked as restored. */
 export interface RestorableStore {
   open(): Promise<Inbox>;
   restored(mark: RestoreMark): Promise<unknown>;

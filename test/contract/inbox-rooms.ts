@@ -3,7 +3,7 @@ import type { ClaimRooms, NewEvent } from "../faces/inbox.ts";
 import { message } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
-/** What every implementation promises about claims within the rooms of types. */
+/** Tests claims that are limited by type. */
 export function roomsContract(open: OpenInbox): void {
   describe("a claim within rooms", () => {
     const b = bench(open);
@@ -12,7 +12,7 @@ export function roomsContract(open: OpenInbox): void {
       byType: new Map(Object.entries(byType)),
     });
     const of = (type: string, id: string, lane = id): NewEvent => ({ ...message(id, lane), type });
-    /** Stores each event a millisecond after the one before. */
+    /** Stores events one millisecond apart. */
     const put = async (...events: readonly NewEvent[]) => {
       for (const event of events) {
         await b.inbox.put([event], "webhook");

@@ -3,7 +3,7 @@ import { effects, eventOf, keeps, timer } from "../support/effects.ts";
 import { message } from "../support/inbox-events.ts";
 import { bench, type OpenInbox } from "./open-inbox.ts";
 
-/** What every implementation shows people of states and timers, and what they can do about them. */
+/** Tests how operators list and change states and timers. */
 export function statesLookContract(open: OpenInbox): void {
   describe("states and timers, as people see them", () => {
     const b = bench(open);
@@ -71,7 +71,7 @@ export function statesLookContract(open: OpenInbox): void {
       off();
       const [due] = await b.inbox.timers({ lane, name, key: "a" });
       expect(due).toEqual({ ...timer("a", 0), delayMs: undefined, dueAt: b.clock.now() });
-      // What is due stays due.
+      // A timer that is already due keeps its time.
       await b.clock.advance(5);
       expect(await admin.makeTimersDue({ lane, name })).toBe(2);
       const [still, next] = await b.inbox.timers({ lane, name });

@@ -6,12 +6,12 @@ import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
 const DAY = 86_400_000;
 
-/** What every implementation promises about timers. */
+/** Tests the timers of every inbox implementation. */
 export function timersContract(open: OpenInbox): void {
   describe("timers", () => {
     const b = bench(open);
     let n = 0;
-    /** Ends an event with these effects. */
+    /** Completes an event with these effects. */
     const end = async (some: Partial<Effects>, conversation = "other") => {
       n += 1;
       await b.inbox.put([message(`1${n}`, conversation)], "webhook");
@@ -131,7 +131,7 @@ export function timersContract(open: OpenInbox): void {
       const { next } = await b.inbox.advance(claim);
       expect(next).toMatchObject({ id: "timer:remind:a", late: false });
       if (next === undefined) throw new Error("two events are left");
-      // It does not make the event behind it late, nor take anything from what was done before.
+      // The timer does not delay the next event, or change earlier effects.
       expect(await b.inbox.advance(next)).toMatchObject({ next: { id: "22", late: false } });
       await b.inbox.put(messages("20"), "webhook");
       await b.clock.advance(LEASE);

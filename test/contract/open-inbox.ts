@@ -4,26 +4,26 @@ import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { messages } from "../support/inbox-events.ts";
 
-/** Makes an empty inbox on this clock. */
+/** Creates an empty inbox on this clock. */
 export type OpenInbox = (options: {
   readonly clock: ManualClock;
   readonly maxBacklog?: number;
 }) => Promise<Inbox>;
 
-/** How long the claims of the suite hold, in milliseconds. */
+/** Lease of the claims in this suite, in ms. */
 export const LEASE = 30_000;
 
-/** An inbox with a clock that stands still, made anew for each test, and what is often done with it. */
+/** An inbox with a manual clock, new for each test, with common operations. */
 export interface Bench {
   inbox: Inbox;
   clock: ManualClock;
-  /** Claims the one lane that is ready. */
+  /** Claims the only ready lane. */
   claim(): Promise<Claim>;
-  /** Stores messages of one conversation and buries them, one after the other, a millisecond apart. */
+  /** Stores messages of one conversation and buries them in order, one millisecond apart. */
   bury(...ids: readonly string[]): Promise<void>;
 }
 
-/** Called inside a `describe`. */
+/** Call inside a `describe`. */
 export function bench(open: OpenInbox): Bench {
   const clock = new ManualClock(1_800_000_000_000);
   const made: Partial<Bench> = {};

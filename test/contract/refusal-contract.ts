@@ -35,16 +35,16 @@ import {
 } from "./attempt.ts";
 import { type CodeFacts, section7 } from "./section-7.ts";
 
-/** A row of section 7, or one of several ways into it. */
+/** A way to cause one row of section 7. */
 interface Refusal {
   readonly code: PlatformCode;
-  /** Prepares the world for what is refused then. */
+  /** Prepares the world and returns attempts that the platform refuses. */
   readonly attempts: (world: World) => Promise<readonly Attempt[]>;
-  /** Answers the downloads of uploads. */
+  /** Responds to the platform's downloads for uploads. */
   readonly internet?: Respond;
 }
 
-/** The facts of a refusal that every layer shows. */
+/** Facts of a refusal that every layer reports. */
 export interface Refused extends CodeFacts {
   readonly code: PlatformCode;
   readonly retryable: boolean;
@@ -65,7 +65,7 @@ const internet: Respond = (response, path) => {
   else response.setHeader("content-type", "text/html").end("<html></html>");
 };
 
-/** The three operations that take `imageKeys`. */
+/** Returns the three operations that take `imageKeys`. */
 async function writesWith(world: World, imageKeys: string[]): Promise<Attempt[]> {
   const content = { text: "look", imageKeys };
   const { id } = await newPost(world);
@@ -79,11 +79,11 @@ async function blockedBy(world: World, by: string, whom: string): Promise<Attemp
   return [sendMessage(id, hi)];
 }
 
-/** Section 7 of the platform document: every row, on every endpoint that it names. */
+/** Every row in section 7 of the platform document, on every endpoint that the row names. */
 export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>> = {
   "7.BLOCKED_HOST.unreachable": {
     code: "BLOCKED_HOST",
-    // Names below .example lead nowhere (RFC 2606).
+    // Names below .example do not resolve (RFC 2606).
     attempts: async () => [uploadFrom("https://nowhere.example/image.png")],
   },
   "7.BLOCKED_HOST.internal": {
@@ -188,7 +188,7 @@ export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>>
   },
   "7.BLOCKED.by-person": { code: "BLOCKED", attempts: (world) => blockedBy(world, "ada", "bot") },
   "7.BLOCKED.by-bot": { code: "BLOCKED", attempts: (world) => blockedBy(world, "bot", "ada") },
-  // The document does not show the code; this one is the local platform's.
+  // The document omits this code. The local platform defines it.
   "7.events": {
     code: "AGENT_SCOPE_MISSING",
     attempts: async (world) => [readEvents(await tokenWith(world, "posts:write"))],
@@ -232,8 +232,8 @@ export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>>
 };
 
 /**
- * Shows every refusal of section 7 through one layer: platform, client or tools. None changes the state of the
- * platform.
+ * Tests every refusal of section 7 through one layer: platform, client or tools. No refusal may change the platform's
+ * state.
  */
 export function refusalContract(expectRefused: ExpectRefused): void {
   for (const [id, { code, attempts, internet }] of Object.entries(refusals)) {

@@ -9,19 +9,19 @@ import {
 } from "../faces/client.ts";
 import type { PlatformCode } from "../faces/errors.ts";
 
-/** The facts about a code of section 7 of the platform document. */
+/** Facts about a code in section 7 of the platform document. */
 export interface CodeFacts {
-  /** The status that comes with the code. */
+  /** HTTP status of the code. */
   readonly status: number;
-  /** The class of the error that the client throws. */
+  /** Class of the client's error. */
   readonly family: new (
     ...args: never[]
   ) => ApiError;
-  /** The remedy that a tool names after an answer of the platform. */
+  /** Remedy in a tool's failure. */
   readonly remedy: RegExp;
 }
 
-/** Every code of section 7. `retryable` follows from the status: 429 and above. */
+/** Every code of section 7. `retryable` follows from the status: 429 and 5xx. */
 export const section7: Readonly<Record<PlatformCode, CodeFacts>> = {
   BLOCKED_HOST: { status: 400, family: ImageError, remedy: /public https URL/ },
   NOT_IMAGE: { status: 400, family: ImageError, remedy: /the URL of the image itself/ },

@@ -3,13 +3,13 @@ import { EVENT_LOG, type Inbox, type Shared } from "../faces/inbox.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { messages } from "../support/inbox-events.ts";
 
-/** Opens inboxes in one place, each for an instance of its own. */
+/** Opens several inboxes on the same store, one for each instance. */
 export type OpenTogether = (clock: ManualClock, instances: number) => Promise<readonly Inbox[]>;
 
 const LEASE = 15_000;
 const HERE = { host: "h", pid: 1, version: "1.0.0" };
 
-/** What every inbox that several instances can use does for them, on the clock of the store alone. */
+/** Tests an inbox that several instances use, with the store's clock only. */
 export function sharedContract(name: string, open: OpenTogether): void {
   describe(`instances on ${name}`, () => {
     let clock: ManualClock;
@@ -86,7 +86,7 @@ export function sharedContract(name: string, open: OpenTogether): void {
         await one.lead(EVENT_LOG, LEASE);
         expect(await move(inbox, "10", 1)).not.toHaveProperty("termOver");
         await clock.advance(LEASE);
-        // Nobody has taken over, and there is nobody to disturb.
+        // There is no other leader to report.
         expect(await move(inbox, "11", 1)).not.toHaveProperty("termOver");
         await other.lead(EVENT_LOG, LEASE);
         const late = await inbox?.put(messages("1"), "poll", [
@@ -142,7 +142,7 @@ export function sharedContract(name: string, open: OpenTogether): void {
         await one.beat(HERE, undefined);
         await gapOf(one);
         await clock.advance(1_000);
-        // Started while the lease of the one that is gone still holds.
+        // Started while the lease of the stopped instance is still valid.
         await other.beat(HERE, undefined);
         await clock.advance(LEASE);
         await other.beat(HERE, undefined);

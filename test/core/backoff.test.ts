@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { backoff } from "../faces/core.ts";
 
 const policy = { baseMs: 1_000, maxMs: 300_000, factor: 2 };
-/** The largest number that `Math.random` gives. */
+/** The largest value of `Math.random`. */
 const almostOne = () => 1 - 2 ** -53;
 
 const policies = fc.record({

@@ -14,7 +14,7 @@ function problemOf(work: () => unknown): string {
   return "none";
 }
 
-/** Writes a body that stays unfinished. */
+/** Writes an unfinished body. */
 function begin(budget: BodyBudget, bytes: number): BodyBuffer {
   const buffer = budget.open();
   buffer.write(Buffer.alloc(bytes));

@@ -11,13 +11,13 @@ const canaries = {
   answer: "the bot will be there at nine, it replied",
 };
 
-/** A value as it could stand in a line: plain, escaped, base64 with any neighbours, hex. */
+/** Returns the forms in which a value could appear in a line: plain, escaped, hex, and base64 at any offset. */
 function forms(value: string): string[] {
   const spellings = [value, JSON.stringify(value).slice(1, -1)];
   return spellings.flatMap((text) => [
     text,
     Buffer.from(text).toString("hex"),
-    // The ends also depend on what stands beside the value.
+    // In base64, the ends depend on the neighbouring bytes.
     ...["", "x", "xx"].map((before) =>
       Buffer.from(before + text)
         .toString("base64")
@@ -35,7 +35,7 @@ function leaks(output: string): string[] {
 }
 
 const bodies: readonly string[] = [
-  // A message whose handler answers, and ones whose handlers fail in every way.
+  // One message whose handler answers, and messages whose handlers fail in every way.
   ...["reply", "throw", "cause", "api", "reject", "observer"].map((how, index) =>
     JSON.stringify({
       events: [
@@ -52,7 +52,7 @@ const bodies: readonly string[] = [
       ],
     }),
   ),
-  // What cannot be handled, or not even be read.
+  // Events that cannot be handled, and bodies that cannot be parsed.
   JSON.stringify({
     events: [{ id: "90", type: "dm.message", payload: { excerpt: [canaries.words] } }],
   }),
@@ -61,14 +61,14 @@ const bodies: readonly string[] = [
   `{"events":["${canaries.words.replaceAll('"', "")}`,
 ];
 
-/** A platform that says back what it was sent, token included, and refuses to do anything. */
+/** A platform that refuses every request and echoes it, including the token. */
 const indiscreet = async (_url: string, init: RequestInit): Promise<Response> => {
   const { authorization } = init.headers as Record<string, string>;
   const message = `you sent ${authorization}: ${String(init.body)}`;
   return Response.json({ error: { code: "VALIDATION", message } }, { status: 400 });
 };
 
-/** Runs a bot through all of it, and gives what it logged and answered. */
+/** Runs a bot through these cases. Returns its log and its responses. */
 async function run(options: { careless: boolean }): Promise<string> {
   const output: string[] = [];
   const destination = { write: (line: string) => void output.push(line) };
@@ -124,7 +124,7 @@ async function run(options: { careless: boolean }): Promise<string> {
 describe("a bot that meets every kind of failure", () => {
   test("shows neither secrets nor what people wrote, plain, in base64 or in hex", async () => {
     const output = await run({ careless: false });
-    // The failures did happen, and were told.
+    // Control: the failures happened and were logged.
     for (const told of [
       "dead letter",
       "attempt failed",

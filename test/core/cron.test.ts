@@ -3,7 +3,7 @@ import { CronPattern } from "../faces/core.ts";
 
 const DAY_MS = 86_400_000;
 
-/** The due moments between two times, without milliseconds. */
+/** Returns the due times between two times, without milliseconds. */
 function momentsOf(pattern: string, timeZone: string, from: string, until: string): string[] {
   const cron = new CronPattern(pattern, timeZone);
   const moments: string[] = [];
@@ -21,15 +21,15 @@ describe("when the clocks go forward (Paris, 29 March 2026, 02:00 to 03:00)", ()
   const day = ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"] as const;
 
   test.each([
-    // A time in the gap is due at the first valid time after it.
+    // A time in the gap is due at the first valid time after the gap.
     ["30 2 * * *", ["2026-03-29T01:00Z"]],
     ["0 2 * * *", ["2026-03-29T01:00Z"]],
     ["59 1 * * *", ["2026-03-29T00:59Z"]],
     ["0 3 * * *", ["2026-03-29T01:00Z"]],
-    // Several of them are due together, once.
+    // Several times in the gap are due together, once.
     ["0,30 2 * * *", ["2026-03-29T01:00Z"]],
     ["30 2,14 * * *", ["2026-03-29T01:00Z", "2026-03-29T12:30Z"]],
-    // An interval leaves out what the day leaves out.
+    // An interval skips the hour that the day skips.
     ["*/20 2 * * *", []],
     [
       "0 */6 * * *",
@@ -48,7 +48,7 @@ describe("when the clocks go back (Paris, 25 October 2026, 03:00 to 02:00)", () 
   const day = ["2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"] as const;
 
   test.each([
-    // A time that comes twice is due at its first time.
+    // A repeated time is due at its first occurrence.
     ["30 2 * * *", ["2026-10-25T00:30Z"]],
     ["0 2 * * *", ["2026-10-25T00:00Z"]],
     ["0 3 * * *", ["2026-10-25T02:00Z"]],

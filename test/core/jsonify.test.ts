@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, test } from "vitest";
 import type { Jsonify } from "../faces/core.ts";
 
-/** `any`, as a library may return it. */
+/** `any`, as a library may return. */
 type Anything = ReturnType<typeof JSON.parse>;
 
 describe("the type of a value after JSON", () => {

@@ -64,7 +64,7 @@ async function askTwice() {
   return { server, answers, finish };
 }
 
-/** Waits until every timer of a millisecond that was set before has fired. */
+/** Waits until all earlier timers of one millisecond have fired. */
 async function passTimers(): Promise<void> {
   await setTimeout(2);
 }
@@ -92,7 +92,7 @@ describe("connections", () => {
   });
 });
 
-/** A grace that no test lives to see the end of, in milliseconds. */
+/** In ms. A grace period longer than any test. */
 const LONG = 3_600_000;
 
 describe("closing", () => {
@@ -136,7 +136,7 @@ describe("closing", () => {
   test("ends connections on which nothing was ever asked", async () => {
     const server = await open(hello);
     const socket = await dial(server);
-    // The server knows of the connection when it has answered a later one.
+    // The response to a later connection proves that the server has accepted this one.
     await fetch(server.url, { headers: { connection: "close" } });
     const gone = once(socket.resume(), "close");
     await server.close(LONG);

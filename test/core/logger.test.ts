@@ -16,7 +16,7 @@ const secret = "whsec_canary_3f9a";
 const apiKey = "key-canary-77b1";
 const words = "meet me at the old pier";
 
-/** A logger, and what it has written. */
+/** Creates a logger that collects its lines. */
 function logger(level: LogLevel = "trace", secrets: readonly string[] = [secret, apiKey]) {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
@@ -102,7 +102,7 @@ describe("secrets", () => {
   test.each(ways)("%s would be there, were they not known", (_name, write) => {
     const { log, lines } = logger("trace", []);
     write(log, "a-word-like-any-other");
-    // The header that bears a token is taken out by its name.
+    // The header with the token is redacted because of its name.
     if (lines[0]?.includes("authorization")) expect(lines[0]).toContain("[redacted]");
     else expect(lines[0]).toContain("a-word-like-any-other");
   });

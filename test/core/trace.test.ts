@@ -26,7 +26,7 @@ describe("a traceparent header", () => {
     const trace = `${traceId}-${spanId}-01`;
     expect(readTraceparent(`00-${trace}`)).toBe(trace);
     expect(readTraceparent(` 00-${trace} `)).toBe(trace);
-    // What a version after this one adds comes behind it.
+    // A later version may append fields.
     expect(readTraceparent(`cc-${trace}-what-the-future-will-be-like`)).toBe(trace);
   });
 

@@ -14,7 +14,7 @@ import {
 import { keys } from "./keys.ts";
 import { Screen } from "./screen.ts";
 
-/** A run at a terminal that is two streams. */
+/** A run at a terminal of two streams. */
 class Session {
   readonly screen: Screen = new Screen();
   readonly input: PassThrough = new PassThrough();
@@ -61,7 +61,7 @@ describe("a question", () => {
     expect({ code, calls }).toEqual({ code: 0, calls: [] });
     expect(session.screen.text).not.toContain("Store");
     expect(session.screen.text).not.toContain("Directory");
-    // What was asked stands above; the rest is printed below, once.
+    // The questions are already on the screen, so only the other settings are printed.
     expect(out).toContain("◇ Store           sqlite\n");
     expect(out).not.toContain("Template");
     expect(out).not.toContain("Install ");

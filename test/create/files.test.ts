@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { templates } from "../faces/create.ts";
 import { everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
 
-/** Makes a bot and gives its directory. */
+/** Creates a bot and returns its directory. */
 async function bot(argv: readonly string[] = [], setup: { nodeVersion?: string } = {}) {
   const cwd = await temporaryDirectory();
   const outcome = await scaffold(["bot", ...argv], { cwd, ...setup });
@@ -20,7 +20,7 @@ async function manifestOf(argv: readonly string[], setup: { nodeVersion?: string
 }
 
 test("every template that is stored can be chosen", async () => {
-  // Two folders hold no template: additions for a store, and files for operators.
+  // Two folders are not templates: additions for stores, and files for operators.
   const stored = await readdir(join(root, "templates"));
   expect(stored.sort()).toEqual([...templates, "stores", "operations"].sort());
 });

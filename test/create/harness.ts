@@ -12,10 +12,10 @@ import {
   type Terminal,
 } from "../faces/create.ts";
 
-/** The checkout that is under test. */
+/** The checkout under test. */
 export const root: string = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A program that the scaffolder wanted to run. */
+/** A program that the scaffolder started. */
 export interface Call extends RunOptions {
   readonly command: string;
   readonly args: readonly string[];
@@ -27,13 +27,13 @@ export interface Setup {
   readonly env?: Record<string, string>;
   readonly nodeVersion?: string;
   readonly platform?: NodeJS.Platform;
-  /** Where questions are asked; by default there is none. */
+  /** Terminal for questions. Default: none. */
   readonly terminal?: Terminal;
   readonly rewrites?: Io["rewrites"];
-  /** The time, and what calls again and again; by default time stands still. */
+  /** Clock and interval timers. By default the time stands still. */
   readonly now?: Io["now"];
   readonly every?: Io["every"];
-  /** Stands in for every program; by default each one succeeds without doing anything. */
+  /** Replaces every program. By default each one succeeds and does nothing. */
   readonly run?: (call: Call) => Partial<RunResult> | Promise<Partial<RunResult>>;
 }
 
@@ -44,7 +44,7 @@ export interface Outcome {
   readonly calls: readonly Call[];
 }
 
-/** Runs the scaffolder in this process; as if published, unless the setup says otherwise. */
+/** Runs the scaffolder in this process. It behaves as published unless the setup changes that. */
 export async function scaffold(argv: readonly string[], setup: Setup): Promise<Outcome> {
   let out = "";
   let err = "";
@@ -75,14 +75,14 @@ export async function scaffold(argv: readonly string[], setup: Setup): Promise<O
   return { code, out, err, calls };
 }
 
-/** A new directory that is gone after the test. */
+/** Creates a directory that is deleted after the test. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "create bot "));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** Everything below a directory, directories and links too, sorted; outside of `.git`. */
+/** Lists files, directories and links below a directory, sorted and without `.git`. */
 export async function everythingIn(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   return entries

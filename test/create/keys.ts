@@ -1,4 +1,4 @@
-/** Input that a terminal sends for a key. */
+/** Input of a terminal for each key. */
 export const keys = {
   enter: "\r",
   down: "\x1b[B",

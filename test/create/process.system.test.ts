@@ -11,7 +11,7 @@ interface Outcome {
   readonly err: string;
 }
 
-/** Runs a create-bot.js as people do. */
+/** Runs a create-bot.js as a process. */
 function create(
   argv: readonly string[],
   options: { cwd: string; node?: string; script?: string; env?: Record<string, string> },
@@ -95,7 +95,7 @@ test("a bundle beside create-bot.js is what runs, as in the published package", 
   });
 });
 
-/** Runs a fresh clone without a network: exit code 1, the remedy, one JSON document, and no bot. */
+/** Runs a fresh clone without a network, and expects exit code 1, a remedy, one JSON document, and no bot. */
 async function expectNpmCiFails(argv: readonly string[], node?: string): Promise<void> {
   const cwd = await temporaryDirectory();
   const script = await freshClone(join(cwd, "clone"));
@@ -119,14 +119,14 @@ async function freshClone(clone: string): Promise<string> {
     "templates",
     "scripts",
   ]) {
-    // The release check has a node_modules of its own, which no fresh clone has.
+    // The release check contains a node_modules, which a fresh clone does not have.
     const filter = (source: string) => !source.includes("node_modules");
     await cp(join(root, path), join(clone, path), { recursive: true, filter });
   }
   return join(clone, "create-bot.js");
 }
 
-/** An environment whose npm fails, as it does without a network. */
+/** Creates an environment whose npm fails, as without a network. */
 async function failingNpm(bin: string): Promise<Record<string, string>> {
   await mkdir(bin, { recursive: true });
   await writeFile(join(bin, "npm"), "#!/bin/sh\necho no network >&2\nexit 1\n");

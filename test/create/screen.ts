@@ -1,14 +1,14 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** What was printed at a terminal, to wait for. */
+/** The printed output of a terminal. */
 export class Screen {
   #transcript = "";
-  /** Up to where {@link shows} has read. */
+  /** Offset up to which {@link shows} has read. */
   #seen = 0;
   #ended = false;
   #wake: () => void = () => {};
 
-  /** All of it so far, without colours and movements. */
+  /** All output so far, without colours and cursor movements. */
   get text(): string {
     return stripVTControlCharacters(this.#transcript).replaceAll("\r\n", "\n");
   }
@@ -18,13 +18,13 @@ export class Screen {
     this.#wake();
   }
 
-  /** Nothing will be printed any more. */
+  /** Marks the end of the output. */
   end(): void {
     this.#ended = true;
     this.#wake();
   }
 
-  /** Waits until all of these are printed, in any order, after what was waited for before. */
+  /** Waits until all texts are printed, in any order, after the output of the previous call. */
   async shows(...texts: readonly string[]): Promise<void> {
     const missing = () => texts.find((text) => this.text.indexOf(text, this.#seen) < 0);
     while (missing() !== undefined) {

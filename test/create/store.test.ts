@@ -15,10 +15,10 @@ async function bot(template: string, store: string) {
   return { outcome, directory, read, paths: await everythingIn(directory) };
 }
 
-/** Packages that a bot of the template has besides service-bot and the driver. */
+/** Additional packages of a template, besides service-bot and the driver. */
 const packagesOf: Readonly<Record<string, readonly string[]>> = { assistant: ["zod"] };
 
-/** What Compose puts in place of `${NAME…}`. */
+/** Returns the variables that Compose interpolates. */
 function interpolated(text: string): string[] {
   return [...text.matchAll(/\$\{(\w+)/g)].map(([, name = ""]) => name);
 }

@@ -12,7 +12,7 @@ async function made(packageManager: string, setup: Omit<Setup, "cwd"> = {}) {
   return { ...outcome, read };
 }
 
-/** The commands of a text's lines that begin so, in their order. */
+/** Returns the commands in a text's lines with this prefix, in order. */
 function commandsOf(text: string, prefix: RegExp): string[] {
   const lines = text.split("\n").filter((line) => prefix.test(line));
   return lines.flatMap((line) =>
@@ -24,7 +24,7 @@ function commandsOf(text: string, prefix: RegExp): string[] {
   );
 }
 
-/** Programs that no command before them has put there. */
+/** Returns programs that no earlier command has installed. */
 function strangers(commands: readonly string[]): string[] {
   const known = new Set(["npm", "npx", "node", "mkdir", "chown", "chmod", "find", "useradd"]);
   return commands.filter((command) => {
@@ -42,7 +42,7 @@ describe.each(packageManagers)("on a machine with Node and npm alone, a bot of %
     expect(strangers(commands)).toEqual([]);
     expect(commands.at(-3)).toMatch(/^npm ci$|^\w+ install --(?:frozen-lockfile|immutable)$/);
     expect(commands.slice(-2).every((command) => command.startsWith(`${name} `))).toBe(true);
-    // And without the line that installs it there would be a stranger.
+    // Control: without the installing line, the check finds missing programs.
     const first = name === "npm" ? 0 : 1;
     expect(strangers(commands.slice(first))).toHaveLength(first * 3);
   });

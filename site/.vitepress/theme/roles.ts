@@ -1,4 +1,4 @@
-/** Corrects roles of the default theme that axe-core objects to, now and after each change of the page. */
+/** Corrects roles of the default theme that axe-core rejects, initially and after each change of the page. */
 export function improveRoles(): void {
   const observer = new MutationObserver(improve);
   const attributeFilter = ["id", "aria-selected"];
@@ -8,10 +8,10 @@ export function improveRoles(): void {
 
 function improve(): void {
   document.querySelector(".VPHome")?.setAttribute("role", "main");
-  // The style sheet draws this letter, because the button is named "Search".
+  // The style sheet draws the shortcut, because the button is named "Search".
   const letter = document.querySelector(".DocSearch-Button-Key:last-child");
   if (letter?.textContent) letter.textContent = "";
-  // The heading around the arrow is the button.
+  // The heading around the arrow is already a button.
   for (const arrow of document.querySelectorAll(".VPSidebarItem .caret[role]")) {
     for (const name of ["role", "tabindex", "aria-label"]) arrow.removeAttribute(name);
   }

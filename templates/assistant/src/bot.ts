@@ -1,13 +1,12 @@
 import { Bot, type BotOptions } from "service-bot";
 import { z } from "zod";
 
-/** The state of a conversation. Its defaults are the first state. */
+/** State of a conversation. The defaults are the initial state. */
 const state = z.object({ notes: z.array(z.string()).default([]) });
 
-/** The data of a reminder. */
 const reminder = z.object({ text: z.string() });
 
-/** The bot with its handlers. Options go before the environment; the tests use them. */
+/** Creates the bot with its handlers. Options override the environment; the tests use them. */
 export function createBot(options: BotOptions = {}): Bot {
   const bot = new Bot({ ...options, state });
 
@@ -38,7 +37,7 @@ export function createBot(options: BotOptions = {}): Bot {
   bot.command("remind", { description: "10m TEXT reminds you" }, async (ctx) => {
     const [, span, text] = /^(\S+)\s+(.+)$/s.exec(ctx.command.args) ?? [];
     try {
-      // Set when this event is done: a retry of this handler sets it once.
+      // The timer belongs to this event, so a retry of the handler does not set a second timer.
       await ctx.later("remind", span ?? "", { text });
     } catch {
       await ctx.reply("Write /remind 10m tea, or 1h30m, or 2d.");
@@ -51,7 +50,7 @@ export function createBot(options: BotOptions = {}): Bot {
     await ctx.reply(`Reminder: ${ctx.payload.data.text}`);
   });
 
-  // Each morning is one event, however many instances run and whenever they restart.
+  // Each morning is one event, regardless of restarts and the number of instances.
   bot.cron("daily", "0 9 * * *", { timeZone: "Europe/Paris" }, async (ctx) => {
     await ctx.post(`Good morning! Today is ${ctx.payload.dueAt.slice(0, 10)}.`);
   });

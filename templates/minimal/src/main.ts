@@ -3,7 +3,7 @@ import { Bot } from "service-bot";
 export const bot: Bot = new Bot();
 
 bot.on("dm.message", async (ctx) => {
-  // The whole text: the excerpt in the event may be cut. A reply has a bound, too.
+  // Reads the whole text, because the event has only an excerpt. Replies have a maximum length.
   const text = (await ctx.text()).slice(0, 500);
   await ctx.reply(`Hi ${ctx.payload.from.name}! You wrote: ${text}`);
 });

@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import { crc32, deflateSync } from "node:zlib";
 
-/** Pixels of a square, and squares of the pattern in a row. */
+/** In pixels. */
 const SQUARE = 16;
 const SQUARES = 5;
 
-/** Draws a picture of a user as a PNG: a symmetric pattern of 5 × 5 squares, made from the username. */
+/** Draws an avatar as a PNG: a symmetric pattern of 5 × 5 squares, derived from the username. */
 export function badge(username: string): Uint8Array {
   const hash = createHash("sha256").update(username).digest();
   const size = SQUARE * SQUARES;
   const rows = Array.from({ length: size }, (_, y) => {
-    const row = Buffer.alloc(1 + size); // The byte before the pixels is the row's filter: none.
+    const row = Buffer.alloc(1 + size); // Each row begins with its filter type. 0 is no filter.
     for (let x = 0; x < size; x++) {
       const [across, down] = [Math.floor(x / SQUARE), Math.floor(y / SQUARE)];
       row[1 + x] = (hash[down * 3 + Math.min(across, SQUARES - 1 - across)] ?? 0) & 1;
@@ -20,7 +20,7 @@ export function badge(username: string): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  header.set([8, 3], 8); // 8 bits a pixel, each the number of a colour in the palette.
+  header.set([8, 3], 8); // 8 bits per pixel, which index the palette.
   return Buffer.concat([
     Buffer.from("89504e470d0a1a0a", "hex"),
     chunk("IHDR", header),
@@ -30,7 +30,7 @@ export function badge(username: string): Uint8Array {
   ]);
 }
 
-/** A part of a PNG: its length, its name, its content, and the checksum of the two. */
+/** Returns a chunk of a PNG: length, name, content and checksum. */
 function chunk(name: string, content: Uint8Array): Buffer {
   const named = Buffer.concat([Buffer.from(name), content]);
   const frame = Buffer.alloc(8 + named.length);

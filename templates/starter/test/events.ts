@@ -1,6 +1,6 @@
-/** Events as the platform sends them, for the tests. */
+/** Events as the platform sends them. */
 
-/** Ada writes to the bot. */
+/** A direct message from Ada. */
 export const directMessage = {
   type: "dm.message",
   payload: {
@@ -10,7 +10,7 @@ export const directMessage = {
   },
 } as const;
 
-/** Ada does something around the post `p_1`. */
+/** Returns an event of Ada's activity around the post `p_1`. */
 export function activity<T extends string>(type: T): Activity<T> {
   return {
     type,

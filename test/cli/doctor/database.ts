@@ -12,12 +12,12 @@ export async function examineDatabase(
   return findings.filter(({ area }) => area === "database");
 }
 
-/** The findings about a database if all is well. */
+/** Findings about a usable database. */
 export function okFindings(what: string): object[] {
   return [{ area: "database", level: "ok", what }];
 }
 
-/** The findings about a database that no bot could use. */
+/** Findings about an unusable database. */
 export function failFindings(what: RegExp, remedy: RegExp): object[] {
   const words = { what: expect.stringMatching(what), remedy: expect.stringMatching(remedy) };
   return [{ area: "database", level: "fail", ...words }];

@@ -18,7 +18,7 @@ test("all is well: every line is ok, exit code 0", async () => {
   expect(others).toEqual([
     expect.stringMatching(/^note this folder has no \.env/),
     expect.stringMatching(/^ {5}→ Copy \.env\.example/),
-    // The folder of this test may be on a disk that is lost.
+    // This test's folder may be on an ephemeral disk.
     ...aboutDisk("data/bot.db", ephemeralDiskOf(cwd)).flatMap(findingLines),
   ]);
   expect(out).toContain("@bot");

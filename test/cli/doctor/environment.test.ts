@@ -6,10 +6,10 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runAt } from "../command.ts";
 import { access, examine, trouble } from "./examine.ts";
 
-/** All that a bot has to have. */
+/** The minimum environment of a bot. */
 const complete = access({ url: "http://127.0.0.1:2" });
 
-/** The findings about an environment, with those that are well. */
+/** Returns the findings about an environment, including those at level "ok". */
 async function findingsAt(
   env: Record<string, string>,
   cwd: string = temporaryFolder(),
@@ -117,7 +117,7 @@ test("several secrets of a rotation are counted", async () => {
 });
 
 test("a token that goes to another machine over plain http is a warning, and no failure of its own", async () => {
-  // This machine under an address that does not say so.
+  // An address of this machine that is not a loopback address.
   expect((await troubleAt(access({ url: "http://0.0.0.0:2" }))).slice(1)).toEqual([
     {
       area: "environment",

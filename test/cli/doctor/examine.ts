@@ -7,11 +7,11 @@ import { type CommandOptions, runCommand } from "../command.ts";
 export interface Examination {
   readonly code: number | null;
   readonly findings: readonly Finding[];
-  /** Everything that was printed. */
+  /** Standard output. */
   readonly out: string;
 }
 
-/** Runs `service-bot doctor --json` with this environment alone. */
+/** Runs `service-bot doctor --json` with exactly this environment. */
 export async function examine(
   env: Record<string, string>,
   { flags = [], ...options }: CommandOptions & { readonly flags?: readonly string[] } = {},
@@ -19,7 +19,7 @@ export async function examine(
   return read(await runCommand(["doctor", "--json", ...flags], { ...options, env }));
 }
 
-/** Reads the output of `service-bot doctor --json`. */
+/** Parses the output of `service-bot doctor --json`. */
 export function read(ended: {
   readonly code: number | null;
   readonly out: string;
@@ -35,12 +35,12 @@ export function read(ended: {
   return { code, findings, out };
 }
 
-/** Findings in an area that are not well. */
+/** Returns the findings in an area that are not "ok". */
 export function trouble({ findings }: Examination, area: Finding["area"]): readonly Finding[] {
   return findings.filter((finding) => finding.area === area && finding.level !== "ok");
 }
 
-/** Variables that lead to a platform. The webhook has no port that could be tried. */
+/** Returns the variables for access to a platform. The webhook has no reachable port. */
 export function access({
   url,
   apiKey = "sbk_test",
@@ -56,12 +56,12 @@ export function access({
   };
 }
 
-/** A platform that refuses the token at once: what a test is about is looked at all the same. */
+/** Returns access to a platform that refuses the token at once. The doctor still makes its other checks. */
 export async function refusingPlatform(): Promise<Record<string, string>> {
   return access({ url: await serve((_request, response) => void response.writeHead(401).end()) });
 }
 
-/** A server that is gone when the test has finished; its origin. */
+/** Starts a server that ends with the test. Returns its origin. */
 export async function serve(answer: RequestListener): Promise<string> {
   return (await listenUntilEnd(createServer(answer))).url;
 }

@@ -23,7 +23,7 @@ import { messages } from "../../support/inbox-events.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { examine } from "./examine.ts";
 
-/** Where Linux keeps shared memory. */
+/** A file system in memory on Linux. */
 const MEMORY = "/dev/shm";
 
 const MB = 1024 * 1024;
@@ -102,7 +102,7 @@ describe("a file", () => {
 
   test("on another machine is known by its file system's number, also a negative one", () => {
     expect([0x6969, 0xff534d42, 0xff534d42 | 0].map(networkOf)).toEqual(["NFS", "CIFS", "CIFS"]);
-    // ext4, tmpfs, overlayfs.
+    // ext4, tmpfs and overlayfs.
     expect([0xef53, 0x01021994, 0x794c7630].map(networkOf)).toEqual([
       undefined,
       undefined,

@@ -2,7 +2,7 @@ import sharp, { type Sharp } from "sharp";
 import type { ImageKind } from "../../faces/core.ts";
 import { mulberry32 } from "../../support/mulberry32.ts";
 
-/** A real image, made by an encoder. */
+/** An image made by a real encoder. */
 export interface Sample {
   readonly name: string;
   readonly kind: ImageKind;
@@ -14,19 +14,19 @@ const HEIGHT = 30;
 
 const random = mulberry32(1);
 
-/** Pixels, or a video, that do not compress; the same in every run. */
+/** Returns bytes that do not compress. They are the same in every run. */
 export function noise(length: number): Buffer {
   return Buffer.from(Array.from({ length }, () => Math.floor(random() * 256)));
 }
 
-/** A picture that does not compress to nothing: half of it noise. */
+/** Creates a picture that compresses to about a half, because half of it is noise. */
 function picture(channels: 3 | 4 = 3): Sharp {
   const pixels = Buffer.alloc(WIDTH * HEIGHT * channels, 130);
   noise(pixels.length / 2).copy(pixels);
   return sharp(pixels, { raw: { width: WIDTH, height: HEIGHT, channels } });
 }
 
-/** Three pages, one under the other. */
+/** Creates an image of three pages, one below the other. */
 function pages(): Sharp {
   const pixels = noise(WIDTH * HEIGHT * 3 * 3);
   const raw = { width: WIDTH, height: HEIGHT * 3, channels: 3, pageHeight: HEIGHT } as const;
@@ -70,36 +70,36 @@ export const samples: readonly Sample[] = await Promise.all(
   recipes.map(async ([name, kind, make]) => ({ name, kind, bytes: await make().toBuffer() })),
 );
 
-/** The plainest image of a kind. */
+/** Returns the simplest sample of a kind. */
 export function sampleOf(kind: ImageKind): Buffer {
   const found = samples.find((sample) => sample.kind === kind);
   if (found === undefined) throw new Error(`There is no sample of ${kind}.`);
   return found.bytes;
 }
 
-/** An image of exactly so many bytes: a PNG, filled up by a chunk that decoders skip. */
+/** Creates a PNG with exactly `size` bytes, padded with a chunk that decoders skip. */
 export function pngOf(size: number): Buffer {
   const png = sampleOf("png");
   return withChunk(png, "prVt", Buffer.alloc(size - png.length - 12));
 }
 
-/** A PNG with one more chunk behind its header. */
+/** Inserts a chunk after the header of a PNG. */
 export function withChunk(png: Buffer, type: string, data: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
-  // Nobody here reads the checksum.
+  // The checksum stays 0, because the tested code does not read it.
   const chunk = Buffer.concat([length, Buffer.from(type), data, Buffer.alloc(4)]);
   return Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)]);
 }
 
-/** A JPEG with one more segment behind its first marker. */
+/** Inserts a segment after the first marker of a JPEG. */
 export function withSegment(jpeg: Buffer, marker: number, data: Buffer): Buffer {
   const head = Buffer.from([0xff, marker, 0, 0]);
   head.writeUInt16BE(data.length + 2, 2);
   return Buffer.concat([jpeg.subarray(0, 2), head, data, jpeg.subarray(2)]);
 }
 
-/** A box of the ISO base media format. */
+/** Returns a box of the ISO base media format. */
 export function box(type: string, data: Buffer = Buffer.alloc(0)): Buffer {
   const size = Buffer.alloc(4);
   size.writeUInt32BE(8 + data.length);

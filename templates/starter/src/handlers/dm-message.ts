@@ -1,11 +1,11 @@
 import type { Context } from "service-bot";
 
-/** A longer text is not quoted, because the platform bounds the length of a message. */
+/** In characters. Longer texts are not quoted, because a message has a maximum length. */
 const MAX_QUOTED = 500;
 
-/** Someone wrote to the bot, and it is no command. The answer goes to the same conversation. */
+/** Answers a message that is not a command, in the same conversation. */
 export async function onDmMessage(ctx: Context<"dm.message">): Promise<void> {
-  // The whole text: the excerpt in the event may be cut.
+  // Reads the whole text, because the event has only an excerpt.
   const text = await ctx.text();
   const quoted = text === "" || text.length > MAX_QUOTED ? "" : ` You wrote: ${text}`;
   await ctx.reply(`Hi ${ctx.payload.from.name}!${quoted}`);

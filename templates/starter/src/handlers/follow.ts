@@ -1,6 +1,6 @@
 import type { Context } from "service-bot";
 
-/** Someone follows the bot. The platform has no call to follow back, so this only takes note. */
+/** Logs a new follower. The platform's API cannot follow back. */
 export async function onFollow(ctx: Context<"follow">): Promise<void> {
   ctx.log.info({ by: ctx.payload.actor.username }, "followed");
 }

@@ -1,6 +1,6 @@
 import type { Context } from "service-bot";
 
-/** Someone likes a post or a comment of the bot. */
+/** Logs a like of the bot's post or comment. */
 export async function onLike(ctx: Context<"like">): Promise<void> {
   ctx.log.info({ by: ctx.payload.actor.username }, "liked");
 }

@@ -1,6 +1,6 @@
 import type { Context } from "service-bot";
 
-/** Someone quoted a post of the bot. */
+/** Logs a quote of the bot's post. */
 export async function onQuote(ctx: Context<"quote">): Promise<void> {
   ctx.log.info({ by: ctx.payload.actor.username }, "quoted");
 }

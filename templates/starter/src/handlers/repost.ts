@@ -1,6 +1,6 @@
 import type { Context } from "service-bot";
 
-/** Someone reposted a post of the bot. */
+/** Logs a repost of the bot's post. */
 export async function onRepost(ctx: Context<"repost">): Promise<void> {
   ctx.log.info({ by: ctx.payload.actor.username }, "reposted");
 }
