@@ -1,20 +1,20 @@
 import { mulberry32 } from "../support/mulberry32.ts";
 
-/** The choices of a scenario, all from one seed. */
+/** Random choices of a scenario, all from one seed. */
 export class Random {
-  /** In [0, 1), as `Math.random` gives. */
+  /** In [0, 1), like `Math.random`. */
   readonly next: () => number;
 
   constructor(seed: number) {
     this.next = mulberry32(seed);
   }
 
-  /** A whole number from 0 up to, and without, `end`. */
+  /** Returns an integer in [0, `end`). */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
 
-  /** True in this share of the calls, 0 to 1. */
+  /** Returns true with this probability, from 0 to 1. */
   chance(share: number): boolean {
     return this.next() < share;
   }
@@ -25,7 +25,7 @@ export class Random {
     return chosen;
   }
 
-  /** Mixes the list in place. */
+  /** Shuffles the list in place. */
   shuffle(list: Uint32Array): void {
     for (let last = list.length - 1; last > 0; last--) {
       const other = this.below(last + 1);
@@ -36,7 +36,7 @@ export class Random {
   }
 }
 
-/** SEED of the environment, to run a failure again; otherwise a new one. */
+/** Returns SEED of the environment, to reproduce a failure, or a new seed. */
 export function chooseSeed(given: string | undefined = process.env.SEED): number {
   if (given === undefined || given === "") return Math.floor(Math.random() * 2 ** 31);
   if (!/^\d{1,10}$/.test(given)) throw new Error(`a seed is a whole number (got "${given}")`);

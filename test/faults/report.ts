@@ -1,16 +1,15 @@
 import type { Outcome, Scenario } from "./scenario.ts";
 
-/** A scenario that has been run. */
 export interface Result {
   readonly name: string;
   readonly outcome: Outcome;
   readonly seconds: number;
 }
 
-/** More violations show nothing new. */
+/** Further violations add no information. */
 const MAX_SHOWN = 20;
 
-/** Adds the result of each run to `results`. */
+/** Wraps a scenario so that the result of each run is added to `results`. */
 export function recorded(scenario: Scenario, results: Result[]): Scenario {
   const run: Scenario["run"] = async (options) => {
     const started = performance.now();
@@ -22,7 +21,7 @@ export function recorded(scenario: Scenario, results: Result[]): Scenario {
   return { ...scenario, run };
 }
 
-/** Describes one result for people who wait. */
+/** Describes one result in a line for the terminal. */
 export function summarize({ outcome, seconds }: Result, seed: number): string {
   const { violations } = outcome;
   const lines = violations.slice(0, MAX_SHOWN).map((violation) => `  VIOLATION ${violation}`);
@@ -32,7 +31,7 @@ export function summarize({ outcome, seconds }: Result, seed: number): string {
   return lines.join("\n");
 }
 
-/** All results as a Markdown table. */
+/** Formats all results as a Markdown table. */
 export function tabulate(results: readonly Result[]): string {
   const rows = results.map(({ name, outcome, seconds }) => [
     name,
@@ -48,7 +47,7 @@ export function markdownTable(rows: readonly (readonly (string | number)[])[]): 
   return rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** The figures of a scenario about the time until a bot was ready. */
+/** Returns the startup time figures of a scenario. */
 export function readyFigures(values: readonly number[]): Record<string, number> {
   return {
     "ready, median (ms)": Math.round(median(values)),
@@ -56,7 +55,7 @@ export function readyFigures(values: readonly number[]): Record<string, number> 
   };
 }
 
-/** The middle of some measurements; NaN without any. */
+/** Returns the median. NaN if there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = Float64Array.from(values).sort();
   const middle = sorted.length / 2;

@@ -1,13 +1,13 @@
-/** `small` is part of `npm run test:all`; `large` is the default of `npx node test/faults/main.ts`. */
+/** `small` is part of `npm run test:all`. `large` is the default of `npx node test/faults/main.ts`. */
 export type Size = "small" | "large";
 
 export interface ScenarioRun {
   readonly size: Size;
-  /** The origin of all random choices, so that a run can be repeated. */
+  /** Seed of all random choices, to repeat a run. */
   readonly seed: number;
-  /** A share of the size, to try a large run in short. Default 1. */
+  /** Fraction of the size, for a short trial of a large run. Default: 1. */
   readonly scale?: number;
-  /** Reports progress in one line, for people. */
+  /** Prints one line of progress. */
   readonly progress: (line: string) => void;
 }
 
@@ -18,9 +18,9 @@ export interface Outcome {
   readonly violations: readonly string[];
 }
 
-/** A fault, driven against the real thing and checked. */
+/** A fault that runs against the real bot, and its checks. */
 export interface Scenario {
-  /** The name in the printed table. */
+  /** Name in the printed table. */
   readonly name: string;
   /** Returns why the scenario cannot run here. `undefined` if it can. */
   whyNot?(): string | undefined;

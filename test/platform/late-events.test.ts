@@ -9,14 +9,14 @@ import { runReceiver } from "./support/receiver.ts";
 
 const LATE_MS = 4_000;
 
-/** What GET /events shows: the ids, and the cursor. */
+/** Reads the ids and the cursor of GET /events. */
 async function log(platform: Platform, query = ""): Promise<[string[], string]> {
   type Page = { readonly events: readonly KnownEvent[]; readonly cursor: string };
   const { body } = await request<Page>(platform, "GET", `/api/v1/events${query}`);
   return [body.events.map(({ id }) => id), body.cursor];
 }
 
-/** A platform on a clock that stands still. */
+/** Starts a platform with a stopped clock. */
 async function scene(): Promise<{ clock: ManualClock; platform: Platform }> {
   const clock = new ManualClock();
   return { clock, platform: await runPlatform({ clock }) };
@@ -41,7 +41,7 @@ test("a late event comes into the log below newer ones, when its time has come",
   clock.advance(1);
   expect(await log(platform)).toEqual([[first, late, last], last]);
   expect(await log(platform, `?since=${first}&limit=1`)).toEqual([[late], late]);
-  // It is the very event that the act has made, with its time.
+  // The late event is the original one, with its time.
   expect(platform.control.events(first)[0]).toEqual(made.events[0]);
 });
 

@@ -1,8 +1,10 @@
 /**
- * The first word of a message decides its handler's behaviour. `twins` gives two equal answers, `alike` the same answer
- * to several messages; `once` fails in its first attempt, `stubborn` until a person retries it. `count` answers the number
- * of counted messages in its conversation, from the state; `tally` counts in the state of a group, too. `remind` sets a
- * timer, `rekey` sets one and replaces it, `far` sets one that is not due within a run, and `cancel` cancels that one.
+ * The first word of a message selects the behaviour of its handler.
+ *
+ * - `twins` sends two equal answers, `alike` the same answer to several messages.
+ * - `once` fails its first attempt, `stubborn` until an operator retries it.
+ * - `count` answers with the number of counted messages in its conversation; `tally` also counts in a group's state.
+ * - `remind` sets a timer, `rekey` sets and replaces one, `far` sets one beyond the run, `cancel` cancels that one.
  */
 export const behaviours = [
   "answer",
@@ -26,10 +28,9 @@ export const behaviours = [
 ] as const;
 export type Behaviour = (typeof behaviours)[number];
 
-/** Behaviours that never succeed. */
 export const poisons: readonly Behaviour[] = ["throw", "hang", "block"];
 
-/** A unique text for the n-th message. */
+/** Returns a unique text for the n-th message. */
 export function messageText(behaviour: Behaviour, number: number, note = ""): string {
   return `${behaviour} ${number}${note === "" ? "" : ` (${note})`}`;
 }
@@ -38,35 +39,35 @@ export function behaviourOf(text: string): Behaviour {
   return behaviours.find((behaviour) => text.startsWith(`${behaviour} `)) ?? "answer";
 }
 
-/** The same for several messages, so its order proves nothing. */
+/** Shared by several messages, so its order proves nothing. */
 export const ALIKE = "thanks for writing";
 
-/** The n-th answer to a message, from 1 up. */
+/** Returns the n-th answer to a message, counted from 1. */
 export function answerTo(text: string, n: number): string {
   const behaviour = behaviourOf(text);
   if (behaviour === "alike") return ALIKE;
   return behaviour === "twins" ? `either: ${text}` : `${n}: ${text}`;
 }
 
-/** True for messages that the bot counts in the state of their conversation. */
+/** Returns true for messages that the bot counts in the state of their conversation. */
 export function counts(behaviour: Behaviour): boolean {
   return behaviour === "count" || behaviour === "tally";
 }
 
-/** The number in a text, which is unique. */
+/** Returns the unique number in a text. */
 export function numberOf(text: string): number {
   return Number(/\d+/.exec(text)?.[0]);
 }
 
-/** Groups of `tally`. Few, so that several conversations change one state at once. */
+/** Groups of `tally`. Few, so that several conversations write one state at once. */
 const GROUPS = 4;
 
-/** The key of the state that a `tally` counts in. */
+/** Returns the key of the state that a `tally` increments. */
 export function groupOf(text: string): string {
   return `group-${numberOf(text) % GROUPS}`;
 }
 
-/** The answers of messages about timers. `due` comes when the timer is due. */
+/** Answers about timers. The bot sends `due` when the timer fires. */
 export const timerAnswers = {
   set: (number: number): string => `set ${number}`,
   due: (number: number): string => `due ${number}`,
@@ -74,10 +75,10 @@ export const timerAnswers = {
 } as const;
 
 /**
- * Lists everything that the bot is to say because of a message.
+ * Lists every answer that the bot owes for a message.
  *
  * @param usual answers to a message without a rule of its own
- * @param count of the counted messages in its conversation, itself included
+ * @param count counted messages in its conversation, including this one
  */
 export function answersTo(text: string, usual: number, count: number): readonly string[] {
   const behaviour = behaviourOf(text);
@@ -91,7 +92,7 @@ export function answersTo(text: string, usual: number, count: number): readonly 
   return Array.from({ length: usual }, (_, n) => answerTo(text, n + 1));
 }
 
-/** The one answer to an event that is no message. */
+/** Returns the one answer to an event other than a message. */
 export function commentOn(eventId: string): string {
   return `${eventId} answered`;
 }

@@ -1,12 +1,9 @@
 import Sqlite from "better-sqlite3";
 
-/** SQLite's own upper bound. */
+/** SQLite's upper bound. */
 const UNLIMITED = 4_294_967_294;
 
-/**
- * Gives the inbox a disk that can be filled: then it may grow no further than it is, and SQLite answers the
- * next write that needs a page with SQLITE_FULL, as it does when the disk has none left.
- */
+/** Simulates a full disk. The file cannot grow, so a write that needs a new page fails with SQLITE_FULL. */
 export function limitFile(): (disk: "full" | "free") => void {
   let inbox: Sqlite.Database | undefined;
   const { exec } = Sqlite.prototype;
@@ -15,7 +12,7 @@ export function limitFile(): (disk: "full" | "free") => void {
     return exec.call(this, sql);
   };
   return (disk) => {
-    // SQLite takes no bound below the size that the file has.
+    // SQLite raises a lower bound to the current size of the file.
     inbox?.pragma(`max_page_count = ${disk === "full" ? 1 : UNLIMITED}`);
   };
 }

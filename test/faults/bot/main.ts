@@ -1,4 +1,4 @@
-/** The bot under test: the framework unchanged, a handler that answers, and ways to hurt the process. */
+/** The bot under test: the unmodified framework, a handler that answers, and faults for the process. */
 import { openSync, readFileSync, writeSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
@@ -22,7 +22,7 @@ const { clockOffsetMs = 0, cron, journalFile, journalPid = process.pid, ...optio
 const driver = process.ppid;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
 const picture = readFileSync(SAMPLE_PICTURE);
-/** Failures by event, for handlers that give in after a person's retry. */
+/** Failures per event, for handlers that succeed after an operator's retry. */
 const failures = new Map<string, number>();
 const delay = monitorEventLoopDelay();
 const setDisk = limitFile();
@@ -35,13 +35,13 @@ moveSystemClock(clockOffsetMs);
 if (synchronous !== undefined) weakenSync(synchronous);
 if (journalFile !== undefined) keepJournal(journalFile, journalPid);
 if (databaseTimeoutMs !== undefined) limitDatabaseTime(databaseTimeoutMs);
-// A driver that is gone leaves no bots behind.
+// When the driver exits, its bots exit too.
 process.on("disconnect", () => process.exit(1));
 
 const bot = new Bot({
   ...options,
   state: countersSchema,
-  // A few people write far more than people do.
+  // A few simulated users write far more often than real ones.
   loopGuard: false,
   ...(failpoint === undefined ? {} : { fetch: armFailpoint(failpoint) }),
 });
@@ -57,10 +57,10 @@ bot.on("dm.message", async (ctx) => {
     const images = behaviour === "picture" ? { images: [picture] } : {};
     await ctx.reply({ text: answerTo(excerpt, n), ...images });
   }
-  // Only the end of the run is left to be recorded.
+  // The answer is sent. Only the outcome remains to be recorded.
   if (behaviour === "linger") await wait(500);
 });
-// `reply` answers only one of the events that a comment makes.
+// A comment can cause several events. Only `reply` gets an answer.
 bot.on(["mention", "comment", "reply", "like"], async (ctx) => {
   const { postId, entityId = "" } = ctx.payload;
   await ctx.comment(postId ?? entityId, commentOn(ctx.event.id));
@@ -85,11 +85,11 @@ async function misbehave(ctx: Context<"dm.message">): Promise<void> {
       failures.set(ctx.event.id, failed + 1);
       throw new Error("this handler fails until a person retries it");
     case "hang":
-      // The signal does not end it either.
+      // The abort signal does not end this handler either.
       await new Promise(() => undefined);
       break;
     case "block":
-      // Stops the event loop until the driver is gone.
+      // Blocks the event loop until the driver exits.
       while (process.ppid === driver);
       process.exit(1);
       break;
@@ -121,7 +121,7 @@ async function takeSample(): Promise<protocol.BotSample> {
   return { rss, heapUsed, external, handles, loopP99, pending, deadLetters, mode };
 }
 
-/** Sets SQLite to less than the inbox asks for, and hides that from the inbox. */
+/** Lowers SQLite's sync level without the inbox noticing. */
 function weakenSync(level: string): void {
   const { pragma } = Sqlite.prototype;
   Sqlite.prototype.pragma = function (this: Sqlite.Database, source, options) {

@@ -1,9 +1,12 @@
 import { writeSync } from "node:fs";
 import type { Failpoint } from "../../promises/failpoints.ts";
 
-/** Settings of a bot under test beyond its environment. They travel as JSON in one variable. Times in ms. */
+/**
+ * Settings of a bot under test in addition to its environment variables. One variable carries them as JSON. Times in
+ * ms.
+ */
 export interface BotSettings {
-  /** Deadline of one request to the platform. */
+  /** Timeout of one request to the platform. */
   readonly requestTimeoutMs: number;
   readonly handlerTimeoutMs: number;
   readonly shutdownGraceMs: number;
@@ -11,29 +14,28 @@ export interface BotSettings {
   readonly silenceMs?: number;
   readonly retry: { readonly baseMs: number; readonly maxMs: number };
   readonly retention?: { bodiesMs: number; idsMs: number; deadLettersMs: number };
-  /** In bytes. New events are refused when less is free on the disk. */
+  /** In bytes. The bot refuses new events when the disk has less free space. */
   readonly minFreeBytes: number;
-  /** Answers per message. */
   readonly answers: number;
-  /** The place at which the bot kills itself. */
+  /** Failpoint at which the bot kills itself. */
   readonly failpoint?: {
     readonly at: Failpoint;
-    /** Counts the passes, from 1 up. */
+    /** Number of the pass that kills, from 1. */
     readonly hit: number;
   };
-  /** A cron that comments on a post at each moment. The bot has timers, too. Default neither. */
+  /** A cron that comments on a post at each tick. If set, the bot also handles timers. Default: neither. */
   readonly cron?: { readonly pattern: string; readonly postId: string };
-  /** File for one line per handler run: id, lane, late. */
+  /** File with one line per handler run: id, lane, late. */
   readonly runsFile?: string;
-  /** File for the requests to an inbox in PostgreSQL and their results. */
+  /** File for the requests to a PostgreSQL inbox and their results. */
   readonly journalFile?: string;
-  /** The process in the journal. Default its id, which is the same in every container. */
+  /** Process id in the journal. Default: the real one, which is the same in every container. */
   readonly journalPid?: number;
-  /** Deadline of one statement in PostgreSQL. */
+  /** Timeout of one PostgreSQL statement. */
   readonly databaseTimeoutMs?: number;
   /** How far the system clock is ahead. */
   readonly clockOffsetMs?: number;
-  /** A level below FULL, for the control of the power loss. */
+  /** A level below FULL, for the control test of power losses. */
   readonly synchronous?: string;
 }
 
@@ -45,38 +47,36 @@ export const defaultSettings: BotSettings = {
   shutdownGraceMs: 5_000,
   leaseMs: 30_000,
   retry: { baseMs: 10, maxMs: 100 },
-  // A small disk would count as full from the beginning.
+  // Otherwise a small disk would count as full from the start.
   minFreeBytes: 0,
   answers: 2,
 };
 
-/** A request of the driver to a running bot. */
 export interface Order {
   readonly disk?: "full" | "free";
   readonly clockOffsetMs?: number;
   readonly sample?: true;
 }
 
-/** State of the process. Sizes in bytes, times in ms. */
 export interface BotSample {
   readonly rss: number;
   readonly heapUsed: number;
   readonly external: number;
-  /** Sockets, timers and requests that keep the event loop busy. */
+  /** Sockets, timers and requests that keep the event loop alive. */
   readonly handles: number;
-  /** Delay of the event loop since the last sample, 99th percentile. */
+  /** 99th percentile of the event loop delay since the last sample. */
   readonly loopP99: number;
   readonly pending: number;
   readonly deadLetters: number;
   readonly mode: string;
 }
 
-/** A note from the bot: one line of JSON on standard output, after this mark. */
+/** Prefix of a line on stdout that carries a JSON note from the bot. */
 export const MARK = "!";
 
 export type BotNote = { readonly ready: string } | { readonly failpoint: string };
 
-/** Writes synchronously, because the process may die right after. */
+/** Writes synchronously because the process may die next. */
 export function notifyDriver(note: BotNote): void {
   writeSync(1, `${MARK}${JSON.stringify(note)}\n`);
 }

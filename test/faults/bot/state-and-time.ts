@@ -4,7 +4,7 @@ import type { Bot, Context, WithState } from "../../../src/index.ts";
 import { behaviourOf, commentOn, groupOf, numberOf, timerAnswers } from "./behaviours.ts";
 import type { BotSettings } from "./protocol.ts";
 
-/** State of a conversation, or of a group of them. */
+/** State of a conversation or a group. */
 export interface Counters {
   /** Counted messages. */
   count: number;
@@ -19,13 +19,13 @@ export const countersSchema: z.ZodType<Counters> = z.object({
 
 const reminderSchema = z.object({ number: z.number() });
 
-/** In ms, between an answer and the end of its run. */
+/** In ms. Between an answer and the end of its run. */
 const PAUSE_MS = 50;
 
-/** In ms. Longer than any run. */
+/** In ms. Longer than any test run. */
 const FAR_MS = 3_600_000;
 
-/** Handles the messages that use the state or timers. False for all others. */
+/** Handles the messages that use state or timers. Resolves to false for all others. */
 export async function handleStateAndTime(
   ctx: Context<"dm.message"> & WithState<Counters>,
 ): Promise<boolean> {
@@ -40,7 +40,7 @@ export async function handleStateAndTime(
       state.count += 1;
       if (behaviour === "tally") (await ctx.state(groupOf(excerpt))).count += 1;
       await ctx.reply(String(state.count));
-      // A kill in this time finds the answer said and the state not written.
+      // A kill during this pause finds the answer sent and the state not written.
       if (number % 3 === 0) await wait(PAUSE_MS);
       return true;
     }
@@ -66,7 +66,7 @@ export async function handleStateAndTime(
   return true;
 }
 
-/** Handles the timers that these messages set, and comments on a post at each moment of a pattern. */
+/** Handles the timers that these messages set, and comments on a post at each cron tick. */
 export function addTimers(
   bot: Bot<Counters>,
   { pattern, postId }: NonNullable<BotSettings["cron"]>,

@@ -1,15 +1,15 @@
 import { onOrder } from "./protocol.ts";
 
 /**
- * Sets the clock of this process as an administrator would set the machine's: the time of day jumps, and what
- * measures spans (`performance.now`, timers) goes on as if nothing had happened.
+ * Moves the clock of this process as an administrator moves the machine's. Only the time of day jumps;
+ * `performance.now` and timers continue unchanged.
  *
- * @param offsetMs how far it is ahead from the beginning
+ * @param offsetMs initial offset from the real time
  */
 export function moveSystemClock(offsetMs: number): void {
   let ahead = offsetMs;
   const real = Date.now;
-  // Before anything keeps it: later it may be called by itself.
+  // Must run before any module keeps a reference to `Date.now`.
   const now = () => real() + ahead;
   globalThis.Date = new Proxy(Date, {
     construct: (target, args, newTarget) =>

@@ -42,7 +42,7 @@ export class Balancer {
   }
 }
 
-/** Passes a delivery to the next bot when one does not answer, and spares that bot for a second. */
+/** Passes a delivery to the next bot if one does not answer, and skips the failed bot for a second. */
 function configuration(port: number, bots: readonly number[]): string {
   const servers = bots.map((bot) => `server 127.0.0.1:${bot} max_fails=1 fail_timeout=1s;`);
   return `

@@ -14,7 +14,7 @@ import {
 
 const SCRIPT = fileURLToPath(new URL("../bot/main.ts", import.meta.url));
 
-/** Lines of output that are kept for the post-mortem. */
+/** Lines of output to keep for failure reports. */
 const MAX_TAIL_LINES = 40;
 
 export interface Exit {
@@ -22,26 +22,24 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Variables and settings of a bot. */
 export interface Life {
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Partial<BotSettings>;
-  /** Among the bots of a world, from 0 up. */
+  /** Index among the bots of a world, from 0. */
   readonly place: number;
 }
 
-/** One life of a bot under test. */
+/** One process of a bot under test. */
 export class BotProcess {
-  /** Resolves to the bot's address, or to undefined when the bot ends before it is ready. */
+  /** Resolves to the bot's URL. `undefined` if the bot ends before it is ready. */
   readonly ready: Promise<string | undefined>;
   readonly exited: Promise<Exit>;
-  /** Also in the journal of the bot. */
+  /** Also identifies the process in the journal. */
   readonly pid: number;
   /** Empty until the bot is ready. */
   url = "";
-  /** The failpoint that killed the process. */
   failpoint: string | undefined;
-  /** In ms. From the start until the bot was ready. */
+  /** In ms. From the start of the process until the bot was ready. */
   readyMs: number | undefined;
   readonly #child: ChildProcess;
   readonly #started = performance.now();
@@ -58,7 +56,7 @@ export class BotProcess {
       }
     }
     this.exited = new Promise((resolve) => {
-      // "close" comes after the last line was read.
+      // "close" fires after the last line of output.
       this.#child.once("close", (code, signal) => {
         this.#ready.resolve(undefined);
         resolve({ code, signal });
@@ -83,18 +81,17 @@ export class BotProcess {
     return this.#child.killed;
   }
 
-  /** Sends a signal synchronously. */
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
 
-  /** Sends a signal and waits for the end of the process. */
+  /** Sends a signal and waits until the process ends. */
   async end(signal: NodeJS.Signals): Promise<Exit> {
     this.signal(signal);
     return await this.exited;
   }
 
-  /** Stops the process with SIGSTOP. Resolves once it stands still. */
+  /** Stops the process with SIGSTOP. Resolves once the process is stopped. */
   async freeze(): Promise<void> {
     process.kill(this.pid, "SIGSTOP");
     while (this.running && !stateOf(this.pid).startsWith("T")) await wait(1);
@@ -108,7 +105,6 @@ export class BotProcess {
     this.#child.send(order);
   }
 
-  /** Asks the bot for the state of its process. */
   async sample(): Promise<BotSample> {
     const answer = once(this.#child, "message");
     this.order({ sample: true });
@@ -117,7 +113,7 @@ export class BotProcess {
     return sample;
   }
 
-  /** The last lines of output. */
+  /** Returns the last lines of output. */
   tail(): string {
     return this.#tail.join("\n");
   }
@@ -138,13 +134,13 @@ export class BotProcess {
     this.#ready.resolve(this.url);
   }
 
-  /** The address for the driver of a bot that listens there. */
+  /** Returns the URL at which the driver reaches the bot. */
   protected addressOf(url: string): string {
     return url;
   }
 }
 
-/** Reads the state from ps: T for a process that stands still. */
+/** Reads the state from ps. T means stopped. */
 function stateOf(pid: number): string {
   return execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
 }

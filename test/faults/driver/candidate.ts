@@ -5,21 +5,18 @@ import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { SharedPeers, type Term } from "../../faces/poller.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
-/** The end of a term. */
 export type Fate = "resigns" | "is cut off" | "is half-open";
 
-/** Watches everything that concerns trust. */
 export interface LeaderWatch {
-  /** Begins a term. Returns its end. */
+  /** Begins a term and decides its fate. */
   begin(term: number): Fate;
   /** Ends the trust in a term. */
   over(term: number): void;
-  /** Records whether a term that was over could move the cursor. */
+  /** Records whether a finished term could move the cursor. */
   movedLate(moved: boolean): void;
 }
 
 export interface CandidateOptions {
-  /** Port of the server. */
   readonly port: number;
   readonly schema: string;
   readonly leaseMs: number;
@@ -29,7 +26,7 @@ export interface CandidateOptions {
 /** In ms, per statement. */
 const TIMEOUT_MS = 3_000;
 
-/** An instance in the election, with a connection of its own to the database. */
+/** An instance in the election, with its own database connection. */
 export class Candidate {
   readonly #options: CandidateOptions;
   readonly #proxy: TcpProxy;
@@ -76,7 +73,7 @@ export class Candidate {
     while (!signal.aborted) {
       const term = await this.#peers.nextTerm(signal);
       if (term?.number === undefined) return;
-      // Timers that are due fire before the next turn: a leader that must distrust itself by now does so first.
+      // Due timers fire before the next turn. A leader whose trust expires now steps down first.
       await turn();
       await turn();
       if (!term.signal.aborted) await this.#lead(term, term.number);
@@ -97,7 +94,7 @@ export class Candidate {
     } else {
       if (fate === "is cut off") this.#proxy.cut();
       else this.#proxy.freeze();
-      // The leader must notice by itself.
+      // The leader must detect the dead connection on its own.
       await Promise.race([over, this.#stopped]);
       this.#proxy.dropFrozen();
       this.#proxy.mend();
@@ -105,13 +102,13 @@ export class Candidate {
     await this.#moveLate(number);
   }
 
-  /** Makes a move that was under way when the term ended. */
+  /** Finishes a move that was under way when the term ended. */
   async #moveLate(number: number): Promise<void> {
     const refused = await this.#move(number).catch(() => undefined);
     if (refused !== undefined) this.#options.watch.movedLate(!refused);
   }
 
-  /** True when the move was refused, because the term is over. */
+  /** Returns true if the move was refused because the term is over. */
   async #move(term: number): Promise<boolean> {
     this.#position += 1;
     const position = String(this.#position);

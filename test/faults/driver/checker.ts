@@ -1,18 +1,16 @@
 import { ALIKE } from "../bot/behaviours.ts";
 import type { Contents } from "./store.ts";
 
-/** An event for the bot. */
 export interface Written {
   readonly id: string;
   readonly lane: string;
   readonly text: string;
-  /** Texts that the bot is to say because of it, in order; none where the handler never succeeds. */
+  /** Texts that the bot owes for the event, in order. Empty if the handler never succeeds. */
   readonly says: readonly string[];
-  /** Expected end. Default done. */
+  /** Expected final state. Default: done. */
   readonly ends?: "done" | "dead";
 }
 
-/** An event in the inbox. */
 export interface Stored {
   readonly id: string;
   readonly state: string;
@@ -21,27 +19,26 @@ export interface Stored {
   readonly source?: "webhook" | "poll";
 }
 
-/** A run of a handler. */
 export interface Run {
   readonly id: string;
   readonly lane: string;
   readonly late: boolean;
 }
 
-/** All observations of a run, from outside of the bot. */
+/** All observations of a test run from outside the bot. */
 export interface Observed extends Contents {
   /** In the order of writing. */
   readonly written: readonly Written[];
-  /** The bot's answers by lane, oldest first, as the platform has them. */
+  /** The bot's answers per lane, oldest first, as the platform stored them. */
   readonly said: ReadonlyMap<string, readonly string[]>;
-  /** Ids in deliveries that were answered with 2xx. */
+  /** Ids in deliveries that the bot answered with 2xx. */
   readonly acknowledged: ReadonlySet<string>;
 }
 
 export interface Rules {
-  /** `any` where the events themselves come out of order. Default `lane`. */
+  /** `any` if the events themselves arrive out of order. Default: `lane`. */
   readonly order?: "lane" | "any";
-  /** How often each of these texts may be said beyond the answers that are due. */
+  /** Allowed repetitions of each text beyond the answers due. */
   readonly mayRepeat?: ReadonlyMap<string, number>;
 }
 
@@ -52,7 +49,7 @@ export function check(observed: Observed, rules: Rules = {}): string[] {
   return [...checkStored(observed), ...checkSaid(observed, rules), ...damage];
 }
 
-/** Returns a violation per id: acknowledged, and missing in the inbox. */
+/** Returns one violation per id that was acknowledged but is missing in the inbox. */
 export function reportLost(missing: readonly string[], moment = "in the end"): string[] {
   return missing.map((id) => `lost: ${id} was acknowledged and is not in the inbox ${moment}`);
 }
@@ -75,12 +72,12 @@ function checkStored({ written, stored, acknowledged }: Observed): string[] {
   ];
 }
 
-/** True for ids that the bot gives to events of its own. `driver/timers.ts` checks these events. */
+/** Returns true for ids of the bot's own events. `driver/timers.ts` checks these events. */
 export function isOwn(id: string): boolean {
   return /^(timer|cron):/.test(id);
 }
 
-/** Finds lost, duplicated, unexpected and reordered answers, lane by lane. */
+/** Finds lost, duplicated, unexpected and reordered answers per lane. */
 export function checkSaid(
   observed: Pick<Observed, "written" | "said">,
   { order = "lane", mayRepeat = new Map() }: Rules = {},
@@ -117,7 +114,7 @@ function checkOrder(lane: string, expected: readonly string[], said: readonly st
   return [];
 }
 
-/** The answers that are due, by lane, in the order of the messages. */
+/** Returns the answers due per lane, in the order of the messages. */
 function expectedAnswers({ written }: Pick<Observed, "written">): Map<string, string[]> {
   const expected = new Map<string, string[]>();
   for (const { lane, says } of written) {
@@ -131,7 +128,7 @@ function expectedAnswers({ written }: Pick<Observed, "written">): Map<string, st
 /** The lane of all comments and posts of the bot. Their order proves nothing. */
 export const COMMENTS = "comments";
 
-/** Counts the answers that were said more often than they were due. */
+/** Counts the answers that were sent more often than they were due. */
 export function countRepeats(observed: Observed): number {
   const due = countTexts([...expectedAnswers(observed).values()].flat());
   const actual = countTexts([...observed.said.values()].flat());
@@ -146,14 +143,13 @@ export function countTexts(texts: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Counts the runs of each event. */
 export function countRuns(runs: readonly Run[]): Map<string, number> {
   return countTexts(runs.map(({ id }) => id));
 }
 
 /**
- * Checks handlers where nothing fails: one run per event, and `late` if and only if a later event of the lane was
- * handled before. Ids of one length are compared as text.
+ * Checks handlers in a test without failures. Each event has one run. A run is `late` exactly if a later event of its
+ * lane ran before. The ids have one length, so they compare as text.
  */
 export function checkRuns(written: readonly Written[], runs: readonly Run[]): string[] {
   const violations: string[] = [];

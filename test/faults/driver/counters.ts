@@ -2,12 +2,12 @@ import { behaviourOf, counts, groupOf } from "../bot/behaviours.ts";
 import type { Counters } from "../bot/state-and-time.ts";
 import { countTexts, type Written } from "./checker.ts";
 
-/** Counters in the store, by the key of their state. */
+/** Counters in the store, by state key. */
 export type States = ReadonlyMap<string, Counters>;
 
 /**
- * Compares the counters in the store with the messages that were to move them: one count each, in the state of the
- * conversation, and of the group where the message asks for it.
+ * Compares the counters in the store with the messages that increment them. Each message counts once in its
+ * conversation's state, and once in the group's if it asks for that.
  */
 export function checkCounters(written: readonly Written[], states: States): string[] {
   const counted = written.filter(({ text }) => counts(behaviourOf(text)));
@@ -23,7 +23,7 @@ export function checkCounters(written: readonly Written[], states: States): stri
   });
 }
 
-/** The key of the state of a conversation, which is its lane. */
+/** Returns the state key of a conversation, which is its lane. */
 export function laneKey(conversationId: string): string {
   return `dm:${conversationId}`;
 }

@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** The database itself records each move of a cursor with a term, beside the leader's term at that moment. */
+/** A database trigger that records each cursor move: its term, and the leader's term at that moment. */
 const AUDIT = `
 CREATE TABLE IF NOT EXISTS cursor_audit (
   seq bigint GENERATED ALWAYS AS IDENTITY, term bigint NOT NULL, leads bigint
@@ -14,13 +14,13 @@ END $$ SET search_path FROM CURRENT;
 CREATE OR REPLACE TRIGGER audit AFTER INSERT OR UPDATE ON cursor
 FOR EACH ROW EXECUTE FUNCTION audit_cursor()`;
 
-/** A move by another term than the leader's, or by an older one than the move before. */
+/** Moves by a term other than the leader's, or by an older term than the previous move's. */
 const WRONG = `
 SELECT term, leads, before FROM (
   SELECT term, leads, lag(term) OVER (ORDER BY seq) AS before FROM cursor_audit
 ) AS moves WHERE leads IS DISTINCT FROM term OR before > term`;
 
-/** Watches the cursors of an inbox in PostgreSQL. */
+/** Audits the cursors of a PostgreSQL inbox. */
 export class CursorAudit {
   readonly #options: pg.ClientConfig;
 
@@ -28,12 +28,12 @@ export class CursorAudit {
     this.#options = { connectionString: url, options: `-c search_path=${schema}` };
   }
 
-  /** Begins to watch. The tables must exist. */
+  /** Starts the audit. The tables must exist. */
   async begin(): Promise<void> {
     await this.#rows(AUDIT);
   }
 
-  /** Returns the number of moves, and a sentence for each wrong one. */
+  /** Returns the number of moves, and one sentence per wrong move. */
   async end(): Promise<{ readonly moves: number; readonly violations: readonly string[] }> {
     const [count] = await this.#rows("SELECT count(*)::integer AS n FROM cursor_audit");
     const wrong = await this.#rows(WRONG);

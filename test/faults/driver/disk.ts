@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A small disk of its own, that can be filled to the last byte and freed again. */
+/** A small file system that can be filled to the last byte and freed again. */
 export class SmallDisk {
   readonly folder: string;
   readonly #ballast: string;
@@ -13,7 +13,7 @@ export class SmallDisk {
     this.#ballast = join(folder, "ballast");
   }
 
-  /** Undefined where this process may not mount: that takes root, or a container that has its rights. */
+  /** Mounts the disk. Returns `undefined` if this process may not mount, which takes root or a privileged container. */
   static mount(megabytes: number): SmallDisk | undefined {
     const folder = mkdtempSync(join(tmpdir(), "service-bot-disk-"));
     try {
@@ -49,7 +49,7 @@ export class SmallDisk {
   }
 }
 
-/** How much of it found room. */
+/** Returns the number of bytes that fit. */
 function tryWrite(file: number, block: Buffer): number {
   try {
     return writeSync(file, block);

@@ -5,11 +5,11 @@ import type { Observed, Rules } from "./checker.ts";
 import type { SqliteStore, Store } from "./store.ts";
 import { World, type WorldOptions } from "./world.ts";
 
-/** One kind of fault, inflicted again and again on bots that work. */
+/** One kind of fault, inflicted repeatedly on working bots. */
 export interface Fault<S extends Store = SqliteStore> {
-  /** The name in the printed table. */
+  /** Name in the printed table. */
   readonly name: string;
-  /** The unit of `times`: `kills`. */
+  /** Unit of `times`, for example `kills`. */
   readonly counted: string;
   readonly times: Readonly<Record<Size, number>>;
   readonly world?: WorldOptions | ((random: Random) => WorldOptions);
@@ -20,26 +20,25 @@ export interface Stage<S extends Store = SqliteStore> {
   readonly world: World<S>;
   readonly random: Random;
   readonly size: Size;
-  /** Calls of `once`. */
+  /** Number of calls of `once`. */
   readonly times: number;
 }
 
-/** Figures of one fault, and the promises that it saw broken. */
+/** Figures of one fault, and the promises it broke. */
 export type Judgement = Pick<Outcome, "figures"> & Partial<Outcome>;
 
 export interface Attack {
-  /** Inflicts the fault once. `time` counts from 1 up. */
+  /** Inflicts the fault once. `time` counts from 1. */
   once(time: number): Promise<void>;
-  /** Ends the load. */
   end?(): Promise<void>;
   /** Exceptions for the checker. */
   rules?(): Rules;
-  /** Further figures, and violations of promises that only this fault concerns. */
+  /** Returns further figures, and violations of promises that only this fault concerns. */
   judge?(observed: Observed): Judgement | Promise<Judgement>;
   close?(): Promise<void> | void;
 }
 
-/** A fault as a scenario with one bot on SQLite. */
+/** Builds a scenario that inflicts the fault on one bot on SQLite. */
 export function onOneBot(fault: Fault): Scenario {
   const start = (random: Random) => {
     const { world } = fault;
@@ -48,7 +47,7 @@ export function onOneBot(fault: Fault): Scenario {
   return { name: fault.name, run: (run) => inflict([fault], run, start) };
 }
 
-/** Inflicts the faults one after the other on one world, and checks every invariant at the end. */
+/** Inflicts the faults one by one on one world, and checks every invariant at the end. */
 export async function inflict<S extends Store>(
   faults: readonly Fault<S>[],
   { size, seed, scale = 1, progress }: ScenarioRun,

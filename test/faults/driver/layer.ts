@@ -5,13 +5,12 @@ import type { OwnEvent } from "./timers.ts";
 /** State, timers and own events in an inbox. */
 export interface Layer {
   readonly states: States;
-  /** Keys of the timers that are not due yet. */
+  /** Keys of the timers that have not fired. */
   readonly timers: readonly string[];
-  /** Events that the bot made for itself, oldest first. */
+  /** Events that the bot created itself, oldest first. */
   readonly ownEvents: readonly OwnEvent[];
 }
 
-/** Runs one query on the inbox. */
 export type ReadRows = <Row>(sql: string) => Promise<readonly Row[]>;
 
 const STATES = "SELECT key, value FROM state";
@@ -19,7 +18,7 @@ const TIMERS = "SELECT key FROM timer";
 const OWN_EVENTS = `SELECT id, type, state, body, received_at AS "receivedAt" FROM event
 WHERE type LIKE 'timer:%' OR type LIKE 'cron:%' ORDER BY seq`;
 
-/** Reads it all. The tables of both stores have the same columns. */
+/** Reads states, timers and own events. Both stores use the same column names. */
 export async function readLayer(read: ReadRows): Promise<Layer> {
   const states = await read<{ readonly key: string; readonly value: string }>(STATES);
   const timers = await read<{ readonly key: string }>(TIMERS);

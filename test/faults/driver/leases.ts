@@ -1,41 +1,43 @@
-/** One request of a bot under test to its inbox in PostgreSQL. */
+/** One request of a bot under test to its PostgreSQL inbox. */
 export interface JournalEntry {
   readonly pid: number;
   /**
-   * `claim`: the process got this event; `intend`: an intent is about to be recorded; `record`: the step has an
-   * outcome; `end`: the event was reported as done or dead; `heal`: stranded lanes were searched.
+   * - `claim`: the process claimed this event.
+   * - `intend`: the process is about to record an intent.
+   * - `record`: the step has an outcome.
+   * - `end`: the process reported the event as done or dead.
+   * - `heal`: the process searched for stranded lanes.
    */
   readonly what: "claim" | "intend" | "record" | "end" | "heal";
   readonly id?: string;
   readonly lane?: string;
   readonly fence?: number;
   readonly step?: string;
-  /** The request of the step, as JSON. */
+  /** Request of the step, as JSON. */
   readonly request?: string;
-  /** Whether the lease still held, so that the outcome counted. */
+  /** Whether the lease was still valid, so that the outcome counted. */
   readonly held?: boolean;
   /** Stranded lanes. */
   readonly lanes?: number;
 }
 
-/** Reads the lines. The last one is skipped when its process died while writing it. */
+/** Parses the lines. Skips the last one if its process died while writing. */
 export function readJournal(text: string): JournalEntry[] {
   const lines = text.split("\n");
   return lines.slice(0, -1).map((line): JournalEntry => JSON.parse(line));
 }
 
-/** Findings about leases. */
 export interface Leases {
   readonly violations: readonly string[];
   /** Outcomes that counted although another process had claimed the event. */
   readonly stale: number;
-  /** Outcomes that were dropped because the lease was lost. */
+  /** Outcomes dropped because the lease was lost. */
   readonly dropped: number;
   /** Lanes with pending events that no process would have claimed. */
   readonly stranded: number;
 }
 
-/** @param fences of the last claim of each event, as the inbox has them */
+/** @param fences fence of the last claim of each event in the inbox */
 export function checkLeases(
   journal: readonly JournalEntry[],
   fences: ReadonlyMap<string, number>,
@@ -68,7 +70,7 @@ export function checkLeases(
   return { violations, ...count };
 }
 
-/** Lists the texts that a process was sending: intended, without outcome. */
+/** Lists the texts that a process was sending: intents without an outcome. */
 export function findUnfinishedTexts(journal: readonly JournalEntry[], pid: number): string[] {
   const open = new Map<string, string>();
   for (const entry of journal) {

@@ -24,19 +24,19 @@ export class Ledger {
   readonly acknowledged: Set<string> = new Set();
   /** Messages that the platform has accepted from the bot. */
   said = 0;
-  /** Messages that the bot owes for everything that was written. */
+  /** Messages that the bot owes for all events so far. */
   due = 0;
-  /** Ids of the bot's comments, the newest last. */
+  /** Ids of the bot's comments, oldest first. */
   readonly comments: string[] = [];
   readonly #platform: Platform;
   readonly #perMessage: number;
   readonly #arrivals = new EventEmitter();
   readonly #commented: string[] = [];
-  /** Messages that are counted, by lane. */
+  /** Counted messages per lane. */
   readonly #counts = new Map<string, number>();
   #unchecked: string[] = [];
 
-  /** @param perMessage answers of the bot to each message */
+  /** @param perMessage number of answers to each message */
   constructor(platform: Platform, perMessage: number) {
     this.#platform = platform;
     this.#perMessage = perMessage;
@@ -71,7 +71,10 @@ export class Ledger {
     return result;
   }
 
-  /** Calls `act` in the middle of the answer after the next `count`. Returns a function that ends that. */
+  /**
+   * Calls `act` when the platform accepts the next `count`-th answer, before it replies. Returns a function that
+   * cancels the call.
+   */
   onSaid(count: number, act: () => void): () => void {
     const end = this.said + count;
     return this.#platform.onTimeline(() => {
@@ -79,7 +82,7 @@ export class Ledger {
     });
   }
 
-  /** Waits for that many answers in all. False when they did not come in time. */
+  /** Waits for that many answers in total. Resolves to false on timeout. */
   async waitSaid(total: number, timeoutMs: number): Promise<boolean> {
     const signal = AbortSignal.timeout(timeoutMs);
     while (this.said < total && !signal.aborted) {
@@ -88,13 +91,13 @@ export class Ledger {
     return this.said >= total;
   }
 
-  /** Waits for the next answer, or some time. */
+  /** Waits for the next answer or the timeout. */
   async waitAnswer(timeoutMs: number): Promise<void> {
     const signal = AbortSignal.timeout(timeoutMs);
     await once(this.#arrivals, "said", { signal }).catch(() => undefined);
   }
 
-  /** True once the platform has an answer to this event. */
+  /** Returns true once the platform has an answer to this event. */
   hasAnswer(id: string): boolean {
     const event = this.written.find((each) => each.id === id);
     if (event === undefined) return false;
@@ -103,26 +106,26 @@ export class Ledger {
     return first !== undefined && said.includes(first);
   }
 
-  /** Records that a delivery of this event was answered with 2xx. */
+  /** Records that the bot answered a delivery of this event with 2xx. */
   acknowledge(id: string): void {
     if (this.acknowledged.has(id)) return;
     this.acknowledged.add(id);
     this.#unchecked.push(id);
   }
 
-  /** Returns the ids that were acknowledged since the last call. */
+  /** Returns the ids acknowledged since the last call. */
   takeAcknowledged(): string[] {
     const ids = this.#unchecked;
     this.#unchecked = [];
     return ids;
   }
 
-  /** Messages, comments and posts of the bot. */
+  /** Number of messages, comments and posts of the bot. */
   get answers(): number {
     return this.said + this.#commented.length;
   }
 
-  /** The bot's answers by lane, oldest first. */
+  /** Returns the bot's answers per lane, oldest first. */
   sayings(): Map<string, string[]> {
     const lanes = new Set(this.written.map(({ lane }) => lane));
     lanes.delete(COMMENTS);
@@ -130,7 +133,7 @@ export class Ledger {
     return said.set(COMMENTS, this.#commented);
   }
 
-  /** Counts a message that its conversation counts. Returns their number. */
+  /** Counts a message in its conversation. Returns the new total. */
   #count(lane: string, behaviour: Behaviour): number {
     const count = (this.#counts.get(lane) ?? 0) + (counts(behaviour) ? 1 : 0);
     this.#counts.set(lane, count);

@@ -3,10 +3,10 @@ import type { Behaviour } from "../bot/behaviours.ts";
 import type { Random } from "../random.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Enough to keep the bots busy. More would only wait. */
+/** Enough to keep the bots busy. More messages would only wait. */
 const MAX_OWED = 200;
 
-/** Equal answers, and pauses between and after answers, because a crash leaves these hard to distinguish. */
+/** Equal answers and pauses around answers, because a crash leaves them hard to distinguish. */
 const mixture: readonly Behaviour[] = [
   ...(["answer", "answer", "answer", "answer", "answer"] as const),
   ...(["twins", "twins", "slow", "linger", "linger", "linger"] as const),
@@ -17,12 +17,12 @@ export interface LoadOptions {
   readonly random: Random;
   /** In ms, between two messages. */
   readonly pauseMs: () => number;
-  /** Default 60. */
+  /** Default: 60. */
   readonly people?: number;
   readonly behaviours?: readonly Behaviour[];
 }
 
-/** People who write to the bots as fast as these answer. */
+/** Simulated users who write as fast as the bots answer. */
 export class Load {
   readonly #stopping = new AbortController();
   readonly #writing: Promise<void>;

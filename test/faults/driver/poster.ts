@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { sign } from "../../faces/signature.ts";
 
-/** Delivers to a bot's webhook in the platform's stead, signed, over connections that stay open. */
+/** Sends signed deliveries to a bot's webhook in place of the platform, over persistent connections. */
 export class Poster {
   readonly #url: string;
   readonly #secret: string;
@@ -14,9 +14,9 @@ export class Poster {
   }
 
   /**
-   * Resolves to the status of the answer.
+   * Resolves to the response status.
    *
-   * @param body the bytes on the wire
+   * @param body the exact bytes to send
    * @param onPort called with the local port of the connection before the request is sent
    */
   post(body: string, onPort: (port: number) => void = () => undefined): Promise<number> {

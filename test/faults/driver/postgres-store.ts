@@ -10,7 +10,7 @@ import type { Audit, Contents, Progress, Store } from "./store.ts";
 
 const SCHEMA = "faults";
 
-/** One statement sees one moment. */
+/** A single statement, so that all counts come from one snapshot. */
 const PROGRESS = `
 SELECT (SELECT count(*) FROM event) AS stored, (SELECT count(*) FROM event WHERE state = 'pending') AS pending,
   count(*) FILTER (WHERE real.n > 0 AND lane.ready_at IS NULL) AS stranded,
@@ -20,11 +20,10 @@ FROM lane LEFT JOIN (SELECT lane, count(*) AS n FROM event WHERE state = 'pendin
 
 const MISSING = "SELECT id FROM unnest($1::text[]) AS id WHERE id NOT IN (SELECT id FROM event)";
 
-/** No lane may be leased, or wait, once nothing is pending. A cron goes on until its bot stops. */
+/** Once nothing is pending, no lane may be leased or waiting. A cron continues until its bot stops. */
 const LEFT_OVER = `
 SELECT count(*) AS n FROM lane WHERE owner IS NOT NULL OR (ready_at IS NOT NULL AND key NOT LIKE 'cron:%')`;
 
-/** Owner, lease and first event of each unfinished lane. */
 const UNFINISHED = `
 SELECT lane.key || ': ' || lane.pending || ' pending, fence ' || lane.fence || ', '
   || CASE WHEN lane.owner IS NULL THEN 'free' ELSE 'leased by ' || lane.owner END || coalesce(', '
@@ -35,13 +34,12 @@ FROM lane LEFT JOIN LATERAL (
 ) AS event ON true
 WHERE lane.owner IS NOT NULL OR lane.ready_at IS NOT NULL OR lane.pending > 0 ORDER BY lane.key`;
 
-/** Addresses of one database: of the driver, and of the bots. */
+/** URLs of one database, for the driver and for the bots. */
 export interface DatabaseAddresses {
   readonly own: string;
   readonly bots: string;
 }
 
-/** An inbox in PostgreSQL. */
 export class PostgresStore implements Store {
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Partial<BotSettings>;
@@ -60,12 +58,12 @@ export class PostgresStore implements Store {
     this.#cursors = new CursorAudit(own, SCHEMA);
   }
 
-  /** Audits the cursors, once a bot has made the tables. */
+  /** Starts the cursor audit. A bot must have created the tables. */
   async watchCursors(): Promise<void> {
     await this.#cursors.begin();
   }
 
-  /** Undefined while there is no inbox, or no server. */
+  /** Returns `undefined` if there is no inbox or no server yet. */
   async progress(): Promise<Progress | undefined> {
     const [row] = await this.#rows<Progress>(PROGRESS).catch(() => []);
     return row;
@@ -111,13 +109,13 @@ export class PostgresStore implements Store {
     };
   }
 
-  /** The journal of all bots until now. */
+  /** Reads the journal of all bots so far. */
   journal(): JournalEntry[] {
     if (!existsSync(this.#journalFile)) return [];
     return readJournal(readFileSync(this.#journalFile, "utf8"));
   }
 
-  /** Ends all connections of the bots. Returns their number. */
+  /** Terminates all connections of the bots. Returns their number. */
   async terminateAll(): Promise<number> {
     const rows = await this.#rows(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'service-bot %'",
@@ -135,7 +133,7 @@ export class PostgresStore implements Store {
   }
 }
 
-/** Reads counts and fences as numbers, because pg gives text. */
+/** Parses counts and fences as numbers, because pg returns text. */
 const NUMBERS = {
   getTypeParser: (oid: number, format?: "text" | "binary") =>
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),

@@ -2,7 +2,7 @@ import { PostgresServer } from "../../support/postgres/server.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
-/** An inbox in a PostgreSQL server of its own. The bots reach it through a proxy that can fail. */
+/** An inbox on its own PostgreSQL server. The bots connect through a proxy that can fail. */
 export class ServerStore extends PostgresStore {
   readonly server: PostgresServer;
   readonly proxy: TcpProxy;

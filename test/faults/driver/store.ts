@@ -5,20 +5,19 @@ import type { BotSettings } from "../bot/protocol.ts";
 import type { Stored } from "./checker.ts";
 import { type Layer, readLayer } from "./layer.ts";
 
-/** How far the bots are, and what is wrong with the lanes at this moment. */
+/** Progress of the bots, and inconsistencies of the lanes at this moment. */
 export interface Progress {
   readonly stored: number;
   readonly pending: number;
-  /** Lanes with pending events that can never be claimed. */
+  /** Lanes with pending events that no bot can ever claim. */
   readonly stranded?: number;
-  /** Lanes whose counter differs from their pending events. */
+  /** Lanes whose counter differs from their number of pending events. */
   readonly miscounted?: number;
 }
 
-/** Everything in the inbox. */
 export interface Contents {
   readonly stored: readonly Stored[];
-  /** `ok`, or what is wrong with the file or the lanes. */
+  /** `ok`, or the fault in the file or the lanes. */
   readonly integrity: string;
 }
 
@@ -30,23 +29,22 @@ export interface Audit {
 
 /** The inbox of the bots under test, seen from outside. */
 export interface Store {
-  /** Variables that lead a bot to it. */
+  /** Environment variables that configure a bot to use the store. */
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Partial<BotSettings>;
-  /** Undefined while there is no inbox. */
+  /** Returns `undefined` if there is no inbox yet. */
   progress(): Promise<Progress | undefined>;
-  /** The ids among these that are not stored. */
+  /** Returns those of the ids that are not stored. */
   missing(ids: readonly string[]): Promise<string[]>;
   contents(): Promise<Contents>;
   layer(): Promise<Layer>;
-  /** A line per unfinished lane, for the post-mortem. */
+  /** Returns a line per unfinished lane, for failure reports. */
   unfinished(): Promise<string[]>;
-  /** Checks leases and cursors where bots share the store. */
+  /** Checks leases and cursors of a shared store. */
   audit(): Promise<Audit>;
   close(): Promise<void>;
 }
 
-/** An inbox in a SQLite file. */
 export class SqliteStore implements Store {
   readonly settings: Partial<BotSettings> = {};
   #folder: string;
@@ -69,7 +67,7 @@ export class SqliteStore implements Store {
     return { DATABASE_URL: `file:${this.file}` };
   }
 
-  /** Reads beside the bot, as WAL mode allows. */
+  /** Reads while the bot writes, which WAL mode allows. */
   async progress(): Promise<Progress | undefined> {
     try {
       this.#db ??= new Sqlite(this.file, { readonly: true, fileMustExist: true });
@@ -112,7 +110,7 @@ export class SqliteStore implements Store {
     return { figures: {}, violations: [] };
   }
 
-  /** Deletes the folder. The inbox is in another one from now on. */
+  /** Deletes the folder. The inbox uses the new folder from now on. */
   async moveTo(folder: string): Promise<void> {
     await this.close();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { World } from "./world.ts";
 
-/** In ms. A bot that does not answer /healthz for so long is stuck. */
+/** In ms. A bot that does not answer /healthz within this time is stuck. */
 const HEALTH_TIMEOUT_MS = 500;
 
 const CHECK_INTERVAL_MS = 100;

@@ -3,7 +3,7 @@ import { sum } from "../report.ts";
 import { countTexts } from "./checker.ts";
 import type { States } from "./counters.ts";
 
-/** A message that sets a timer which is due within the run. Times in ms since 1970, spans in ms. */
+/** A message that sets a timer due within the run. Times in ms since 1970, durations in ms. */
 export interface Reminder {
   readonly number: number;
   readonly delayMs: number;
@@ -11,36 +11,36 @@ export interface Reminder {
   readonly writtenAt: number;
 }
 
-/** An event that the bot made for itself, as the store has it. */
+/** An event that the bot created itself, as stored. */
 export interface OwnEvent {
   readonly id: string;
   readonly type: string;
   readonly state: string;
-  /** When the timer or the moment was due. */
+  /** Due time of the timer or cron tick. */
   readonly dueAt: number;
-  /** When the event was stored, by the store's clock. */
+  /** By the store's clock. */
   readonly receivedAt: number;
-  /** The number of the reminder; `undefined` for cron. */
+  /** Number of the reminder. `undefined` for cron. */
   readonly number?: number | undefined;
 }
 
-/** An answer to an event of the bot's own. */
+/** An answer to one of the bot's own events. */
 export interface Arrival {
   readonly text: string;
   /** By the platform's clock. */
   readonly at: number;
 }
 
-/** The time of one process. */
+/** Lifetime of one process. */
 export interface Life {
   readonly startedAt: number;
-  /** When it was ready. */
+  /** Ready time. */
   readonly from: number;
-  /** When it was killed. */
+  /** Kill time. */
   readonly to: number;
 }
 
-/** In ms. A process keeps the clock that it began with, while the machine's is corrected. */
+/** In ms. Tolerance: a process keeps its initial clock offset while the machine's clock is corrected. */
 const CLOCKS_MS = 50;
 
 /** Checks that each timer fired once and none early, by the store's clock and by the platform's. */
@@ -71,7 +71,7 @@ export function checkTimers(
   return [...wrong, ...invented.map((number) => `unexpected: timer ${number} has fired`)];
 }
 
-/** Checks that the timers which are not due within the run wait, and no others. */
+/** Checks that exactly the timers due after the run are still waiting. */
 export function checkWaiting(far: Iterable<number>, timers: readonly string[]): string[] {
   const waiting = new Set(timers);
   const due = new Set(Array.from(far, String));
@@ -85,7 +85,7 @@ export function checkWaiting(far: Iterable<number>, timers: readonly string[]): 
   ];
 }
 
-/** Checks that the states of all conversations count each timer that fired. */
+/** Checks that the states of all conversations count each fired timer. */
 export function checkFired(count: number, states: States): string[] {
   const fired = sum([...states.values()].map((state) => state.fired));
   return fired === count ? [] : [`miscounted: the states count ${fired} timers, not ${count}`];
@@ -94,23 +94,22 @@ export function checkFired(count: number, states: States): string[] {
 /** In ms. A cron of every second. */
 const PERIOD_MS = 1_000;
 
-/** In ms. An instance that is up has stored a due moment by then, and answered it, even on a busy machine. */
+/** In ms. A running instance has stored and answered a due tick by then, even on a busy machine. */
 const GRACE_MS = 2_000;
 
-/** Findings about a cron of every second. */
 export interface Moments {
   readonly violations: readonly string[];
-  /** Moments at which an instance was up, or which were the last ones missed. */
+  /** Ticks during which an instance was up, and the last missed tick of each gap. */
   readonly owed: number;
-  /** Moments that passed while no instance was up. */
+  /** Ticks that passed while no instance was up. */
   readonly missed: number;
 }
 
 /**
- * Checks a cron of every second with `missed: "last"`: each moment at which an instance was up is one event with one
- * answer, and of the moments in a gap only the last one is.
+ * Checks a cron of every second with `missed: "last"`. Each tick while an instance is up makes one event with one
+ * answer. Of the ticks in a gap, only the last makes an event.
  *
- * @param stoppedAt when the last instance was told to stop
+ * @param stoppedAt when the last instance received the stop signal
  */
 export function checkMoments(
   events: readonly OwnEvent[],
@@ -144,7 +143,7 @@ function checkMoment(
   stoppedAt: number,
 ): string[] {
   const times = said.get(commentOn(id)) ?? 0;
-  // The last moments may wait for the next start.
+  // The last ticks may wait for the next start.
   const mayWait = state === "pending" && receivedAt > stoppedAt - GRACE_MS;
   const lateMs = receivedAt - dueAt;
   const found = [
@@ -157,7 +156,7 @@ function checkMoment(
   return found.filter((violation) => violation !== false);
 }
 
-/** Finds moments without any process that were stored together with a later one. Only the last one may be. */
+/** Finds ticks from a gap that were stored although a later tick of the gap was stored too. */
 function findMadeUp(events: readonly OwnEvent[], lives: readonly Life[]): readonly OwnEvent[] {
   const latest = new Map<number, number>();
   for (const { receivedAt, dueAt } of events) {
@@ -170,7 +169,7 @@ function findMadeUp(events: readonly OwnEvent[], lives: readonly Life[]): readon
   );
 }
 
-/** Lists the moments that an instance owes: the last one before it was ready, and those while it was up. */
+/** Lists the ticks that an instance owes: the last one before it was ready, and those while it was up. */
 function momentsIn({ from, to }: Life): number[] {
   const moments: number[] = [];
   const start = Math.floor(from / PERIOD_MS) * PERIOD_MS;
@@ -185,7 +184,7 @@ function iso(moment: number): string {
 }
 
 /**
- * How late the answers to own events came, in ms after they were due. The time without an instance counts.
+ * Computes how late the answers to own events came, in ms after the due time. Downtime counts.
  *
  * @param name of the figures
  */

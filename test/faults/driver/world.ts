@@ -16,49 +16,49 @@ import { SqliteStore, type Store } from "./store.ts";
 
 export interface WorldOptions {
   readonly platform?: ListenOptions;
-  /** Variables of the bots beyond the usual ones. */
+  /** Environment variables added to the defaults. */
   readonly env?: Readonly<Record<string, string>>;
   readonly settings?: Partial<BotSettings>;
-  /** `driver`: the scenario delivers to the webhook itself. Default `platform`. */
+  /** `driver`: the scenario itself delivers to the webhook. Default: `platform`. */
   readonly deliveries?: "platform" | "driver";
-  /** Folder of the inbox in SQLite. Default a temporary one. */
+  /** Folder of the SQLite inbox. Default: a temporary one. */
   readonly folder?: string;
-  /** Bots that share an inbox. Default 1 on SQLite, 3 on PostgreSQL. */
+  /** Bots that share an inbox. Default: 1 on SQLite, 3 on PostgreSQL. */
   readonly instances?: number;
-  /** Starts a bot. Default a process of this machine. */
+  /** Starts a bot. Default: as a local process. */
   readonly launch?: (life: Life) => BotProcess;
 }
 
-/** Compiled code of the bots, as a deployment would keep it: most bots are killed young. */
+/** Compile cache of the bots, as in a deployment. Most bots die young and would compile again and again. */
 export const COMPILE_CACHE: string = fileURLToPath(
   new URL("../../../node_modules/.cache/bots-under-test", import.meta.url),
 );
 
-/** Nothing listens on the discard port. */
+/** The discard port, on which no server listens. */
 const NO_BOT = "http://127.0.0.1:9/webhook";
 
-/** In ms. Without any progress for so long, the rest counts as lost. */
+/** In ms. After this time without progress, the remaining events count as lost. */
 const STUCK_MS = 30_000;
 
-/** In ms. How often the lanes of several bots are checked while these work. */
+/** In ms. Interval of the lane checks while several bots work. */
 const WATCH_INTERVAL_MS = 200;
 
-/** In ms. A bot that has not stopped by then never will. */
+/** In ms. A bot that has not stopped by then hangs. */
 const STOP_TIMEOUT_MS = 30_000;
 
-/** Bots over a store, the platform beside them, and the ledger of everything between the two. */
+/** Bots on one store, a platform, and a ledger of all traffic between them. */
 export class World<S extends Store = SqliteStore> {
   readonly platform: Platform;
   readonly ledger: Ledger;
   readonly store: S;
-  /** A folder for anything but the inbox. */
+  /** A folder for all files except the inbox. */
   readonly scratch: string;
-  /** One line per run of a handler: id, lane, late. */
+  /** One line per handler run: id, lane, late. */
   readonly runsFile: string;
   readonly violations: string[] = [];
   /** In ms. From each start of a bot until it was ready. */
   readonly readyMs: number[] = [];
-  /** The last bot that was started at each place. */
+  /** The latest bot at each place. */
   readonly bots: BotProcess[] = [];
   readonly #options: WorldOptions;
   readonly #ports: number[] = [];
@@ -78,14 +78,14 @@ export class World<S extends Store = SqliteStore> {
     this.ledger = new Ledger(platform, options.settings?.answers ?? defaultSettings.answers);
   }
 
-  /** Starts a platform for one bot on SQLite. No bot runs yet. */
+  /** Starts a platform for one bot on SQLite. Does not start the bot. */
   static async start(options: WorldOptions = {}): Promise<World> {
     const scratch = mkdtempSync(join(tmpdir(), "service-bot-faults-"));
     const store = new SqliteStore(options.folder ?? join(scratch, "inbox"));
     return new World(await startPatientPlatform(options), store, scratch, options);
   }
 
-  /** Starts several bots on a PostgreSQL server of their own. */
+  /** Starts several bots on their own PostgreSQL server. */
   static startCluster(options: WorldOptions = {}): Promise<World<ServerStore>> {
     return World.startClusterOn(ServerStore.start, options);
   }
@@ -97,7 +97,7 @@ export class World<S extends Store = SqliteStore> {
   ): Promise<World<P>> {
     const scratch = mkdtempSync(join(tmpdir(), "service-bot-cluster-"));
     const store = await open(scratch);
-    // The load balancer waits for one bot's answer, then for the next one's.
+    // nginx waits for one bot's response, then for the next one's.
     const platform = await startPatientPlatform({
       ...options,
       platform: { deliveryTimeoutMs: 6_000, ...options.platform },
@@ -115,7 +115,7 @@ export class World<S extends Store = SqliteStore> {
     }
   }
 
-  /** Starts a bot. Once it is ready, the platform delivers to it. The bot before at this place must have ended. */
+  /** Starts a bot. Once it is ready, the platform delivers to it. The previous bot at this place must have ended. */
   spawn(
     settings: Partial<BotSettings> = {},
     place = 0,
@@ -137,7 +137,7 @@ export class World<S extends Store = SqliteStore> {
     this.bots[place] = bot;
     void bot.ready.then((url) => {
       if (bot.readyMs !== undefined) this.readyMs.push(bot.readyMs);
-      // One bot has a new port in each life, because the last one may be taken.
+      // A single bot gets a new port for each process, because the last port may be taken.
       const direct = port === undefined && this.#options.deliveries !== "driver";
       if (url !== undefined && direct && bot.running) this.#deliverTo(url);
     });
@@ -148,27 +148,27 @@ export class World<S extends Store = SqliteStore> {
     return bot;
   }
 
-  /** Starts a bot and waits until it is ready. @throws when the bot ends before */
+  /** Starts a bot and waits until it is ready. @throws if the bot ends first */
   async boot(...args: Parameters<World["spawn"]>): Promise<BotProcess> {
     const bot = this.spawn(...args);
     if ((await bot.ready) !== undefined) return bot;
     throw new Error(`the bot ended before it was ready:\n${bot.tail()}`);
   }
 
-  /** Stops all bots, and starts them with other settings. */
+  /** Stops all bots, and starts them with new settings. */
   async restart(settings: Partial<BotSettings>): Promise<void> {
     this.#settings = { ...this.#settings, ...settings };
     await Promise.all(this.bots.map((bot) => this.stop(bot)));
     await Promise.all(this.bots.map((_, place) => this.boot({}, place)));
   }
 
-  /** Kills a bot with SIGKILL, and checks everything that it has acknowledged. */
+  /** Kills a bot with SIGKILL, and checks every event it has acknowledged. */
   async kill(bot: BotProcess, moment: string): Promise<void> {
     await bot.end("SIGKILL");
     await this.checkAcknowledged(moment);
   }
 
-  /** Stops a bot with SIGTERM, which must end in exit code 0. */
+  /** Stops a bot with SIGTERM, which must lead to exit code 0. */
   async stop(bot: BotProcess): Promise<void> {
     const timer = setTimeout(() => bot.signal("SIGKILL"), STOP_TIMEOUT_MS);
     const { code, signal } = await bot.end("SIGTERM");
@@ -177,24 +177,24 @@ export class World<S extends Store = SqliteStore> {
     this.violations.push(`SIGTERM ended in ${signal ?? code}, not in exit code 0:\n${bot.tail()}`);
   }
 
-  /** True once a promise is broken: further faults would only bury the evidence. */
+  /** True once a promise is broken. Further faults would only bury the evidence. */
   get broken(): boolean {
     return this.violations.length > 0;
   }
 
-  /** Checks that the store has everything that was acknowledged since the last call. */
+  /** Checks that the store has every event acknowledged since the last call. */
   async checkAcknowledged(moment: string): Promise<void> {
     const fresh = this.ledger.takeAcknowledged();
     if (fresh.length === 0) return;
     this.violations.push(...reportLost(await this.store.missing(fresh), moment));
   }
 
-  /** Waits until that many more answers were said. False when they did not come in time. */
+  /** Waits for that many further answers. Resolves to false on timeout. */
   async waitForMore(count: number, timeoutMs: number): Promise<boolean> {
     return await this.ledger.waitSaid(this.ledger.said + count, timeoutMs);
   }
 
-  /** Waits until everything that was written is stored and nothing is pending. Gives up once `goesOn` is false. */
+  /** Waits until every event is stored and none is pending. Gives up once `goesOn` returns false. */
   async settle(goesOn: () => boolean = () => this.#isRunning): Promise<void> {
     let before = "";
     let since = performance.now();
@@ -216,7 +216,7 @@ export class World<S extends Store = SqliteStore> {
     }
   }
 
-  /** Every run of a handler so far. */
+  /** Returns all handler runs so far. */
   runs(): Run[] {
     const lines = readFileSync(this.runsFile, "utf8").split("\n").slice(0, -1);
     return lines.map((line) => {
@@ -225,7 +225,9 @@ export class World<S extends Store = SqliteStore> {
     });
   }
 
-  /** Waits until all is handled, stops all bots, and checks every invariant. Starts a bot where none is left. */
+  /**
+   * Waits until all events are handled, stops all bots, and checks every invariant. Starts a bot if none is running.
+   */
   async finish(rules: Rules = {}): Promise<Observed> {
     if (!this.#isRunning) await this.boot();
     await this.settle();
@@ -237,7 +239,7 @@ export class World<S extends Store = SqliteStore> {
     return observed;
   }
 
-  /** Collects everything that can be observed from outside. */
+  /** Collects every observation that is possible from outside. */
   async observe(): Promise<Observed> {
     const { written, acknowledged } = this.ledger;
     const contents = await this.store.contents();
@@ -282,14 +284,14 @@ export class World<S extends Store = SqliteStore> {
   }
 }
 
-/** Starts a platform that repeats deliveries soon and never disables a webhook. */
+/** Starts a platform that redelivers soon and never disables a webhook. */
 async function startPatientPlatform({
   platform: own,
   deliveries,
 }: WorldOptions): Promise<Platform> {
   const usual = { retryIntervalMs: 100, disableAfter: 1_000_000, deliveryTimeoutMs: 2_000 };
   const platform = await startPlatform({ ...usual, ...own });
-  // Events before the first bot listens are due as well.
+  // Events before the first bot listens must be handled too.
   platform.control.saveWebhook({ url: NO_BOT, enabled: deliveries !== "driver" });
   return platform;
 }
@@ -305,7 +307,7 @@ function usualEnv(platform: Platform): Record<string, string> {
     POLL_INTERVAL_MS: "200",
     AUDIT_INTERVAL_MS: "1000",
     LOG_LEVEL: "warn",
-    // A kill is not the event's fault. The poison scenario checks that attempts count.
+    // A kill must not exhaust an event's attempts. The poison scenario checks that attempts count.
     MAX_ATTEMPTS: "1000",
   };
 }

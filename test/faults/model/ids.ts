@@ -1,6 +1,6 @@
 /**
- * Compares ids as the platform means them, written down a second time: digits alone first, as numbers; `evt_` before a
- * hexadecimal numeral, by its number.
+ * Compares ids in the platform's order. This second implementation checks the first. Decimal ids come first, by number;
+ * `evt_` ids with a hexadecimal numeral compare by that number.
  */
 export function compareIds(a: string, b: string): number {
   const numbers = [isNumber(a), isNumber(b)];
@@ -16,7 +16,7 @@ export function compareText(a: string, b: string): number {
   return compare(a, b);
 }
 
-/** Among them: different lengths, beyond 2^53, leading zeros (two ids, one place), and a prefix. */
+/** Includes different lengths, numbers beyond 2^53, leading zeros (two ids of equal rank), and a prefix. */
 export const IDS: readonly string[] = [
   ...Array.from({ length: 24 }, (_, n) => String(n + 1)),
   ...["07", "100", "99", "9007199254740993", "9007199254740992", "evt_b", "evt_10", "evt_9"],

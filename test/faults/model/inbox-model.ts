@@ -12,7 +12,7 @@ import type {
 import { compareIds, compareText } from "./ids.ts";
 import { KeptModel, type ModelEffects } from "./kept-model.ts";
 
-/** How long a suspect waits for another one, in milliseconds. */
+/** In ms. Delay of a suspect event while another suspect runs. */
 const SUSPECT_WAIT_MS = 200;
 
 interface ModelStep {
@@ -25,35 +25,34 @@ interface ModelStep {
 
 interface ModelEvent extends NewEvent {
   readonly source: Source;
-  /** Counts the arrivals. */
+  /** Arrival number. */
   readonly seq: number;
   readonly receivedAt: number;
   readonly trace: string | undefined;
   readonly steps: Map<string, ModelStep>;
   state: "pending" | "done" | "dead";
   attempts: number;
-  /** Runs that ended without a word. */
+  /** Runs that ended without an outcome. */
   crashes: number;
   endedAt: number;
   error: string;
 }
 
 interface ModelLane {
-  /** Undefined: nothing to do. */
+  /** `undefined` if the lane has no work. */
   readyAt: number | undefined;
-  /** The number of the claim that holds the lease. */
+  /** Number of the claim that holds the lease. */
   holder: number | undefined;
-  /** The highest id that has ended. */
+  /** Highest id that has ended. */
   ended: string | undefined;
 }
 
-/** What a claim is expected to say. The fence is the store's own affair; it has to grow. */
+/** The expected claim. The fence is left out because each store chooses its own; it only has to grow. */
 export type ExpectedClaim = Omit<Claim, "fence">;
 
 /**
- * The inbox as simple as it can be said: maps in memory, every question answered by looking at all
- * events. No counters, no indexes, no transactions; claims are numbered in the order in which they
- * were made.
+ * The simplest possible inbox: maps in memory, and every query scans all events. It has no counters, indexes or
+ * transactions. Claims are numbered in order.
  */
 export class InboxModel {
   now: number;
@@ -62,25 +61,25 @@ export class InboxModel {
   readonly lanes: Map<string, ModelLane> = new Map();
   readonly cursors: Map<string, string> = new Map();
   readonly webhookTypes: Set<string> = new Set();
-  /** What runs leave for later ones. */
+  /** State and timers that runs leave for later runs. */
   readonly kept: KeptModel = new KeptModel();
-  /** All claims there ever were, those that lost their lease included. */
+  /** All claims, including those that lost their lease. */
   readonly claims: { readonly lane: string; readonly id: string }[] = [];
 
-  /** The claim of an event that may be what ends the process. */
+  /** Claim of an event that may crash the process. */
   #suspect: number | undefined;
-  /** Claims below this number were made by a process that is gone. */
+  /** Claims below this number belong to a dead process. */
   #gone = 0;
   readonly #shared: boolean;
 
-  /** @param shared whether other processes may use it, so that one that opens it ends no leases */
+  /** @param shared whether other processes may use the inbox. If so, opening it ends no leases. */
   constructor(now: number, maxBacklog: number, shared: boolean) {
     this.now = now;
     this.maxBacklog = maxBacklog;
     this.#shared = shared;
   }
 
-  /** Full, for anything that is not known already. */
+  /** Returns true if the inbox has no room for the unknown events among these. */
   refuses(events: readonly NewEvent[]): boolean {
     if (this.pending().length < this.maxBacklog) return false;
     return !events.every(({ id }) => this.events.has(id));
@@ -102,14 +101,14 @@ export class InboxModel {
     };
   }
 
-  /** Makes events of timers that are due, and returns their number. */
+  /** Creates events for due timers. Returns their number. */
   fire(limit: number, toEvent: (timer: StoredTimer) => NewEvent): number {
     const due = this.kept.takeDue(limit, this.now);
     for (const timer of due) this.#store(toEvent(timer), "poll", undefined);
     return due.length;
   }
 
-  /** When each lane that waits becomes ready, or has. */
+  /** Returns the time at which each waiting lane becomes, or became, ready. */
   waiting(): ReadonlyMap<string, number> {
     const waiting = new Map<string, number>();
     for (const [key, { readyAt }] of this.lanes) {
@@ -118,7 +117,7 @@ export class InboxModel {
     return waiting;
   }
 
-  /** Those lanes that have waited longest, in the order of their keys. */
+  /** Claims the lanes that have waited longest. Ties are in key order. */
   claim(limit: number, leaseMs: number): ExpectedClaim[] {
     const ready = [...this.waiting()].filter(([, at]) => at <= this.now);
     ready.sort(([a, since], [b, until]) => since - until || compareText(a, b));
@@ -127,7 +126,7 @@ export class InboxModel {
     return lanes.sort(compareText).flatMap((lane) => this.#claimLane(lane, leaseMs) ?? []);
   }
 
-  /** A lane that can be claimed although it is held: its lease ran out, and with it the run. */
+  /** Ends the run of a lane whose lease expired, so that the lane can be claimed. */
   #lapse(key: string): void {
     const lane = this.#lane(key);
     const [head] = this.pending(key);
@@ -140,7 +139,7 @@ export class InboxModel {
     const state = this.#lane(lane);
     const [head] = this.pending(lane);
     if (head === undefined) throw new Error(`${lane} has nothing to claim`);
-    // Of those that have crashed twice, one at a time.
+    // Events that crashed twice run one at a time.
     if (head.crashes >= 2) {
       if (this.#suspect !== undefined && this.#isLeased(this.#suspect)) {
         state.readyAt = this.now + SUSPECT_WAIT_MS;
@@ -182,9 +181,9 @@ export class InboxModel {
   }
 
   /**
-   * Ends the event as done, and leases the next one of its lane for what is left of the lease.
+   * Marks the event as done, and leases the next event of its lane for the rest of the lease.
    *
-   * @param pick which one that is, where something else happens at the same time
+   * @param pick chooses the next event if another act runs concurrently
    */
   advance(
     claim: number,
@@ -241,7 +240,7 @@ export class InboxModel {
     });
   }
 
-  /** False if the lease was lost, or there is no such step. */
+  /** Returns false if the lease was lost or the step does not exist. */
   #changeStep(claim: number, name: string, change: (step: ModelStep) => void): boolean {
     let changed = false;
     this.#whileHeld(claim, (_lane, { steps }) => {
@@ -253,7 +252,7 @@ export class InboxModel {
     return changed;
   }
 
-  /** The process died. Where there is no other one, nobody holds anything, and what was held is ready. */
+  /** Recovers after a crash. Unless the inbox is shared, all leases end and their lanes are ready. */
   recover(): void {
     this.#gone = this.claims.length;
     if (this.#shared) return;
@@ -271,13 +270,13 @@ export class InboxModel {
     return claim >= this.#gone && this.#isLeased(claim);
   }
 
-  /** True while nobody else has taken the lane over, be its process alive or not. */
+  /** Returns true until another claim takes the lane, even if the claim's process is dead. */
   #isLeased(claim: number): boolean {
     const lane = this.claims[claim]?.lane;
     return lane !== undefined && this.lanes.get(lane)?.holder === claim;
   }
 
-  /** In the order in which they are handled within a lane. */
+  /** Returns pending events in the order in which a lane handles them. */
   pending(lane?: string): ModelEvent[] {
     return [...this.events.values()]
       .filter((event) => event.state === "pending" && (lane ?? event.lane) === event.lane)
@@ -347,7 +346,7 @@ export class InboxModel {
   }
 }
 
-/** Events of the bot's own come first, and are never late. */
+/** The bot's own events come first, and are never late. */
 function isOwn({ ord }: NewEvent): boolean {
   return ord === "";
 }

@@ -3,7 +3,7 @@ import { compareText } from "./ids.ts";
 
 export interface ModelState {
   readonly value: string;
-  /** Counts the writes of all states. The store's own version is its own affair; no two may be equal. */
+  /** Write counter across all states. Each store chooses its own versions; they only have to be unique. */
   readonly version: number;
   readonly updatedAt: number;
 }
@@ -17,7 +17,6 @@ export interface ModelEffects extends Omit<Effects, "states"> {
   }[];
 }
 
-/** States and timers as maps in memory. */
 export class KeptModel {
   readonly states: Map<string, ModelState> = new Map();
   #timers: StoredTimer[] = [];
@@ -46,7 +45,7 @@ export class KeptModel {
     }
   }
 
-  /** In the order in which they are due. */
+  /** Returns the timers in due order. */
   timers(): readonly StoredTimer[] {
     return [...this.#timers].sort(
       (a, b) => a.dueAt - b.dueAt || compareText(a.lane, b.lane) || compareText(a.key, b.key),

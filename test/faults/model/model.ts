@@ -9,10 +9,10 @@ import type { Command, OpenStore, World } from "./world.ts";
 
 const START = 1_800_000_000_000;
 
-/** Low, so that the limit is met. */
+/** Low, so that runs reach the limit. */
 const MAX_BACKLOG = 12;
 
-/** A difference is made smaller for so long, in milliseconds: it has to be told within the time of a test. */
+/** In ms. Shrinking has to finish within the time of a test. */
 const SHRINK_MS = 30_000;
 
 export interface ModelRuns {
@@ -20,11 +20,14 @@ export interface ModelRuns {
   readonly seed: number;
   readonly open: OpenStore;
   readonly progress?: (line: string) => void;
-  /** How long a difference is made smaller, in milliseconds. Default 30,000. */
+  /** In ms. Time limit for shrinking a difference. Default: 30,000. */
   readonly shrinkMs?: number;
 }
 
-/** Random commands against the model. Resolves to the number of commands; throws the smallest difference found. */
+/**
+ * Runs random commands against the model and the store. Resolves to the number of commands. @throws the smallest
+ * difference found
+ */
 export async function compareWithModel(options: ModelRuns): Promise<number> {
   const { runs, seed, open, progress = () => undefined, shrinkMs = SHRINK_MS } = options;
   let done = 0;
@@ -33,7 +36,7 @@ export async function compareWithModel(options: ModelRuns): Promise<number> {
   const property = fc.asyncProperty(
     fc.commands(commands, { maxCommands: 60, size: "max" }),
     async (list) => {
-      // What is not run any more is nothing smaller.
+      // After the time limit, commands pass without running, so shrinking ends.
       if (performance.now() >= shrinkUntil) return;
       executed += await runOnce(list, open).catch((error: unknown) => {
         shrinkUntil = Math.min(shrinkUntil, performance.now() + shrinkMs);
@@ -77,7 +80,7 @@ export const modelScenario: Scenario = {
   },
 };
 
-/** What fast-check says, with the commands, and the difference behind it. */
+/** Formats fast-check's report with the commands and the original difference. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}\n${explain(error.cause)}`;

@@ -3,13 +3,13 @@ import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { emptyTables, type Place } from "../../support/postgres/open.ts";
 import type { OpenStore } from "./world.ts";
 
-/** Inboxes in one schema of a PostgreSQL server, one after the other: each begins with empty tables. */
+/** Opens inboxes in one schema of a PostgreSQL server, one after another. Each begins with empty tables. */
 export async function postgresStoreAt(
   place: Place,
 ): Promise<{ readonly open: OpenStore; close(): Promise<void> }> {
   const client = new pg.Client(place.url);
   await client.connect();
-  // Makes the schema.
+  // Creates the schema.
   await (await PostgresInbox.open(place)).close();
   const open: OpenStore = async ({ clock, maxBacklog }) => {
     const options = { ...place, clock, now: () => clock.now(), maxBacklog };

@@ -5,10 +5,9 @@ import Sqlite from "better-sqlite3";
 import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import type { OpenStore } from "./world.ts";
 
-/** In memory where the system has such a folder: what a disk keeps is not what is compared here. */
+/** In memory if the system has such a folder, because durability is not under test here. */
 const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-/** The inbox in a SQLite file of its own. */
 export const openSqliteStore: OpenStore = async (options) => {
   const folder = mkdtempSync(join(FOLDER, "service-bot-model-"));
   let lives = 1;
@@ -21,14 +20,14 @@ export const openSqliteStore: OpenStore = async (options) => {
     async reopen() {
       lives += 1;
       const left = join(folder, `bot-${lives}.db`);
-      // As a process leaves it that is killed: what a close would still write is not in it.
+      // Copies the files as a killed process leaves them, without the writes of a clean close.
       for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, `${left}${end}`);
       await inbox.close();
       file = left;
       inbox = new SqliteInbox({ file, ...options });
     },
     async strand(lane) {
-      // Writes the lane, which waits for its claim otherwise.
+      // Writes the buffered lane, which otherwise waits for its claim.
       await inbox.heal();
       const db = new Sqlite(file);
       db.prepare("UPDATE lane SET ready_at = NULL, pending = 0 WHERE key = ?").run(lane);

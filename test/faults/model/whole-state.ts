@@ -7,8 +7,8 @@ import type { InboxModel } from "./inbox-model.ts";
 import type { World } from "./world.ts";
 
 /**
- * Compares everything that the contract shows: the answers to all questions, and then, by handling
- * event after event, their order, their attempts and what is known of their steps.
+ * Compares all observable state: the results of all queries, then the order, attempts and steps of each event by
+ * handling them one by one.
  */
 export async function compareWholeState(model: InboxModel, world: World): Promise<void> {
   await askEverything(model, world);
@@ -24,7 +24,7 @@ export async function compareWholeState(model: InboxModel, world: World): Promis
   await askEverything(model, world);
 }
 
-/** Handles events until none is left. */
+/** Handles events until none is pending. */
 async function drain(model: InboxModel, world: World): Promise<void> {
   for (;;) {
     const waiting = [...model.waiting().values()];

@@ -3,38 +3,38 @@ import type { Claim, Inbox } from "../../faces/inbox.ts";
 import type { ManualClock } from "../../faces/testing.ts";
 import type { InboxModel } from "./inbox-model.ts";
 
-/** One store under test, empty at first. */
+/** One store under test, initially empty. */
 export interface Store {
   readonly inbox: Inbox;
-  /** Opens it anew, as the process does that comes after one that died. */
+  /** Reopens the store as a new process does after a crash. */
   reopen(): Promise<void>;
-  /** Makes a lane idle although it has pending events: what a lost wake-up would leave behind. */
+  /** Makes a lane idle although it has pending events, as a lost wake-up would. */
   strand(lane: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What an implementation of the inbox gives to be tested against the model. */
+/** Opens an inbox implementation for comparison with the model. */
 export type OpenStore = (options: {
   readonly clock: ManualClock;
   readonly maxBacklog: number;
 }) => Promise<Store>;
 
-/** The real thing, beside the model. */
+/** The store under test, beside the model. */
 export interface World {
   readonly store: Store;
   readonly clock: ManualClock;
-  /** As they were given out; the index is the claim's number in the model. */
+  /** All claims. The index is the claim's number in the model. */
   readonly claims: Claim[];
   /** The store's names for the versions of the model. */
   readonly versions: Map<number, string>;
-  /** How many commands were executed. */
+  /** Number of executed commands. */
   executed: number;
 }
 
-/** One random act: does it to both, and throws when they differ. */
+/** One random command. Runs on the model and the store, and throws if they differ. */
 export type Command = AsyncCommand<InboxModel, World>;
 
-/** @param text how the act is shown in the report of a failure */
+/** @param text description of the command in a failure report */
 export function command(
   text: string,
   run: (model: InboxModel, world: World) => Promise<void>,
@@ -50,7 +50,7 @@ export function command(
   };
 }
 
-/** An act on a claim: one of the newest, which may have lost its lease long ago. */
+/** Builds a command on one of the newest claims, which may have lost its lease long ago. */
 export function onClaim(
   back: number,
   text: string,

@@ -1,4 +1,4 @@
-/** The content of a file, which can grow. */
+/** Growable content of a file. */
 export class Bytes {
   #data: Buffer;
   #size: number;

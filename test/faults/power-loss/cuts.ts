@@ -20,14 +20,14 @@ export interface Findings {
   readonly answers: number;
   readonly requests: number;
   readonly cuts: number;
-  /** Answers and requests that were sent while a write of the inbox was not yet synced. */
+  /** Responses and requests sent before a write of the inbox was synced. */
   readonly early: number;
-  /** Acknowledged events that were missing after a cut, added up. */
+  /** Total of acknowledged events that were missing after a cut. */
   readonly lost: number;
   readonly violations: readonly string[];
 }
 
-/** Replays the journal, and takes the power away at random places of it. */
+/** Replays the journal, and cuts the power at random records. */
 export async function cutPower(
   { lives, repliesTo, violations: seen }: Journals,
   options: CutOptions,
@@ -76,7 +76,7 @@ function is2xx(record: JournalRecord): boolean {
   return record.kind === "answer" && record.status >= 200 && record.status < 300;
 }
 
-/** True for a record that reveals something which must be on disk by then. */
+/** Returns true for a record that exposes data which must be on disk by then. */
 function goesOut(record: JournalRecord): boolean {
   return is2xx(record) || record.kind === "request";
 }
@@ -89,7 +89,7 @@ function findAnswered(request: string, repliesTo: Journals["repliesTo"]): string
   return id;
 }
 
-/** Finds the delivery of an answer: answers on one connection come in the order of its deliveries. */
+/** Finds the delivery of a response. Responses on one connection come in the order of its deliveries. */
 function nextOf(life: Life, port: number, answered: Map<number, number>): Delivery {
   const n = answered.get(port) ?? 0;
   answered.set(port, n + 1);
@@ -98,7 +98,7 @@ function nextOf(life: Life, port: number, answered: Map<number, number>): Delive
   return delivery;
 }
 
-/** A process can be killed between a record and what it announces. */
+/** Returns false if the process was killed between a record and the call it announces. */
 function happened(disk: Disk, record: JournalRecord, files: string): boolean {
   switch (record.kind) {
     case "write":
@@ -111,7 +111,7 @@ function happened(disk: Disk, record: JournalRecord, files: string): boolean {
   }
 }
 
-/** Compares the real files with those rebuilt from the journal. A call that the journal misses shows here. */
+/** Compares the real files with those rebuilt from the journal, to detect calls that the journal misses. */
 function unexplained(disk: Disk, files: string): string[] {
   const expected = new Map([...disk.current()].filter(([name]) => !isIndex(name)));
   const there = readdirSync(files).filter((name) => !isIndex(name));
@@ -125,12 +125,12 @@ function unexplained(disk: Disk, files: string): string[] {
     .map((name) => `the journal does not explain what is in ${name}`);
 }
 
-/** True for the database, its log and its journal. The index of the log and the lock hold no events. */
+/** Returns true for the database, its WAL and its rollback journal. The WAL index and the lock hold no events. */
 function holdsEvents(name: string): boolean {
   return !isIndex(name) && !name.includes("-lock");
 }
 
-/** True for the index of the log, which a restart rebuilds. */
+/** Returns true for the WAL index, which a restart rebuilds. */
 function isIndex(name: string): boolean {
   return name.endsWith("-shm");
 }

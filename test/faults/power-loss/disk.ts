@@ -5,28 +5,28 @@ import type { JournalRecord } from "./journal.ts";
 type Change = Extract<JournalRecord, { kind: "write" | "truncate" }>;
 type Entry = { readonly name: string; readonly file: DiskFile | undefined };
 
-/** The remains of the writes since the last sync of a file. */
+/** Which writes since the last sync of a file survive. */
 export type Survival = "nothing" | "everything" | "some writes" | "some sectors";
 
 const SECTOR = 512;
 
-/** The files as a power loss would leave them, by name. */
+/** Files by name, as a power loss would leave them. */
 export type Image = ReadonlyMap<string, Buffer>;
 
 /**
- * A disk with a cache that loses power. The model:
+ * A disk with a write cache that loses power. The model:
  *
- * - The contents at the last sync (fsync, fdatasync) are there.
- * - Of the writes and truncations since, any part may be: none, all, some, or some sectors of 512
- *   bytes of some. Order within the cache means nothing. A hole reads as zeros.
- * - Names (files made, removed, renamed) become durable with a sync of the folder alone, not with a
- *   sync of the file, which is stricter than ext4, XFS and btrfs are. Without one, the changes up to
- *   some point are there, in order, as a journaling file system keeps them.
+ * - The contents at the last sync (fsync, fdatasync) survive.
+ * - Of the writes and truncations since then, any part may survive: none, all, some, or some 512-byte sectors of some.
+ *   The cache keeps no order. A hole reads as zeros.
+ * - Names (files created, removed, renamed) become durable only with a sync of the folder, not of the file. This is
+ *   stricter than ext4, XFS and btrfs. Without a sync, a prefix of the changes survives, as in a journaling file
+ *   system.
  */
 export class Disk {
   readonly #inodes = new Map<bigint, DiskFile>();
   readonly #durable = new Map<string, DiskFile>();
-  /** Changes of names since the folder was synced. */
+  /** Changes of names since the last sync of the folder. */
   #names: Entry[] = [];
 
   apply(record: JournalRecord): void {
@@ -58,17 +58,17 @@ export class Disk {
     }
   }
 
-  /** The names of files that have changes no sync has made durable. */
+  /** Returns the names of files with unsynced changes. */
   unsynced(): string[] {
     return [...this.#now()].filter(([, file]) => file.unsynced.length > 0).map(([name]) => name);
   }
 
-  /** The files as the running system sees them. */
+  /** Returns the files as the running system sees them. */
   current(): Image {
     return new Map([...this.#now()].map(([name, file]) => [name, file.image(() => true)]));
   }
 
-  /** The files after a power loss at this moment. */
+  /** Returns the files after a power loss at this moment. */
   afterPowerLoss(random: Random): Image {
     const names = new Map(this.#durable);
     const kept = random.below(this.#names.length + 1);
@@ -84,7 +84,7 @@ export class Disk {
 
   #open(inode: bigint, name: string): void {
     const known = this.#inodes.get(inode);
-    // The number of a file that is gone may be given to a new one.
+    // The kernel may reuse the inode number of a removed file.
     if (known !== undefined && this.#now().get(name) === known) return;
     const file = new DiskFile();
     this.#inodes.set(inode, file);
@@ -98,7 +98,7 @@ export class Disk {
   }
 }
 
-/** Whether the bytes of a change from one offset to another reached the disk; a truncation has none. */
+/** Decides whether the bytes of a change from one offset to another reached the disk. A truncation has none. */
 type Survives = (change: Change, sector: number) => boolean;
 
 class DiskFile {

@@ -5,7 +5,7 @@ import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import type { Image } from "./disk.ts";
 import type { Delivery } from "./run.ts";
 
-/** Everything that had happened when the power failed. */
+/** All events before the power loss. */
 export interface Known {
   /** Answered with 2xx. */
   readonly acknowledged: readonly Delivery[];
@@ -26,7 +26,7 @@ export async function examine(image: Image, known: Known, scratch: string): Prom
   const folder = mkdtempSync(join(scratch, "image-"));
   try {
     for (const [name, bytes] of image) {
-      // The first process that opens the file rebuilds the index of the log (-shm).
+      // The first process that opens the file rebuilds the WAL index (-shm).
       if (!name.endsWith("-shm")) writeFileSync(join(folder, name), bytes);
     }
     const file = join(folder, "bot.db");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** A system call, in the kernel's order, as journal.c writes it. */
+/** A system call as journal.c writes it, in the kernel's order. */
 export type JournalRecord =
   | { readonly kind: "opened"; readonly inode: bigint; readonly name: string }
   | {
@@ -14,14 +14,14 @@ export type JournalRecord =
   | { readonly kind: "sync folder" }
   | { readonly kind: "unlink"; readonly name: string }
   | { readonly kind: "rename"; readonly from: string; readonly to: string }
-  /** An HTTP answer is about to be sent to this port. */
+  /** An HTTP response is about to be sent to this port. */
   | { readonly kind: "answer"; readonly port: number; readonly status: number }
-  /** A POST to the API is about to be sent to the platform. */
+  /** A POST is about to be sent to the platform's API. */
   | { readonly kind: "request"; readonly text: string };
 
 const HEAD_BYTES = 24;
 
-/** Reads a journal. Skips a last record that its process did not finish. */
+/** Parses a journal. Skips an incomplete last record. */
 export function readJournal(file: string): JournalRecord[] {
   const bytes = readFileSync(file);
   const records: JournalRecord[] = [];

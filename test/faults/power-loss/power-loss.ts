@@ -19,13 +19,13 @@ const sizes: Readonly<Record<ScenarioRun["size"], Load & { runs: number; cuts: n
   },
 };
 
-/** The power fails under load. A sync comes before each answer and each reply, so nothing is forgotten. */
+/** Cuts the power under load. The inbox syncs before each response and each reply, so no event is lost. */
 export const powerLoss: Scenario = {
   name: "power loss: writes not fsynced are dropped",
   run: (options) => withJournal(options, undefined, judge),
 };
 
-/** The same with SQLite set to less than FULL must lose events; otherwise the proof above could not fail. */
+/** Runs SQLite below FULL, which must lose events. Otherwise the scenario above could not fail. */
 export function powerLossControl(synchronous: "OFF" | "NORMAL"): Scenario {
   return {
     name: `power loss, control: synchronous=${synchronous} loses acknowledged events`,
@@ -66,7 +66,7 @@ async function withJournal(
     const all: Findings[] = [];
     for (let n = 1; n <= runs; n++) {
       const weaker = synchronous === undefined ? {} : { synchronous };
-      // A folder for each run, because the journals of each have the same names.
+      // One folder per run, because all journals have the same names.
       const folder = mkdtempSync(join(scratch, "run-"));
       const lives = await runUnderLoad({ ...load, ...weaker, random, scratch: folder, shim });
       const findings = await cutPower(lives, { cuts, random, scratch: folder });

@@ -8,11 +8,11 @@ import { type JournalRecord, readJournal } from "./journal.ts";
 
 export interface RunOptions {
   readonly deliveries: number;
-  /** Each one ends a process of the bot in the middle of its load. */
+  /** Each signal ends one process of the bot under load. */
   readonly signals: readonly NodeJS.Signals[];
   readonly random: Random;
   readonly scratch: string;
-  /** The library that keeps the journal. */
+  /** Path of the library that writes the journal. */
   readonly shim: string;
   /** A level of SQLite below FULL, for the control. */
   readonly synchronous?: string;
@@ -27,17 +27,17 @@ export interface Delivery {
 /** One process of the bot. */
 export interface Life {
   readonly records: readonly JournalRecord[];
-  /** The deliveries by local port, in order. */
+  /** Deliveries by local port, in order. */
   readonly ports: ReadonlyMap<number, readonly Delivery[]>;
-  /** Deliveries that were answered. */
+  /** Number of answered deliveries. */
   readonly answers: number;
-  /** Folder with a copy of the files as the kernel had them in the end. */
+  /** Folder with a copy of the final files as the kernel saw them. */
   readonly files: string;
 }
 
 export interface Journals {
   readonly lives: readonly Life[];
-  /** The id of the event that each reply answers. */
+  /** Event id by text of the reply. */
   readonly repliesTo: ReadonlyMap<string, string>;
   readonly violations: readonly string[];
 }
@@ -45,17 +45,17 @@ export interface Journals {
 const CONNECTIONS = 16;
 const MAX_BATCH = 3;
 
-/** In ms. A bot that has not replied to everything by then hangs. */
+/** In ms. A bot that has not sent all replies by then hangs. */
 const REPLIES_TIMEOUT_MS = 60_000;
 
-/** Drives a bot through several lives under load, and keeps the journals of its system calls. */
+/** Runs a bot through several processes under load, and keeps the journals of its system calls. */
 export async function runUnderLoad(options: RunOptions): Promise<Journals> {
   const { synchronous, shim } = options;
   const world = await World.start({
     deliveries: "driver",
     folder: realpathSync(mkdtempSync(join(options.scratch, "inbox-"))),
     settings: { answers: 1, ...(synchronous === undefined ? {} : { synchronous }) },
-    // With io_uring the library would miss calls.
+    // The library does not see calls through io_uring.
     env: { DELIVERY: "webhook", LD_PRELOAD: shim, UV_USE_IO_URING: "0" },
   });
   try {
@@ -84,7 +84,7 @@ async function runLives(world: World, options: RunOptions): Promise<Life[]> {
     const sent = await send(`${bot.url}/webhook`, world.platform.webhookSecret, queue, enough);
     queue = sent.left;
     if (signal === undefined) {
-      // The last process is stopped in peace.
+      // The last process stops gracefully.
       const done = await ledger.waitSaid(ledger.written.length, REPLIES_TIMEOUT_MS);
       if (!done) world.violations.push(`${ledger.said} of ${ledger.written.length} replies`);
       await world.stop(bot);
@@ -107,7 +107,7 @@ function writeDeliveries({ ledger, platform }: World, count: number, random: Ran
   });
 }
 
-/** Sends over several connections until nothing is left or the process is gone. */
+/** Sends over several connections until all deliveries are sent or the process ends. */
 async function send(
   url: string,
   secret: string,

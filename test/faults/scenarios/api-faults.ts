@@ -5,10 +5,10 @@ import type { Scenario } from "../scenario.ts";
 const RATE = 0.3;
 const PEOPLE = 500;
 
-/** Events at once. More would only wait. */
+/** Concurrent events. More would only wait. */
 const SLICE = { small: 150, large: 4_000 } as const;
 
-/** Failures of 30 % of all calls: bad answers, or none after the work was done. */
+/** Makes 30 % of all calls fail, with error responses or with no response after the call took effect. */
 export const apiFaults: Scenario = onOneBot({
   name: "API: 429, 500, 503, or a reset after the 201, on 30 % of all calls",
   counted: "slices of events",
@@ -28,7 +28,7 @@ export const apiFaults: Scenario = onOneBot({
 class ApiFaults implements Attack {
   readonly #stage: Stage;
   readonly #figures: Record<string, number> = { calls: 0 };
-  /** Answers of 500 by lane. They may be the request's own fault, so they count as attempts. */
+  /** 500 responses per lane. The request itself may cause them, so they count as attempts. */
   readonly #errors = new Map<string, number>();
 
   constructor(stage: Stage) {
@@ -47,7 +47,7 @@ class ApiFaults implements Attack {
     await world.settle();
   }
 
-  /** Outages burn no attempts: a lane has no more retries than answers of 500. */
+  /** Outages use no attempts. A lane has no more retries than 500 responses. */
   judge({ stored, written }: Observed) {
     const lanes = new Map(written.map(({ id, lane }) => [id, lane]));
     const retries = new Map<string, number>();

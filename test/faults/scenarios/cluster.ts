@@ -10,14 +10,14 @@ import { World, type WorldOptions } from "../driver/world.ts";
 import { Random } from "../random.ts";
 import type { Scenario, ScenarioRun, Size } from "../scenario.ts";
 
-/** A fault of bots that are at work. */
+/** A fault inflicted on bots under load. */
 export type LoadedFault<S extends Store> = Fault<S> & {
   readonly settings?: Partial<BotSettings>;
-  /** People who write meanwhile. Default the usual ones; `none` where the fault writes by itself. */
+  /** Load during the fault. Default: the usual one. `none` if the fault writes messages itself. */
   readonly load?: ((size: Size) => Pick<LoadOptions, "people" | "behaviours">) | "none";
 };
 
-/** A fault of bots that share an inbox in PostgreSQL. */
+/** A fault of bots that share a PostgreSQL inbox. */
 export type ClusterFault<S extends PostgresStore = ServerStore> = LoadedFault<S>;
 
 export type ClusterStage<S extends PostgresStore = ServerStore> = Stage<S>;
@@ -25,19 +25,19 @@ export type ClusterStage<S extends PostgresStore = ServerStore> = Stage<S>;
 /** In ms, between two messages. Small runs share the machine. */
 const PAUSE_MS: Readonly<Record<Size, number>> = { small: 15, large: 4 };
 
-/** In ms. For some answers, which a fault may prevent. */
+/** In ms. Wait for some answers, which a fault may prevent. */
 export const ANSWERS_TIMEOUT_MS = 3_000;
 
 export const LEASE_MS = 1_500;
 export const DATABASE_TIMEOUT_MS = 1_000;
 
-/** Settings of bots that notice soon that an instance, or the database, is away. */
+/** Short timeouts, so that bots soon detect a lost instance or database. */
 export const short: Partial<BotSettings> = {
   leaseMs: LEASE_MS,
   databaseTimeoutMs: DATABASE_TIMEOUT_MS,
 };
 
-/** Faults of three instances, one after the other on one cluster, as a scenario. */
+/** Builds a scenario that inflicts the faults one by one on a cluster of three instances. */
 export function onCluster(
   name: string,
   faults: readonly ClusterFault[],
@@ -53,9 +53,9 @@ export function onCluster(
 }
 
 /**
- * People write while the fault is inflicted.
+ * Keeps a load of messages running during the fault.
  *
- * @param current settings of the bots from the fault before
+ * @param current settings of the bots from the previous fault
  */
 export function underLoad<S extends Store>(
   { settings, load: writers = () => ({}), ...fault }: LoadedFault<S>,
@@ -66,7 +66,7 @@ export function underLoad<S extends Store>(
     if (settings !== undefined && settings !== current) await world.restart(settings);
     const attack = await fault.begin(stage);
     if (writers === "none") return attack;
-    // Its choices are its own, because it writes as fast as the bots answer.
+    // A separate random source, because the load depends on how fast the bots answer.
     const own = new Random(random.below(2 ** 31));
     const pauseMs = () => PAUSE_MS[size];
     const load = new Load({ ledger: world.ledger, random: own, pauseMs, ...writers(size) });
@@ -85,12 +85,12 @@ export function underLoad<S extends Store>(
 }
 
 interface InstanceKills extends Pick<ClusterFault<PostgresStore>, "name" | "times" | "load"> {
-  /** Answers between two kills, at most. */
+  /** Maximum of answers between two kills. */
   readonly answersPerLife: Readonly<Record<Size, number>>;
   /**
-   * Checks beyond those of every scenario.
+   * Runs checks in addition to those of every scenario.
    *
-   * @param started of `performance.now`, when the load began
+   * @param started `performance.now` at the start of the load
    */
   readonly judge?: (
     stage: ClusterStage<PostgresStore>,
@@ -99,7 +99,7 @@ interface InstanceKills extends Pick<ClusterFault<PostgresStore>, "name" | "time
   ) => Promise<Judgement>;
 }
 
-/** Kills instances with SIGKILL, one after the other, while messages come and are answered. */
+/** Kills instances with SIGKILL one by one under load. */
 export function killInstances({
   answersPerLife,
   judge,
@@ -114,7 +114,7 @@ export function killInstances({
         const place = random.below(world.bots.length);
         const bot = world.bots[place];
         if (bot === undefined) return;
-        // In the middle of an answer: the platform has it and has not replied yet.
+        // In the middle of an answer: the platform has accepted the message and has not responded yet.
         const after = random.below(answersPerLife[size]);
         const ignore = world.ledger.onSaid(after, () => bot.signal("SIGKILL"));
         await world.waitForMore(after + 1, ANSWERS_TIMEOUT_MS);
@@ -122,10 +122,10 @@ export function killInstances({
         if (bot.killed) midAnswer += 1;
         await world.kill(bot, `after kill ${time}`);
         const next = world.spawn({}, place);
-        // Some are killed before they are ready.
+        // Some bots die before they are ready.
         if (random.chance(0.9)) await next.ready;
       },
-      /** A bot that starts ends by itself when the next fault takes the database away. */
+      /** A starting bot would exit when the next fault takes the database away. */
       async end() {
         await Promise.all(world.bots.map(({ ready }) => ready));
       },

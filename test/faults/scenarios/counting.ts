@@ -9,15 +9,15 @@ import { Kills } from "./kills.ts";
 
 const NAME = "kill -9 under load of a bot that counts in its state";
 
-/** Few in a small run, so that they have more than one answer each. */
+/** Few in a small run, so that each user gets several answers. */
 const PEOPLE: Readonly<Record<Size, number>> = { small: 20, large: 200 };
 
-/** A tenth counts in the state of a group, too, which other conversations change at the same time. */
+/** A tenth also counts in a group's state, which other conversations write concurrently. */
 const behaviours: readonly Behaviour[] = [...Array<Behaviour>(9).fill("count"), "tally"];
 
 const world = { settings: { answers: 1 } } as const;
 
-/** The answers of each conversation are 1, 2, 3 and so on, however often the one bot dies. */
+/** The answers of each conversation are 1, 2, 3 and so on, no matter how often the bot dies. */
 export const counting: Scenario = onOneBot({
   ...{ name: NAME, counted: "kills", times: { small: 5, large: 100 }, world },
   begin: (stage): Attack => {
@@ -34,7 +34,7 @@ export const counting: Scenario = onOneBot({
   },
 });
 
-/** The same with three instances that die in turn. */
+/** Counts with three instances that die in turn. */
 export const clusterCounting: Scenario = onCluster(
   `postgres, three instances: ${NAME}`,
   [

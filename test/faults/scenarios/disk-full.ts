@@ -13,8 +13,8 @@ const NOTE = "x".repeat(150);
 const DELIVERY_TIMEOUT_MS = 15_000;
 
 /**
- * The disk fills up under load and is freed again, while one bot runs all the time. Every second time a small file
- * system is filled to the last byte, where one can be mounted. Otherwise the file may not grow.
+ * Fills the disk under load and frees it again while one bot keeps running. Every second time fills a small file system
+ * to the last byte if one can be mounted. Otherwise the database file may not grow.
  */
 export const diskFull: Scenario = {
   name: "disk full, then freed, under load",
@@ -41,11 +41,11 @@ export class FullDisk implements Attack {
   readonly #disk: SmallDisk | undefined;
   readonly #isReal: (time: number) => boolean;
   #real = 0;
-  /** In ms. From the moment with free space until a delivery was stored. */
+  /** In ms. From freeing the space until a delivery was stored. */
   readonly #recoveryMs: number[] = [];
   #refused = 0;
 
-  /** @param isReal chooses the times at which the disk is filled. At the others the file may not grow. */
+  /** @param isReal chooses the rounds that fill the real disk. In the others the file may not grow. */
   constructor(stage: Stage, disk: SmallDisk | undefined, isReal: (time: number) => boolean) {
     this.#stage = stage;
     this.#disk = disk;
@@ -67,7 +67,7 @@ export class FullDisk implements Attack {
     if (disk === undefined) bot?.order({ disk: "full" });
     else disk.fill();
     await this.#waitRefused(time);
-    // Handlers meet the full disk as well, some of them later.
+    // Handlers hit the full disk as well, some of them later.
     await wait(random.below(500));
     await world.checkAcknowledged(`while the disk was full, time ${time}`);
     const freed = performance.now();
@@ -79,7 +79,7 @@ export class FullDisk implements Attack {
     else world.violations.push(`nothing was stored after the disk was freed, time ${time}`);
   }
 
-  /** A full disk is not the event's fault. */
+  /** A full disk must not use an event's attempts. */
   judge({ stored }: Observed): Judgement {
     const violations = stored
       .filter(({ attempts }) => attempts > 1)
@@ -112,7 +112,7 @@ export class FullDisk implements Attack {
     if (!(await refused)) this.#stage.world.violations.push(`the disk was not full, time ${time}`);
   }
 
-  /** Waits for a delivery that fits. False when none comes in time. */
+  /** Waits for a matching delivery. Resolves to false on timeout. */
   async #nextDelivery(fits: (entry: DeliveryEntry) => boolean): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => resolve(false), DELIVERY_TIMEOUT_MS);

@@ -6,23 +6,23 @@ import type { Scenario } from "../scenario.ts";
 /** Deliveries of each event. */
 const COPIES = 20;
 
-/** Events that are mixed with each other, and with copies that earlier slices held back. */
+/** Events shuffled together, along with copies that earlier slices held back. */
 const SLICE = 250;
 
-/** This share of the copies comes a slice or more later. */
+/** Share of the copies that come a slice or more later. */
 const HELD_BACK = 0.1;
 
 const MAX_BATCH = 20;
 const CONNECTIONS = 8;
 
-/** Every event twenty times, in any order and any batch, while polling reads the same events. */
+/** Delivers every event twenty times, in random order and batches, while polling reads the same events. */
 export const duplicates: Scenario = onOneBot({
   name: "duplicates x 20, shuffled, webhook and poll overlapping",
   counted: "slices of events",
   times: { small: 2, large: 200 },
   world: {
     deliveries: "driver",
-    // Nothing fails here, so a second run could only be a second claim.
+    // Without faults, a second run could only come from a second claim.
     settings: { answers: 1, requestTimeoutMs: 10_000 },
     env: { AUDIT_INTERVAL_MS: "2000", POLL_INTERVAL_MS: "100", CONCURRENCY: "32" },
   },

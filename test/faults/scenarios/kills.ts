@@ -3,7 +3,7 @@ import type { Behaviour } from "../bot/behaviours.ts";
 import { type Attack, type Judgement, onOneBot, type Stage } from "../driver/fault.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Messages per life of the bot. */
+/** Messages per process of the bot. */
 const SHARE = { small: 50, large: 100 } as const;
 
 /** In ms, from the first answer. */
@@ -12,7 +12,7 @@ const MAX_LIFE_MS = { small: 400, large: 1_500 } as const;
 /** In ms. For the first answer on a busy machine. */
 const START_TIMEOUT_MS = 3_000;
 
-/** Kill -9 at random moments while messages come and are answered, two answers each. */
+/** Kills the bot with SIGKILL at random moments under load, with two answers per message. */
 export const kills: Scenario = onOneBot({
   name: "kill -9 at random moments under load, two answers per event",
   counted: "kills",
@@ -25,11 +25,11 @@ export const kills: Scenario = onOneBot({
 
 export interface Writers {
   readonly people: number;
-  /** Chooses what a message asks of the bot. */
+  /** Chooses the behaviour of the next message. */
   readonly choose: () => Behaviour;
 }
 
-/** One bot on SQLite that dies again and again while people write to it. */
+/** One bot on SQLite that dies repeatedly under load. */
 export class Kills implements Attack {
   readonly #stage: Stage;
   readonly #writers: Writers;
@@ -40,7 +40,7 @@ export class Kills implements Attack {
     this.#writers = writers;
   }
 
-  /** One life of the bot. Some of its messages wait for it, some come while it works. */
+  /** Runs one process of the bot. Some of its messages wait for it, some arrive while it works. */
   async once(time: number): Promise<void> {
     const { world, random, size } = this.#stage;
     const { people, choose } = this.#writers;
@@ -52,9 +52,9 @@ export class Kills implements Attack {
     };
     write(random.below(left));
     const bot = world.spawn();
-    // In the middle of an answer: the platform has it and has not replied yet.
+    // In the middle of an answer: the platform has accepted the message and has not responded yet.
     const ignore = world.ledger.onSaid(random.below(SHARE[size]), () => bot.signal("SIGKILL"));
-    // Some bots die before they are ready, while they recover from the death before.
+    // Some bots die before they are ready, while they recover from the previous kill.
     if (random.chance(0.05)) await wait(random.below(300));
     else if ((await bot.ready) !== undefined) {
       write(left / 2);

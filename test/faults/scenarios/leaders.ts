@@ -6,20 +6,20 @@ import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
 
 const TERMS: Readonly<Record<Size, number>> = { small: 25, large: 5_000 };
 
-/** One leader in so many loses the database instead of resigning, and must distrust itself in time. */
+/** One leader in this many loses the database instead of resigning, and must give up its trust in time. */
 const CUT_OFF_EVERY: Readonly<Record<Size, number>> = { small: 10, large: 50 };
 
 const CANDIDATES = 5;
 
-/** In ms. Long enough for an answer on a busy machine. */
+/** In ms. Long enough for a response on a busy machine. */
 const LEASE_MS = 2_000;
 
-/** In ms. Without a new term for so long, the election is stuck. */
+/** In ms. After this time without a new term, the election is stuck. */
 const STUCK_MS = 40_000;
 
 const SCHEMA = "leaders";
 
-/** One leader after the other resigns or is cut off. Each one writes once more after its term. */
+/** Leaders resign or are cut off one after another. Each tries one more write after its term. */
 export const leaderChurn: Scenario = {
   name: "postgres, five instances: leader churn, leaders that are cut off among them",
   async run({ size, scale = 1, progress }: ScenarioRun): Promise<Outcome> {
@@ -48,7 +48,7 @@ export const leaderChurn: Scenario = {
   },
 };
 
-/** Watches the trusted leaders, and decides their fate. */
+/** Tracks the trusted leaders, and decides their fate. */
 class Terms implements LeaderWatch {
   readonly violations: string[] = [];
   begun = 0;
@@ -85,7 +85,7 @@ class Terms implements LeaderWatch {
     if (!moved) this.#refused += 1;
   }
 
-  /** Resolves after that many terms, when no new ones come, or when a promise is broken. */
+  /** Resolves after that many terms, when no new term comes, or when a promise is broken. */
   async waitFor(terms: number, progress: (line: string) => void): Promise<void> {
     let before = 0;
     let since = performance.now();
@@ -102,7 +102,7 @@ class Terms implements LeaderWatch {
     }
   }
 
-  /** Without refused moves nothing is shown: no former leader has tried to move the cursor. */
+  /** Without refused moves the test proves nothing, because no former leader tried to move the cursor. */
   requireLateMoves(): void {
     if (this.#refused === 0) this.violations.push("nothing was tried: no late move was refused");
   }

@@ -8,15 +8,18 @@ import type { Scenario } from "../scenario.ts";
 /** Events per poisoned event. */
 const SLICE = 100;
 
-/** Each attempt of a blocking event is a restart. An event beside it may lose two runs, and one to a slow machine. */
+/**
+ * Each attempt of a blocking event costs a restart. An event beside it may lose two runs, and one more to a slow
+ * machine.
+ */
 const MAX_ATTEMPTS = 5;
 
-/** Enough for each kind in the small size; `block` is rare because each attempt costs a restart. */
+/** Enough of each kind in the small size. `block` is rare because each attempt costs a restart. */
 const kinds: readonly Behaviour[] = ["block", "throw", "hang", "throw"];
 
 const PEOPLE = 300;
 
-/** Handlers that throw, never settle, or block the event loop, among many that do neither. */
+/** Mixes handlers that throw, never settle, or block the event loop among many good ones. */
 export const poison: Scenario = onOneBot({
   name: "poison: throws, never settles, blocks the loop, 1 % of the events",
   counted: "poisoned events",
@@ -42,7 +45,7 @@ class Poison implements Attack {
     this.#supervisor = new Supervisor(stage.world);
   }
 
-  /** Poison among good events. The events behind it must get through as well. */
+  /** Mixes poison into good events. The events behind it must be handled as well. */
   async once(time: number): Promise<void> {
     const { world, random } = this.#stage;
     const at = random.below(SLICE);
@@ -59,14 +62,14 @@ class Poison implements Attack {
   async end(): Promise<void> {
     const { world } = this.#stage;
     const { block = 0 } = this.#counts;
-    // A blocked process dies once per attempt. A slow machine looks alike.
+    // A blocked process dies once per attempt. A slow machine looks the same.
     const most = 2 * block * (MAX_ATTEMPTS + 1) + 20;
     await world.settle(() => this.#supervisor.kills <= most);
     await this.close();
     if (this.#supervisor.kills > most) world.violations.push("restarts do not end the poison");
   }
 
-  /** Poison ends within its attempts. There may be one more claim, to bury the event. */
+  /** Poison ends within its attempts. One more claim may be needed to mark the event as dead. */
   judge({ written, stored }: Observed) {
     const counts = countRuns(this.#stage.world.runs());
     const violations = written.flatMap(({ id, text, ends }) => {

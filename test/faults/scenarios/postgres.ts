@@ -17,12 +17,12 @@ import {
   short,
 } from "./cluster.ts";
 
-/** In ms. After the database is back. */
+/** In ms, after the database is back. */
 const RECOVERY_TIMEOUT_MS = 20_000;
 
 const HOUR_MS = 3_600_000;
 
-/** The clock of one instance is set by an hour, forwards or back, and right again. */
+/** Moves one instance's clock by an hour, forwards or back, and then corrects it. */
 const clocks: ClusterFault = {
   name: "the clock of an instance jumps by ±1 h under load",
   counted: "clock jumps",
@@ -32,7 +32,7 @@ const clocks: ClusterFault = {
 
 class Jumps implements Attack {
   readonly #stage: ClusterStage;
-  /** Deliveries that seemed too old or too new to a bot. */
+  /** Deliveries that a bot refused as too old or too new. */
   #refused = 0;
 
   constructor(stage: ClusterStage) {
@@ -46,20 +46,20 @@ class Jumps implements Attack {
     const { world, random } = this.#stage;
     const place = random.below(world.bots.length);
     const clockOffsetMs = random.pick([HOUR_MS, -HOUR_MS]);
-    // One clock is right at any time, because deliveries carry the time of day.
+    // One clock is always right, because deliveries carry the time of day.
     if (time % 5 !== 2) {
       world.bots[place]?.order({ clockOffsetMs });
       await world.waitForMore(20 + random.below(20), ANSWERS_TIMEOUT_MS);
       world.bots[place]?.order({ clockOffsetMs: 0 });
     } else {
-      // A bot takes its first time from the system.
+      // A bot takes its initial time from the system.
       await this.#restart(place, clockOffsetMs);
       await world.waitForMore(20, ANSWERS_TIMEOUT_MS);
       await this.#restart(place, 0);
     }
   }
 
-  /** No process was killed or frozen, so nothing may run twice. */
+  /** No process was killed or frozen, so no event may run twice. */
   async end(): Promise<void> {
     const { world } = this.#stage;
     await world.settle();
@@ -82,14 +82,13 @@ class Jumps implements Attack {
   }
 }
 
-/** Kill -9 of one after the other while messages come and are answered. */
 const kills = killInstances({
   name: "kill -9 of instances under load",
   times: { small: 2, large: 100 },
   answersPerLife: { small: 60, large: 60 },
 });
 
-/** SIGSTOP for 1 to 3 leases, then SIGCONT: the process continues as if no time had passed. */
+/** Sends SIGSTOP for 1 to 3 leases, then SIGCONT. The process continues as if no time had passed. */
 export const freezes: ClusterFault<PostgresStore> = {
   name: "SIGSTOP of instances for 1 to 3 leases under load",
   counted: "times frozen",
@@ -100,7 +99,7 @@ export const freezes: ClusterFault<PostgresStore> = {
 
 class Freezes implements Attack {
   readonly #stage: ClusterStage<PostgresStore>;
-  /** How often each text may be repeated: its process was frozen between intent and outcome. */
+  /** Allowed repetitions of each text whose process was frozen between intent and outcome. */
   readonly #unfinished = new Map<string, number>();
 
   constructor(stage: ClusterStage<PostgresStore>) {
@@ -143,7 +142,7 @@ class Freezes implements Attack {
   }
 }
 
-/** The server stops, every second time as if it had crashed, and comes back. */
+/** Stops and restarts the server. Every second stop is a crash. */
 const restarts = outage({
   name: "restart of the database, fast and immediate, under load",
   counted: "restarts of the database",
@@ -155,7 +154,7 @@ const restarts = outage({
   },
 });
 
-/** Connections stay, and nothing passes them. New ones work after a while. */
+/** Freezes the connections. New ones work after a while. */
 const halfOpen = outage({
   name: "connections to the database go half-open under load",
   counted: "times half-open",
@@ -168,7 +167,7 @@ const halfOpen = outage({
   },
 });
 
-/** The server ends every connection of the bots at once. */
+/** Terminates all connections of the bots at once. */
 const terminations = outage({
   name: "all connections terminated under load",
   counted: "times terminated",
@@ -179,7 +178,7 @@ const terminations = outage({
   },
 });
 
-/** The database is away for a while, again and again. */
+/** Takes the database away for a while, repeatedly. */
 function outage({
   strike,
   ...fault
@@ -188,7 +187,7 @@ function outage({
 }): ClusterFault {
   const begin = (stage: ClusterStage): Attack => {
     const { world } = stage;
-    /** In ms. From the end of each outage until an answer was said. */
+    /** In ms. From the end of each outage until the next answer. */
     const recoveryMs: number[] = [];
     return {
       async once(time) {
@@ -211,10 +210,10 @@ function outage({
   return { ...fault, settings: short, begin };
 }
 
-/** The clocks come first, because only they forbid a second run. */
+/** Clocks come first, because only that fault forbids a second run. */
 const faults = [clocks, kills, freezes, restarts, halfOpen, terminations];
 
-/** Each fault on a cluster of its own. */
+/** Each fault on its own cluster. */
 export const clusterScenarios: readonly Scenario[] = faults.map((fault) =>
   onCluster(`postgres, three instances: ${fault.name}`, [fault]),
 );

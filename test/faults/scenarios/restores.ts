@@ -11,13 +11,13 @@ import { Load } from "../driver/load.ts";
 import { COMPILE_CACHE, type World } from "../driver/world.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Few, so that several messages of a conversation are on either side of a backup. */
+/** Few, so that each conversation has messages before and after a backup. */
 const PEOPLE = 6;
 
-/** In ms, at most. Half of it is the average. */
+/** In ms, at most. The average is half. */
 const MAX_PAUSE_MS = 120;
 
-/** In ms. A bot that is ready reads the log in far less, unless the machine is busy. */
+/** In ms. A ready bot reads the event log much faster, unless the machine is busy. */
 const LOG_TIMEOUT_MS = 20_000;
 
 const mixture: readonly Behaviour[] = [
@@ -30,13 +30,13 @@ const mixture: readonly Behaviour[] = [
   "answer",
 ];
 
-/** Backups under load, then kill -9, the folder deleted, and the backup restored into another one. */
+/** Takes backups under load, then kills the bot, deletes the folder and restores the backup into another one. */
 export const restores: Scenario = restoresWith(
   "backup under load, kill -9 some time later, restored into another folder",
   "by the command",
 );
 
-/** @param way `by hand` copies the file, so that the inbox does not know about the restore */
+/** @param way `by hand` copies the file, so that the inbox has no record of the restore */
 export function restoresWith(name: string, way: "by the command" | "by hand"): Scenario {
   return onOneBot({
     ...{ name, counted: "restores", times: { small: 2, large: 60 } },
@@ -54,7 +54,7 @@ class Restores implements Attack {
     this.#way = way;
   }
 
-  /** One life of a bot and of its disk. */
+  /** Runs one process of a bot until its disk is lost. */
   async once(time: number): Promise<void> {
     const { world, random } = this.#stage;
     const { ledger, store, scratch } = world;
@@ -68,7 +68,7 @@ class Restores implements Attack {
     await serviceBot(world, "inbox", "backup", backup, "--json");
     const said = ledger.said;
     await wait(random.below(600));
-    // In the middle of an answer, most often.
+    // Mostly in the middle of an answer.
     const ignore = ledger.onSaid(random.below(10), () => bot.signal("SIGKILL"));
     await Promise.race([bot.exited, wait(1_000)]);
     ignore();
@@ -88,7 +88,7 @@ class Restores implements Attack {
   }
 }
 
-/** Waits for the event log to bring back the events that the last disk took along. */
+/** Waits until the bot has read the lost events from the event log. */
 async function waitForLog({ store }: World, acknowledged: readonly string[]): Promise<void> {
   const end = performance.now() + LOG_TIMEOUT_MS;
   while (performance.now() < end && (await store.missing(acknowledged)).length > 0) await wait(50);

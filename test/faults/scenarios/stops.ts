@@ -11,7 +11,7 @@ const GRACE_MS = 300;
 /** In ms. Aborted handlers get a second after the grace period, and closing takes a moment. */
 const MAX_STOP_MS = GRACE_MS + 1_000 + 2_000;
 
-/** SIGTERM at random moments under load. Some handlers outlast the grace period. */
+/** Sends SIGTERM at random moments under load. Some handlers outlast the grace period. */
 export const stops: Scenario = onOneBot({
   name: "SIGTERM under load",
   counted: "stops",
@@ -38,13 +38,13 @@ export class Stops implements Attack {
     await wait(random.below(400));
     const started = performance.now();
     const stopped = world.stop(bot);
-    // Deliveries go on while the bot stops.
+    // Deliveries continue while the bot stops.
     this.#write(EVENTS_PER_STOP - before);
     await stopped;
     this.#tookMs.push(performance.now() - started);
   }
 
-  /** No handler failed. A run that a stop breaks off must not count as an attempt. */
+  /** No handler failed. A run that a stop interrupts must not count as an attempt. */
   judge({ stored }: Observed): Judgement {
     const worst = Math.max(...this.#tookMs);
     const violations = stored

@@ -22,13 +22,13 @@ const NAME = "kill -9 of a bot with timers and a cron of every second";
 
 const PEOPLE = 40;
 
-/** Per life of the bots. */
+/** Per process of a bot. */
 const REMINDERS = 20;
 
 /** In ms, of a timer. Those of a large run outlive several bots. */
 const MAX_DELAY_MS: Readonly<Record<Size, number>> = { small: 4_000, large: 60_000 };
 
-/** In ms, of a life and of the time without a bot. */
+/** In ms, of a process and of the downtime after it. */
 const MAX_LIFE_MS = 6_000;
 const MAX_PAUSE_MS = 4_000;
 
@@ -52,10 +52,9 @@ const fault: Pick<Fault<Store>, "name" | "counted" | "times" | "begin"> = {
   },
 };
 
-/** One bot on SQLite. */
 export const timers: Scenario = onOneBot(fault);
 
-/** Three instances, which die in turn, and sometimes at once. */
+/** Three instances, which die in turn and sometimes all at once. */
 export const clusterTimers: Scenario = onCluster(`postgres, three instances: ${NAME}`, [
   { ...fault, settings: short, load: "none" },
 ]);
@@ -65,7 +64,7 @@ class Timers implements Attack {
   readonly #reminders: Reminder[] = [];
   readonly #arrivals: Arrival[] = [];
   readonly #lives = new Map<BotProcess, { startedAt: number; from: number; to?: number }>();
-  /** People with a timer that is an hour away, by its number. */
+  /** Users by number of their timer that is an hour away. */
   readonly #far = new Map<number, string>();
   #cancelled = 0;
   #stoppedAt = 0;
@@ -75,13 +74,13 @@ class Timers implements Attack {
     stage.world.platform.onTimeline((entry) => this.#note(entry));
   }
 
-  /** Begins the lives of the bots that are up. */
+  /** Starts the lifetimes of the running bots. */
   begin(): void {
     const from = Date.now();
     for (const bot of this.#stage.world.bots) this.#lives.set(bot, { startedAt: from, from });
   }
 
-  /** Messages come while the bots live. Then one of them dies, or all, and after a pause they are back. */
+  /** Messages arrive while the bots run. Then one or all of them die, and restart after a pause. */
   async once(time: number): Promise<void> {
     const { world, random } = this.#stage;
     const lifeMs = 1_000 + random.below(MAX_LIFE_MS - 1_000);
@@ -97,12 +96,12 @@ class Timers implements Attack {
     const isOutage = time % 3 === 0;
     const places = isOutage ? [...world.bots.keys()] : [one];
     await Promise.all(places.map((place) => this.#kill(place, time)));
-    // Several seconds are missed in each outage.
+    // Each outage misses several seconds.
     if (isOutage) await wait(MAX_PAUSE_MS / 2 + random.below(MAX_PAUSE_MS / 2));
     await Promise.all(places.map((place) => this.#boot(place)));
   }
 
-  /** Waits until every timer that is not far has fired. */
+  /** Waits until every timer due within the run has fired. */
   async end(): Promise<void> {
     const { world, size } = this.#stage;
     const { ledger } = world;
@@ -113,7 +112,7 @@ class Timers implements Attack {
     this.#stoppedAt = Date.now();
   }
 
-  /** Timers answer long after the messages that follow theirs. */
+  /** A timer's answer comes long after the answers to later messages. */
   rules() {
     return { order: "any" } as const;
   }
@@ -147,7 +146,7 @@ class Timers implements Attack {
     return { figures, violations };
   }
 
-  /** Writes a message that sets a timer within the run; a tenth sets it twice under one key. */
+  /** Writes a message that sets a timer within the run. A tenth set it twice under one key. */
   #remind(): void {
     const { world, random, size } = this.#stage;
     const delayMs = 100 + random.below(MAX_DELAY_MS[size] - 100);

@@ -8,7 +8,7 @@ const faultKinds = ["the API fails", "slow platform", "webhook off", "bot frozen
 type FaultKind = (typeof faultKinds)[number];
 export const PINNED = "pinned reader";
 
-/** In seconds since the beginning of the load. */
+/** In seconds since the start of the load. */
 export interface Span {
   readonly kind: FaultKind | typeof PINNED;
   readonly from: number;
@@ -23,18 +23,18 @@ const LONGEST: Readonly<Record<FaultKind, number>> = {
   "bot frozen": 2,
 };
 
-/** In seconds, from one fault to the next. A shorter run has two of each kind. */
+/** In seconds between two faults. A shorter run has two of each kind. */
 const EVERY = 240;
 
-/** Shares of the run. The first pin is early, so that the WAL can settle after it. */
+/** Fractions of the run. The first pin is early, so that the WAL can settle after it. */
 const PINS = [0.1, 0.6];
 const PIN_SHARE = 0.04;
 const LONGEST_PIN = 300;
 
-/** In ms. How long a slow platform holds a request. */
+/** In ms. A slow platform holds a request this long. */
 const HOLD_MS = 1_500;
 
-/** Plans a run: faults one after the other between 5 and 95 % of it, and two readers that pin the WAL. */
+/** Plans a run: faults one by one between 5 and 95 % of the run, and two readers that pin the WAL. */
 export function planOf(seed: number, seconds: number): Span[] {
   const random = new Random(seed);
   const pins = PINS.map((share): Span => {
@@ -71,7 +71,7 @@ export async function inflictBadLuck(
   await Promise.all(spans.map(run));
 }
 
-/** Inflicts one kind until `over` resolves, and mends it. */
+/** Inflicts one kind of fault until `over` resolves, then repairs it. */
 async function inflict(kind: Span["kind"], over: Promise<void>, world: World): Promise<void> {
   const { control } = world.platform;
   switch (kind) {
@@ -94,7 +94,7 @@ async function inflict(kind: Span["kind"], over: Promise<void>, world: World): P
       world.bots[0]?.thaw();
       return;
     case PINNED: {
-      // An open read transaction of another process: the WAL cannot begin anew.
+      // An open read transaction of another process keeps the WAL from being reset.
       const reader = new Sqlite(world.store.file, { readonly: true });
       reader.exec("BEGIN");
       reader.prepare("SELECT count(*) FROM sqlite_schema").get();
@@ -106,7 +106,7 @@ async function inflict(kind: Span["kind"], over: Promise<void>, world: World): P
   control.setFaults({ api: { mode: "none" }, webhook: { mode: "none" } });
 }
 
-/** Holds a share of the requests for a while, again and again: a new fault releases those of the last one. */
+/** Repeatedly holds a share of the requests. Each new fault releases the requests of the last. */
 async function holdRequests(world: World, over: Promise<void>): Promise<void> {
   let ended = false;
   const end = over.then(() => {

@@ -5,17 +5,17 @@ import type { Random } from "../random.ts";
 
 const PEOPLE = 400;
 
-/** Posts of the bot that people talk about at a time. */
+/** Posts of the bot that users discuss at a time. */
 const MAX_POSTS = 10;
 const POST_EVERY = 200;
 
 /** In percent. The rest are messages. */
 const MIX = { mention: 10, comment: 10, reply: 8, like: 8, follow: 4 } as const;
 
-/** In ms. A load that is further behind gives up its debt. */
+/** In ms. A load further behind than this skips its backlog. */
 const MAX_DEBT_MS = 1_000;
 
-/** People who make events of every type at an even rate. */
+/** Simulated users who make events of every type at an even rate. */
 export class Crowd {
   readonly #world: World;
   readonly #random: Random;
@@ -35,7 +35,7 @@ export class Crowd {
     this.#plan = plan;
   }
 
-  /** Resolves at this second of the load, or at the end of the load. */
+  /** Resolves at this second of the load, or at its end. */
   async reached(second: number): Promise<void> {
     const ms = second * 1000 - (performance.now() - this.#began);
     await wait(Math.max(0, ms), undefined, { signal: this.#ended.signal }).catch(() => undefined);

@@ -8,7 +8,7 @@ interface DeadLetter {
   readonly error?: string | null;
 }
 
-/** A person who decides about dead letters with `service-bot inbox`, as docs/operate/overview.md describes. */
+/** An operator who decides about dead letters with `service-bot inbox`, as docs/operate/overview.md describes. */
 export class Operator {
   readonly #world: World;
   readonly decided = { discarded: 0, retried: 0, "retried with --assume": 0 };
@@ -34,7 +34,7 @@ export class Operator {
       reason,
     );
     this.decided.retried += await this.#decide(choices.get("retry"), "retry");
-    // The bot cannot know whether a reply was sent. A person looks at the platform.
+    // The bot cannot know whether a reply was sent. The operator looks at the platform.
     for (const event of choices.get("look") ?? []) {
       const fact = this.#world.ledger.hasAnswer(event.id) ? "done" : "absent";
       this.decided["retried with --assume"] += await this.#decide(

@@ -4,13 +4,12 @@ import type { World } from "../driver/world.ts";
 import { markdownTable, median } from "../report.ts";
 import { PINNED, type Span } from "./bad-luck.ts";
 
-/** State of the bot at a moment. Sizes in bytes, times in ms. */
 export interface Sample extends BotSample {
   /** In seconds since the first sample. */
   readonly at: number;
   readonly file: number;
   readonly wal: number;
-  /** Absent without /proc. */
+  /** Missing without /proc. */
   readonly descriptors?: number;
 }
 
@@ -31,18 +30,21 @@ export async function takeSample({ bots: [bot], store }: World, at: number): Pro
 interface Series {
   readonly name: string;
   readonly of: (sample: Sample) => number | undefined;
-  /** It may rise by this share of itself, or by the floor where that is more. */
+  /** Allowed rise as a fraction of the value. The floor applies if it is higher. */
   readonly share: number;
   readonly floor: number;
-  /** A part of the run counts by its lowest value (the rest after garbage collections), or by its median. */
+  /**
+   * How a part of the run is summarized: by its lowest value, which is the level after garbage collection, or its
+   * median.
+   */
   readonly by: "lowest" | "median";
-  /** A shorter run proves nothing about it. */
+  /** A shorter run proves nothing about the resource. */
   readonly fromMinutes: number;
 }
 
 const mebi = (bytes: number): number => bytes / 2 ** 20;
 
-/** V8 fills its heap first; the file is swept every ten minutes and keeps events for half an hour. */
+/** V8 fills its heap first. The file is swept every ten minutes and keeps events for half an hour. */
 const [MEMORY, FILE, OTHER] = [30, 90, 5];
 
 const WAL = "WAL, not pinned (MiB)";
@@ -74,13 +76,13 @@ const all: readonly Series[] = [
   series("delay of the event loop, 99th percentile (ms)", ({ loopP99 }) => loopP99, 0.5, 40, OTHER),
 ];
 
-/** In seconds. The WAL may take so long to shrink after a pin. */
+/** In seconds. Time for the WAL to shrink after a pin. */
 const WAL_RECOVERY = 120;
 
 /** In MiB. The inbox shrinks its WAL to this size. */
 const WAL_LIMIT = 64;
 
-/** Shorter runs have pins that are too short for the WAL to grow. */
+/** Pins of shorter runs are too short for the WAL to grow. */
 const PIN_MINUTES = 60;
 
 /** The run is cut into parts, because a single moment proves little. */
@@ -135,8 +137,8 @@ interface Point {
 }
 
 /**
- * Compares the medians of the second and the last quarter, and the trend of the second half: the median of all slopes
- * (Theil and Sen), per hour or for a shorter run in all. A fall is no leak.
+ * Compares the medians of the second and the last quarter, and the trend of the second half. The trend is the median of
+ * all slopes (Theil-Sen), per hour, or over the whole run if shorter. A fall is not a leak.
  */
 function findPlateau(points: readonly Point[], { by, floor, share }: Series, seconds: number) {
   const length = seconds / PARTS;
@@ -157,13 +159,13 @@ function findPlateau(points: readonly Point[], { by, floor, share }: Series, sec
   );
   const perHour = median(slopes) * 3600;
   const allowed = Math.max(floor, share * second);
-  // A value that is not a number has reached nothing.
+  // NaN has not reached a plateau.
   const reached = last - second <= allowed && perHour * Math.min(1, seconds / 3600) <= allowed;
   const highest = Math.max(...points.map(({ value }) => value));
   return { figures: [second, last, perHour, allowed, highest], reached };
 }
 
-/** The WAL must grow in a pin, otherwise nothing was tried, and must shrink after it. */
+/** The WAL must grow during a pin, otherwise the pin had no effect. It must shrink afterwards. */
 function judgePin({ from, to }: Span, samples: readonly Sample[]): string[] {
   const wal = (begin: number, end: number) =>
     samples.filter(({ at }) => at >= begin && at < end).map((sample) => mebi(sample.wal));

@@ -11,16 +11,16 @@ import { judgeSeries, type Sample, takeSample } from "./series.ts";
 
 export interface SoakOptions {
   readonly seed: number;
-  /** Events per second, at most: a busy machine may fall behind. */
+  /** Maximum of events per second. A busy machine may fall behind. */
   readonly rate: number;
   readonly seconds: number;
-  /** The load goes on until there were so many events. Default 0. */
+  /** The load continues until this many events. Default: 0. */
   readonly atLeast?: number;
   readonly sampleMs: number;
   readonly progress: (line: string) => void;
 }
 
-/** In ms. Shorter than by default, so that the file is swept within the run. Ids outlive an outage of the webhook. */
+/** In ms. Shorter than the defaults, so that the file is swept within the run. Ids outlive an outage of the webhook. */
 const retention = { bodiesMs: 5 * 60_000, idsMs: 15 * 60_000, deadLettersMs: 30 * 60_000 };
 
 /** In ms. For the last events after the load. */
@@ -28,7 +28,7 @@ const SETTLE_TIMEOUT_MS = 300_000;
 
 const MINUTE_MS = 60_000;
 
-/** Lets one bot work for a while, with bad luck and an operator. Each resource must reach a plateau. */
+/** Runs one bot under load for a while, with faults and an operator. Each resource must reach a plateau. */
 export async function soak(options: SoakOptions): Promise<Outcome & { readonly table: string }> {
   const { seed, rate, seconds, atLeast = 0, sampleMs, progress } = options;
   const world = await World.start({
@@ -37,7 +37,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
       ...{ answers: 1, requestTimeoutMs: 10_000, silenceMs: 20_000, retention },
       retry: { baseMs: 100, maxMs: 5_000 },
     },
-    // Few attempts, so that a hopeless event is given up within seconds.
+    // Few attempts, so that the bot gives up a hopeless event within seconds.
     env: { MAX_ATTEMPTS: "5", POLL_INTERVAL_MS: "1000", AUDIT_INTERVAL_MS: "15000" },
   });
   const operator = new Operator(world);
@@ -54,7 +54,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
     const spans = planOf(seed, seconds);
     const watching = watch();
     const happening = [crowd.run(signal), inflictBadLuck(world, spans, crowd, progress)];
-    // A sample that fails ends the run.
+    // A failed sample ends the run.
     await Promise.race([Promise.all(happening), watching]);
     await settle();
     ended.abort();
@@ -80,7 +80,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
     await world.close();
   }
 
-  /** Samples the process, and checks the acknowledged events while their ids are kept. */
+  /** Samples the process, and checks the acknowledged events while their ids are retained. */
   async function watch(): Promise<void> {
     const began = performance.now();
     while (!signal.aborted) {
@@ -90,7 +90,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
       if (samples.length % Math.ceil(MINUTE_MS / sampleMs) === 1) {
         const figures = Object.entries(sample).map(([name, value]) => `${name} ${value}`);
         progress(figures.join(", "));
-        // The deadlines of the plan are far apart in a long run, and near in a short one.
+        // The deadlines of the plan are far apart in a long run and close together in a short one.
         if (sample.deadLetters > 0) progress(await operator.round().then(String, messageOf));
       }
       await wait(sampleMs, undefined, { signal }).catch(() => undefined);
@@ -102,7 +102,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
     return world.ledger.answers >= due;
   }
 
-  /** Resolves when nothing is pending or dead, and everything is answered. */
+  /** Resolves when no event is pending or dead, and all are answered. */
   async function settle(): Promise<void> {
     const end = performance.now() + SETTLE_TIMEOUT_MS;
     while (performance.now() < end) {

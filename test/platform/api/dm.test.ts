@@ -24,7 +24,7 @@ function send(platform: Platform, conversationId: string, body: unknown) {
   return request(platform, "POST", path, { body });
 }
 
-/** The conversation of ada with the bot. */
+/** Opens a conversation between ada and the bot. Returns its id. */
 function conversation(platform: Platform, text = "hi"): string {
   return act(platform, "dm.message", { text }).conversationId ?? "";
 }

@@ -10,7 +10,7 @@ interface Content {
   readonly images: readonly Image[];
 }
 
-/** A way to write content, and to read the newest that was written. */
+/** A way to create content, and to read the newest content. */
 interface Way {
   readonly name: string;
   readonly path: string;
@@ -27,7 +27,7 @@ const ways: readonly Way[] = [
   },
 ];
 
-/** A platform on which ada has written to the bot, in c_2. */
+/** Starts a platform on which ada has written to the bot, in c_2. */
 async function run(): Promise<Platform> {
   const platform = await runPlatform();
   act(platform, "dm.message");
@@ -99,7 +99,7 @@ describe.each(ways)("$name", (way) => {
     expect(answer.status).toBe(400);
     expect(answer.body.error.code).toBe("INVALID_IMAGE_KEY");
     expect(await read(platform, way)).toEqual(before);
-    // Nothing of the request took effect: neither its keys are consumed, nor its place in the quota.
+    // The refused request had no effect: its keys are not consumed and the quota is not charged.
     const { postsPerDay, commentsPerDay, dmsPerDay } = platform.control.limits;
     expect([postsPerDay, commentsPerDay, dmsPerDay].map(({ used }) => used)).toEqual([0, 0, 0]);
     expect((await write(platform, way, { imageKeys: keys })).status).toBe(201);
@@ -124,7 +124,7 @@ describe.each(ways)("$name", (way) => {
   });
 });
 
-/** What an image of the platform decodes to. */
+/** Returns the dimensions of a served image. */
 async function sizeAt(url: string | null | undefined) {
   const served = await fetch(url ?? "");
   const { format, width, height } = await sharp(await served.arrayBuffer()).metadata();
@@ -140,7 +140,7 @@ describe("people", () => {
     const { body } = await request<{ items: Content[] }>(platform, "GET", path);
     const image = { url: expect.stringMatching(/\.png$/), width: 640, height: 480 };
     expect(body.items[0]).toMatchObject({ text: "" });
-    // No `thumbUrl` in messages (section 2).
+    // Messages have no `thumbUrl` (section 2).
     expect(body.items[0]?.images).toEqual([image, image]);
     const served = await fetch(body.items[0]?.images[1]?.url ?? "");
     expect(served.status).toBe(200);

@@ -74,7 +74,7 @@ describe.each(quotas)("$name", ({ name, write }) => {
   });
 });
 
-// Nobody writes to the bots of other apps, so that they have no messages to send.
+// The bots of other apps have no conversations, so they cannot send messages.
 test.each(quotas.filter(({ name }) => name !== "dmsPerDay"))(
   "$name is counted for each app by itself",
   async ({ name, write }) => {
@@ -162,7 +162,7 @@ describe("requestsPerMinute", () => {
     const refused = await me(platform, tokenWith(platform, "read"));
     expect(refused.status).toBe(429);
     expect(refused.body).toMatchObject({ error: { code: "RATE_LIMITED" } });
-    // 39.5 seconds are left: whoever came back after 39 would be refused again.
+    // 39.5 seconds are left. A client that returned after 39 would be refused again.
     expect(refused.headers.get("retry-after")).toBe("40");
     clock.advance(39_500);
     expect((await me(platform)).status).toBe(200);

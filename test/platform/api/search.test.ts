@@ -16,7 +16,7 @@ async function search(platform: Platform, q: string, more = ""): Promise<Found> 
 
 const idsOf = ({ items }: Found) => items.map(({ id }) => id);
 
-/** A platform where cleo and cleon have each posted of clouds. */
+/** Starts a platform on which cleo and cleon have each posted about clouds. */
 async function run(): Promise<Platform> {
   const platform = await runPlatform();
   act(platform, "mention", { from: "cleo", text: "Clouds, cleo's" });
@@ -65,7 +65,7 @@ test("comments and messages are not found", async () => {
 
 test.each([1, 2, 3, 4])("pages of %i come to the end, and nothing is lost", async (limit) => {
   const platform = await run();
-  // The numbers of the posts pass those of the people.
+  // Post numbers and user numbers interleave.
   act(platform, "mention", { from: "cleo", text: "cleo again", count: 4 });
   const all = ["u_5", "u_4", "p_7", "p_6", "p_5", "p_4", "p_2"];
   const seen: string[] = [];

@@ -1,14 +1,13 @@
 import type { ProvidedContext } from "vitest";
 
-/** Settings of a test project. */
 interface GivenPlatform {
   readonly provide: Partial<ProvidedContext>;
   readonly globalSetup: string;
 }
 
 /**
- * The settings that run the conformance tests against the platform at `CONFORMANCE_URL`, the address of its portal.
- * `undefined` without one: then each file starts a platform.
+ * Returns the settings to run the conformance tests against `CONFORMANCE_URL`, the portal of a running platform.
+ * `undefined` if not set; each file then starts its own platform.
  */
 export function givenPlatform(): GivenPlatform | undefined {
   const address = process.env["CONFORMANCE_URL"];

@@ -11,11 +11,11 @@ export interface Answer<T> {
 export interface Sending {
   /** JSON, unless it is a form. */
   readonly body?: unknown;
-  /** Default: the one with every scope. */
+  /** Default: the token with every scope. */
   readonly token?: string;
 }
 
-/** A call of the API. `path` stands below /api/v1. */
+/** Calls the API. `path` is below /api/v1. */
 export function call<T = Refusal>(
   world: World,
   method: string,
@@ -46,12 +46,12 @@ export function post<T = Refusal>(
   return call<T>(world, "POST", path, { body, ...(token === undefined ? {} : { token }) });
 }
 
-/** The body of a call that must succeed. */
+/** Sends a GET that must succeed. Returns the body. */
 export async function read<T>(world: World, path: string, token?: string): Promise<T> {
   return succeeded(await get<T>(world, path, token));
 }
 
-/** The body of a call that must succeed. */
+/** Sends a write that must succeed. Returns the body. */
 export async function write<T>(
   world: World,
   path: string,
@@ -61,7 +61,7 @@ export async function write<T>(
   return succeeded(await post<T>(world, path, body, token));
 }
 
-/** A request of the control API, which must succeed. `path` stands below /control/v1. */
+/** Calls the control API, which must succeed. `path` is below /control/v1. */
 export async function control<T = unknown>(
   world: Pick<World, "url" | "fetch" | "controlToken">,
   method: string,
@@ -77,7 +77,6 @@ export async function control<T = unknown>(
   );
 }
 
-/** Expects a refusal with this status and code. */
 export function expectRefusal(
   { status, body }: Answer<unknown>,
   expected: number,
@@ -89,7 +88,7 @@ export function expectRefusal(
   });
 }
 
-/** Sends a request below the origin. */
+/** Sends a request. The path is below the origin. */
 export async function answer<T>(
   world: Pick<World, "url" | "fetch">,
   path: string,
@@ -97,7 +96,7 @@ export async function answer<T>(
 ): Promise<Answer<T>> {
   const response = await world.fetch(world.url + path, init);
   const text = await response.text();
-  // What a test expects of the body is said by its assertions.
+  // The assertions of each test check the body.
   const body = (text === "" ? undefined : JSON.parse(text)) as T;
   return { status: response.status, headers: response.headers, body };
 }

@@ -1,7 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { control } from "./http.ts";
 
-/** Every test begins anew on a platform in another process: what it held before comes back at the end. */
+/** Resets another process's platform for every test. Restores its previous state at the end. */
 export default async function keepState(project: TestProject): Promise<() => Promise<void>> {
   const { conformanceUrl: url, conformanceControlToken: controlToken } =
     project.getProvidedContext();

@@ -14,8 +14,8 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Prints how many rules of the platform document were shown: a table if the run holds their tests alone, and one
- * line after other runs. Prints nothing without any of their tests.
+ * Prints how many rules of the platform document passed. A run of only their tests prints a table, other runs one line.
+ * A run without them prints nothing.
  */
 export class ConformanceReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -3,17 +3,17 @@ import { test } from "vitest";
 import { type RuleId, rules } from "./rules.ts";
 import { elsewhere, openWorld, type World } from "./world.ts";
 
-/** Answers a download by its path, as a server of the internet would. */
+/** Answers a download by its path, in place of a public server. */
 export type Respond = (response: ServerResponse, path: string) => void;
 
-/** Shows one rule of the document on a platform in its first state. */
+/** Tests one rule of the document on a platform in its initial state. */
 export function rule(id: RuleId, show: (world: World) => Promise<void>): void {
   test(nameOf(id), async () => show(await openWorld()));
 }
 
 /**
- * Shows a rule about downloads. The image must come from an https server with a public address, which a
- * test has not: one on this machine stands in, and a platform in another process cannot be told so.
+ * Tests a rule about downloads. The image must come from a public https server, so a local server stands in. A platform
+ * in another process cannot be redirected to it.
  */
 export function ruleOfDownloads(
   id: RuleId,

@@ -6,7 +6,7 @@ import { rules, sectionOf } from "./rules.ts";
 /** The rules of section 7, from its table. */
 const tabulated = Object.keys(refusals).map((id) => ({ id, file: "section-7.test.ts" }));
 
-/** The rules that the tests of this folder show, with their files. */
+/** The rules that the tests of this folder cover, with their files. */
 const shown = readdirSync(import.meta.dirname)
   .filter((name) => /^section-\d.*\.test\.ts$/.test(name))
   .flatMap((file) => {

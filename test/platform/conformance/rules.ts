@@ -1,7 +1,7 @@
 /**
- * Every rule of the platform document (sections 2 to 8) that can be checked from outside, by section and
- * place, each in one sentence. A statement that the document repeats stands here once, where it is said
- * most precisely. `rules.test.ts` holds that each has exactly one test.
+ * Every rule of the platform document (sections 2 to 8) that can be checked from outside, in document order, one
+ * sentence each. A repeated statement appears once, from its most precise place. `rules.test.ts` checks that each has
+ * exactly one test.
  */
 export const rules = {
   // Section 2: resources and their fields
@@ -275,7 +275,7 @@ export const rules = {
 
 export type RuleId = keyof typeof rules;
 
-/** The section of the document that a rule is from. */
+/** Returns the section of the document that contains a rule. */
 export function sectionOf(id: string): string {
   return id.slice(0, id.indexOf("."));
 }

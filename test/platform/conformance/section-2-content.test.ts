@@ -18,7 +18,7 @@ import type { World } from "./world.ts";
 
 /** Sections 2, "Upload", "Image" and "Post / feed item / comment". */
 
-/** The bytes at a public address: asked for without a token. */
+/** Downloads from a public URL, without a token. */
 async function download(world: World, url: string): Promise<Buffer> {
   const response = await world.fetch(url);
   expect(response.status).toBe(200);
@@ -37,7 +37,7 @@ async function feedItem(world: World, id: string): Promise<Content> {
   return onlyOne(items.filter((item) => item.id === id));
 }
 
-/** The comment as the list of comments shows it. */
+/** Returns the comment as listed. */
 async function listedComment(world: World, body: unknown): Promise<Content> {
   const { id: postId } = await newPost(world);
   const { id } = await newComment(world, body, postId);
@@ -78,7 +78,7 @@ rule("2.upload.thumbUrl", async (world) => {
   const body = rawBytes(bytes, "image/jpeg");
   const { url, thumbUrl } = await write<Upload>(world, "/uploads", body);
   const preview = await download(world, thumbUrl);
-  // A server that makes no previews names the image itself.
+  // A server without thumbnails repeats the image's URL.
   if (thumbUrl === url) return;
   expect(preview.length).toBeLessThan(bytes.length);
   expect((await sharp(preview).metadata()).width).toBeLessThan(900);

@@ -21,10 +21,10 @@ import type { World } from "./world.ts";
 
 /** Section 3: the states of uploads, of the webhook and of deliveries. */
 
-/** Safely behind the next round. */
+/** In ms. Safely after the next retry round. */
 const ROUND = 40 * SECOND;
 
-/** Fails at every round until the webhook goes off. Returns how many failures that took. */
+/** Fails every round until the platform disables the webhook. Returns the number of failures. */
 async function failUntilDisabled(world: World, hook: Webhook): Promise<number> {
   const { id } = await eventOf(act(world, "like"));
   for (let failures = 1; ; failures += 1) {

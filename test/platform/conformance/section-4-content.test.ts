@@ -13,9 +13,9 @@ import {
 import type { Content, Page } from "./wire.ts";
 import type { World } from "./world.ts";
 
-/** Section 4: what holds for all endpoints, "Attaching images", "Other read endpoints". */
+/** Section 4: rules for all endpoints, "Attaching images", "Other read endpoints". */
 
-/** Every endpoint of the section, as it is called with success. */
+/** Lists every endpoint of the section with a valid call. */
 async function everyEndpoint(world: World): Promise<readonly (readonly [string, string])[]> {
   const { id } = await newPost(world);
   const messages = messagesOf(await conversationWith(world));

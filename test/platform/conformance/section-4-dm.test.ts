@@ -19,7 +19,7 @@ import { everyScope, type World } from "./world.ts";
 
 const LIST = "/dm/conversations";
 
-/** All pages of a list, by its cursor. */
+/** Reads all pages of a list. */
 async function pages(world: World, path: string, limit: number): Promise<string[][]> {
   const found: string[][] = [];
   let query = `?limit=${limit}`;
@@ -31,7 +31,7 @@ async function pages(world: World, path: string, limit: number): Promise<string[
   }
 }
 
-/** Conversations with this many people; the newest first. */
+/** Creates conversations with this many people. Returns their ids, newest first. */
 async function conversations(world: World, count: number): Promise<string[]> {
   const made: string[] = [];
   for (let nth = 1; nth <= count; nth += 1)
@@ -39,7 +39,7 @@ async function conversations(world: World, count: number): Promise<string[]> {
   return made.reverse();
 }
 
-/** One conversation with this many messages; the newest first. */
+/** Creates one conversation with this many messages, newest first. */
 async function messages(world: World, count: number): Promise<{ path: string; ids: string[] }> {
   const conversation = await conversationWith(world);
   const ids: string[] = [];
@@ -195,7 +195,7 @@ rule("4.send.created", async (world) => {
   expect(body).toMatchObject({ id: expect.any(String), createdAt: expect.any(String) });
 });
 
-// That the person is told of it (websocket, push, e-mail) is not to be seen from outside.
+// The notification of the recipient (websocket, push, e-mail) cannot be observed from outside.
 rule("4.send.recipient", async (world) => {
   const conversation = await conversationWith(world, "ada", "hi");
   await sendMessage(world, conversation, { text: "hello ada" });

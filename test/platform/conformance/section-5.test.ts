@@ -22,7 +22,7 @@ import type { Scope, World } from "./world.ts";
 
 /** Section 5: tokens, scopes, signatures. */
 
-/** What a token with one scope is answered with: reading, then each way to write. */
+/** Returns the status of a read and of each kind of write for a token with one scope. */
 async function opened(world: World, scope: Scope): Promise<Record<string, number>> {
   const [posts, comments, messages] = await writePaths(world);
   const token = await tokenWith(world, scope);

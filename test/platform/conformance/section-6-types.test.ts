@@ -19,9 +19,9 @@ import { webhook } from "./webhook.ts";
 import type { Activity, DirectMessage, Event, Message, Page } from "./wire.ts";
 import type { World } from "./world.ts";
 
-/** Section 6: the event log, and what each type of event holds. */
+/** Section 6: the event log, and the payload of each type of event. */
 
-/** The only event of the log. */
+/** Returns the only event of the log. */
 async function onlyEvent<Payload = Activity>(world: World): Promise<Event<Payload>> {
   const { events: all } = await events(world);
   expect(all).toHaveLength(1);
@@ -32,7 +32,7 @@ const ada = { username: "ada", name: "Ada" };
 
 const entity = { actor: ada, entityType: expect.any(String), entityId: expect.any(String) };
 
-/** Expects these fields, and besides them only the optional ones, which are strings. */
+/** Expects these fields. All others must be optional fields that are strings. */
 function expectActivity(payload: Activity, optional: readonly string[]): void {
   const { actor, entityType, entityId, ...others } = payload;
   expect({ actor, entityType, entityId }).toEqual(entity);

@@ -12,7 +12,7 @@ export interface Done {
   readonly commentId?: string;
 }
 
-/** Lets ada do something, unless `more` names somebody else. */
+/** Makes ada act, unless `more` names another user. */
 export function act(
   world: World,
   type: string,
@@ -21,7 +21,7 @@ export function act(
   return control<Done>(world, "POST", "/act", { type, from: "ada", ...more });
 }
 
-/** The one event of an act. */
+/** Returns the only event of an act. */
 export async function eventOf<Payload>(done: Promise<Done>): Promise<Event<Payload>> {
   const { events } = await done;
   const [event] = events;
@@ -29,12 +29,12 @@ export async function eventOf<Payload>(done: Promise<Done>): Promise<Event<Paylo
   return event as Event<Payload>;
 }
 
-/** The conversation of a person with the bot, in which the person has written. */
+/** Starts a conversation in which a user has written to the bot. Returns its id. */
 export async function conversationWith(world: World, from = "ada", text = "hi"): Promise<string> {
   return (await act(world, "dm.message", { from, text })).conversationId ?? "";
 }
 
-/** A conversation of ada with the bot of another app. */
+/** Starts a conversation between ada and another app's bot. Returns its id. */
 export async function conversationOfOthers(world: World): Promise<string> {
   await tokenOfOtherApp(world);
   return (await act(world, "dm.message", { to: "other" })).conversationId ?? "";
@@ -51,7 +51,7 @@ export async function tokenWith(world: World, ...scopes: readonly Scope[]): Prom
   return (await control<{ apiKey: string }>(world, "POST", "/tokens", { scopes })).apiKey;
 }
 
-/** A token of another app, with every scope. */
+/** Creates a token of another app, with every scope. */
 export async function tokenOfOtherApp(world: World): Promise<string> {
   const body = { scopes: everyScope, bot: "other" };
   return (await control<{ apiKey: string }>(world, "POST", "/tokens", body)).apiKey;
@@ -61,7 +61,7 @@ export function newPost(world: World, body: unknown = { text: "a post" }): Promi
   return write<Content>(world, "/posts", body);
 }
 
-/** A comment of the bot, on a new post of its own unless another one is named. */
+/** Creates a comment by the bot. Default: on a new post. */
 export async function newComment(
   world: World,
   body: unknown = { text: "a comment" },
@@ -78,7 +78,7 @@ export function sendMessage(world: World, conversation: string, body: unknown): 
   return write<Sent>(world, messagesOf(conversation), body);
 }
 
-/** The paths that make content: posts, comments, messages. */
+/** Returns the paths that create content: posts, comments, messages. */
 export async function writePaths(world: World): Promise<[string, string, string]> {
   const { id } = await newPost(world);
   return ["/posts", `/posts/${id}/comments`, messagesOf(await conversationWith(world))];
@@ -97,19 +97,18 @@ export async function newKeys(world: World, count: number): Promise<string[]> {
   return uploads.map(({ key }) => key);
 }
 
-/** Moves the platform's clock forward. */
 export async function advance(world: World, ms: number): Promise<void> {
   await control(world, "PUT", "/clock", { advanceMs: ms });
-  // In this process the answer comes before what is due has begun.
+  // In the same process, the response arrives before due timers have started.
   await setImmediate();
 }
 
-/** Stops the platform's clock, so that no minute or day ends in the middle of a test. */
+/** Stops the platform's clock, so that no minute or day ends during a test. */
 export async function freeze(world: World): Promise<void> {
   await control(world, "PUT", "/clock", { frozen: true });
 }
 
-/** Milliseconds since 1970, on the platform's clock. */
+/** Returns the platform's time, in ms since 1970. */
 export async function now(world: World): Promise<number> {
   return Date.parse((await control<{ now: string }>(world, "GET", "/clock")).now);
 }
@@ -118,7 +117,7 @@ export async function setLimits(world: World, limits: Record<string, number>): P
   await control(world, "PUT", "/limits", limits);
 }
 
-/** A page of the event log, as the bot reads it. */
+/** Reads a page of the bot's event log. */
 export function events(world: World, query = "", token?: string): Promise<EventPage> {
   return read<EventPage>(world, `/events${query}`, token);
 }

@@ -13,23 +13,23 @@ export interface Delivery {
   /** The raw bytes. */
   readonly body: Buffer;
   readonly events: readonly Event[];
-  /** The parts of X-Service-Signature; empty when it has another form. */
+  /** Parts of X-Service-Signature. Empty if malformed. */
   readonly signature: { readonly t: string; readonly v1: string };
 }
 
-/** A status, or no answer at all. */
+/** A status, or a closed connection. */
 export type Reply = number | "hang up";
 
 export interface Endpoint {
   readonly url: string;
   readonly deliveries: readonly Delivery[];
-  /** Resolves to the next delivery that was not taken yet, there already or still to come. */
+  /** Resolves to the next unread delivery, waiting for one if necessary. */
   next(): Promise<Delivery>;
-  /** The ids of all events that came, in order. */
+  /** Ids of all received events, in order. */
   ids(): string[];
 }
 
-/** An endpoint on this machine that answers with each of these in turn, and then with the last one. */
+/** Starts a local endpoint that answers with each of these in turn, then repeats the last. */
 export async function endpoint(replies: readonly Reply[] = [200]): Promise<Endpoint> {
   const deliveries: Delivery[] = [];
   let arrived = Promise.withResolvers<void>();
@@ -66,7 +66,7 @@ export interface Webhook extends Endpoint {
   readonly secret: string;
 }
 
-/** The bot's webhook, with a secret of its own and an endpoint that answers so. */
+/** Configures the bot's webhook with a new secret and an endpoint with these answers. */
 export async function webhook(
   world: World,
   { types = [], replies }: { types?: readonly string[]; replies?: readonly Reply[] } = {},
@@ -101,7 +101,7 @@ interface Entry {
   readonly attempt?: number;
 }
 
-/** Resolves when the platform knows what became of an attempt to deliver this event. */
+/** Resolves when the platform has the outcome of this attempt to deliver the event. */
 export async function attempted(world: World, eventId: string, attempt = 1): Promise<void> {
   let after = world.startedAt;
   for (;;) {
@@ -119,7 +119,7 @@ export async function attempted(world: World, eventId: string, attempt = 1): Pro
   }
 }
 
-/** Verifies as section 5 says, without the code of this project: over raw bytes, in constant time. */
+/** Verifies a signature by section 5 without the project's own code: over raw bytes, in constant time. */
 export function isSignedWith(secret: string, { body, signature }: Delivery): boolean {
   const digest = createHmac("sha256", secret).update(`${signature.t}.`).update(body).digest();
   const given = Buffer.from(signature.v1, "hex");

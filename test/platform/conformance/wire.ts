@@ -1,4 +1,4 @@
-/** What goes over the wire, as section 2 shows it. Not taken from src: this is the other opinion. */
+/** Wire types written from section 2. They are not imported from src, so that they check it independently. */
 
 export interface Refusal {
   readonly error: { readonly code: string; readonly message: string };
@@ -57,7 +57,7 @@ export interface Sent {
   readonly createdAt: string;
 }
 
-/** The payload of every type but `dm.message`, with fields that not every type has. */
+/** The payload of every type except `dm.message`. Some fields exist only in some types. */
 export interface Activity {
   readonly actor: { readonly username: string; readonly name: string };
   readonly entityType: string;

@@ -5,23 +5,22 @@ import type { Respond } from "./rule.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The platform in another process that is to be shown; absent: one is started for each test. */
+    /** Portal of the platform under test. If missing, each test starts a platform. */
     conformanceUrl?: string;
-    /** Its control token. */
     conformanceControlToken?: string;
   }
 }
 
-/** A platform in its first state, reached by requests alone. */
+/** A platform in its initial state, accessed through requests only. */
 export interface World {
   readonly url: string;
-  /** Sends a request: to the platform in this process, or over the network. */
+  /** Sends a request to the platform in this process, or over the network. */
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** A token of the bot with every scope. */
   readonly token: string;
   /** The token of the control API. */
   readonly controlToken: string;
-  /** Where the timeline was when the test began. */
+  /** Position of the timeline when the test began. */
   readonly startedAt: number;
 }
 
@@ -29,10 +28,10 @@ export type Scope = "read" | "posts:write" | "comments:write" | "dm";
 
 export const everyScope: readonly Scope[] = ["read", "posts:write", "comments:write", "dm"];
 
-/** True when the platform runs in another process, where only what HTTP reaches can be set up. */
+/** True if the platform runs in another process. Tests can then set up only what HTTP reaches. */
 export const elsewhere: boolean = inject("conformanceUrl") !== undefined;
 
-/** @param internet answers the downloads of uploads; only where the platform is started here */
+/** @param internet answers the downloads of uploads. Ignored if the platform runs in another process. */
 export async function openWorld(internet?: Respond): Promise<World> {
   const place = given() ?? start(internet);
   if (elsewhere) await beginAnew(place);
@@ -45,7 +44,7 @@ export async function openWorld(internet?: Respond): Promise<World> {
 
 type Place = Pick<World, "url" | "controlToken" | "fetch">;
 
-/** The platform in another process; `undefined` if one is started for each test. */
+/** Returns the platform in another process. `undefined` if each test starts one. */
 function given(): Place | undefined {
   const url = inject("conformanceUrl");
   return url === undefined
@@ -53,7 +52,7 @@ function given(): Place | undefined {
     : { url, fetch, controlToken: inject("conformanceControlToken") ?? "" };
 }
 
-/** A reset leaves the limits that the platform was started with. */
+/** Resets the platform. A reset restores the limits from the platform's start. */
 async function beginAnew(world: Place): Promise<void> {
   await control(world, "POST", "/reset");
   const names = Object.keys(await control<object>(world, "GET", "/limits"));

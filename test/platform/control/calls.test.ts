@@ -9,7 +9,7 @@ import { image } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver } from "../support/receiver.ts";
 
-/** Sends a request of a bot, and gives back its line in the timeline and its record. */
+/** Sends a request as the bot. Returns its timeline entry and its record. */
 async function call(
   platform: Platform,
   path: string,
@@ -171,12 +171,12 @@ test("without that it is guessed: the newest event of the place that the bot was
   const [first = ""] = ids(dm);
   const path = `/dm/conversations/${conversationId}/messages`;
   const answer = { method: "POST", headers: json, body: '{"text":"hi"}' };
-  // Nothing has shown it to the bot so far.
+  // The bot has not received the event yet.
   expect((await call(platform, path, answer)).entry).not.toHaveProperty("eventId");
   await call(platform, "/events");
   const guess = async (where = path) => (await call(platform, where, answer)).entry;
   expect(await guess()).toMatchObject({ eventId: first, guessed: true });
-  // Delivered, and answered from within the delivery.
+  // The platform delivers the event, and the bot calls the API during the delivery.
   const inside: unknown[] = [];
   const receiver = await runReceiver((response) => {
     void guess().then((entry) => {
@@ -195,7 +195,7 @@ test("without that it is guessed: the newest event of the place that the bot was
   expect(await guess("/posts/p_2/comments")).toMatchObject({ eventId: quote, guessed: true });
   expect(await guess()).toMatchObject({ eventId: second });
   expect(platform.control.event(second).calls.map(({ guessed }) => guessed)).toEqual([true, true]);
-  // After a reset that event is gone.
+  // A reset removes the event.
   platform.control.reset();
   expect(await guess("/posts/p_1/comments")).not.toHaveProperty("eventId");
 });
@@ -220,14 +220,14 @@ test("a call that is not kept is answered with 404", async () => {
   }
 });
 
-/** A call with a request of so many bytes. */
+/** Creates a call with a request of this many bytes. */
 function endedCall(method: string, bytes: number): EndedCall {
   const request = { url: "http://127.0.0.1/", headers: new Headers() };
   const entry = { bot: "bot", method, path: "/posts", ms: 1, status: 201 };
   return { entry, at: 0, request, body: Buffer.alloc(bytes, "x"), answer: undefined };
 }
 
-/** The number of calls that are kept, of which the newest is one. */
+/** Returns the number of retained calls, including the newest. */
 function countKept(records: CallRecords, added: number): number {
   const numbers = Array.from({ length: added }, (_, index) => added - index);
   const gone = numbers.findIndex((number) => records.find(`call_${number}`) === undefined);
@@ -243,7 +243,7 @@ test("the newest 1,000 calls are kept, as long as they take no more than 16 MB",
   expect(countKept(small, 1_100)).toBe(1_000);
   const large = new CallRecords(new Timeline(new ManualClock()));
   for (let n = 0; n < 300; n += 1) large.add(endedCall("POST", 64 * 1024));
-  // Each counts a kilobyte more, and its address.
+  // Each counts as one kilobyte plus its URL.
   expect(countKept(large, 300)).toBe(251);
 });
 
@@ -276,7 +276,7 @@ test("a request is free once it is answered", async () => {
   if (typeof collect !== "function") throw new Error("there is no garbage collector");
   const platform = createPlatform();
   onTestFinished(() => platform.stop());
-  // A callback of its own, because a variable of this test would keep the request.
+  // In a callback, because a variable of the test would keep the request alive.
   const answered = await (async () => {
     const headers = { ...json, authorization: `Bearer ${platform.apiKey}` };
     const init = { method: "POST", headers, body: '{"text":"news"}' };

@@ -104,7 +104,7 @@ describe("posts", () => {
     ]);
     expect(platform.control.posts().items).toEqual(items);
     expect(await read(platform, "/posts/p_1")).toEqual(items[1]);
-    // The feed of bots goes by the sum.
+    // The feed ranks bots by the sum.
     const trending = await request<Page<ControlPost>>(
       platform,
       "GET",

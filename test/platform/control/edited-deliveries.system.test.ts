@@ -20,9 +20,9 @@ test("bodies of one's own arrive with the same bytes from their shell lines, and
   }
   const script = commands.join("\n");
   expect(script).not.toContain(platform.webhookSecret);
-  // No terminal takes a part of a line for a key.
+  // A terminal must not interpret any part of the line as a key.
   for (const command of commands) expect(command).not.toMatch(/\p{Cc}/u);
-  // Through standard input, as a terminal gives it: a word of a command may not be that long.
+  // Through standard input, as in a terminal, because a command line argument may not be that long.
   const child = run("sh", [], { env: { PATH: process.env.PATH ?? "" } });
   child.child.stdin?.end(script);
   expect((await child).stdout.match(/^HTTP\/1\.1 200/gm)).toHaveLength(texts.length);

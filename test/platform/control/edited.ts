@@ -11,7 +11,7 @@ export interface Arrived {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A platform whose webhook takes any bytes, and what arrives there. */
+/** Starts a platform whose webhook accepts any bytes, and records the deliveries. */
 export async function withReceiver(): Promise<{ platform: Platform; arrived: Arrived[] }> {
   const platform = await runPlatform();
   const arrived: Arrived[] = [];
@@ -34,7 +34,7 @@ export function expectSigned({ body, headers }: Arrived, platform: Platform): vo
 export const EDITED =
   '{ "events": [{"id":"evt_mine","type":"like"}, {"id":7}, null, {"id":"no id"}] }\n';
 
-/** Bodies that are no usual delivery, each with its name. */
+/** Unusual delivery bodies, each with a name. */
 export const BODIES: readonly [string, string][] = [
   ["edited JSON", EDITED],
   ["nothing", ""],

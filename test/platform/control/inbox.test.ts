@@ -14,7 +14,7 @@ import { logSink } from "../../support/log.ts";
 import { botOptions, runBot, runPlatform } from "../../support/running-bot.ts";
 import { request, timeline } from "../support/platform.ts";
 
-/** A bot whose handler fails until it is mended, and the id of its dead letter. */
+/** Runs a bot whose handler fails until repaired. Returns the id of its dead letter. */
 async function withDeadLetter() {
   const platform = await runPlatform();
   let isBroken = true;
@@ -102,7 +102,7 @@ test("the bot serves its inbox to its own token alone, and not to a platform on 
   expect((await ask(`${remote.bot.url}${path}`, "GET", platform.apiKey)).status).toBe(404);
 });
 
-/** A bot with a state, a timer and a cron. */
+/** Registers a state, a timer and a cron. */
 const register = (bot: Bot) => {
   bot.onTimer("remind", (ctx) => ctx.reply(`Remember ${ctx.payload.data}`));
   bot.cron("digest", "0 9 1 1 *", { timeZone: "Europe/Paris" }, (ctx) => ctx.post("The digest"));
@@ -175,7 +175,7 @@ test("a timer is not fired by a bot without onTimer, nor one whose name is too l
     const long = { lane: "dm:1", name: "remind", [field]: "x".repeat(100_000) };
     expect(await fire(long)).toMatchObject({ status: 400, code: "VALIDATION" });
   }
-  // Encoded they are longer than what Node takes, which answers without a body.
+  // The encoded path exceeds Node's limit, so Node answers without a body.
   const encoded = "\u20ac".repeat(1_000);
   const tooLong = await fire({ lane: encoded, name: encoded });
   expect(tooLong).toMatchObject({ status: 409, code: "BOT_REFUSED" });
@@ -190,7 +190,7 @@ test("a timer and a cron are fired now, and one that is not there is 404", async
     request<{ eventId: string }>(platform, "POST", `/control/v1${path}/fire`, { body });
   const timer = { lane: `dm:${conversationId}`, name: "remind", key: "k" };
   expect(await fire("/timers", timer)).toMatchObject({ status: 200, body: { fired: 1 } });
-  // It is an event already, or was one.
+  // The timer is an event by now.
   expect((await fire("/timers", timer)).status).toBe(404);
   await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
   const texts = platform.control.messages(conversationId).map(({ text }) => text);
@@ -300,7 +300,7 @@ test("a timer that fails before any request is an event of its conversation or p
       bot.on("dm.message", (ctx) => ctx.later("remind", 0).then(() => undefined));
       bot.on("comment", (ctx) => ctx.later("remind", 0).then(() => undefined));
     },
-    // A lane of the bot's own says nothing about the place.
+    // A custom lane does not identify the conversation.
     { maxAttempts: 1, lane: () => "all" },
   );
   const { conversationId } = platform.control.act({ type: "dm.message", from: "ada" });
@@ -374,7 +374,7 @@ async function runPolling(platform: Platform): Promise<Bot> {
 }
 
 describe("an address that a bot has reported", () => {
-  /** Something that reports itself as the bot, and keeps the tokens that it gets. */
+  /** Registers an inbox in place of the bot, and records the tokens it receives. */
   async function reported(platform: Platform, apiKey: string, credentials = "") {
     const tokens: (string | undefined)[] = [];
     const server = createServer((incoming, answer) => {

@@ -11,7 +11,7 @@ const upTo = (from: number, to: number) =>
 
 const entry = { kind: "webhook", bot: "bot", change: "saved", reason: "test" } as const;
 
-/** A timeline alone with its stream, and the clock of its heartbeat. */
+/** Starts only a timeline and its stream, with a clock for the heartbeat. */
 async function runTimeline() {
   const clock = new ManualClock(0);
   const timeline = new Timeline(clock);
@@ -74,7 +74,7 @@ test("a stream begins after the entry that is said, and the last event id wins",
   });
   await again.has(2);
   expect(again.seqs).toEqual([5]);
-  // Of another run, beyond the end, or nothing that was sent: from the beginning.
+  // Ids of another run, beyond the end, or never sent: the stream restarts from the beginning.
   for (const [query, id] of [
     ["?after=3", "abc.4"],
     ["?after=3", `${run}.6`],
@@ -146,7 +146,7 @@ test("a reader that takes nothing is cut when what it needs next is gone, and co
   const healthy = await readStream(url);
   const reason = "x".repeat(2_000);
   let sent = 0;
-  // 40 MB, of which the kernel takes some.
+  // 40 MB, part of which the kernel buffers.
   for (let round = 0; round < 40; round += 1) {
     for (let n = 0; n < 500; n += 1) timeline.add({ ...entry, reason });
     sent += 500;
@@ -155,7 +155,7 @@ test("a reader that takes nothing is cut when what it needs next is gone, and co
   response.resume();
   await cut;
   expect(response.complete).toBe(false);
-  // Who reads is not touched.
+  // A healthy reader is unaffected.
   expect(healthy.seqs).toEqual(upTo(1, sent));
 });
 

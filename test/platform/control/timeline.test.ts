@@ -191,7 +191,7 @@ test("what comes while an answer is being made is in the next one", async () => 
     seen.push(...answer.entries.map(({ seq }) => seq));
     last = answer.last;
   };
-  // The second entry comes so many microtasks after the first, which ends the wait.
+  // The second entry comes `distance` microtasks after the first, which ends the wait.
   for (let distance = 0; distance < 12; distance += 1) {
     const waiting = Promise.withResolvers<void>();
     waits.push(waiting.resolve);

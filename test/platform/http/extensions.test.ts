@@ -12,7 +12,7 @@ import { listenUntilEnd } from "../../support/listen.ts";
 import { logSink } from "../../support/log.ts";
 import { runPlatform } from "../support/platform.ts";
 
-/** An extension at `/extra`, and what became of it; `open` can be made to wait or to fail. */
+/** Creates an extension at `/extra` that records its lifecycle. `before` can delay or fail `open`. */
 function extra(before: (nth: number) => Promise<void> | void = () => {}) {
   const told = { opened: [] as string[], closed: 0 };
   const open: OpenExtension = {
@@ -30,7 +30,7 @@ function extra(before: (nth: number) => Promise<void> | void = () => {}) {
   return { extension, told };
 }
 
-/** Fails so many times. */
+/** Returns a function that fails this many times. */
 function failing(times: number) {
   return extra((nth) => {
     if (nth <= times) throw new Error("a file is missing");

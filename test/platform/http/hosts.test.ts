@@ -6,7 +6,7 @@ import { rawRequest } from "../support/raw.ts";
 
 const STATE = "/control/v1/state";
 
-/** Sends a request with the control token: the Host is what counts here. */
+/** Sends a request with the control token. Only the Host header matters here. */
 function ask(platform: Platform, ...head: string[]): Promise<{ status: number; text: string }> {
   return rawRequest(platform, [...head, `X-Control-Token: ${platform.controlToken}`]);
 }

@@ -9,7 +9,7 @@ import { rawRequest } from "../support/raw.ts";
 
 const INDEX = '<!doctype html><script src="/portal/app.js">';
 
-/** A platform with a page of two files, in a folder beside something that must not be served. */
+/** Starts a platform with a page of two files. Its folder is beside a file that must not be served. */
 async function withPage(): Promise<{ platform: Platform; folder: string }> {
   const around = temporaryFolder();
   writeFileSync(join(around, "package.json"), "{}");

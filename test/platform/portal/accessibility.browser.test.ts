@@ -17,10 +17,10 @@ const PHONE = { width: 360, height: 740 };
 /** In px. Smallest width and height of a target on a phone (WCAG 2.5.5). */
 const TARGET = 44;
 
-/** Dialogs do not fade in, so that no colour is measured halfway. */
+/** Dialogs do not fade in, so that colours are not measured mid-transition. */
 const WINDOW = { colorScheme: "light", reducedMotion: "reduce" } as const;
 
-/** Looks at a page in both schemes. A scheme changes colours alone. */
+/** Checks a page in both colour schemes. A scheme changes only colours. */
 async function expectNoViolations(page: Page, name: string): Promise<void> {
   expect(await violationsOf(page), name).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
@@ -48,11 +48,11 @@ test("axe-core finds nothing on any view, none is wider than a phone, and Tab co
   const { platform, page } = await openPortal({ window: WINDOW, register: withState });
   const { conversationId, eventId } = await lively(platform);
   for (const address of [...VIEWS, `chat/${conversationId}`, `events/${eventId}`]) {
-    // Anew each time, so that Tab begins at the top.
+    // A fresh page each time, so that Tab starts at the top.
     await page.goto("about:blank");
     await page.goto(`${platform.url}/#/${address}`);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
-    // Nothing may come or go during the walk.
+    // The page must not change during the walk.
     await page.waitForLoadState("networkidle").catch(() => undefined);
     await expectTabReachesEverything(page, address);
     await expectNoViolations(page, address);
@@ -94,17 +94,17 @@ test("each target on a phone is at least 44 px wide and high", async () => {
   expect(measured).toBeGreaterThan(150);
 });
 
-/** Measures what can be pressed, with folded parts unfolded. Runs in the page. */
+/** Measures all clickable elements, with collapsed parts expanded. Runs in the page. */
 function measureTargets(): { name: string; width: number; height: number }[] {
   for (const details of document.querySelectorAll("details")) details.open = true;
-  // A row out of sight has no layout of its own otherwise.
+  // Otherwise an off-screen row has no layout.
   for (const row of document.querySelectorAll<HTMLElement>(".event-row")) {
     row.style.contentVisibility = "visible";
   }
   const controls = "a[href], button, input, select, textarea, summary, [role=option]";
   return [...document.querySelectorAll<HTMLElement>(controls)].flatMap((element) => {
     if (!element.checkVisibility({ visibilityProperty: true })) return [];
-    // The link to skip the navigation has a size once it is focused.
+    // The skip link has a size only while focused.
     if (element.matches(".skip")) return [];
     // A link within a sentence is as high as its line (WCAG 2.5.8 exempts it).
     const isInline = element.matches("a") && getComputedStyle(element).display === "inline";
@@ -124,7 +124,7 @@ function widthOfPage(): number {
   return Math.max(document.documentElement.scrollWidth, main);
 }
 
-/** Tab comes to all that a mouse can press or fill in, in the order in which it stands, and shows where it is. */
+/** Expects Tab to reach everything a mouse can click or fill in, in document order and with a visible focus. */
 async function expectTabReachesEverything(page: Page, address: string): Promise<void> {
   const names = await page.evaluate(watchFocus);
   expect(names.length, address).toBeGreaterThan(15);
@@ -144,7 +144,7 @@ async function expectTabReachesEverything(page: Page, address: string): Promise<
   expect(unseen, address).toEqual([]);
 }
 
-/** Numbers what can be used, and writes down what gets the focus. Runs in the page. */
+/** Numbers the focusable elements, and records which get the focus. Runs in the page. */
 function watchFocus(): string[] {
   const controls = "a[href], button, input, select, textarea, summary, [role=option], [tabindex]";
   const usable = [...document.querySelectorAll<HTMLElement>(controls)].filter(
@@ -215,7 +215,7 @@ test("nor does axe-core on a platform where nothing has happened yet, nor in a d
   await expectNoViolations(page, "a test");
   await page.keyboard.press("Escape");
 
-  // Control: axe-core runs and finds what is wrong.
+  // Control: axe-core runs and finds the violation.
   await page.evaluate(() => {
     document.querySelector("main")?.append(document.createElement("input"));
   });

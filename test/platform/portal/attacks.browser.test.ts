@@ -50,7 +50,7 @@ test("text of users is rendered as text on every view: messages, names, posts, c
 
 const post = `fetch(url + "/control/v1/act", { method: "POST", body: '{"type":"follow","from":"eve"}', `;
 
-/** Scripts of a page of another origin, and what comes of each. */
+/** Scripts of a page of another origin, and the expected result of each. */
 const attacks = [
   [`return await (await fetch(url + "/control/v1/state")).text();`, "failed: TypeError"],
   [
@@ -76,7 +76,7 @@ const attacks = [
     `const i = new Image(); i.src = url + "/control/v1/reset"; await new Promise((done) => { i.onerror = done; i.onload = done; }); return "sent";`,
     "sent",
   ],
-  // Chromium shows a page of its own instead, which is of another origin; the portal's would say what it is.
+  // Chromium shows its own error page instead, which has another origin. The portal would identify itself.
   [
     `const o = document.createElement("iframe"); o.src = url + "/"; document.body.append(o);
     await new Promise((done) => o.addEventListener("load", done)); return o.contentDocument === null ? "elsewhere" : o.contentDocument.title;`,

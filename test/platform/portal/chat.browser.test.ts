@@ -13,7 +13,7 @@ const fieldOf = (page: Page) => page.getByRole("textbox", { name: /^Message to @
 const fieldOfPerson = (page: Page, person: string) =>
   page.getByRole("textbox", { name: `Message to @bot as @${person}` });
 
-/** The name of the element that has the focus. */
+/** Returns the name of the focused element. */
 const focused = (page: Page) => () =>
   page.evaluate("document.activeElement.getAttribute('aria-label')");
 
@@ -44,7 +44,7 @@ async function writeByKeyboard(page: Page, platform: Platform): Promise<void> {
   await logOf(page).getByText("Hello Ada!").waitFor();
   expect(await logOf(page).getByText("hello\nbot").count()).toBe(1);
   expect(await focused(page)()).toBe("Message to @bot as @ada");
-  // Without a pause.
+  // Types without a pause.
   for (const text of ["one", "two", "three"]) {
     await page.keyboard.type(text);
     await page.keyboard.press("Enter");
@@ -57,7 +57,7 @@ async function writeByKeyboard(page: Page, platform: Platform): Promise<void> {
   await eventually(() => logOf(page).getByText("Hello Ada!", { exact: true }).count(), 4);
 }
 
-/** After a click on Send, letters are text and no keys. */
+/** After a click on Send, letters are text and not shortcuts. */
 async function typeAfterSending(page: Page, platform: Platform): Promise<void> {
   await fieldOf(page).fill("hello");
   await page.getByRole("button", { name: "Send" }).click();
@@ -203,7 +203,7 @@ test("conversations keep their drafts, are read back to their begin, and fit a p
   const { page, platform } = await openPortal();
   await switchPersons(page, platform);
   await readOlderMessages(page, platform);
-  // The own conversation is there, however many others have spoken since.
+  // The user's own conversation stays listed, even if 60 others are newer.
   for (let nth = 0; nth < 60; nth += 1) {
     platform.control.act({ type: "dm.message", from: `person${nth}` });
   }
@@ -235,7 +235,7 @@ async function switchPersons(page: Page, platform: Platform): Promise<void> {
   expect(await fieldOfPerson(page, "ada").inputValue()).toBe("not sent yet");
 }
 
-/** The message in sight stays in place while older ones come above, and new ones wait below. */
+/** The visible message stays in place while older ones load above and new ones arrive below. */
 async function readOlderMessages(page: Page, platform: Platform): Promise<void> {
   platform.control.saveWebhook({ enabled: false });
   await fieldOfPerson(page, "ada").fill("");
@@ -263,7 +263,7 @@ async function readOlderMessages(page: Page, platform: Platform): Promise<void> 
   await eventually(() => distance(page), 0);
 }
 
-/** How far the end is out of sight, in CSS pixels. */
+/** Returns the distance from the viewport to the end of the log, in CSS pixels. */
 function distance(page: Page): Promise<number> {
   return logOf(page).evaluate((log) => Math.abs(Math.round(log.scrollTop)));
 }
@@ -303,10 +303,10 @@ test("two windows see the same: what one writes, deletes and breaks, and what is
   await logOf(ada).getByText("Hello Ada!").waitFor();
   await logOf(ben).getByText("Hello Ben!").waitFor();
   await ben.getByRole("region", { name: "Conversations" }).getByText("Hello Ada!").waitFor();
-  // Nothing of another conversation is in one's own.
+  // A conversation shows no messages of another one.
   expect(await logOf(ada).getByText("Hello Ben!").count()).toBe(0);
 
-  // Another tab of the same browser. A deletion is no event: only the stream's word of a change brings it there.
+  // Another tab of the same browser. A deletion creates no event, so only the stream's change notice updates the tab.
   const tab = await ada.context().newPage();
   await tab.goto(`${platform.url}/#/chat`);
   await logOf(tab).getByText("from ada").waitFor();

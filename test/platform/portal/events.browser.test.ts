@@ -92,7 +92,7 @@ test("10,000 events come in pages, the newest first, and new ones come without a
   expect(ms).toBeLessThan(500);
 });
 
-/** Begins to measure tasks that hold up the page. Runs in the page. */
+/** Starts to measure long tasks that block the page. Runs in the page. */
 function longestTaskMs(): boolean {
   let longest = 0;
   const observer = new PerformanceObserver((seen) => {
@@ -150,7 +150,7 @@ test("a handler that throws is red in the row, the badge and the title, and a de
   await eventually(() => page.title(), "Events · service-bot portal");
 });
 
-/** Lines of a trace whose time or kind wraps, or runs into the cell behind it. */
+/** Returns the trace lines whose time or kind wraps, or overlaps the next cell. */
 function overlapping(page: Page): Promise<readonly string[]> {
   return page.locator(".part").evaluateAll((lines) =>
     lines.flatMap((line) => {
@@ -224,7 +224,7 @@ async function copy(page: Page, id: string): Promise<void> {
   expect((await saved).suggestedFilename()).toBe(`dm-message-${id}.test.ts`);
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  // The text is shown if a page may not copy.
+  // If the clipboard is denied, the page shows the text.
   await page.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error("not allowed"));
   });
@@ -235,7 +235,7 @@ async function copy(page: Page, id: string): Promise<void> {
   await shown.waitFor({ state: "detached" });
 }
 
-/** Signed as any other, also if it is broken. An error in a dialog is in the dialog. */
+/** An edited delivery is signed like any other, even if malformed. A dialog shows its own errors. */
 async function edit(page: Page): Promise<void> {
   await page.keyboard.press("e");
   const dialog = page.getByRole("dialog", { name: "Edit and send" });

@@ -29,7 +29,7 @@ const none: FaultsState = {
 
 const all = [...deliveries, ...requests];
 
-/** Values of the form of a scenario, as it is first shown. */
+/** Returns the initial form values of a scenario. */
 function valuesOf(fields: ReturnType<typeof fieldsOf>): Values {
   const values = new Values();
   for (const { name, value, options } of fields) {
@@ -58,7 +58,7 @@ describe("scenarios", () => {
         .flatMap(({ change }) => Object.entries(change))
         .map(([target, { mode }]) => `${target} ${mode}`),
     );
-    // As in src/platform/control/schemas.ts.
+    // Matches src/platform/control/schemas.ts.
     expect(modes.size).toBe(7 + 6 + 3);
   });
 
@@ -77,7 +77,7 @@ describe("scenarios", () => {
   test("have keys of their own, and none of every view", () => {
     const keys = all.flatMap(({ key }) => key ?? []);
     expect(new Set(keys).size).toBe(keys.length);
-    // The first one is that of every view.
+    // The first tool is common to all views.
     expect(keys.slice(1).filter((key) => "123456?dmrfwo".includes(key))).toEqual([]);
   });
 });

@@ -52,7 +52,7 @@ async function post(page: Page): Promise<void> {
   expect(await welcome(page).getByText("bot", { exact: true }).count()).toBe(1);
 }
 
-/** Posts of the bot appear at once. */
+/** The bot's posts appear at once. */
 async function react(page: Page): Promise<void> {
   await welcome(page).getByRole("button", { name: "Like 0" }).click();
   await welcome(page).getByRole("button", { name: "Like 1" }).waitFor();
@@ -70,7 +70,7 @@ async function quote(page: Page): Promise<void> {
   const quoting = page.getByRole("article").filter({ hasText: "well said" }).first();
   const quoted = quoting.getByRole("blockquote", { name: "Quoted post" });
   await quoted.getByText("Hello").waitFor();
-  // By its address, too.
+  // The post's own URL shows it too.
   const id = (await quoting.getAttribute("id"))?.replace("post-", "") ?? "";
   await page.goto(`${page.url().replace("posts", id)}`);
   await quoted.getByText("Hello").waitFor();
@@ -78,7 +78,7 @@ async function quote(page: Page): Promise<void> {
   await welcome(page).waitFor();
 }
 
-/** Escape gives up what is being written. */
+/** Escape discards the draft. */
 async function mentionTheBot(page: Page): Promise<void> {
   await welcome(page).getByRole("button", { name: "Comment 0" }).click();
   await page.keyboard.type("@bot are you there?");

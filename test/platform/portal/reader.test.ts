@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Reader, type ReadOutcome } from "./face.ts";
 
-/** A reader whose readings are answered by hand, in their order. */
+/** Creates a reader whose reads the test resolves in order. */
 function createReader() {
   const shown: ReadOutcome<string>[] = [];
   const readings: PromiseWithResolvers<string>[] = [];

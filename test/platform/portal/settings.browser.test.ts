@@ -21,7 +21,7 @@ test("bots, tokens, blocks, groups and limits are made and taken away", async ()
   await makeGroup(platform, page);
 });
 
-/** A person is created and acts on every view. */
+/** A new user can act in every view. */
 async function actAsCleo(page: Page): Promise<void> {
   const people = card(page, "People");
   await people.getByLabel("Username").fill("@Cleo");
@@ -57,7 +57,7 @@ async function makeGroup(platform: Platform, page: Page): Promise<void> {
   expect(platform.control.messages(id).map(({ text }) => text)).toEqual(["all here?"]);
 }
 
-/** A token has the scopes that are checked and is shown once. The standard one is not revoked without a warning. */
+/** A token has the checked scopes and is shown once. Revoking the standard token shows a warning. */
 async function issueAndRevoke(platform: Platform, page: Page): Promise<void> {
   const tokens = card(page, "Tokens of @bot");
   await tokens.getByText("standard", { exact: true }).waitFor();
@@ -78,7 +78,7 @@ async function issueAndRevoke(platform: Platform, page: Page): Promise<void> {
   await eventually(async () => platform.control.apps.tokens().length, 1);
 }
 
-/** Its secrets are shown once, and it can be looked at and disabled. */
+/** The bot's secrets are shown once, and the bot can be viewed and disabled. */
 async function makeBot(platform: Platform, page: Page): Promise<void> {
   const bots = card(page, "Bots");
   await bots.getByLabel("Username").fill("@Helper");
@@ -99,7 +99,7 @@ async function makeBot(platform: Platform, page: Page): Promise<void> {
   expect(platform.control.apps.list().map(({ disabled }) => disabled)).toEqual([false, true]);
 }
 
-/** The browser refuses a number below 0, and the others are saved together. */
+/** The browser rejects a negative number, and the other limits are saved together. */
 async function setLimit(platform: Platform, page: Page): Promise<void> {
   const form = page.getByRole("form", { name: "Limits" });
   const limit = form.getByLabel("Direct messages per day", { exact: true });
@@ -182,7 +182,7 @@ async function save(file: Download): Promise<string> {
   return path;
 }
 
-/** A reset is confirmed. A file that is no state is refused, and changes nothing. */
+/** A reset asks for confirmation. A file that is not a state is refused without changes. */
 async function resetAndRefuse(platform: Platform, page: Page): Promise<void> {
   await makeCleo(platform, page);
   await page.getByRole("button", { name: "Reset platform" }).click();

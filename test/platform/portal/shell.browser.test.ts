@@ -57,7 +57,7 @@ async function actByKeys(platform: Platform, page: Page): Promise<void> {
   await page.getByRole("link", { name: "Webhook off" }).waitFor();
 }
 
-/** A key that is typed into a field does nothing else, and Escape leaves the field. */
+/** A key typed into a field triggers no shortcut, and Escape leaves the field. */
 async function leaveAField(platform: Platform, page: Page): Promise<void> {
   const before = platform.control.events().length;
   await page.getByRole("banner").getByLabel("You are").focus();
@@ -68,7 +68,7 @@ async function leaveAField(platform: Platform, page: Page): Promise<void> {
   expect(platform.control.events()).toHaveLength(before);
 }
 
-/** The page follows the system's colours, and remembers a choice of its own. */
+/** The page follows the system's colours, and remembers a manual choice. */
 async function chooseColours(page: Page): Promise<void> {
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await ground();
@@ -82,10 +82,10 @@ async function chooseColours(page: Page): Promise<void> {
   expect(await ground()).toBe(dark);
 }
 
-/** Gzipped. The page of the version before had as many. */
+/** Gzipped. The size of the previous version. */
 const MAX_PAGE_BYTES = 52_700;
 
-/** The page is small, and takes nothing from elsewhere. */
+/** The page is small, and loads no third-party resources. */
 async function loadLittle(platform: Platform, page: Page): Promise<void> {
   const asked: string[] = [];
   const files: Promise<Buffer>[] = [];
@@ -118,7 +118,7 @@ test("a page needs the control token, says when the connection is lost, and goes
   await page.getByText("@ben liked it").waitFor();
   await eventually(() => page.getByText("@ada follows the bot").count(), 0);
 
-  // The address of a run with another token, opened in one tab, serves those that are open.
+  // After a restart with a new token, opening its URL in one tab updates the other tabs too.
   await second.stop();
   const third = await run("token_of_the_third");
   await page.getByText(REFUSED).waitFor();
@@ -130,13 +130,13 @@ test("a page needs the control token, says when the connection is lost, and goes
 
 const REFUSED = "rejects the control token";
 
-/** Starts one platform after the other on the same port. */
+/** Starts platforms on the same port, one after another. */
 async function takePort(): Promise<(controlToken: string) => Promise<Platform>> {
   const port = await reservePort();
   return (controlToken) => runPlatform({ port, controlToken });
 }
 
-/** Without the token the page shows nothing of the platform, and asks for it. */
+/** Without the token, the page shows no data and asks for the token. */
 async function typeToken(page: Page, { url, controlToken }: Platform): Promise<void> {
   const connect = async (typed: string) => {
     await page.getByRole("textbox", { name: "Control token" }).fill(typed);

@@ -36,13 +36,13 @@ test("timers an hour away and crons are fired in the State view, and states are 
 
   const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
   await timers.getByText(/^due in (1 h|59 min)/).waitFor();
-  // A timer goes by the machine's clock.
+  // A timer uses the machine's clock.
   platform.control.clock.set({ advanceMs: DAY_MS });
   await page.getByText("The platform's clock is 1 d ahead.").waitFor();
   await timers.getByText(/^due in (1 h|59 min)/).waitFor();
   platform.control.clock.set({ now: new Date().toISOString() });
 
-  // The second one is known by its key.
+  // The second timer is identified by its key.
   const fire = timers.getByRole("button", { name: /^Fire now: remind/ });
   await timers.getByRole("button", { name: /^Fire now: remind in .* late$/ }).click();
   await eventually(() => fire.count(), 1);

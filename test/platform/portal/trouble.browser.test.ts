@@ -60,7 +60,7 @@ async function ask(page: Page, text: string): Promise<void> {
   await composer.press("Enter");
 }
 
-/** The error, then the dead letter, are beside the message; their number is in the bar and in the title. */
+/** The error, then the dead letter, appear beside the message. The bar and the title show their number. */
 async function seeAThrow(page: Page): Promise<void> {
   await ask(page, "one");
   await effects(page).getByText("TypeError: no price").first().waitFor();

@@ -13,7 +13,7 @@ test("a developer saves the webhook, and makes a new secret", async () => {
   await keepARefusedAddress(platform, page);
   const line = await makeSecret(page);
   await eventually(() => page.evaluate(() => navigator.clipboard.readText()), line);
-  // The line is in the clipboard alone.
+  // Only the clipboard has the line.
   const body = await page.locator("body").textContent();
   expect(body).not.toContain(line.slice(-20));
   await copyByHand(page);
@@ -36,7 +36,7 @@ async function saveSettings(platform: Platform, page: Page): Promise<void> {
     types: ["mention", "follow"],
     enabled: true,
   });
-  // Nothing is being typed, so what is saved elsewhere is shown.
+  // The user is not typing, so the page shows changes saved elsewhere.
   platform.control.saveWebhook({ types: [] });
   await eventually(() => mention.isChecked(), false);
 }
@@ -51,7 +51,7 @@ async function keepARefusedAddress(platform: Platform, page: Page): Promise<void
   expect(platform.control.webhook.url).toBe(url);
 }
 
-/** Shown once, when it was made and confirmed. Returns the line for the bot. */
+/** The secret is shown once, after confirmation. Returns the configuration line for the bot. */
 async function makeSecret(page: Page): Promise<string> {
   const ask = page.getByRole("button", { name: "Regenerate the signing secret" });
   await ask.click();
@@ -64,7 +64,7 @@ async function makeSecret(page: Page): Promise<string> {
   expect(line).toMatch(/^SERVICE_WEBHOOK_SECRET=whsec_[0-9a-f]{48}$/);
   await shown.getByText("the newest first").waitFor();
   await shown.getByRole("button", { name: "Copy" }).click();
-  // The secret is not shown again, so one key too many must not lose it.
+  // The secret is not shown again, so a stray key must not dismiss it.
   await page.keyboard.press("Escape");
   expect(await shown.isVisible()).toBe(true);
   await shown.getByRole("button", { name: "Done", exact: true }).click();
@@ -72,7 +72,7 @@ async function makeSecret(page: Page): Promise<string> {
   return line;
 }
 
-/** The secret stays in sight if a page may not copy. */
+/** The secret stays visible if the page may not write to the clipboard. */
 async function copyByHand(page: Page): Promise<void> {
   await page.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error("not allowed"));
@@ -120,7 +120,7 @@ async function mendTheWebhook(platform: Platform, page: Page): Promise<void> {
   expect(platform.control.webhook).toMatchObject({ enabled: true, consecutiveFailures: 0 });
 }
 
-/** A status that cannot be read is not replaced by that of another bot. */
+/** If a bot's status cannot be read, the page does not show another bot's instead. */
 async function readAnotherBot(platform: Platform, bot: Bot, page: Page): Promise<void> {
   platform.control.apps.create({ username: "helper" });
   await page.route("**/control/v1/bot?bot=helper", (route) =>

@@ -41,7 +41,7 @@ test("a delivery to an app that a reset takes away ends without a trace in the s
   control.reset();
   const cut = await platform.waitFor("delivery");
   expect(cut).toMatchObject({ bot: "other", status: null });
-  // Who takes its number now has a schedule that is free.
+  // A new app that reuses the number gets an empty schedule.
   control.apps.create({ username: "newcomer" });
   const receiver = await runReceiver();
   control.saveWebhook({ url: receiver.url }, "newcomer");

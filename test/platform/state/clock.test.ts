@@ -159,7 +159,7 @@ test("the clock is kept in the state file", async () => {
   expect(third.control.clock.view).toMatchObject({ now, frozen: true });
 });
 
-/** A platform's clock and the machine's beneath it, with the names of the timers that have fired. */
+/** Creates a platform's clock and the machine's clock below it, and records which timers fired. */
 function clocks() {
   const real = new ManualClock(START);
   const clock = new PlatformClock(real);
@@ -168,7 +168,7 @@ function clocks() {
   return { real, clock, fired, timer };
 }
 
-/** Moves a clock to so many milliseconds after the start. */
+/** Moves a clock to `ms` after the start. */
 function move(clock: PlatformClock, ms: number, frozen = false): void {
   const now = START + ms;
   clock.set({

@@ -7,7 +7,7 @@ import { startPlatform, whyUnusable } from "../../faces/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { act, ids, runPlatform } from "../support/platform.ts";
 
-/** A file in a folder of its own. */
+/** Returns a path in a new folder. */
 const newFile = () => join(temporaryFolder(), "state.db");
 
 function database(file: string, sql: string): string {
@@ -23,7 +23,7 @@ async function stateFile(sql = ""): Promise<string> {
   return database(file, sql);
 }
 
-/** A file that cannot be used, and what the sentence about it says. */
+/** Unusable files, and the expected error message of each. */
 const unusable: readonly [string, () => string | Promise<string>, RegExp][] = [
   [
     "no SQLite file",
@@ -58,7 +58,7 @@ function text(content: string): string {
   return file;
 }
 
-/** The first page tells where the others are; it says now that they are somewhere else. */
+/** Corrupts the first page, which refers to all others. */
 async function damaged(): Promise<string> {
   const file = await stateFile("VACUUM; PRAGMA journal_mode = DELETE");
   const bytes = readFileSync(file);
@@ -92,7 +92,7 @@ function contentOf(file: string): Buffer | undefined {
   }
 }
 
-// Root may write everywhere.
+// Root may write to any file.
 test.skipIf(process.getuid?.() === 0)("a file that may not be written is told so", async () => {
   const said = /is not writable; change the permissions/;
   const file = await stateFile();

@@ -23,12 +23,12 @@ interface List {
   readonly items: readonly SnapshotView[];
 }
 
-/** Everything that a bot and its owner can see; addresses begin with a slash. */
+/** Reads all state visible to a bot and its owner. Keys that are paths begin with a slash. */
 async function seen(platform: Platform): Promise<object> {
   const { control } = platform;
   const read = async (path: string) => (await request(platform, "GET", `/api/v1${path}`)).body;
   const { timelineSeq: _, ...state } = control.state();
-  // Reading costs requests.
+  // Reading uses up requests.
   const { requestsPerMinute, ...limits } = control.limits;
   const all = {
     state,
@@ -63,7 +63,7 @@ async function changeEverything(platform: Platform): Promise<void> {
   control.clock.set({ advanceMs: 86_400_000, frozen: true });
 }
 
-/** The bytes that a file has. */
+/** Downloads a file. */
 async function download(platform: Platform, id: string): Promise<Response> {
   return fetch(`${platform.url}/control/v1/snapshots/${id}/file`, {
     headers: withControlToken(platform),
@@ -267,11 +267,11 @@ test("a snapshot that is downloaded is a state file, and can be uploaded elsewhe
   const path = `/control/v1/snapshots/${body.id}/restore`;
   const restored = await request<PlatformState>(other, "POST", path);
   expect(restored).toMatchObject({ status: 200, body: other.control.state() });
-  // All but the secrets: the bot beside this platform goes on with those it has.
+  // Everything except the secrets, because the bot beside this platform keeps using its own.
   expect(await seen(other)).toEqual({ ...(await seen(one)), secrets });
 });
 
-/** A state file of a platform, as it is when nobody uses it, after something was done to it. */
+/** Creates a closed state file of a platform, then modifies it with SQL. */
 async function stateFileWith(sql: string): Promise<Buffer<ArrayBuffer>> {
   const stateFile = `${temporaryFolder()}/state.db`;
   const platform = await runPlatform({ stateFile });
@@ -396,7 +396,7 @@ test("a file that is sent as something else is refused", async () => {
     return (await fetch(url, init)).status;
   };
   expect(await send("application/json")).toBe(415);
-  // What a web page may send anywhere without asking.
+  // Content types that a web page may send cross-origin without a preflight.
   expect(await send("text/plain")).toBe(415);
   expect(await send("application/vnd.sqlite3")).toBe(400);
 });

@@ -10,15 +10,14 @@ import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support
 import { runReceiver } from "../support/receiver.ts";
 import { startWithHeldDownloads } from "../uploads/start.ts";
 
-// What is under way while the state is replaced belongs to the state before: it must change nothing in the
-// new one, and must not keep the new one waiting.
+// Work under way during a replacement belongs to the old state. It must neither change the new state nor delay it.
 
 const replacements: readonly [string, (platform: Platform) => void][] = [
   ["a restore", (platform) => void platform.control.snapshots.restore("snap_1")],
   ["a reset", (platform) => platform.control.reset()],
 ];
 
-/** A delivery that arrives and is answered when it is told to. */
+/** Starts a receiver that answers a delivery when the test says so. */
 async function slowReceiver() {
   const arrived = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<number>();
@@ -32,7 +31,7 @@ async function slowReceiver() {
   return { ...receiver, arrived: arrived.promise, answer: answer.resolve };
 }
 
-/** A platform on a clock that stands still, whose webhook owes an event: a fault has let the delivery fail. */
+/** Starts a platform with a stopped clock and one pending event. A fault made its first delivery fail. */
 async function owing() {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
@@ -49,11 +48,11 @@ test("what was owed in the snapshot is delivered after a restore, also where it 
   const { id } = platform.control.snapshots.take();
   clock.advance(30_000);
   await deliveryOf(platform, owed, { attempt: 2 });
-  // By the time this is answered the deliverer has found that nothing more is owed.
+  // By the time of this response, the deliverer has seen that no event is pending.
   await request(platform, "GET", "/control/v1/state");
   const after = platform.control.state().timelineSeq;
   platform.control.snapshots.restore(id);
-  // At once, and as the second attempt: one had failed when the snapshot was taken.
+  // The delivery comes at once, as the second attempt, because one had failed before the snapshot.
   const again = await deliveryOf(platform, owed, { attempt: 2, after });
   expect(again).toMatchObject({ status: 200 });
   expect(receiver.batches()).toEqual([[owed], [owed]]);
@@ -67,7 +66,7 @@ test.each([200, 500])(
     platform.control.saveWebhook({ url: receiver.url });
     const [id = ""] = ids(act(platform, "follow"));
     await receiver.arrived;
-    // Taken while it is owed: with the restore it is owed again.
+    // The event is pending in the snapshot, so a restore makes it pending again.
     const snapshot = platform.control.snapshots.take();
     const after = platform.control.state().timelineSeq;
     platform.control.snapshots.restore(snapshot.id);
@@ -214,7 +213,7 @@ test.each(replacements)(
     replace(platform);
     const refused = await post;
     expect(refused).toMatchObject({ status: 503, body: { error: { code: "STATE_REPLACED" } } });
-    // Without it a bot takes the answer for a gateway's, and looks for its post first.
+    // Without the header, a bot takes the response for a gateway's and first searches for its post.
     expect(refused.headers.get("retry-after")).toBe("0");
     const feed = () => request<{ items: unknown[] }>(platform, "GET", "/api/v1/feed");
     expect((await feed()).body.items).toHaveLength(1);
@@ -279,7 +278,7 @@ test("a long poll and a wait go on across a restore, and are told of it", async 
   const path = `/control/v1/timeline?after=${timelineSeq}&waitMs=30000`;
   const poll = request<{ entries: object[]; last: number }>(platform, "GET", path);
   const event = platform.waitFor("event");
-  // It waits once another request that came after it was answered.
+  // The first request is waiting once a later one is answered.
   await request(platform, "GET", "/control/v1/state");
   platform.control.snapshots.restore(id);
   const { entries, last } = (await poll).body;
@@ -323,7 +322,7 @@ test("restores in the midst of everything leave a state that is whole", {
     const chosen = Array.from({ length: 6 }, () => steps[Math.floor(random() * steps.length)]);
     await Promise.all(chosen.map((step) => step?.()));
   }
-  // No number was given twice, and none went back.
+  // Numbers are unique and only grow.
   expect(seen).toEqual([...new Set(seen)].sort());
   expect([...statuses].filter((status) => ![200, 201, 503].includes(status))).toEqual([]);
   await restore();

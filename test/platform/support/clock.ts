@@ -5,7 +5,7 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {
   #now: number;
   readonly #timers = new Set<Timer>();
@@ -24,7 +24,7 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Moves the time and fires what is due, in order. */
+  /** Moves the time and fires due timers in order. */
   advance(ms: number): void {
     const until = this.#now + ms;
     for (;;) {

@@ -3,7 +3,7 @@ import type { ImageKind } from "../../faces/core.ts";
 import type { Platform } from "../../faces/platform.ts";
 import { type Answer, type ErrorBody, request } from "./platform.ts";
 
-/** An image inside content; messages have no `thumbUrl`. */
+/** An image inside content. Messages have no `thumbUrl`. */
 export interface Image {
   readonly url: string;
   readonly thumbUrl?: string | null;
@@ -24,7 +24,7 @@ export const kinds: readonly ImageKind[] = ["png", "jpeg", "webp", "gif", "avif"
 
 const made = new Map<ImageKind, Promise<Buffer>>();
 
-/** A real image of 9 × 7 pixels. */
+/** Returns a real image of 9 × 7 pixels. */
 export async function image(kind: ImageKind = "png"): Promise<Buffer<ArrayBuffer>> {
   const pixels = sharp({ create: { width: 9, height: 7, channels: 3, background: "teal" } });
   const bytes = made.get(kind) ?? pixels.toFormat(kind).toBuffer();
@@ -32,14 +32,14 @@ export async function image(kind: ImageKind = "png"): Promise<Buffer<ArrayBuffer
   return Buffer.from(await bytes);
 }
 
-/** A PNG of exactly this many bytes; what comes after its end is passed over. */
+/** Returns a PNG of exactly this many bytes. Decoders ignore the padding after its end. */
 export async function imageOf(bytes: number): Promise<Buffer<ArrayBuffer>> {
   const whole = Buffer.alloc(bytes);
   (await image()).copy(whole);
   return whole;
 }
 
-/** Uploads in the form that JSON has for bytes. */
+/** Uploads bytes in the JSON form. */
 export function uploadBytes<T = Upload>(
   platform: Platform,
   bytes: Buffer,
@@ -52,7 +52,7 @@ export function uploadBytes<T = Upload>(
   });
 }
 
-/** Uploads a form as a browser would. */
+/** Uploads a form as a browser does. */
 export async function uploadForm<T = Upload & ErrorBody>(
   platform: Platform,
   form: FormData,
@@ -69,14 +69,14 @@ export async function uploadForm<T = Upload & ErrorBody>(
   };
 }
 
-/** A form with one file part. */
+/** Creates a form with one file part. */
 export function formWith(bytes: Buffer<ArrayBuffer>, name = "file"): FormData {
   const form = new FormData();
   form.append(name, new Blob([bytes]), "image.bin");
   return form;
 }
 
-/** A new upload of this app. */
+/** Creates an upload of this app. */
 export async function newUpload(platform: Platform, token?: string): Promise<Upload> {
   const options = token === undefined ? {} : { token };
   const { status, body } = await uploadBytes(platform, await image(), options);
@@ -84,7 +84,7 @@ export async function newUpload(platform: Platform, token?: string): Promise<Upl
   return body;
 }
 
-/** The keys of this many new uploads. */
+/** Creates this many uploads. Returns their keys. */
 export async function newKeys(platform: Platform, count: number): Promise<string[]> {
   const uploads = await Promise.all(Array.from({ length: count }, () => newUpload(platform)));
   return uploads.map(({ key }) => key);

@@ -29,19 +29,19 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A platform on a free port, in memory, that stops with the test. */
+/** Starts a platform in memory on a free port. Stops it with the test. */
 export async function runPlatform(options: ListenOptions = {}): Promise<Platform> {
   const platform = await startPlatform(options);
   onTestFinished(() => platform.stop());
   return platform;
 }
 
-/** The header that every request to /control/v1 needs. */
+/** Returns the header that every request to /control/v1 needs. */
 export function withControlToken({ controlToken }: Platform): Record<string, string> {
   return { "X-Control-Token": controlToken };
 }
 
-/** A request with JSON both ways. `path` begins with /api/v1 or /control/v1. */
+/** Sends and receives JSON. `path` begins with /api/v1 or /control/v1. */
 export async function request<T = ErrorBody>(
   platform: Platform,
   method: string,
@@ -58,7 +58,7 @@ export async function request<T = ErrorBody>(
     body: body === undefined ? null : JSON.stringify(body),
     signal: signal ?? null,
   });
-  // What a test expects of the body is said by its assertions.
+  // The assertions of each test check the body.
   return {
     status: response.status,
     headers: response.headers,
@@ -70,7 +70,7 @@ export function tokenWith(platform: Platform, ...scopes: Scope[]): string {
   return platform.control.createToken(scopes).apiKey;
 }
 
-/** Lets ada do something, unless `more` names somebody else. */
+/** Makes ada act, unless `more` names another user. */
 export function act(
   platform: Platform,
   type: ActInput["type"],
@@ -79,12 +79,12 @@ export function act(
   return platform.control.act({ type, from: "ada", ...more });
 }
 
-/** The ids of the events of an act. */
+/** Returns the ids of the events of an act. */
 export function ids(result: ActResult): string[] {
   return result.events.map((event) => event.id);
 }
 
-/** The delivery attempt of the schedule that held this event last of all. */
+/** Waits for the scheduled delivery attempt that last contained this event. */
 export function deliveryOf(
   platform: Platform,
   eventId: string,
@@ -98,7 +98,7 @@ export function deliveryOf(
   );
 }
 
-/** What is in the timeline so far. */
+/** Returns the timeline so far. */
 export async function timeline(platform: Platform): Promise<EntryOf<"event">[]> {
   const { body } = await request<{ entries: EntryOf<"event">[] }>(
     platform,
@@ -108,7 +108,7 @@ export async function timeline(platform: Platform): Promise<EntryOf<"event">[]> 
   return body.entries;
 }
 
-/** Every path of the control API with its method. */
+/** Returns every path of the control API with its method. */
 export function routesOf({ control }: Platform): readonly (readonly [string, string])[] {
   const endpoints = endpointsOf(control, new Timeline(systemClock));
   return endpoints.map(({ method, path }) => [method, path]);

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import type { Platform } from "../../faces/platform.ts";
 
-/** Sends these lines as the head of a request, without a word added. Resolves to the answer as text. */
+/** Sends these lines as the head of a request, unmodified. Resolves to the raw response. */
 export function rawRequest(
   platform: Platform,
   lines: readonly string[],

@@ -13,27 +13,27 @@ export interface Received {
 
 export interface Receiver {
   readonly url: string;
-  /** Every delivery that reached the endpoint, in order. */
+  /** Received deliveries, in order. */
   readonly received: readonly Received[];
-  /** The event ids of each delivery. */
+  /** Event ids per delivery. */
   readonly batches: () => string[][];
 }
 
-/** Answers a delivery. `nth` counts the deliveries from 1 up. */
+/** Answers a delivery. `nth` counts from 1. */
 export type Respond = (response: ServerResponse, nth: number) => void;
 
 const ok: Respond = (response) => response.writeHead(200).end();
 
-/** Answers every delivery with the next of these statuses, and with 200 after the last. */
+/** Answers each delivery with the next status, and with 200 after the last. */
 export function statuses(...list: readonly number[]): Respond {
   return (response, nth) => response.writeHead(list[nth - 1] ?? 200).end();
 }
 
-/** An endpoint on a free port that closes with the test. */
+/** Starts an endpoint on a free port. Closes it with the test. */
 export async function runReceiver(respond: Respond = ok): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
-    // Somebody asks how the bot is, and that is no delivery.
+    // A GET is a health check, not a delivery.
     if (request.method === "GET") {
       response.writeHead(404).end();
       return;

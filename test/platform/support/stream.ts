@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 
-/** A message of the stream, as a browser's EventSource would report it. */
+/** A message of the stream, with the fields of a browser's EventSource. */
 export interface StreamMessage {
   readonly event: string | undefined;
   readonly id: string | undefined;
@@ -12,7 +12,7 @@ export class StreamReader {
   readonly messages: StreamMessage[] = [];
   readonly comments: string[] = [];
   readonly headers: Headers;
-  /** Resolves when the stream ends, however. */
+  /** Resolves when the stream ends for any reason. */
   readonly ended: Promise<void>;
   #news = Promise.withResolvers<void>();
 
@@ -21,7 +21,7 @@ export class StreamReader {
     this.ended = this.#read(response).finally(() => this.#news.resolve());
   }
 
-  /** Resolves once so many messages have come, the first of which says hello. */
+  /** Resolves once this many messages have arrived. The first is the hello message. */
   async has(count: number): Promise<readonly StreamMessage[]> {
     return await this.#until(() => this.messages.length >= count, `message ${count}`);
   }
@@ -30,7 +30,7 @@ export class StreamReader {
     await this.#until(() => this.comments.length > 0, "a comment");
   }
 
-  /** The numbers of the entries so far. */
+  /** The numbers of the received entries. */
   get seqs(): number[] {
     return this.messages.slice(1).map(({ data }) => JSON.parse(data).seq);
   }
@@ -53,7 +53,7 @@ export class StreamReader {
     try {
       for await (const bytes of response.body ?? []) {
         text += decoder.decode(bytes, { stream: true });
-        // A blank line ends a block; the rest of the text is not complete yet.
+        // A blank line ends a block. The remaining text is incomplete.
         const blocks = text.split("\n\n");
         text = blocks.pop() ?? "";
         for (const block of blocks) this.#take(block);
@@ -65,7 +65,7 @@ export class StreamReader {
     }
   }
 
-  /** Takes a block of `field: value` lines; a line without a field is a comment. */
+  /** Parses a block of `field: value` lines. A line without a field is a comment. */
   #take(block: string): void {
     const lines = block.split("\n").map((line) => /^(\w*): ?(.*)$/s.exec(line) ?? []);
     const values = (field: string) =>
@@ -78,7 +78,7 @@ export class StreamReader {
   }
 }
 
-/** Opens the stream of a platform; it is closed with the test. */
+/** Opens the stream of a platform. Closes it with the test. */
 export async function readStream(
   url: string,
   query = "",

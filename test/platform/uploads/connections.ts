@@ -1,11 +1,11 @@
 import { createHook } from "node:async_hooks";
 import { onTestFinished } from "vitest";
 
-/** What this process has begun since the counting began. */
+/** Connections and lookups of this process since the count began. */
 export interface Counted {
   /** TCP connections. */
   readonly count: number;
-  /** Names that the system was asked to resolve. */
+  /** Names that the process asked the system to resolve. */
   readonly lookups: number;
 }
 

@@ -5,17 +5,17 @@ import { listenUntilEnd } from "../../support/listen.ts";
 import { image } from "../support/images.ts";
 
 export interface ImageServer {
-  /** The parts of a download that reaches this server under any name. */
+  /** Parts of a download that reach this server under any name. */
   readonly parts: DownloadParts;
-  /** Downloads from this server, under a name. */
+  /** Downloads from this server under a public name. */
   readonly download: (parts?: Partial<DownloadParts>, signal?: AbortSignal) => Promise<Uint8Array>;
-  /** The paths that were asked for. */
+  /** Requested paths. */
   readonly asked: readonly string[];
-  /** Resolves when a connection was closed by the other side. */
+  /** Resolves when the peer has closed a connection. */
   readonly closed: Promise<void>;
 }
 
-/** A server on this machine that stands in for one of the internet; it closes with the test. */
+/** Starts a local stand-in for a public server. Closes it with the test. */
 export async function imageServer(
   respond?: (response: ServerResponse, path: string, request: IncomingMessage) => void,
 ): Promise<ImageServer> {
@@ -29,7 +29,7 @@ export async function imageServer(
     else respond(response, incoming.url ?? "", incoming);
   });
   const { port } = await listenUntilEnd(server);
-  // Without TLS, which would take a certificate; the address still comes from `lookup`.
+  // Plain HTTP, because TLS would need a certificate. The address still comes from `lookup`.
   const open: Open = (url, { lookup, headers }, onResponse) =>
     request(
       { host: url.hostname, port, path: url.pathname, headers, agent: false, lookup },

@@ -4,14 +4,14 @@ import { box, sampleOf, samples, withSegment } from "../../client/images/samples
 import { inspect, MAX_SIDE } from "../../faces/platform.ts";
 import { mulberry32 } from "../../support/mulberry32.ts";
 
-/** A copy in which one place is written anew. */
+/** Returns a modified copy. */
 function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
   const copy = Buffer.from(bytes);
   change(copy);
   return copy;
 }
 
-/** Where a text stands in the bytes. */
+/** Returns the offset of a text in the bytes. */
 function placeOf(bytes: Buffer, text: string): number {
   const at = bytes.indexOf(text, 0, "latin1");
   if (at < 0) throw new Error(`There is no ${text}.`);
@@ -24,7 +24,7 @@ const webp = sampleOf("webp");
 const avif = sampleOf("avif");
 const sample = (name: string) => samples.find((one) => one.name === name)?.bytes ?? Buffer.alloc(0);
 
-/** The place of the frame header in a JPEG that has one of these two. */
+/** Returns the offset of the frame header in a JPEG, of either type. */
 const frameOf = (bytes: Buffer) =>
   Math.max(bytes.indexOf("ffc0", "hex"), bytes.indexOf("ffc2", "hex"));
 

@@ -15,7 +15,10 @@ import { imageServer } from "./image-server.ts";
 
 type Respond = (response: ServerResponse, path: string) => void;
 
-/** Downloads from a server of this machine, started with the first one. Without an answer: from the network. */
+/**
+ * Redirects downloads to a local server, which starts with the first download. Without `respond`, downloads use the
+ * network.
+ */
 function replacedBy(respond: Respond | undefined): Replaced {
   if (respond === undefined) return {};
   let server: ReturnType<typeof imageServer> | undefined;
@@ -26,14 +29,14 @@ function replacedBy(respond: Respond | undefined): Replaced {
   return { download };
 }
 
-/** A platform in the process, of which every download reaches a server of this machine, which answers so. */
+/** Creates a platform in this process. All its downloads reach a local server that answers with `respond`. */
 export function platformWithDownloads(respond?: Respond, options: PlatformOptions = {}): Platform {
   const platform = createPlatform(options, replacedBy(respond));
   onTestFinished(() => platform.stop());
   return platform;
 }
 
-/** The same on a port. */
+/** Starts the same platform on a port. */
 export async function startWithDownloads(
   respond: Respond,
   options: ListenOptions = {},
@@ -46,11 +49,11 @@ export async function startWithDownloads(
 /** A platform whose downloads wait. */
 export interface HeldDownloads {
   readonly platform: Platform;
-  /** Uploads an image by its address. */
+  /** Uploads an image by its URL. */
   upload(): Promise<Answer<ErrorBody>>;
-  /** Resolves once the first download has arrived. */
+  /** Resolves once the first download request has arrived. */
   readonly asked: Promise<void>;
-  /** Answers them all, and those that are still to come. */
+  /** Answers all current and future downloads. */
   go(): void;
 }
 

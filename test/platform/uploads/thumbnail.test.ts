@@ -12,12 +12,12 @@ import {
 import { type Image, image, kinds, newUpload, uploadBytes } from "../support/images.ts";
 import { request, runPlatform } from "../support/platform.ts";
 
-/** A picture of one colour. */
+/** Creates an image of a single colour. */
 function plain(width: number, height: number, background = "teal") {
   return sharp({ create: { width, height, channels: 3, background } });
 }
 
-/** The thumbnail of these bytes, which must be an image. */
+/** Returns the thumbnail of these bytes, which must be an image. */
 async function thumbnailOf(bytes: Buffer, make: MakeThumbnail = thumbnailsWith()) {
   const facts = inspect(bytes);
   if (typeof facts === "string") throw new Error(facts);
@@ -77,7 +77,7 @@ test.each(["gif", "webp"] as const)("of a moving %s it is the first picture", as
   expect(dominant.g).toBeLessThan(60);
 });
 
-/** Counts what it opens. */
+/** Counts the opened images. */
 function counting(): { open: OpenImage; opened: number } {
   const counter = {
     opened: 0,
@@ -127,7 +127,7 @@ test("a real bomb is kept, with itself as the thumbnail", async () => {
   expect(body).toMatchObject({ width: 5_001, height: 5_000, thumbUrl: body.url });
 });
 
-/** A PNG whose structure is whole and whose pixels are not. */
+/** Creates a PNG with valid structure and corrupt pixels. */
 async function damaged(): Promise<Buffer> {
   const bytes = await plain(100, 100).png().toBuffer();
   const pixels = bytes.indexOf("IDAT") + 4;
@@ -215,7 +215,7 @@ test("a client that goes away while its thumbnail is made leaves nothing behind"
   await begun.promise;
   client.abort();
   await refused;
-  // Whoever is answered later knows that the platform has seen the other one go.
+  // This later response proves that the platform has seen the disconnect.
   await request(platform, "GET", "/api/v1/me");
   proceed.resolve(undefined);
   await platform.waitFor("api", ({ path, status }) => path === "/uploads" && status === null);

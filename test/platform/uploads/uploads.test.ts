@@ -81,7 +81,7 @@ test.each([
   ["other characters", (text: string) => `${text.slice(0, 8)}%%${text.slice(8)}`],
 ])("base64 of an image with %s: 400 VALIDATION", async (_, spell) => {
   const platform = await runPlatform();
-  // With every character of the alphabet, wherever the bytes fall, and with padding.
+  // Covers every base64 character at every position, and padding.
   const png = await image();
   const data = [0xfb, 0xff, 0xbf, 0, 0xfb, 0xff, 0xbf, 0, 0xfb, 0xff, 0xbf];
   const rest = (png.byteLength + 12 + data.length) % 3;
@@ -109,7 +109,7 @@ test.each(cases)("%s: 400 VALIDATION", async (_, body) => {
 test("a JPEG is measured behind metadata of many segments", async () => {
   const platform = await runPlatform();
   const jpeg = await image("jpeg");
-  // Ten comments of nearly 64 KB each, right behind the start of the image.
+  // Ten comments of nearly 64 KB each, right after the start of the image.
   const segment = Buffer.alloc(65_000, "x");
   segment.set([0xff, 0xfe, (segment.length - 2) >> 8, (segment.length - 2) & 0xff]);
   const comments = Array.from({ length: 10 }, () => segment);

@@ -9,12 +9,12 @@ import { act, deliveryOf, ids, runPlatform } from "../support/platform.ts";
 
 interface Seen {
   readonly socket: Socket;
-  /** How many requests have come over this connection, with this one. */
+  /** Number of this request on its connection, from 1. */
   readonly nth: number;
   readonly signature: string;
 }
 
-/** An endpoint that keeps every connection; `answer` may do otherwise. */
+/** Starts an endpoint that keeps connections open. `answer` may behave otherwise. */
 async function runEndpoint(answer: (seen: Seen, ...http: Parameters<RequestListener>) => void) {
   const counts = new Map<Socket, number>();
   const seen: Seen[] = [];
@@ -32,7 +32,7 @@ async function runEndpoint(answer: (seen: Seen, ...http: Parameters<RequestListe
 
 const ok: Parameters<typeof runEndpoint>[0] = (_seen, _request, response) => void response.end();
 
-/** One event after the other until a delivery has come over a connection that was kept. */
+/** Makes one event after another until a delivery reuses a connection. */
 async function deliverUntilReused(platform: Platform, seen: readonly Seen[]) {
   for (;;) {
     const [id = ""] = ids(act(platform, "follow"));
@@ -48,7 +48,7 @@ test("the deliveries of a burst share connections", async () => {
   const all = ids(act(platform, "like", { count: 500 }));
   await deliveryOf(platform, all.at(-1) ?? "");
   expect(endpoint.seen).toHaveLength(10);
-  // A second one is opened when the first answer is known, and not yet read to its end.
+  // A second connection opens when the first response has a status but its body is not fully read.
   expect(endpoint.connections()).toBeLessThanOrEqual(2);
 });
 
@@ -63,7 +63,7 @@ test("a kept connection that is dead costs a healthy endpoint nothing", async ()
   expect(delivery).toMatchObject({ status: 200, attempt: 1 });
   expect(delivery).not.toHaveProperty("error");
   expect(platform.control.webhook.consecutiveFailures).toBe(0);
-  // The same bytes, over a connection that was new.
+  // The retry sends the same bytes over a new connection.
   const [lost, again] = endpoint.seen.slice(-2);
   expect([lost?.nth, again?.nth]).toEqual([2, 1]);
   expect(again?.signature).toBe(lost?.signature);

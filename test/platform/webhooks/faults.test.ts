@@ -14,10 +14,10 @@ interface Stage {
   readonly receiver: Receiver;
 }
 
-/** A platform whose webhook points to a receiver, on a clock that stands still. */
+/** Starts a platform with a stopped clock, whose webhook points to a receiver. */
 async function stage(...answers: number[]): Promise<Stage> {
   const clock = new ManualClock(1_700_000_000_000);
-  // The last of what is left, each time: shuffled events come in the reverse of their order.
+  // Picks the last remaining element each time, so shuffling reverses the events.
   const random = () => 0.999;
   const platform = await runPlatform({ clock, random, deliveryTimeoutMs: TIMEOUT_MS });
   const receiver = await runReceiver(statuses(...answers));
@@ -25,7 +25,7 @@ async function stage(...answers: number[]): Promise<Stage> {
   return { clock, platform, receiver };
 }
 
-/** The second at which a delivery was signed; fails when the signature is not right for its bytes. */
+/** Returns the second at which a delivery was signed. Fails if the signature does not match its bytes. */
 function signedAt(platform: Platform, clock: ManualClock, { body, headers }: Received): number {
   const verdict = verify(body, headers["x-service-signature"], {
     secrets: [platform.webhookSecret],

@@ -134,7 +134,7 @@ test("where nothing is sent or nothing is answered, that half of the record is n
   });
   platform.control.setFaults({ webhook: { mode: "lose-answer", times: 1 } });
   clock.advance(30_000);
-  // The schedule saw nothing, but this is what the bot has said.
+  // The schedule has no response, but the record shows what the bot answered.
   expect(await record(3)).toMatchObject({
     status: null,
     fault: "lose-answer",
@@ -160,7 +160,7 @@ test("the status decides at once; a record waits for the rest of the answer", as
 });
 
 test("of a long answer 64 KB are kept, and of one that breaks off what came", async () => {
-  // Its time stands still: what is long enough need not come to an end.
+  // With a stopped clock, no timeout can end the exchange.
   const platform = await runPlatform({ clock: new ManualClock() });
   const receiver = await runReceiver((response, nth) => {
     if (nth === 1) response.writeHead(200).write(`${"x".repeat(64 * 1024 - 1)}ü and more`);
@@ -170,7 +170,7 @@ test("of a long answer 64 KB are kept, and of one that breaks off what came", as
   platform.control.saveWebhook({ url: receiver.url });
   const [id = ""] = ids(act(platform, "follow"));
   const long = await platform.control.delivery((await deliveryOf(platform, id)).id);
-  // The character that would be cut in two is left out.
+  // The cut removes a character that would be split.
   expect(long.response?.body).toBe("x".repeat(64 * 1024 - 1));
   expect(long.response?.truncated).toBe(true);
   const [forced] = await platform.control.deliver({ eventIds: [id] });
@@ -193,7 +193,7 @@ test("secrets are in no record", async () => {
   expect(text).not.toContain(platform.apiKey);
 });
 
-/** A delivery with a body of so many bytes. */
+/** Creates a delivery with a body of this many bytes. */
 function sentOf(bytes: number): Sent {
   const headers = { "content-length": String(bytes) };
   const request = { url: "http://127.0.0.1/", headers, body: Buffer.alloc(bytes, "x") };

@@ -32,7 +32,7 @@ test("a round does not begin early, and comes every time", async () => {
   const times: number[] = [];
   for (let attempt = 1; attempt <= 4; attempt += 1) {
     times.push(Date.parse((await deliveryOf(platform, id, { attempt })).at));
-    // Two steps: one that sends nothing yet, and one that is due.
+    // Two steps: no delivery is due after the first, one is after the second.
     clock.advance(4_999);
     clock.advance(1);
   }

@@ -15,7 +15,7 @@ export const claim: Arbitrary<Command> = fc
     }),
   );
 
-/** Claims from both. */
+/** Claims from the model and the store. */
 export async function claimFrom(
   model: InboxModel,
   world: World,
@@ -29,7 +29,7 @@ export async function claimFrom(
   for (const real of inOrder) checkFence(real, world);
 }
 
-/** It has to grow. Remembers the claim. */
+/** Checks that the fence grows, and remembers the claim. */
 export function checkFence(real: Claim, world: World): void {
   const { fence } = real;
   const before = world.claims.filter(({ lane }) => lane === real.lane).map((claim) => claim.fence);
@@ -40,7 +40,7 @@ export function checkFence(real: Claim, world: World): void {
   world.claims.push(real);
 }
 
-/** A claim as the model has it: without its fence, and without what a store adds for itself. */
+/** Reduces a claim to the fields of the model: no fence, and no fields that a store adds. */
 export function expectedOf(claim: Claim): ExpectedClaim;
 export function expectedOf(claim: Claim | undefined): ExpectedClaim | undefined;
 export function expectedOf(claim: Claim | undefined): ExpectedClaim | undefined {

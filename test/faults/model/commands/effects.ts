@@ -16,7 +16,7 @@ const shape = fc.record({
   way: fc.constantFrom("complete", "bury", "advance", "advance"),
   key: fc.constantFrom(...STATE_KEYS),
   deletes: fc.boolean(),
-  /** The version that the run has read: as it is, one before, or none. */
+  /** State version that the run has read: the current one, an earlier one, or none. */
   base: fc.constantFrom("current", "current", "current", "earlier", "none"),
   timer: fc.option(
     fc.record({ key: fc.constantFrom("a", "b"), delayMs: fc.constantFrom(0, 1, 5_000) }),
@@ -69,7 +69,7 @@ function effectsOf(some: Shape, n: number, lane: string, model: InboxModel): Mod
   const { timer, cancel } = some;
   const set = timer && { lane, name: NAME, ...timer, eventId: `timer:${n}`, body: "1" };
   return {
-    // What is not there needs no deletion.
+    // A missing state needs no deletion.
     states: value === undefined && version === undefined ? [] : [{ key: some.key, value, version }],
     timers: set ? [set] : [],
     cancels: cancel === null ? [] : [{ lane, name: NAME, key: cancel }],
@@ -99,7 +99,7 @@ export const fire: Arbitrary<Command> = fc
     command(`fire ${limit} timers`, (model, world) => fireTimers(limit, model, world)),
   );
 
-/** Makes timers of a lane due by hand. */
+/** Makes timers of a lane due early, as an operator can. */
 export const makeDue: Arbitrary<Command> = fc
   .tuple(fc.nat(7), fc.constantFrom("a", "b", undefined))
   .map(([place, key]) =>
@@ -112,14 +112,14 @@ export const makeDue: Arbitrary<Command> = fc
     }),
   );
 
-/** Makes events of the timers that are due, in both. */
+/** Creates events for due timers in the model and the store. */
 export async function fireTimers(limit: number, model: InboxModel, world: World): Promise<void> {
   const fired = model.fire(limit, eventOf);
   const expected = { fired, nextInMs: model.kept.nextInMs(model.now) };
   assert.deepEqual(await world.store.inbox.fireTimers(limit, eventOf), expected, "fireTimers");
 }
 
-/** Compares the states and timers. */
+/** Compares states and timers. */
 export async function askKept(model: InboxModel, { store, versions }: World): Promise<void> {
   const states = await store.inbox.states(STATE_KEYS);
   const expected = STATE_KEYS.flatMap((key) => {

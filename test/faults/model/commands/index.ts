@@ -8,7 +8,7 @@ import { ask } from "./questions.ts";
 import { begin, drop, finish, restart } from "./steps.ts";
 import { heal, healStranded, pass, reopen, rest } from "./time.ts";
 
-/** Every act there is; what is here several times comes that much more often. */
+/** All commands. Duplicates weight the random choice. */
 export const commands: Arbitrary<Command>[] = [
   ...[put, put, put, putBroken],
   ...[claim, claim, claim, claim],

@@ -7,7 +7,7 @@ import { IDS } from "../ids.ts";
 import type { InboxModel } from "../inbox-model.ts";
 import { type Command, command, type World } from "../world.ts";
 
-/** A batch on its way in: duplicates of each other and of what is there, unusable ones, cursors. */
+/** An incoming batch: internal duplicates, known events, unusable events and cursors. */
 export interface Batch {
   readonly events: readonly NewEvent[];
   readonly source: Source;
@@ -41,7 +41,6 @@ export const batch: Arbitrary<Batch> = fc.record({
   trace: fc.constantFrom(undefined, "a".repeat(32), `${"b".repeat(32)}-${"c".repeat(16)}-01`),
 });
 
-/** Puts the batch into both. */
 export async function putInto(batch: Batch, model: InboxModel, world: World): Promise<void> {
   const { events, source, cursors, trace } = batch;
   const { inbox } = world.store;
@@ -54,11 +53,11 @@ export async function putInto(batch: Batch, model: InboxModel, world: World): Pr
 }
 
 /**
- * Puts the batch into both, beside an act that may make room. Where several processes may use the inbox, a batch for
- * which there is no room may come before the act or after it, and be refused or taken.
+ * Puts the batch into the model and the store, concurrently with an act that may make room. In a shared inbox, a batch
+ * that does not fit may run before or after the act, and be refused or accepted.
  *
- * @param act begins on the real thing after the batch
- * @param compare does the same to the model, and compares
+ * @param act starts on the store after the batch
+ * @param compare applies the act to the model, and compares the results
  */
 export async function putBeside<T>(
   batch: Batch,
@@ -90,7 +89,7 @@ export const put: Arbitrary<Command> = batch.map((batch) =>
   command(`put ${show(batch)}`, (model, world) => putInto(batch, model, world)),
 );
 
-/** A batch of which one statement fails leaves nothing behind, and takes no neighbour with it. */
+/** A batch with a failing statement leaves no trace, and its neighbours in the same commit succeed. */
 export const putBroken: Arbitrary<Command> = fc
   .tuple(batch, batch, fc.boolean())
   .map(([bad, good, byCursor]) =>

@@ -10,7 +10,7 @@ import { refOf, STEPS } from "./steps.ts";
 
 export const ask: Arbitrary<Command> = fc.constant(command("ask everything", askEverything));
 
-/** Whatever can be asked without changing anything. */
+/** Compares the results of all read-only calls. */
 export async function askEverything(model: InboxModel, world: World): Promise<void> {
   const { inbox } = world.store;
   assert.deepEqual(await inbox.stats(), model.stats(), "stats");

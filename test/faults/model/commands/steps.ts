@@ -26,7 +26,7 @@ export const restart: Arbitrary<Command> = fc
     }),
   );
 
-/** Nobody finishes a step that has a result, so the contract does not say what that does. */
+/** Skips steps that have a result, because the contract leaves finishing them undefined. */
 export const finish: Arbitrary<Command> = fc
   .tuple(back, name, fc.boolean())
   .map(([back, name, named]) =>

@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from "fast-check";
 import { type Command, command } from "../world.ts";
 import { LEASE } from "./claim.ts";
 
-/** Leases run out, retries fall due. */
+/** Lets leases expire and retries become due. */
 export const pass: Arbitrary<Command> = fc.constantFrom(1, 499, LEASE - 1, LEASE, 5_000).map((ms) =>
   command(`${ms} ms pass`, async (model, { clock }) => {
     model.now += ms;
@@ -11,7 +11,7 @@ export const pass: Arbitrary<Command> = fc.constantFrom(1, 499, LEASE - 1, LEASE
   }),
 );
 
-/** So long that lanes come to rest, for those that notice; and nothing is so old that it is dropped. */
+/** Long enough for idle lanes to be swept, and too short for events to expire. */
 export const rest: Arbitrary<Command> = fc.constant(
   command("10 minutes pass, and a sweep", async (model, { clock, store }) => {
     model.now += 600_001;
@@ -20,7 +20,7 @@ export const rest: Arbitrary<Command> = fc.constant(
   }),
 );
 
-/** The process dies, and another one opens the store. */
+/** The process dies, and a new one opens the store. */
 export const reopen: Arbitrary<Command> = fc.constant(
   command("reopen", async (model, { store }) => {
     model.recover();
@@ -28,12 +28,12 @@ export const reopen: Arbitrary<Command> = fc.constant(
   }),
 );
 
-/** A sound inbox has nothing to heal. */
+/** A consistent inbox has no lane to heal. */
 export const heal: Arbitrary<Command> = fc.constant(
   command("heal", async (_model, { store }) => assert.equal(await store.inbox.heal(), 0)),
 );
 
-/** A lane that was stranded is found and is ready at once. */
+/** Healing finds a stranded lane and makes it ready at once. */
 export const healStranded: Arbitrary<Command> = fc.nat(2).map((pick) =>
   command(`strand and heal lane ${pick}`, async (model, { store }) => {
     const key = `lane ${pick}`;

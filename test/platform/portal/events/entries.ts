@@ -1,7 +1,7 @@
 import type { TimelineRecord } from "../../../faces/platform.ts";
 import type { CallRecord, TimelineEntry } from "../face.ts";
 
-/** Entries of a timeline, numbered from 1 up. */
+/** Creates timeline entries, numbered from 1. */
 export function timelineOf(...records: readonly TimelineRecord[]): readonly TimelineEntry[] {
   return records.map((record, index) => {
     return { seq: index + 1, at: "2026-11-22T10:00:00.000Z", ...record };
@@ -30,7 +30,7 @@ export function called(more: Partial<RecordOf<"api">> = {}): RecordOf<"api"> {
 
 export const read: RecordOf<"api"> = called({ method: "GET", path: "/events", status: 200 });
 
-/** What the bot said, as the platform keeps it. */
+/** Returns the platform's record of a call by the bot. */
 export function said(path: string, body: unknown, more: Partial<CallRecord> = {}): CallRecord {
   return {
     id: "call_1",

@@ -13,7 +13,7 @@ import { said } from "./entries.ts";
 const checkout = fileURLToPath(new URL("../../../../", import.meta.url));
 const installed = join(checkout, "node_modules");
 
-/** A bot of the template "starter" with the sources of this checkout, and these tests instead of its own. */
+/** Creates a bot from the template "starter" with the sources of this checkout, and replaces its tests. */
 function starterWith(fixtures: readonly Fixture[]): string {
   const folder = temporaryFolder();
   cpSync(join(checkout, "templates", "starter"), folder, { recursive: true });
@@ -42,7 +42,7 @@ const mention = {
   postId: "p_1",
 };
 
-/** Text that would end a string, a comment or a template, were it not written down with care. */
+/** Text that would end a string, a comment or a template literal unless it is escaped. */
 const hostile = '"; process.exit(1); // */ `$' + "{process.exit(1)}` \u2028 </script> \\";
 
 const toConversation = "/dm/conversations/c_2/messages";

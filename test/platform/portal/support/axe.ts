@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { installPeer } from "../../../peers/install.ts";
 
-/** The used part of axe-core's results. */
+/** The fields of axe-core's results that these tests use. */
 interface Results {
   readonly violations: readonly {
     readonly id: string;
@@ -12,7 +12,7 @@ interface Results {
   }[];
 }
 
-/** All rules, the one about colours, or all others. */
+/** All rules, only the colour rules, or all except these. */
 export type Rules = "all" | "colours" | "others";
 
 const options: Readonly<Record<Rules, object>> = {
@@ -21,11 +21,11 @@ const options: Readonly<Record<Rules, object>> = {
   others: { rules: { "color-contrast": { enabled: false } } },
 };
 
-/** Complaints of axe-core about a page as it is now. The first call may install axe-core. */
+/** Returns axe-core's violations on the current page. The first call may install axe-core. */
 export async function violationsOf(page: Page, rules: Rules = "all"): Promise<readonly string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) {
     const path = join(await installPeer("accessibility"), "axe-core/axe.js");
-    // The page's policy forbids foreign scripts, so this one comes by the browser's own way in.
+    // The page's policy forbids foreign scripts, so the browser injects this one.
     await page.evaluate(readFileSync(path, "utf8"));
   }
   const given = JSON.stringify({ ...options[rules], resultTypes: ["violations"] });

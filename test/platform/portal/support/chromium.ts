@@ -2,17 +2,16 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** What Chromium and those made of it are called on a PATH. */
+/** Names of Chromium and its derivatives on a PATH. */
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
 const REMEDY =
   "Install Chromium (apt-get install chromium), or set CHROMIUM to the program of one.";
 
 /**
- * The program of a Chromium: `CHROMIUM`, else one on the PATH, else one that is installed now, where Debian's packages
- * can be.
+ * Returns the path of Chromium: `CHROMIUM`, a program on the PATH, or a new installation on Debian.
  *
- * @throws {Error} there is none: tests that want a browser fail rather than being passed over
+ * @throws {Error} if there is none. Browser tests fail instead of being skipped.
  */
 export function chromium(): string {
   const found = process.env["CHROMIUM"] ?? onPath() ?? (install() ? onPath() : undefined);
@@ -25,7 +24,7 @@ function onPath(): string | undefined {
   return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
 }
 
-/** As root, on Debian and what is made of it. */
+/** Works as root, on Debian and its derivatives. */
 function install(): boolean {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return false;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };

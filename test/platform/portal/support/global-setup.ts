@@ -7,12 +7,12 @@ import { chromium } from "./chromium.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The address of the run's one Chromium, or why there is none. */
+    /** Endpoint of the run's only Chromium, or the reason why it is missing. */
     readonly browser: { readonly endpoint: string } | { readonly missing: string };
   }
 }
 
-/** Builds the page as it is published, and starts the browser of all tests. Returns the function that ends it. */
+/** Builds the page as published, and starts one browser for all tests. Returns the teardown function. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   try {
     await buildPortal(join(root, "src", "platform", "portal", "static"));
@@ -23,7 +23,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide("browser", { endpoint: server.wsEndpoint() });
     return () => server.close();
   } catch (error) {
-    // Each test that opens a window fails with the reason; other projects go on.
+    // Each test that opens a window fails with this reason. Other projects continue.
     project.provide("browser", { missing: String(error) });
     return async () => {};
   }

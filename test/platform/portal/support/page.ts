@@ -4,12 +4,12 @@ import type { Bot, BotOptions } from "../../../../src/index.ts";
 import type { ListenOptions, Platform } from "../../../faces/platform.ts";
 import { runBot, runPlatform } from "../../../support/running-bot.ts";
 
-/** How long a browser may take for anything, in milliseconds. */
+/** In ms. Timeout of any browser action. */
 const PATIENCE_MS = 10_000;
 
 let connection: Promise<Browser> | undefined;
 
-/** Connects this worker to the browser of the run, once. */
+/** Connects this worker to the run's browser, once. */
 function connectBrowser(): Promise<Browser> {
   const found = inject("browser");
   if ("missing" in found) throw new Error(found.missing);
@@ -18,12 +18,12 @@ function connectBrowser(): Promise<Browser> {
 }
 
 export interface OpenOptions {
-  /** Registers the handlers of a bot; without it, one that answers each direct message with "Hello NAME!". */
+  /** Registers the bot's handlers. Default: answer each direct message with "Hello NAME!". */
   readonly register?: (bot: Bot) => void;
   readonly bot?: BotOptions;
   readonly platform?: ListenOptions;
   readonly window?: BrowserContextOptions;
-  /** The address of a view, such as `#/events`. */
+  /** Fragment of a view, such as `#/events`. */
   readonly address?: string;
 }
 
@@ -33,7 +33,7 @@ export interface Portal {
   readonly page: Page;
 }
 
-/** A platform with a bot, and its page in a window. What the page complains about fails the test. */
+/** Starts a platform with a bot, and opens its page. Errors in the page fail the test. */
 export async function openPortal({
   register,
   bot,
@@ -50,7 +50,7 @@ export async function openPortal({
   return { platform: running, bot: started.bot, page };
 }
 
-/** One more window, with a profile of its own. @param address such as `#/events` */
+/** Opens another window with its own profile. @param address such as `#/events` */
 export async function openPage(
   { url, portalUrl }: Pick<Platform, "url" | "portalUrl">,
   address = "",
@@ -61,7 +61,7 @@ export async function openPage(
   onTestFinished(() => expect(complaints).toEqual([]));
   await page.goto(portalUrl);
   if (address !== "") {
-    // The page takes the token and removes it from the address.
+    // The page reads the token and removes it from the URL.
     await page.waitForURL(`${url}/`);
     await page.goto(`${url}/${address}`);
   }
@@ -69,7 +69,7 @@ export async function openPage(
   return page;
 }
 
-/** An empty window of any page. */
+/** Opens an empty window. */
 export async function openWindow(window: BrowserContextOptions = {}): Promise<Page> {
   const browser = await connectBrowser();
   const context = await browser.newContext({
@@ -82,19 +82,19 @@ export async function openWindow(window: BrowserContextOptions = {}): Promise<Pa
   return await context.newPage();
 }
 
-/** What goes wrong in the page itself: errors that nobody catches, and what its policy forbids. */
+/** Collects errors of the page: uncaught exceptions and policy violations. */
 function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
     const text = message.text();
-    // Refusals of the platform are answers, and the browser writes each of them down.
+    // The browser logs every error response, but the tests expect some of them.
     if (message.type() === "error" && !/^Failed to load resource/.test(text)) complaints.push(text);
   });
   return complaints;
 }
 
-/** Reads something of the page again and again until it is as expected. */
+/** Polls the page until the value is as expected. */
 export async function eventually(read: () => Promise<unknown>, expected: unknown): Promise<void> {
   await expect.poll(read, { timeout: PATIENCE_MS }).toEqual(expected);
 }

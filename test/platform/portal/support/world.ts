@@ -1,6 +1,8 @@
 import type { Platform } from "../../../faces/platform.ts";
 
-/** Lets everything happen that a page has to show: answers, failures, images, long words, faults, a wrong clock. */
+/**
+ * Fills the platform with everything a page has to show: answers, failures, images, long words, faults, a wrong clock.
+ */
 export async function lively(
   platform: Platform,
 ): Promise<{ conversationId: string; eventId: string }> {
