@@ -100,7 +100,7 @@ test("service-bot inbox looks into PostgreSQL, and a running bot takes up what i
   };
   expect(JSON.parse(await run("stats", "--json"))).toMatchObject({ dead: 1, running: true });
   broken = false;
-  expect(await run("retry", "--all")).toContain("the bot takes it from here");
+  expect(await run("retry", "--all")).toContain("1 dead letter");
   await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
   await bot.stop();
   expect(JSON.parse(await run("stats", "--json"))).toMatchObject({ done: 1, running: false });
