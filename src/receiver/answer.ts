@@ -12,7 +12,7 @@ export interface Answer {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A JSON answer. */
+/** Returns a JSON answer. */
 export function json(status: number, body: unknown, headers: Headers = {}): Answer {
   const text = JSON.stringify(body);
   return {
@@ -26,7 +26,7 @@ export function json(status: number, body: unknown, headers: Headers = {}): Answ
   };
 }
 
-/** The answer `{"error":{"code","message"}}`, which shows a sender nothing else. */
+/** Returns the answer `{"error":{"code","message"}}`. A sender sees no other details. */
 export function failure(
   status: number,
   code: ErrorCode,
@@ -41,7 +41,7 @@ export function methodNotAllowed(allow: string): Answer {
   return failure(405, "METHOD_NOT_ALLOWED", `Use ${allow}.`, { allow });
 }
 
-/** In seconds. A sender waits this long while the bot is not ready, or has no room for a body. */
+/** In seconds. Retry delay for a sender while the bot is not ready or has no room for a body. */
 export const retryAfter: Headers = { "retry-after": "5" };
 
 export const notReady: Answer = failure(
@@ -53,7 +53,7 @@ export const notReady: Answer = failure(
 
 export const internal: Answer = failure(500, "INTERNAL", "The request failed inside the bot.");
 
-/** The answer to a body that was not read. */
+/** Returns the answer to a body that could not be read. */
 export function bodyFailure(problem: BodyProblem, limit: number): Answer {
   return bodyFailures[problem](limit);
 }
@@ -65,7 +65,7 @@ const ALREADY_PARSED =
 const close = { connection: "close" };
 
 const bodyFailures: Readonly<Record<BodyProblem, (limit: number) => Answer>> = {
-  // The connection stays open while the rest is dropped: a proxy whose connection is reset answers with 502.
+  // The connection stays open while the rest is dropped, because a proxy answers a reset connection with 502.
   too_large: (limit) => failure(413, "BODY_TOO_LARGE", `The body is larger than ${limit} bytes.`),
   incomplete: () =>
     failure(400, "BODY_INCOMPLETE", "The connection closed before the body was complete."),

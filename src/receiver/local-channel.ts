@@ -4,20 +4,19 @@ import type { CronView, InboxAdmin } from "../inbox/admin.ts";
 import type { TimerName } from "../inbox/effects.ts";
 import { type Answer, failure, json, methodNotAllowed, notReady } from "./answer.ts";
 
-/** Parts of the bot that the local platform shows and commands. */
+/** Parts of the bot that the local platform shows and controls. */
 export interface LocalChannel {
   readonly log: Logger;
   readonly inbox: InboxAdmin;
   readonly schedule: {
     crons(): Promise<readonly CronView[]>;
-    /** Resolves to the id of the event; `undefined` if there is no such cron. */
+    /** Resolves to the id of the event. `undefined` if there is no such cron. */
     fireCron(name: string): Promise<string | undefined>;
-    /** Resolves to the number of timers. */
+    /** Resolves to the number of timers fired. */
     fireTimers(name: TimerName): Promise<number>;
   };
 }
 
-/** A request of the local platform. */
 export interface LocalRequest {
   readonly method: string;
   readonly path: string;
@@ -27,16 +26,16 @@ export interface LocalRequest {
 
 const PREFIX = "/local/v1/";
 
-/** Items of a page. */
+/** Items per page. */
 const PAGE = 50;
 
-/** In characters. A longer state is shown by the command line. */
+/** In characters. The command line shows longer states. */
 const MAX_VALUE = 4_000;
 
-/** Reason that the inbox keeps with an event. */
+/** Reason that the inbox stores with a discarded event. */
 const REASON = "discarded in the portal of the local platform";
 
-/** An operation, with the path behind {@link PREFIX}. */
+/** An operation of the channel. Its path follows {@link PREFIX}. */
 interface Operation {
   readonly method: "GET" | "POST";
   readonly path: RegExp;
@@ -90,7 +89,7 @@ const operations: readonly Operation[] = [
   },
 ];
 
-/** Returns whether a path is of the channel. */
+/** Returns whether a path belongs to the channel. */
 export function isLocalPath(path: string): boolean {
   return path.startsWith(PREFIX);
 }
@@ -123,7 +122,7 @@ function refusal(error: unknown, log: Logger): Answer {
   return failure(error.code === MISSING ? 404 : 409, error.code, error.message);
 }
 
-/** The one code of what the inbox and the schedule do not have. */
+/** Code for every missing event, cron and timer. */
 const MISSING: ErrorCode = "EVENT_NOT_FOUND";
 
 function missing(what: string): ServiceBotError {
@@ -148,7 +147,7 @@ async function statesOf(inbox: InboxAdmin, query: URLSearchParams): Promise<obje
 }
 
 /**
- * Reads the key in a cursor. Any text is a key, so a cursor has its key in JSON.
+ * Reads the key in a cursor. A cursor holds its key in JSON, because a key may be any text.
  *
  * @throws {ServiceBotError} CURSOR_INVALID
  */
@@ -158,7 +157,7 @@ function keyIn(cursor: string | null): string | undefined {
     const [key]: unknown[] = JSON.parse(cursor);
     if (typeof key === "string") return key;
   } catch {
-    // It is no JSON, or no list.
+    // Not JSON, or not a list.
   }
   throw new ServiceBotError("CURSOR_INVALID", "The cursor must be the one of the page before.");
 }
@@ -186,7 +185,7 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Decodes a part of a path. One that is not encoded well names nothing. */
+/** Decodes a part of a path. A wrongly encoded part matches nothing. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

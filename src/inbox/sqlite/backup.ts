@@ -24,28 +24,28 @@ export interface BackupProgress {
 }
 
 export interface BackupReport extends InboxContents {
-  /** The inbox. */
+  /** File of the inbox. */
   readonly from: string;
-  /** The backup. */
+  /** File of the backup. */
   readonly file: string;
-  /** The backup has what was committed by this time, in ms since 1970, and nothing else. */
+  /** In ms since 1970. The backup holds the commits before this time, and no later ones. */
   readonly takenAt: number;
   readonly bytes: number;
 }
 
-/** Pages that are copied in one go. */
+/** Pages copied per step. */
 const PAGES = 1_000;
 
 /**
- * Copies the file of an inbox as it is at one moment, while a bot may be using it, and checks the copy. The copy is one
- * file, with nothing beside it.
+ * Copies the file of an inbox at one point in time, while a bot may be using it, and checks the copy. The copy is a
+ * single file without a WAL.
  *
- * One reading transaction lasts for all of it. Without it SQLite would begin anew after each write of another process,
- * and never end beside a busy bot. The bot is not held up: what it writes stays in its WAL until the end.
+ * One read transaction spans the whole copy, because SQLite would otherwise start over after each write of another
+ * process. The bot is not blocked, but its WAL grows until the end.
  *
  * @param to must not exist
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_NOT_EMPTY, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
- *   INBOX_UNUSABLE, STORE_UNAVAILABLE
+ * INBOX_UNUSABLE, STORE_UNAVAILABLE
  */
 export async function backUpFile(
   from: string,
@@ -75,7 +75,7 @@ async function copy(
   try {
     const takenAt = Date.now();
     db.exec("BEGIN");
-    // The transaction begins with the first look at the file.
+    // The transaction begins with the first read.
     db.prepare("SELECT count(*) FROM sqlite_schema").get();
     await db.backup(to, {
       progress({ totalPages, remainingPages }) {
@@ -91,10 +91,10 @@ async function copy(
 }
 
 /**
- * Makes a copy of an inbox one file, without a WAL, and makes sure that it is whole.
+ * Folds the WAL into the copy of an inbox, and checks that the copy is complete.
  *
- * @param name its name in errors
- * @param change writes something else to it
+ * @param name name of the copy in errors
+ * @param change further writes to the copy
  * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
 export function settle(
@@ -118,7 +118,7 @@ export function settle(
   }
 }
 
-/** Makes sure that a file is a whole inbox. */
+/** Checks that a file is a complete inbox, and counts its contents. */
 export function examine(db: Database, name: string): InboxContents {
   const [problem] = db.pragma("integrity_check") as { readonly integrity_check: string }[];
   if (problem?.integrity_check !== "ok") throw damaged(name, String(problem?.integrity_check));
@@ -134,15 +134,15 @@ function damaged(name: string, problem: string, cause?: unknown): ServiceBotErro
   );
 }
 
-/** Puts back what was moved out of the way. */
+/** Moves the replaced files back. */
 export type PutBack = () => void;
 
 /**
- * Makes a file under another name, and renames it once it is whole and on the disk. Replaces nothing.
+ * Writes a draft and renames it once it is complete and on disk. Replaces no file.
  *
- * @param make writes the draft, which exists, is empty, and can only be read by its owner
- * @param clearWay moves away what has the name of the file, once the new file is safe
- * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_UNUSABLE, and what `make`, `clearWay` and its {@link PutBack} throw
+ * @param make writes the draft, an empty file that only its owner can read
+ * @param clearWay moves an existing file away, once the draft is safe on disk
+ * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_UNUSABLE, and the errors of `make`, `clearWay` and {@link PutBack}
  */
 export async function placeFile<T>(
   file: string,
@@ -182,12 +182,12 @@ function exchange(draft: string, file: string, putBack: PutBack): void {
 
 function giveName(draft: string, file: string): void {
   try {
-    // Unlike a rename, a link fails if there is a file by now.
+    // Unlike a rename, a link fails if the file exists by now.
     linkSync(draft, file);
     unlinkSync(draft);
   } catch (error) {
     refuseToReplace(file);
-    // Not every file system has links.
+    // Some file systems have no hard links.
     if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].some((code) => hasCode(error, code)))
       throw error;
     renameSync(draft, file);

@@ -14,7 +14,7 @@ const BATCH = 1_000;
 
 const STOP_IT = "Stop it first; otherwise the copy would miss its changes.";
 
-/** The statement that reads a table in the order of its key, lanes at rest among the others. */
+/** Returns the statement that reads a table in the order of its key. Lanes at rest are among the lanes. */
 export function selectAll(table: Table): string {
   return `SELECT ${columnsOf(table)} FROM ${rowsOf(table)} ORDER BY ${table.key.join(", ")}`;
 }
@@ -23,9 +23,9 @@ function rowsOf({ name }: Table): string {
   return name === "lane" ? EVERY_LANE : name;
 }
 
-/** The file of an inbox that is copied. No bot can open the file until it is closed here. */
+/** The file of an inbox while it is copied. No bot can open the file until this object is closed. */
 export class CopySource {
-  /** The address of the file. */
+  /** Absolute URL of the file. */
   readonly place: string;
   readonly #db: Database;
   readonly #lock: Database;
@@ -33,7 +33,7 @@ export class CopySource {
   /** @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE */
   constructor(file: string) {
     this.place = `file:${canonical(resolve(file))}`;
-    // Before the lock, which would make the folder of a file that is missing.
+    // Before the lock, because the lock would create the folder of a missing file.
     openExisting(file).close();
     this.#lock = takeLock(resolve(file), STOP_IT);
     try {
@@ -44,13 +44,13 @@ export class CopySource {
     }
   }
 
-  /** The place of an earlier copy; `undefined` if there is none. */
+  /** Returns the target of an earlier copy. `undefined` if the inbox was never copied. */
   movedTo(): string | undefined {
     const mark = readStore(() => execute(this.#db, readMark(dialect)));
     return mark?.role === "source" ? mark.other : undefined;
   }
 
-  /** Ends the runs that the last bot left under way, as its next start would. */
+  /** Ends the runs that the last bot left behind, as its next start would. */
   endRuns(): void {
     this.#write(() => new History(this.#db).recover(Date.now()));
   }
@@ -71,13 +71,12 @@ export class CopySource {
     if (batch.length > 0) yield batch;
   }
 
-  /** Marks the file as copied. */
   leave(to: string): void {
     const mark = { role: "source", other: to, run: randomUUID() } as const;
     this.#write(() => execute(this.#db, setMark(mark)));
   }
 
-  /** Removes the mark: bots may use the file again. Returns false if there was none. */
+  /** Removes the mark, so that bots may use the file again. Returns false if there was no mark. */
   reopen(): boolean {
     if (this.movedTo() === undefined) return false;
     this.#write(() => execute(this.#db, clearMark()));

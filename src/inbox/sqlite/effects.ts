@@ -25,7 +25,7 @@ const effectsIn = (db: Database) => ({
   cancelAll: db.prepare<Texts>("DELETE FROM timer WHERE lane = ? AND name = ?"),
 });
 
-/** Reads states, and writes the effects of runs. Writes run inside the transaction that ends the event. */
+/** Reads states, and writes the effects of runs in the transaction that ends the event. */
 export class EffectWriter {
   readonly #sql: ReturnType<typeof effectsIn>;
 
@@ -37,7 +37,7 @@ export class EffectWriter {
     return [...new Set(keys)].flatMap((key) => this.#sql.find.get(key) ?? []);
   }
 
-  /** Returns false, and writes nothing, if a state has another version than the one that was read. */
+  /** Returns false and writes nothing if a state's version has changed since it was read. */
   write(effects: Effects, claim: Claim, now: number): boolean {
     const changes = changesOf(effects);
     if (changes.some((change) => this.#sql.version.get(change.key) !== change.version))
@@ -67,7 +67,7 @@ const timersIn = (db: Database) => ({
   drop: db.prepare<Texts>("DELETE FROM timer WHERE lane = ? AND name = ? AND key = ?"),
 });
 
-/** The timers that wait. */
+/** Pending timers. */
 export class Timers {
   readonly #sql: ReturnType<typeof timersIn>;
 
@@ -75,12 +75,12 @@ export class Timers {
     this.#sql = timersIn(db);
   }
 
-  /** In ms since 1970; `undefined` if there is none. */
+  /** In ms since 1970. `undefined` if there is no timer. */
   nextDueAt(): number | undefined {
     return this.#sql.next.get() ?? undefined;
   }
 
-  /** Removes the timers that are due, the earliest first. Runs inside a transaction. */
+  /** Removes due timers, the earliest first. Runs inside a transaction. */
   takeDue(now: number, limit: number): StoredTimer[] {
     const due = this.#sql.due.all(now, limit);
     for (const { lane, name, key } of due) this.#sql.drop.run(lane, name, key);

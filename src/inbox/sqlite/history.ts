@@ -4,7 +4,7 @@ import { MAX_HISTORY } from "../sql/sql-inbox.ts";
 
 type Named = [Readonly<Record<string, unknown>>];
 
-/** A run, named by the fence of its claim. */
+/** A run. The fence of its claim identifies it. */
 interface Run {
   readonly id: string;
   readonly fence: number;
@@ -38,7 +38,7 @@ const statementsOf = (db: Database) => ({
   shift: db.prepare<[ms: number]>(
     "UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL",
   ),
-  // In the order in which they came; not in the future, if the clock was set back since.
+  // Orders lanes by their oldest event. Never in the future, even if the clock was set back since.
   recount: db.prepare<[now: number]>(
     `INSERT INTO lane (key, pending, ready_at, fence)
      SELECT lane, count(*), min(min(received_at), ?), max(fence) FROM event
@@ -52,7 +52,10 @@ const statementsOf = (db: Database) => ({
   ),
 });
 
-/** Records runs that did not end well, also at the next start. Those that did leave nothing here, and cost nothing. */
+/**
+ * Records failed and crashed runs, including those found at the next start. A successful run leaves no row and costs
+ * nothing.
+ */
 export class History {
   readonly #sql: ReturnType<typeof statementsOf>;
 
@@ -70,22 +73,22 @@ export class History {
     this.#sql.trim.run({ id });
   }
 
-  /** Adds a run that never recorded how it ended. Counted on the event as well: an outage cuts the history short. */
+  /** Records a run that ended without an outcome. The event counts it as well, because the history is bounded. */
   addCrash({ id, fence, attempt }: Run, now: number): void {
     this.add({ id, fence, attempt }, "crashed", undefined, now);
     this.#sql.countCrash.run({ id, fence, attempt });
   }
   /**
-   * Ends the runs and leases that an earlier process left, and counts its lanes anew. Runs in a transaction when the file
-   * is opened, which one process at a time does.
+   * Ends the runs and leases of an earlier process, and counts the events of its lanes again. Runs when the file is
+   * opened, while this process holds the lock.
    */
   recover(now: number): void {
     for (const run of this.#sql.leased.all()) this.addCrash(run, now);
-    // A clock that was set back since would make everything wait for that much longer.
+    // After the clock was set back, every lane would otherwise wait for that much longer.
     const ahead = (this.#sql.lastWrite.get()?.at ?? now) - now;
     if (ahead > 0) this.#sql.shift.run(ahead);
     this.#sql.free.run(now);
-    // Lanes of stored events that the process had not written when it was killed.
+    // A killed process may not have written the lanes of its last events.
     this.#sql.recount.run(now);
   }
 }

@@ -14,21 +14,21 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { makePrivateFile } from "../../core/database-files.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 
-/** In ms. A start waits this long for the end of the process before it. */
+/** In ms. A start waits this long for the end of the previous process. */
 const LOCK_TIMEOUT_MS = 5_000;
 
-/** The remedy for a second bot. */
+/** Remedy for a second bot. */
 const OWN_FILE =
   "Stop the other bot, or set DATABASE_URL to another file or to a PostgreSQL database (postgres://…).";
 
-/** Locks of this process, by the file of the lock. Those of a stopped bot are closed. */
+/** Locks of this process, by path of the lock file. A stopped bot has closed its lock. */
 const ownLocks = new Map<string, Database>();
 
 /**
- * Takes the lock that one process at a time has on the file of an inbox: an exclusive lock on a file beside it, which the
- * kernel frees whenever and however the process ends.
+ * Locks the file of an inbox for one process. The lock is an exclusive SQLite lock on a file beside it, because the
+ * kernel frees that lock however the process ends.
  *
- * @param remedy what to do if another process has it
+ * @param remedy remedy in the error if another process holds the lock
  */
 export function takeLock(
   file: string,
@@ -42,7 +42,7 @@ export function takeLock(
     path = lockOf(file);
     if (ownLocks.get(path)?.open) throw inUse("Another bot in this process", file, remedy);
     makePrivateFile(path);
-    // A restart overlaps with the end of the process before it.
+    // During a restart, the previous process may still be ending.
     lock = new Sqlite(path, { timeout: timeoutMs });
     lock.exec("BEGIN EXCLUSIVE");
     ownLocks.set(path, lock);
@@ -56,7 +56,7 @@ export function takeLock(
   }
 }
 
-/** True while a bot has the lock. */
+/** Returns whether a bot holds the lock. */
 export function isLocked(lockFile: string): boolean {
   if (!existsSync(lockFile)) return false;
   const lock = new Sqlite(lockFile, { fileMustExist: true, timeout: 0 });
@@ -70,7 +70,7 @@ export function isLocked(lockFile: string): boolean {
   }
 }
 
-/** Returns the remedy for a file that this user may not write or make, such as one in a volume of root. Empty if it may. */
+/** Returns the remedy if this user may not write or create the file, such as in a volume of root. Empty if they may. */
 export function permissionRemedy(file: string): string {
   const path = resolve(file);
   if (!existsSync(path) && path !== dirname(path)) return permissionRemedy(dirname(path));
@@ -85,21 +85,21 @@ export function permissionRemedy(file: string): string {
   }
 }
 
-/** The file of the lock, beside the file of the inbox. */
+/** Returns the path of the lock file, beside the inbox. */
 export function lockOf(file: string): string {
   return `${canonical(resolve(file))}-lock`;
 }
 
-/** The one name of a file, whatever links lead to it. */
+/** Resolves links, so that each file has one name. */
 export function canonical(file: string): string {
   if (existsSync(file)) return realpathSync(file);
   const folder = dirname(file);
   return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;
 }
 
-/** Syncs a folder: only then are new files in it certain to outlive a power loss. */
+/** Syncs a folder, because a new file may not survive a power loss before that. */
 export function syncFolder(path: string): void {
-  // Windows opens no folders, and does not need this.
+  // Windows cannot open folders, and does not need the sync.
   if (process.platform === "win32") return;
   const folder = openSync(path, "r");
   try {
@@ -109,7 +109,7 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** Node's own recursive `mkdir` never ends where a file system refuses, as below /proc. */
+/** Node's recursive `mkdir` never returns if a file system refuses, such as below /proc. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

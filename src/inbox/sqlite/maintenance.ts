@@ -11,13 +11,15 @@ import { isLocked, lockOf } from "./lock.ts";
 import { openExisting } from "./open.ts";
 import { dialect, execute, GroupCommit, SqliteStore } from "./store.ts";
 
-/** In bytes. To look through a larger file would take more than some seconds. */
+/** In bytes. Checking a larger file would take more than a few seconds. */
 const MAX_CHECKED_BYTES = 1024 ** 3;
 
-/** Findings of SQLite that are enough to know. */
+/** Findings of SQLite that are reported. More would not help. */
 const MAX_FINDINGS = 3;
 
-/** File systems that the locks and the shared memory of a WAL do not reach across, by their numbers in Linux. */
+/**
+ * Network file systems, by their numbers in Linux. Locks and the shared memory of a WAL do not work across machines.
+ */
 const networks: Readonly<Record<number, string>> = {
   26985: "NFS",
   20859: "SMB",
@@ -29,7 +31,7 @@ const networks: Readonly<Record<number, string>> = {
   16914839: "9P",
 };
 
-/** File systems whose files end with a container or with the machine's uptime, by their numbers in Linux. */
+/** File systems whose files are lost with the container or at a reboot, by their numbers in Linux. */
 const ephemeral: Readonly<Record<number, EphemeralDisk>> = {
   16914836: "memory",
   2240043254: "memory",
@@ -37,14 +39,14 @@ const ephemeral: Readonly<Record<number, EphemeralDisk>> = {
 };
 
 /**
- * Opens the file of an inbox beside the bot that may be using it. Neither makes the file nor changes its schema.
+ * Opens the file of an inbox that a bot may be using. Neither creates the file nor changes its schema.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
  */
 export function attachInbox(file: string, clock: Clock = systemClock): AttachedInbox {
   const db = openExisting(file);
   try {
-    // A copied inbox can still be looked at; nothing can be decided in an unfinished copy.
+    // A copied inbox may still be read. An unfinished copy may not, because a decision in it could be lost.
     execute(db, refuseMarked(dialect, file, ["target"]));
   } catch (error) {
     db.close();
@@ -64,17 +66,17 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
 }
 
 /**
- * Finds out whether a bot could use this file. Changes nothing.
+ * Checks whether a bot could use this file. Changes nothing.
  *
  * @param file a path, not `:memory:`
  * @throws {ServiceBotError} INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE,
- *   STORE_UNAVAILABLE when the disk is nearly full
+ * STORE_UNAVAILABLE when the disk is nearly full
  */
 export function probeFile(file: string): InboxProbe {
   const exists = existsSync(file);
   if (exists) probeExisting(file);
   const folder = existingFolder(dirname(resolve(file)));
-  // SQLite makes files beside the database, and the bot makes its folder.
+  // SQLite creates files beside the database, and the bot creates its folder.
   try {
     rmdirSync(mkdtempSync(join(folder, ".service-bot-doctor-")));
   } catch (error) {
@@ -94,12 +96,15 @@ function probeExisting(file: string): void {
   }
 }
 
-/** Writes a value that is there already, and takes it back. A process that writes now shows that it can be done. */
+/**
+ * Writes the current value of a pragma and rolls it back. A busy file is writable, because another process writes to
+ * it.
+ */
 function probeWrite(db: Database, file: string): void {
   try {
     db.exec("BEGIN IMMEDIATE");
     try {
-      // To begin is not enough: in a file that can only be read, SQLite begins to read.
+      // BEGIN alone is not enough. SQLite begins a read transaction in a read-only file.
       db.pragma(`user_version = ${Number(db.pragma("user_version", { simple: true }))}`);
     } finally {
       db.exec("ROLLBACK");
@@ -119,9 +124,9 @@ function unusable(file: string, cause: unknown): ServiceBotError {
 }
 
 /**
- * Looks at the file of an inbox, which a bot may be using.
+ * Measures and checks the file of an inbox that a bot may be using.
  *
- * @throws {ServiceBotError} as {@link openExisting} does
+ * @throws {ServiceBotError} the errors of {@link openExisting}
  */
 export function healthOfFile(file: string): FileHealth {
   const { mode, size } = statSync(file);
@@ -147,12 +152,12 @@ function diskOf(folder: string): StatsFs | undefined {
   }
 }
 
-/** The name of a file system on another machine, by its number. */
+/** Returns the name of a network file system by its number. `undefined` for a local one. */
 export function networkOf(type: number): string | undefined {
   return networks[type >>> 0];
 }
 
-/** Finds out whether the file is, or would be, on a disk that is lost at the next start. `undefined` if it is kept. */
+/** Returns the kind of disk if the file would be lost at the next start. `undefined` if the disk is persistent. */
 export function ephemeralDiskOf(file: string): EphemeralDisk | undefined {
   const disk = diskOf(existingFolder(dirname(resolve(file))));
   return disk && ephemeral[disk.type >>> 0];

@@ -8,25 +8,28 @@ import { refuseMarked } from "../sql/marks.ts";
 import { permissionRemedy, takeLock } from "./lock.ts";
 import { dialect, execute } from "./store.ts";
 
-/** SQLite's name for a database that lives in memory alone. */
+/** SQLite's name for an in-memory database. */
 export const MEMORY = ":memory:";
 
 const MIGRATIONS = new URL("./sql/", import.meta.url);
 
-/** Tables by which an inbox is known from any other database. */
+/** Tables that identify a database as an inbox. */
 const TABLES = ["attempt", "event", "lane", "step"];
 
-/** In ms. The whole process waits while a statement waits for another connection, such as a `sqlite3` shell. */
+/** In ms. The whole process blocks while a statement waits for another connection, such as a `sqlite3` shell. */
 const BUSY_TIMEOUT_MS = 1_000;
 
-/** Share of the memory for the pages of a file that a connection keeps, up to SQLite's 16 MB. A small container has less. */
+/**
+ * Share of the memory for the page cache of a connection, up to SQLite's default of 16 MB. A small container needs
+ * less.
+ */
 const CACHE_SHARE = 1 / 32;
 const MAX_CACHE_BYTES = 16_000 * 1024;
 
-/** In bytes. The WAL is cut back to this size after a checkpoint. */
+/** In bytes. A checkpoint truncates the WAL to this size. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** An open file, and the lock that keeps other processes off it. */
+/** An open file with its lock. */
 export interface OpenFile {
   readonly db: Database;
   close(): void;
@@ -38,7 +41,7 @@ interface Versions {
 }
 
 /**
- * Opens the file of an inbox, makes its folder, takes its lock and brings its schema up to date.
+ * Opens the file of an inbox, creates its folder, takes its lock and migrates its schema.
  *
  * @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
@@ -67,7 +70,7 @@ export function openFile(file: string): OpenFile {
 }
 
 /**
- * Opens a connection to the file of an inbox of this version, beside its bot.
+ * Opens a connection to the file of an inbox of this version, which its bot may be using.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE
  */
@@ -94,7 +97,7 @@ export function openExisting(file: string): Database {
 }
 
 /**
- * Makes sure that a bot of this version could use the file. The bot brings an older one up to date.
+ * Checks that a bot of this version could use the file. The bot itself migrates an older file.
  *
  * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNUSABLE
  */
@@ -113,7 +116,7 @@ export function requireInbox(db: Database, file: string): Versions {
 }
 
 function configure(db: Database, file: string): void {
-  // Lets free pages be given back a few at a time. Works before the first table is made, and only then.
+  // Lets a sweep free a few pages at a time. SQLite accepts this mode only before the first table exists.
   if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
   prepareConnection(db);
   if (file === MEMORY) return;
@@ -121,17 +124,17 @@ function configure(db: Database, file: string): void {
   expectPragma(db, "journal_mode", "wal");
 }
 
-/** Sets what every connection to an inbox needs, because the file does not keep it. */
+/** Sets the pragmas that every connection needs, because the file does not store them. */
 export function prepareConnection(db: Database): void {
   db.pragma("trusted_schema = OFF");
   db.pragma("foreign_keys = ON");
   db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   const cacheBytes = Math.min(MAX_CACHE_BYTES, usableMemoryBytes() * CACHE_SHARE);
-  // A negative size is one in KiB.
+  // A negative size is in KiB.
   db.pragma(`cache_size = -${Math.floor(cacheBytes / 1024)}`);
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
-  // In WAL mode the default is NORMAL, which may lose the last commits in a power loss: an acknowledged event would be
-  // gone. FULL syncs before every commit returns.
+  // The default in WAL mode is NORMAL, which may lose the last commits in a power loss. An acknowledged event would
+  // then be lost. FULL syncs before every commit returns.
   db.pragma("synchronous = FULL");
   expectPragma(db, "synchronous", 2);
 }
@@ -142,7 +145,7 @@ function expectPragma(db: Database, name: string, expected: unknown): void {
   throw new Error(`SQLite answered ${name} = ${String(actual)}, not ${String(expected)}`);
 }
 
-/** The error for a file that cannot be used; the project's own errors stay as they are. */
+/** Converts an error to INBOX_UNUSABLE. The project's own errors stay unchanged. */
 export function asUnusable(file: string, error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
   const message = `Cannot use ${file}: ${messageOf(error)}${permissionRemedy(file)}`;

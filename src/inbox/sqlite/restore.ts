@@ -12,20 +12,20 @@ import { dialect, execute } from "./store.ts";
 
 export interface RestoreReport extends InboxContents {
   readonly place: string;
-  /** The new place of the files that were in the way. */
+  /** New path of the replaced files. */
   readonly movedTo: string | undefined;
 }
 
 const STOP_IT = "Stop it first; a running bot would keep using the old file.";
 
 /**
- * Puts a copy of a backup in the place of an inbox, marked as restored. Files in the way are left alone or moved aside,
- * and never removed.
+ * Replaces an inbox with a copy of a backup, marked as restored. Existing files are kept or moved aside, and never
+ * removed.
  *
- * @param file of the inbox
- * @param moveOld whether files in the way are moved aside
- * @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_NOT_EMPTY, INBOX_TOO_NEW, INBOX_UNFINISHED,
- *   INBOX_MOVED, INBOX_UNUSABLE
+ * @param file file of the inbox
+ * @param moveOld whether to move existing files aside
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_NOT_EMPTY, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED,
+ * INBOX_UNUSABLE
  */
 export async function restoreFile(
   backup: string,
@@ -54,7 +54,7 @@ export async function restoreFile(
 }
 
 /**
- * Marks an inbox that was put in its place by other means.
+ * Marks an inbox as restored that was restored by other means.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
@@ -93,7 +93,7 @@ function refuseBackup(backup: string, file: string): void {
 }
 
 function take(backup: string, draft: string, mark: RestoreMark): InboxContents {
-  // One that was copied by hand may have its last commits beside it.
+  // A backup copied by hand may have its last commits in a file beside it.
   for (const suffix of ["", "-wal", "-journal"]) {
     if (!existsSync(`${backup}${suffix}`)) continue;
     copyFileSync(`${backup}${suffix}`, `${draft}${suffix}`);
@@ -102,7 +102,7 @@ function take(backup: string, draft: string, mark: RestoreMark): InboxContents {
   return settle(draft, backup, (db) => setMark(db, backup, mark));
 }
 
-/** A bot that is not root could not open the files that root makes. */
+/** Changes the owner, because a bot that is not root could not open files of root. */
 function giveToOwnerOfFolder(...files: readonly string[]): void {
   if (process.getuid?.() !== 0) return;
   for (const file of files) {
@@ -110,7 +110,7 @@ function giveToOwnerOfFolder(...files: readonly string[]): void {
     try {
       chownSync(file, uid, gid);
     } catch {
-      // The root of a container, or of a network folder, may not, and the restore works without it.
+      // Root of a container or of a network folder may not change owners. The restore works without it.
     }
   }
 }
@@ -120,7 +120,7 @@ function setMark(db: Database, name: string, mark: RestoreMark): void {
   db.transaction(() => execute(db, markRestored(mark))).immediate();
 }
 
-/** The files of an inbox. A WAL without its database may have acknowledged events, too. */
+/** Returns the suffixes of existing files. A WAL without its database may contain acknowledged events as well. */
 function whatIsThere(place: string): string[] {
   return ["", ...BESIDE].filter((suffix) => existsSync(`${place}${suffix}`));
 }
@@ -147,7 +147,7 @@ function moveAside(place: string, to: string, suffixes: readonly string[]): PutB
   return putBack;
 }
 
-/** @throws {ServiceBotError} INBOX_UNUSABLE, which says where the old inbox is now */
+/** @throws {ServiceBotError} INBOX_UNUSABLE, with the new path of the old inbox */
 function moveBack(from: string, to: string): void {
   try {
     refuseToReplace(to);

@@ -4,16 +4,16 @@ import { query } from "../sql/store.ts";
 import { dialect } from "./store.ts";
 
 /**
- * A lane in which nothing has happened for this long comes to rest, in ms. Lanes that are at work lie close together then,
- * and a transaction writes few pages; one that wakes is read from wherever it lies.
+ * In ms. A lane without events for this long moves to the table of resting lanes. Active lanes then lie close together,
+ * so that a transaction writes few pages. A lane that wakes costs a read of another page.
  */
 const REST_AFTER_MS = 600_000;
 
-/** Lanes of one transaction. Each that comes to rest may write a page of its own; those at rest lie side by side. */
+/** Lanes per transaction. Each lane that comes to rest may write its own page. Resting lanes lie side by side. */
 const AT_WORK_BATCH = 100;
 const RESTING_BATCH = 500;
 
-/** Free pages that are kept for later: a tenth of the file, and 4 MB. More is given back, a few at a time. */
+/** Free pages to keep for later use: 4 MB or a tenth of the file. The sweep frees the rest, a few pages at a time. */
 const SPARE_PAGES = 1_024;
 const SPARE_SHARE = 0.1;
 const VACUUM_PAGES = 256;
@@ -21,8 +21,8 @@ const FREE_PAGES =
   "SELECT freelist_count AS free, page_count AS pages FROM pragma_freelist_count, pragma_page_count";
 
 /**
- * Every lane, as if all were at work, in the place of a table. The values have the types of the columns: otherwise
- * SQLite would sort them all for each batch, where it merges the two.
+ * A subquery of every lane, as if all were active. The casts match the types of the columns, because SQLite would
+ * otherwise sort all rows for each batch instead of merging the two tables.
  */
 export const EVERY_LANE: string = `(
   SELECT key, pending, ready_at, owner, fence, done_ord, done_at FROM lane
@@ -31,7 +31,7 @@ export const EVERY_LANE: string = `(
   FROM resting_lane AS resting
   WHERE NOT EXISTS (SELECT 1 FROM lane WHERE lane.key = resting.key))`;
 
-/** Lanes between `$1` and `$2` that have nothing to do, and have had nothing to do for `$3` ms. */
+/** Lanes between `$1` and `$2` that have been idle for `$3` ms. */
 const IDLE = `key > $1 AND key <= $2
   AND ready_at IS NULL AND owner IS NULL AND pending <= 0 AND coalesce(done_at < {now} - $3, true)`;
 
@@ -43,10 +43,10 @@ const REST = [
   `DELETE FROM lane WHERE ${IDLE}`,
 ];
 
-/** The fences of a lane begin anew when it is made again, so it stays until no claim can be left of it. */
+/** A forgotten lane starts again with fence 0. It is therefore kept until no claim of it can be left. */
 const FORGET = ["DELETE FROM resting_lane WHERE key > $1 AND key <= $2 AND done_at < {now} - $3"];
 
-/** Drops events, puts lanes to rest, forgets those that have rested for long, and gives free pages back. */
+/** Drops events, moves idle lanes to rest, forgets lanes at rest for long, and frees pages. */
 export const sweepPhases = (db: Database): SweepPhase[] => [
   dropEvents(dialect, {
     where: "state <> 'pending'",
@@ -58,7 +58,7 @@ export const sweepPhases = (db: Database): SweepPhase[] => [
   freePages(db),
 ];
 
-/** Goes through a table of lanes in the order of their keys, and begins anew after the last one. */
+/** Walks a table of lanes in the order of their keys, and starts over after the last lane. */
 function walk(
   table: string,
   batch: number,
@@ -85,7 +85,7 @@ function freePages(db: Database): SweepPhase {
     const [size] = yield* query<{ readonly free: number; readonly pages: number }>(FREE_PAGES);
     const { free, pages } = size ?? { free: 0, pages: 0 };
     if (free <= Math.max(SPARE_PAGES, pages * SPARE_SHARE)) return false;
-    // A statement would free one page.
+    // Stepping a statement would free one page only.
     db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
     return true;
   };

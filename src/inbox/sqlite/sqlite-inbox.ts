@@ -26,16 +26,16 @@ import { sweepPhases } from "./retention.ts";
 import { GroupCommit, readStore, SqliteStore, watchOthers } from "./store.ts";
 
 export interface SqliteInboxOptions {
-  /** Path of the file, or `:memory:`. Its folder is made when it is missing. */
+  /** Path of the file, or `:memory:`. A missing folder is created. */
   readonly file: string;
   readonly clock?: Clock;
-  /** How many events may be pending before `put` refuses more (INBOX_FULL). Default 100,000. */
+  /** Pending events above which `put` refuses new events (INBOX_FULL). Default 100,000. */
   readonly maxBacklog?: number;
-  /** `put` refuses more (STORE_UNAVAILABLE) when less than this is free, in bytes. Default 64 MiB. */
+  /** In bytes. With less free space, `put` refuses new events (STORE_UNAVAILABLE). Default 64 MiB. */
   readonly minFreeBytes?: number;
-  /** How much is free on the disk of a folder, in bytes; by default what the file system says. */
+  /** Returns the free bytes on the disk of a folder. Default: from the file system. */
   readonly freeBytes?: (folder: string) => number;
-  /** Sender of what is published on channels. */
+  /** Sender on the channels. */
   readonly bot?: object | undefined;
 }
 
@@ -53,10 +53,10 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #lanes: Lanes;
   readonly #effects: EffectWriter;
   readonly #timers: Timers;
-  /** Absent for an inbox in memory. */
+  /** Absent for an in-memory inbox. */
   readonly #disk: DiskGuard | undefined;
   readonly #unwatch: () => void;
-  /** Counted along: counting the rows at every batch would cost more than storing it. */
+  /** Counted incrementally, because counting the rows per batch would cost more than storing it. */
   #pending: number;
 
   /** @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE */
@@ -109,7 +109,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     if (pending >= max) await this.refuseUnlessKnown(events, pending, max);
     this.#disk?.refuseWhenLow();
     const storing = this.#intake.put({ events, source, cursors, trace });
-    // Before the commit: a claim that begins now shares it.
+    // Before the commit, so that the next claim shares it.
     if (events.length > 0) this.announce();
     const result = await storing;
     this.#countStored(result);
@@ -121,7 +121,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     return this.#intake.write(work, true);
   }
 
-  /** No other process claims from a file. */
+  /** Does nothing, because no other process claims from a file. */
   stopClaiming(): void {}
 
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
@@ -189,7 +189,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#unwatch();
     const written = this.#intake.writeWithLanes(() => undefined);
     this.#group.close();
-    // The next start finds the lanes by itself if this failed.
+    // If this failed, the next start rebuilds the lanes.
     await written.catch(() => undefined);
     this.#file.close();
   }

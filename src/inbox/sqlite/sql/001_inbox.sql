@@ -1,29 +1,29 @@
--- The lane is the unit of claiming. ready_at is schedule and lease in one (a visibility timeout):
--- NULL is idle; in the past, claimable; in the future, leased or waiting for a retry.
--- Here are the lanes that are at work or were of late, close together; the others are in resting_lane.
+-- The lane is the unit of claiming. ready_at is both schedule and lease (a visibility timeout): NULL is idle, a past time
+-- is claimable, and a future time is leased or waiting for a retry. This table holds active and recently active lanes,
+-- close together. All other lanes are in resting_lane.
 CREATE TABLE lane (
   key      TEXT PRIMARY KEY,
-  pending  INTEGER NOT NULL DEFAULT 0,  -- a counter: EXISTS would strand an event that arrives meanwhile
+  pending  INTEGER NOT NULL DEFAULT 0,  -- a counter, because EXISTS would miss an event that arrives meanwhile
   ready_at INTEGER,                     -- ms since 1970
   owner    TEXT,
   fence    INTEGER NOT NULL DEFAULT 0,
-  claimed  INTEGER,                     -- seq of the event of its last claim; its run goes on while there is an owner
-  done_ord TEXT,                        -- ord of the last event done, to tell late ones
-  done_at  INTEGER                      -- when its last event ended, ms since 1970
+  claimed  INTEGER,                     -- seq of the last claimed event, which is at work while owner is set
+  done_ord TEXT,                        -- ord of the last event done, to detect late events
+  done_at  INTEGER                      -- when the last event ended, ms since 1970
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX lane_ready ON lane (ready_at) WHERE ready_at IS NOT NULL;
 
--- What is known of lanes in which nothing has happened for a while. Only a sweep writes it: a lane that gets an event again is
--- made anew in lane, which says what holds from then on, and leaves its row here as it is, for that would cost a page.
+-- Lanes without events for a while. Only a sweep writes this table. A lane that receives an event again is inserted into
+-- lane, whose row then takes precedence. Its row here stays, because removing it would write another page.
 CREATE TABLE resting_lane (
   key      TEXT PRIMARY KEY,
   fence    INTEGER NOT NULL,
   done_ord TEXT,
-  done_at  INTEGER NOT NULL             -- or when it came to rest, where none of its events has ended
+  done_at  INTEGER NOT NULL             -- or when the lane came to rest, if none of its events has ended
 ) STRICT, WITHOUT ROWID;
 
--- Whoever makes a lane: its fences go on, and late events are told. What already is in lane is not inserted.
+-- Continues the fences of a lane that wakes, and keeps the order by which late events are detected.
 CREATE TRIGGER lane_wakes AFTER INSERT ON lane WHEN EXISTS (SELECT 1 FROM resting_lane WHERE key = NEW.key)
 BEGIN
   UPDATE lane SET (fence, done_ord, done_at) =
@@ -37,43 +37,43 @@ CREATE TABLE event (
   lane        TEXT NOT NULL,
   ord         TEXT NOT NULL,
   type        TEXT NOT NULL,
-  body        TEXT,                     -- NULL once it was dropped, some time after the event ended
+  body        TEXT,                     -- NULL once dropped, some time after the event ended
   source      TEXT NOT NULL CHECK (source IN ('webhook', 'poll')),
-  -- With OR: SQLite fills a table with a list of more than two each time it checks, a third of what an event costs.
+  -- With OR, because SQLite would build a table for a longer IN list at each check, a third of the cost of an event.
   state       TEXT NOT NULL CHECK (state = 'pending' OR state = 'done' OR state = 'dead' OR state = 'discarded'),
-  attempts    INTEGER NOT NULL DEFAULT 0, -- runs that have ended: a claim writes its lane alone
-  crashes     INTEGER NOT NULL DEFAULT 0, -- runs that never said how they ended
-  fence       INTEGER NOT NULL DEFAULT 0, -- of its last run that has ended
+  attempts    INTEGER NOT NULL DEFAULT 0, -- ended runs; a claim writes only the row of its lane
+  crashes     INTEGER NOT NULL DEFAULT 0, -- runs that ended without an outcome
+  fence       INTEGER NOT NULL DEFAULT 0, -- of the last ended run
   received_at INTEGER NOT NULL,         -- ms since 1970
   done_at     INTEGER,
   error       TEXT,
-  reason      TEXT                      -- why it was discarded
+  reason      TEXT                      -- why the event was discarded
 ) STRICT;
 
 CREATE INDEX event_pending ON event (lane, ord, seq) WHERE state = 'pending';
 CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
--- With OR, for SQLite uses the index then for either of the two.
+-- With OR, because SQLite then uses the index for each of the two states.
 CREATE INDEX event_parked ON event (state, done_at) WHERE state = 'dead' OR state = 'discarded';
 
--- Runs that did not end well; an event that is handled at once has none.
+-- Runs that failed, were released or crashed. An event that succeeds at once has no rows.
 CREATE TABLE attempt (
   event_id TEXT NOT NULL REFERENCES event (id) ON DELETE CASCADE,
   fence    INTEGER NOT NULL,
-  number   INTEGER NOT NULL,            -- as the handler saw it, from 1 up
+  number   INTEGER NOT NULL,            -- number that the handler saw, from 1 up
   outcome  TEXT NOT NULL CHECK (outcome IN ('failed', 'released', 'dead', 'crashed')),
   error    TEXT,
   ended_at INTEGER NOT NULL,            -- ms since 1970
   PRIMARY KEY (event_id, fence)
 ) STRICT, WITHOUT ROWID;
 
--- A row without a result is an intent: the effect may or may not have happened.
+-- A row without a result is an intent. Its effect may or may not have happened.
 CREATE TABLE step (
   event_id   TEXT NOT NULL REFERENCES event (id) ON DELETE CASCADE,
   name       TEXT NOT NULL,
   state      TEXT NOT NULL CHECK (state IN ('open', 'done')),
   request    TEXT NOT NULL,
   result     TEXT,
-  ref        TEXT,                      -- the platform's id of what the step made
+  ref        TEXT,                      -- the platform's id of the step's result
   fence      INTEGER NOT NULL,
   started_at INTEGER NOT NULL,          -- ms since 1970
   PRIMARY KEY (event_id, name)
@@ -87,7 +87,7 @@ CREATE TABLE cursor (
   term     INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
--- The event types that came by webhook: types outside its subscription say nothing about its health.
+-- Event types delivered by the webhook. Types outside its subscription do not count for its health.
 CREATE TABLE webhook_type (
   type TEXT PRIMARY KEY
 ) STRICT, WITHOUT ROWID;

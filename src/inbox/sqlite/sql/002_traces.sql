@@ -1,2 +1,2 @@
--- What joins an event to the delivery or the reading that brought it, in the log and in the traces: see core/trace.ts.
+-- Links an event to the delivery or the poll that stored it, in the log and in traces. See core/trace.ts.
 ALTER TABLE event ADD COLUMN trace TEXT;

@@ -1,12 +1,12 @@
--- What handlers keep between events. Written in the transaction that ends an event.
+-- State that handlers keep between events. Written in the transaction that ends an event.
 CREATE TABLE state (
   key        TEXT NOT NULL PRIMARY KEY, -- a lane, unless a handler names another key
   value      TEXT NOT NULL,             -- JSON
-  version    TEXT NOT NULL,             -- names the event and the run that wrote it
+  version    TEXT NOT NULL,             -- the event and the run that wrote the state
   updated_at INTEGER NOT NULL           -- ms since 1970
 ) STRICT;
 
--- What handlers have set for later. A row becomes an event once it is due.
+-- Timers set by handlers. A row becomes an event once it is due.
 CREATE TABLE timer (
   lane     TEXT NOT NULL,
   name     TEXT NOT NULL,
