@@ -65,7 +65,7 @@ function targetRow({ target, result }: Verdict, sections: readonly Section[]): s
 }
 
 /**
- * @param names names of all benchmarks
+ * @param names every benchmark
  * @throws {Error} if the report does not cover a full run
  */
 export function requireWhole(report: Report, names: readonly string[]): void {

@@ -1,7 +1,6 @@
 import { cpus, release, totalmem, type } from "node:os";
 import { coresLine } from "./cores.ts";
 
-/** The machine of a run. */
 export interface Environment {
   readonly node: string;
   readonly cpu: string;

@@ -7,7 +7,6 @@ const INTERVAL = 200;
 
 let session: Session | undefined;
 
-/** Starts a CPU profile of this process. */
 export async function startProfile(): Promise<void> {
   // Loaded on demand because every process loads this module, and some measure their memory.
   const inspector = await import("node:inspector/promises");

@@ -22,7 +22,6 @@ export interface Report {
   readonly failures: readonly Failure[];
 }
 
-/** The report of the last run. */
 export const LATEST: URL = new URL("../results/latest.json", import.meta.url);
 
 export function writeReport(report: Report, file: URL = LATEST): void {

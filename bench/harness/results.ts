@@ -1,7 +1,6 @@
 import type { Figure, Target } from "./benchmark.ts";
 import type { Measured } from "./rounds.ts";
 
-/** A measured figure. */
 export interface Result {
   readonly figure: string;
   readonly unit: string;
@@ -17,7 +16,6 @@ export interface Result {
   readonly rounds: readonly number[];
 }
 
-/** Computes the figures from the samples. */
 export function resultsOf(figures: readonly Figure[], measured: Measured): Result[] {
   return figures.map((figure) => {
     const rounds = samplesOf(figure.sample, measured);

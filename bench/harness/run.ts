@@ -26,7 +26,6 @@ export async function runAll(
   return report;
 }
 
-/** Returns the report of a run that has not begun. */
 export function emptyReport(wanted: Wanted): Report {
   const at = new Date().toISOString();
   const { quick } = wanted;

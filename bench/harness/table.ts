@@ -1,6 +1,5 @@
 import type { Result } from "./results.ts";
 
-/** The results of one benchmark. */
 export interface Section {
   /** `area/name`. */
   readonly benchmark: string;

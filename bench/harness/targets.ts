@@ -2,7 +2,6 @@ import type { Target } from "./benchmark.ts";
 import type { Result } from "./results.ts";
 import type { Section } from "./table.ts";
 
-/** The verdict on one target. */
 export interface Verdict {
   readonly target: Target;
   /** The measured ratio, or the median if nothing is compared. */

@@ -52,7 +52,6 @@ const handlers = {
     return all;
   },
   now: (): number => monotonicNow(),
-  /** Removes the file. */
   stop: async (): Promise<void> => {
     await bot.stop();
     folder.remove();

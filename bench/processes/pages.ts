@@ -6,7 +6,6 @@ import { eventId, messageEvent } from "../support/message.ts";
 const LIMIT = 50;
 const CONVERSATIONS = 200;
 
-/** The answer of `GET /me`. */
 const PROFILE = Buffer.from(JSON.stringify({ username: "bot" }));
 
 /** Pages by the value of `since`. The first page has none. */

@@ -41,7 +41,6 @@ const handlers = {
     await inbox.close();
     inbox = openInbox();
   },
-  /** Removes the file. */
   stop: async (): Promise<void> => {
     await inbox.close();
     folder.remove();

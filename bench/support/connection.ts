@@ -15,7 +15,6 @@ export class Connection {
   /** Last bytes of a chunked body. */
   #tail = "";
 
-  /** Connects to an origin. */
   static async open(url: string): Promise<Connection> {
     const { hostname, port } = new URL(url);
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });

@@ -16,7 +16,7 @@ const READ = "SELECT value FROM counter WHERE key = $1";
 const WRITE =
   "INSERT INTO counter VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
 
-/** Connections of a pool. The default of pg. */
+/** Opens the counters. On PostgreSQL, the pool has the default size of pg. */
 export async function openCounters({ url, schema }: QueueOptions): Promise<Counters> {
   const database = readDatabase(url);
   if (database.kind === "sqlite") return inFile(`${database.file}.counters`);

@@ -1,11 +1,9 @@
 import type { Figure, Samples } from "../harness/benchmark.ts";
 
-/** A process that reports its CPU time. */
 interface Measured {
   cpuMs(): Promise<number>;
 }
 
-/** Returns the name of the sample of CPU time per event. */
 function cpuOf(sample: string): string {
   return `${sample} cpu`;
 }

@@ -7,7 +7,6 @@ import { logFacts } from "../../src/observe/log.ts";
 export interface DrainOptions {
   /** Lanes handled at once. */
   readonly concurrency: number;
-  /** Called when the first handler runs. */
   readonly onBegin?: () => void;
 }
 

@@ -1,4 +1,3 @@
-/** A request of a benchmark. */
 export interface LoadRequest {
   readonly method: string;
   readonly path: string;

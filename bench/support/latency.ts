@@ -5,7 +5,6 @@ import { requireOneClock } from "./clock.ts";
 
 const CONNECTIONS = 64;
 
-/** Receiver of the deliveries. */
 export type Receiving = "bare" | "bot";
 
 /** Times in ms. */

@@ -17,11 +17,9 @@ const uses: readonly (readonly [use: Use, name: string])[] = [
 
 export interface LayerSubjects {
   readonly process: Child<LayerBotProcess>;
-  /** A database per use. */
   readonly database: (use: Use) => QueueOptions;
   readonly count: number;
   readonly concurrency: number;
-  /** Called before each sample. */
   readonly settle?: () => Promise<void>;
 }
 

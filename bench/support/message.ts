@@ -11,7 +11,6 @@ export interface MessageEvent {
   readonly createdAt: string;
 }
 
-/** Returns the event of a message in the platform's format. */
 export function messageEvent(
   { id, conversation }: QueueEvent,
   excerpt = "hello, is anybody there?",
@@ -21,7 +20,6 @@ export function messageEvent(
   return { id, type: "dm.message", payload, createdAt: "2026-01-01T00:00:00.000Z" };
 }
 
-/** Returns the id of the event with this number. */
 export function eventId(number: number): string {
   return `evt_${String(number).padStart(12, "0")}`;
 }

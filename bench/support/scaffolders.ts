@@ -9,7 +9,6 @@ import type { Figure, Samples, Stage, Subject } from "../harness/benchmark.ts";
 /** A scaffolder of a registry, and the flags with which it asks nothing and only writes files. */
 interface Scaffolder {
   readonly key: "ours" | "peer";
-  /** Package name. */
   readonly name: string;
   readonly version: string;
   /** Argument of `npm create`: the package without `create-`. */

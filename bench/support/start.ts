@@ -8,14 +8,12 @@ import { onCore } from "../harness/cores.ts";
 /** A server, started as its user starts it. */
 export interface Program {
   readonly cwd: string;
-  /** The file that Node runs. */
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
   /** Path of a request that is answered with 200 once the server is ready. */
   readonly path: string;
 }
 
-/** A server that is ready. */
 export interface Started {
   /** From the start of the process to the first 200, in ms. */
   readonly ms: number;

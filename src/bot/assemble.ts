@@ -31,7 +31,6 @@ const BODIES = 2;
 /** In ms. Requests to `/readyz?verbose` within this time share one query of the store. */
 const REPORT_KEPT_MS = 1_000;
 
-/** The parts of a running bot. */
 export interface Parts extends Endpoints {
   readonly log: Logger;
   /** Log, spans, metrics and the report to a local platform. */

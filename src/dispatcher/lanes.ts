@@ -30,7 +30,6 @@ export interface LanesOptions
   readonly maxAttempts: number;
   readonly backoff: BackoffOptions;
   readonly random: Random;
-  /** Called whenever a lane ends. */
   readonly onEnd: () => void;
 }
 
@@ -67,7 +66,6 @@ export class Lanes {
     for (const { abort, claim } of this.#running) abort.abort(leaseLost(claim));
   }
 
-  /** Aborts every run because the bot stops. */
   stop(): void {
     this.#isStopped = true;
     for (const { abort } of this.#running) abort.abort(stopping);
@@ -258,11 +256,8 @@ export class Lanes {
   }
 }
 
-/** A lane at work. */
 interface LaneRun {
-  /** The event at work. */
   claim: Claim;
-  /** Ends the run of that event. */
   abort: Abort;
   /** Whether the event has a place of its type. */
   hasPlace: boolean;
@@ -305,7 +300,6 @@ export interface HandledTypes {
   readonly handledTypes: readonly string[];
   /** True if a handler exists for all other types. */
   readonly handlesOtherTypes: boolean;
-  /** Returns the options of the handlers of a type. */
   optionsFor(type: string): HandlerOptions;
 }
 

@@ -45,7 +45,6 @@ export class Dispatcher {
     this.#lanes = new Lanes({ ...options, stopping, onEnd: () => this.#wake.call() });
   }
 
-  /** Number of lanes at work. */
   get running(): number {
     return this.#lanes.size;
   }
@@ -150,7 +149,7 @@ export class Dispatcher {
     if (this.#lanes.size >= this.#options.concurrency) return await this.#wake.wait(undefined);
     const ms = await this.#options.inbox.nextReadyIn().catch(() => STORE_RETRY_MS);
     if (this.#lanes.size === 0 && ms !== 0) this.#announceIdle();
-    // Ready lanes that were not claimed are of full types. Wait instead of spinning.
+    // Ready lanes that were not claimed are most likely of full types. Wait instead of spinning.
     const hides = isFull && started === 0 && ms !== undefined;
     const waitMs = hides ? Math.max(ms, FULL_TYPE_INTERVAL_MS) : ms;
     if (started === 0 || ms !== 0) await this.#wake.wait(waitMs);

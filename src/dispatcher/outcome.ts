@@ -144,7 +144,6 @@ export interface OutcomeOptions {
   readonly bot?: object | undefined;
 }
 
-/** A run that has ended. */
 export interface EndedRun {
   readonly claim: Claim;
   /** `undefined` if the handlers did not begin. */

@@ -12,7 +12,6 @@ export interface Answer {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Returns a JSON answer. */
 export function json(status: number, body: unknown, headers: Headers = {}): Answer {
   const text = JSON.stringify(body);
   return {
@@ -53,7 +52,6 @@ export const notReady: Answer = failure(
 
 export const internal: Answer = failure(500, "INTERNAL", "The request failed inside the bot.");
 
-/** Returns the answer to a body that could not be read. */
 export function bodyFailure(problem: BodyProblem, limit: number): Answer {
   return bodyFailures[problem](limit);
 }

@@ -89,12 +89,10 @@ const operations: readonly Operation[] = [
   },
 ];
 
-/** Returns whether a path belongs to the channel. */
 export function isLocalPath(path: string): boolean {
   return path.startsWith(PREFIX);
 }
 
-/** Answers a request of the local platform. */
 export async function answerLocal(
   { method, path, query }: LocalRequest,
   channel: LocalChannel,

@@ -67,7 +67,6 @@ const timersIn = (db: Database) => ({
   drop: db.prepare<Texts>("DELETE FROM timer WHERE lane = ? AND name = ? AND key = ?"),
 });
 
-/** Pending timers. */
 export class Timers {
   readonly #sql: ReturnType<typeof timersIn>;
 

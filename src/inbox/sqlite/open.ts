@@ -29,7 +29,6 @@ const MAX_CACHE_BYTES = 16_000 * 1024;
 /** In bytes. A checkpoint truncates the WAL to this size. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** An open file with its lock. */
 export interface OpenFile {
   readonly db: Database;
   close(): void;
