@@ -16,7 +16,7 @@ import { Router, routesOf } from "./router/router.ts";
 /**
  * A webhook receiver with a durable inbox, typed handlers and polling as the fallback.
  *
- * @typeParam S the state of a conversation, from the option `state`
+ * @typeParam S state of a conversation, from the option `state`
  * @typeParam X fields that middleware has added to the context
  */
 export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
@@ -34,8 +34,8 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Starts several bots in one process. Each needs a `name`, a port and a database of its own. SIGTERM and SIGINT stop all of
-   * them. If one cannot start, the others stop.
+   * Starts several bots in one process. Each bot needs its own `name`, port and database. SIGTERM and SIGINT stop all
+   * bots. If one bot cannot start, the others stop.
    *
    * @throws {ServiceBotError} CONFIG_INVALID, and the errors of `start`, unless the bots own the process
    */
@@ -48,8 +48,8 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Runs around every handler, in the order of the calls. Fields that a middleware passes with `return next({ user })` are in
-   * the context of what comes after it, and in the type of the bot that is returned.
+   * Adds middleware, which runs around every handler in the order of the calls. Fields that middleware passes with
+   * `return next({ user })` are added to the context of later handlers. The returned bot has these fields in its type.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -57,9 +57,9 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     middleware: (context: Context & WithState<S> & X, next: Next) => R,
   ): Bot<S, X & FieldsOf<R>>;
   /**
-   * Mounts a module: its handlers run among those of the bot, in the order of the calls.
+   * Mounts a module. Its handlers run among those of the bot, in the order of the calls.
    *
-   * @throws {ServiceBotError} INVALID_OPTION for a module that is mounted here already, or for a name that is taken
+   * @throws {ServiceBotError} INVALID_OPTION if this router already has the module, or if a name is taken
    */
   override use<M>(module: WithState<S> & X extends M ? Router<M> : never): this;
   override use(part: never): this {
@@ -70,22 +70,23 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   /**
    * Opens the inbox, listens, polls and dispatches. Resolves once the port is bound.
    *
-   * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, DRIVER_MISSING, TRACING_MISSING, INBOX_IN_USE, INBOX_TOO_NEW,
-   *   INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, STORE_UNAVAILABLE, ADDRESS_IN_USE, ALREADY_STARTED, unless the bot
-   *   owns the process
+   * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, DRIVER_MISSING, TRACING_MISSING, INBOX_IN_USE,
+   *   INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, STORE_UNAVAILABLE, ADDRESS_IN_USE, ALREADY_STARTED,
+   *   unless the bot owns the process
    */
   async start(options: StartOptions = {}): Promise<void> {
     checkOptions(options, START_OPTIONS);
     await this.#lifecycle.start(options);
   }
 
-  /** Takes no new work, gives running handlers their time, and closes everything. */
+  /** Stops accepting work, waits up to `shutdownGraceMs` for running handlers, and closes everything. */
   stop(): Promise<void> {
     return this.#lifecycle.stop();
   }
 
   /**
-   * The platform's API, with the bot's request budget and circuit breaker. Outside of handlers, before the start as well.
+   * Client of the platform's API. Shares the bot's request budget and circuit breaker. For use outside of handlers,
+   * even before the bot starts.
    *
    * @throws {ConfigError} CONFIG_INVALID
    */
@@ -93,24 +94,24 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     return this.#lifecycle.client;
   }
 
-  /** The address that the bot listens on; undefined when it does not. */
+  /** Address that the bot listens on; `undefined` if it does not listen. */
   get url(): string | undefined {
     return this.#lifecycle.url;
   }
 
-  /** The address of the metrics; undefined without METRICS_PORT. */
+  /** Address of the metrics; `undefined` without METRICS_PORT. */
   get metricsUrl(): string | undefined {
     return this.#lifecycle.parts?.observers.metricsUrl;
   }
 
-  /** Whether the webhook or polling brings the events now; undefined when the log is never read. */
+  /** Current source of events: the webhook or polling. `undefined` if the bot never reads the event log. */
   get mode(): Mode | undefined {
     return this.#lifecycle.parts?.poller?.mode;
   }
 
   /**
-   * How the bot is doing: what brings the events and why, how far the log is read, what waits and what has
-   * died. Times are milliseconds since 1970. Also answered when the store does not.
+   * Returns the state of the bot: the source of its events, its position in the event log, waiting events and dead
+   * letters. Works even if the store does not answer. Times are milliseconds since 1970.
    *
    * @throws {ServiceBotError} NOT_STARTED
    */
@@ -119,8 +120,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Lists the events of the inbox, and retries or discards dead letters. `service-bot inbox` does the same on the
-   * command line.
+   * Lists the events of the inbox, and retries or discards dead letters. The command `service-bot inbox` does the same.
    *
    * @throws {ServiceBotError} NOT_STARTED
    */
@@ -129,9 +129,9 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * The webhook as middleware for Express 5: mount it before any body parser. It takes WEBHOOK_PATH, also below the
-   * path that it is mounted at. Until the bot has started it answers deliveries with 503. At the root of the application it
-   * also answers a local platform, which shows the inbox.
+   * Returns the webhook as Express 5 middleware. Mount it before any body parser. It serves requests whose full path,
+   * or path below the mount point, is WEBHOOK_PATH. Until the bot has started, it answers deliveries with 503. At the
+   * root of the application, it also lets a local platform read the inbox.
    *
    * @throws {ConfigError} CONFIG_INVALID
    */
@@ -160,7 +160,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     return toFetch(this.#lifecycle.startedParts)(request);
   }
 
-  /** Resolves when nothing is being handled or ready to be; what waits for a retry does not count. */
+  /** Resolves when no event is running or ready to run. Events that wait for a retry do not count. */
   async idle(): Promise<void> {
     const { schedule, dispatcher } = this.#lifecycle.startedParts;
     await schedule.settled();

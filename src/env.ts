@@ -1,6 +1,6 @@
 /**
- * `node --import service-bot/env src/main.ts`: checks the version of Node before it meets a TypeScript
- * file or the database, and reads `.env` where there is one. What the environment has already set wins.
+ * Module for `node --import service-bot/env src/main.ts`. Checks the version of Node before Node loads TypeScript or
+ * the database, and reads `.env` if the file exists. Variables that the environment has already set win.
  */
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";

@@ -1,6 +1,6 @@
 /**
- * The public names of `service-bot`: the bot, what handlers get, events, the inbox, errors and signatures. Other types are
- * reached from these, as in `BotOptions["retention"]`. Types of the platform's API are in `service-bot/client`.
+ * Public names of `service-bot`: the bot, the handlers' context, events, the inbox, errors and signatures. Other types
+ * are reachable from these, as in `BotOptions["retention"]`. Types of the platform's API are in `service-bot/client`.
  */
 
 export { Bot } from "./bot.ts";

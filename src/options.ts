@@ -12,68 +12,73 @@ import type { LoopGuardOptions } from "./router/loops.ts";
 /**
  * Options of a bot in code. They override the environment. Durations are milliseconds.
  *
- * @typeParam S the state of a conversation
+ * @typeParam S state of a conversation
  */
 export interface BotOptions<S = unknown> extends ConfigOverrides {
-  /** The variables to read; `process.env` by default. */
+  /** Variables to read. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Name of the bot, which its log lines have in the field `bot`. 1 to 100 characters. Default: none. */
+  /** Name of the bot. Its log lines have the name in the field `bot`. 1 to 100 characters. Default: none. */
   readonly name?: string;
-  /** A pino logger of your own; by default one JSON object a line on standard output. */
+  /** A pino logger of your own. Default: one JSON object per line on standard output. */
   readonly logger?: Logger;
   /**
-   * Schema of the state of a conversation, for `ctx.state()`: of zod, valibot, arktype or any other library that follows
-   * Standard Schema v1. What it returns for an empty object is the first state.
+   * Schema of a conversation's state, for `ctx.state()`. Any library that follows Standard Schema v1 works, such as
+   * zod, valibot or arktype. The schema's result for an empty object is the initial state.
    */
   readonly state?: StandardSchemaV1<unknown, S>;
-  /** How long a handler may run. Default 60,000. */
+  /** Time limit of a handler. Default 60,000. */
   readonly handlerTimeoutMs?: number;
-  /** The waits between runs of a handler that fails. Default 1,000 doubling up to 300,000, with full jitter. */
+  /** Waits between runs of a failing handler. Default 1,000, doubling up to 300,000, with full jitter. */
   readonly retry?: Partial<BackoffOptions>;
-  /** Chooses the lane of an event. Events of one lane are handled in order, one at a time. */
+  /** Chooses the lane of an event. The bot handles the events of a lane in order, one at a time. */
   readonly lane?: LaneOf;
-  /** Deadline of one request to the platform, further tries included. Default 10,000. */
+  /** Deadline of one request to the platform, including its retries. Default 10,000. */
   readonly requestTimeoutMs?: number;
-  /** How often a request of a handler is tried again within its deadline, from 0 to 10. Default 2. */
+  /** Retries of a handler's request within its deadline, from 0 to 10. Default 2. */
   readonly requestRetries?: number;
   /**
-   * How long a lane stays with an instance that gives no sign of life, from 1,000 up: so long its events wait
-   * when the instance is gone. Running handlers renew it every third of this. The reading of the event log stays
-   * for half of it. Default 30,000.
+   * Lease of an instance on a lane, from 1,000 up. If the instance dies, the lane's events wait this long. Running
+   * handlers renew the lease every third of this time. The lease on reading the event log lasts half as long. Default
+   * 30,000.
    */
   readonly leaseMs?: number;
-  /** How long running handlers get when the bot stops. Default 10,000. */
+  /** Time for running handlers to finish when the bot stops. Default 10,000. */
   readonly shutdownGraceMs?: number;
-  /** How many events may wait before deliveries are answered with 503. Default 100,000. */
+  /** Number of waiting events at which the bot answers deliveries with 503. Default 100,000. */
   readonly maxBacklog?: number;
   /**
-   * New events are refused, with 503, while less than this is free on the disk, in bytes. Default 64 MiB. SQLite
-   * only: the disk of PostgreSQL is its server's.
+   * Free disk space, in bytes, below which the bot refuses new events with 503. Default 64 MiB. SQLite only, because
+   * PostgreSQL has the disk of its server.
    */
   readonly minFreeBytes?: number;
   /**
-   * How long what has ended is kept. Default: bodies 7 days, ids (by which repeats are recognised) 30 days,
-   * dead letters 90 days, states for ever after they were last written. `Infinity` keeps for ever.
+   * How long the inbox keeps data of finished events, and states after their last change. Default: bodies 7 days, ids
+   * (to recognise repeats) 30 days, dead letters 90 days, states forever. `Infinity` means forever.
    */
   readonly retention?: Partial<Retention>;
   /**
-   * Holds back events of an account that is answered in one conversation, or on one post, faster than a person writes.
-   * `false` switches it off. Default: 30 answers per 60,000 ms.
+   * Holds back events of an account if the bot answers it faster than a person writes, in one conversation or on one
+   * post. `false` switches the guard off. Default: 30 answers per 60,000 ms.
    */
   readonly loopGuard?: LoopGuardOptions | false;
-  /** Called when the bot switches to polling, and when it switches back. What it throws is logged. */
+  /**
+   * Called when the bot switches to polling, and when it switches back. The bot logs an error that this function
+   * throws.
+   */
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
-  /** Sends the requests to the platform. Default: `fetch` of the process. */
+  /** Sends the requests to the platform. Default: the global `fetch`. */
   readonly fetch?: Fetch;
-  /** Source of the time. Default: the time of this machine, which is not moved when that is set. */
+  /**
+   * Source of time. Default: a clock that starts at this machine's time and ignores later changes of the system time.
+   */
   readonly clock?: Clock;
-  /** Spreads waits. Default `Math.random`. */
+  /** Source of jitter for waits. Default `Math.random`. */
   readonly random?: Random;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Defaults of the options that several parts read, or that have parts of their own. */
+/** Defaults of options that several parts read, and of options with nested fields. */
 export const defaults: Required<
   Pick<BotOptions, "handlerTimeoutMs" | "requestTimeoutMs" | "leaseMs" | "shutdownGraceMs">
 > & {
@@ -93,14 +98,14 @@ export const defaults: Required<
   },
 };
 
-/** How a bot is started. */
+/** Options of `start`. */
 export interface StartOptions {
-  /** Listen on HOST and PORT. Default true; false inside an existing server. */
+  /** Listen on HOST and PORT. Default `true`. Set `false` inside an existing server. */
   readonly listen?: boolean;
   /**
-   * Own the process: stop and exit on SIGTERM and SIGINT, exit with 2 and one message when the
-   * configuration is wrong, with 1 when the bot cannot start, or may no longer use its inbox. By default what
-   * `listen` is. Otherwise `start` rejects, a bot that must not go on stops, and signals are the application's.
+   * Own the process. Default: the value of `listen`. The bot stops and exits on SIGTERM and SIGINT. It exits with 2 and
+   * one message if the configuration is wrong. It exits with 1 if it cannot start, or may no longer use its inbox. If
+   * `false`, `start` rejects, a bot that may not continue stops, and the application handles signals.
    */
   readonly standalone?: boolean;
 }
@@ -117,7 +122,7 @@ const LOOP_GUARD_OPTIONS: OptionTable<LoopGuardOptions> = {
   perMs: TIME_LIMIT,
 };
 
-/** Options that are set in code alone, with the range of each number. */
+/** Options without a variable, with the range of each number. */
 const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
   env: true,
   name: true,
@@ -140,7 +145,7 @@ const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
   random: true,
 };
 
-/** Options with a variable are checked with the environment, when the bot starts. */
+/** Includes options with a variable, which the bot checks together with the environment when it starts. */
 export const BOT_OPTIONS: OptionTable<object> = {
   ...CODE_OPTIONS,
   ...Object.fromEntries(Object.keys(settings).map((name) => [name, true])),

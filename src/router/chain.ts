@@ -3,35 +3,35 @@ import type { Context } from "./context.ts";
 import type { Boundary, ErrorObserver, Middleware, Next } from "./handler.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 
-/** Part of a run: middleware around handlers. */
+/** Part of a run: handlers with middleware around them. */
 export type Chain = (route: Route) => Promise<void>;
 
-/** A router that is mounted in another. */
+/** Observers and boundaries of a mounted router. */
 export interface Module {
   readonly observers: readonly ErrorObserver[];
-  /** By type; of all other types under "". */
+  /** Boundaries by event type. The key "" stands for all other types. */
   readonly boundaries: ReadonlyMap<string, Boundary>;
 }
 
-/** The way of one event through middleware, modules and handlers. */
+/** Path of one event through middleware, modules and handlers. */
 export class Route {
   readonly context: Context;
-  /** The bot's own; `undefined` if unknown. */
+  /** Username of the bot; `undefined` if unknown. */
   readonly username: string | undefined;
-  /** The modules whose handlers are at work, the outermost first. */
+  /** Modules whose handlers are running, the outermost first. */
   readonly modules: Module[] = [];
   /** Fields that middleware has added to the context. */
   #added: Record<string, unknown> = {};
-  /** Error of the innermost part of the run that has failed. */
+  /** Last error that left a chain. */
   #failure: unknown;
 
-  /** @param username of the bot; `undefined` if unknown */
+  /** @param username username of the bot; `undefined` if unknown */
   constructor(context: Context, username?: string) {
     this.context = context;
     this.username = username;
   }
 
-  /** @throws {ServiceBotError} INVALID_OPTION for a name that the context has by itself */
+  /** @throws {ServiceBotError} INVALID_OPTION if the context already has a field of that name */
   add(fields: object): void {
     for (const name of Object.keys(fields)) {
       if (name in this.context && !Object.hasOwn(this.#added, name)) throw taken(name);
@@ -41,8 +41,8 @@ export class Route {
   }
 
   /**
-   * Runs a chain of a module, or of none. A chain that fails keeps the modules at work for their boundaries, except those whose
-   * error was swallowed before.
+   * Runs a chain inside the given modules. If the chain fails, its modules stay on the list, because their boundaries
+   * may handle the error. Modules whose error the chain has caught leave the list.
    */
   async enter(chain: Chain, ...entered: readonly Module[]): Promise<void> {
     const { modules } = this;
@@ -58,7 +58,9 @@ export class Route {
     modules.length = outside;
   }
 
-  /** Runs a chain, whose fields no later one has. If it fails they stay, for the boundary. */
+  /**
+   * Runs a chain, and then removes the fields that it has added. If the chain fails, the fields stay for the boundary.
+   */
   async scoped(chain: Chain): Promise<void> {
     const before = { ...this.#added };
     await chain(this);
@@ -67,7 +69,7 @@ export class Route {
     Object.assign(this.context, before);
   }
 
-  /** Returns the way of the same event with another context, which has the same fields of middleware. */
+  /** Returns a route of the same event with another context and the same middleware fields. */
   continueWith(context: Context): Route {
     const route = new Route(context, this.username);
     route.add(this.#added);
@@ -75,13 +77,12 @@ export class Route {
     return route;
   }
 
-  /** Replaces the payload by what a schema returned. */
   setPayload(payload: unknown): void {
     Object.assign(this.context, { payload });
   }
 }
 
-/** Runs chains one after the other. */
+/** Returns a chain that runs the given chains one after the other. */
 export function inOrder(chains: readonly Chain[]): Chain {
   const [only] = chains;
   if (only !== undefined && chains.length === 1) return only;
@@ -91,8 +92,8 @@ export function inOrder(chains: readonly Chain[]): Chain {
 }
 
 /**
- * Nests middleware around a chain, the first one outermost. A `next()` that was not awaited is waited for all the same,
- * and its failure is the middleware's.
+ * Nests middleware around a chain, the first middleware outermost. Waits for `next()` even if the middleware did not
+ * await it. Its failure is then the failure of the middleware.
  */
 export function wrap(middleware: readonly Middleware[], innermost: Chain): Chain {
   return middleware.reduceRight<Chain>((inner, current) => {

@@ -29,60 +29,63 @@ import { createEffects, type EffectsContext, type EffectsContextOptions } from "
 import { type ReceivedMessage, readMessage } from "./message.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 
-/** The event that a handler of type `T` gets; any event if the type is not known beforehand. */
+/** Event that a handler of type `T` gets; any event if the type is not known in advance. */
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
 
 /** Options of `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
 export interface WriteOptions {
   /**
-   * Names the write, in the place of its number. A write with another key than in an earlier run is made in any case.
-   * 1 to 100 characters, without control characters. It appears in the log and in `service-bot inbox show`.
+   * Name of the write, instead of its number. A write with a new key is sent even if an earlier run made other writes.
+   * The key appears in the log and in `service-bot inbox show`. 1 to 100 characters, without control characters.
    */
   readonly key?: string | undefined;
 }
 
-/** How `ctx.step` treats a step whose effect is unknown. */
+/** Options of `ctx.step`. */
 export interface StepOptions {
-  /** True if doing it twice does no harm. Such a step is run again instead of parking the event. */
+  /**
+   * True if repeating the step does no harm. If its effect is unknown, the bot repeats the step. Otherwise the event
+   * becomes a dead letter. Default `false`.
+   */
   readonly repeatable?: boolean;
 }
 
-/** The result of a write that is not repeated when the handler is retried. */
+/** Result of a write that a retry of the handler does not repeat. */
 export type WriteResult<T> = T & {
-  /** True if an earlier run of the handler made the write, and this run sent nothing. */
+  /** True if an earlier run made the write, and this run sent nothing. */
   readonly repeated: boolean;
 };
 
 /** Input of a handler. `Context<"dm.message">` has the payload of that type. */
 export interface Context<T extends string = string> extends EffectsContext {
-  /** The event. Fields that the platform adds are kept. */
+  /** The event. Fields that the platform adds later are kept. */
   readonly event: EventFor<T>;
-  /** `event.payload`: narrowed by the type. */
+  /** Payload of the event, narrowed by its type. */
   readonly payload: EventFor<T>["payload"];
-  /** The number of this run of the handler for this event, from 1 up. */
+  /** Number of this run of the handler for this event, from 1 up. */
   readonly attempt: number;
-  /** The source that had the event first. */
+  /** Source that had the event first. */
   readonly source: "webhook" | "poll";
-  /** True if a later event of the same conversation or post was handled before this one arrived. */
+  /** True if a later event of the same conversation or post was handled before this event arrived. */
   readonly late: boolean;
   /**
-   * Id of the event's trace, which its delivery and its requests share. The log has it in the field `trace`. 32
-   * hexadecimal digits; `undefined` for an event that an earlier version has stored.
+   * Id of the event's trace, shared by its delivery and its requests. 32 hexadecimal digits, in the field `trace` of
+   * the log. `undefined` for an event that an earlier version has stored.
    */
   readonly trace: string | undefined;
-  /** A logger that adds the event's id, type, attempt and trace to each line. */
+  /** Logger that adds the event's id, type, attempt and trace to each line. */
   readonly log: Logger;
   /** Aborts at the handler timeout, when the lease is lost, and when the bot stops. */
   readonly signal: AbortSignal;
-  /** The platform's API. Writes through it are not steps: a retried handler repeats them. */
+  /** Client of the platform's API. Its writes are not steps, so a retried handler repeats them. */
   readonly client: Client;
   /**
-   * Answers a `dm.message` with a direct message, and activity on a post with a comment on the post. A step: a retried
-   * handler does not say it again. The replies of a run are numbered in the order of the calls. `key` names a reply that
-   * differs from run to run.
+   * Answers a `dm.message` with a direct message, and activity on a post with a comment on the post. A reply is a step,
+   * so a retried handler does not send it again. The replies of a run are numbered in the order of the calls. `key`
+   * names a reply whose number may change between runs.
    *
-   * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event names neither a conversation nor a post; INVALID_OPTION,
-   *   STEP_DUPLICATE when a key is used twice, STEP_UNCERTAIN, LEASE_LOST
+   * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post; STEP_DUPLICATE if
+   *   a key is used twice; INVALID_OPTION, STEP_UNCERTAIN, LEASE_LOST
    */
   reply(message: string | OutgoingMessage, options?: WriteOptions): Promise<WriteResult<Sent>>;
   /**
@@ -96,56 +99,58 @@ export interface Context<T extends string = string> extends EffectsContext {
     options?: WriteOptions,
   ): Promise<WriteResult<SentComment>>;
   /**
-   * Makes a post. A step. If a crash leaves open whether the post was made, and the feed does not show it, the event is
-   * parked for a person. Scope: `posts:write`.
+   * Creates a post. A step. After a crash the bot may not know whether the post exists. If the feed does not show the
+   * post either, the event becomes a dead letter (STEP_UNCERTAIN). Scope: `posts:write`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
    */
   post(message: string | OutgoingMessage, options?: WriteOptions): Promise<WriteResult<SentPost>>;
   /**
-   * Uploads an image, whose key goes into `imageKeys`. A step: a later run gets the same key while it can be used.
-   * Scope: any but `read`.
+   * Uploads an image and returns its key for `imageKeys`. A step: later runs get the same key as long as it is valid.
+   * Scope: any except `read`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, LEASE_LOST
    */
   upload(image: ImageInput, options?: WriteOptions): Promise<WriteResult<Upload>>;
   /**
-   * The newest messages of the conversation, newest first (1 to 50, default 50). For `dm.message`.
+   * Returns the latest messages of the conversation, newest first (1 to 50, default 50). For `dm.message`.
    *
-   * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event belongs to no conversation
+   * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event belongs to no conversation
    */
   messages(options?: { readonly limit?: number }): Promise<readonly Message[]>;
   /**
-   * The whole text of the message, post or comment; empty if it is gone. The excerpt of an event may be cut (section 6), so the
-   * text is requested: once per run, on the first call. Scope: `dm` for messages, `read` for posts.
+   * Returns the whole text of the message, post or comment; empty if it is gone. The first call of a run requests the
+   * text, because the excerpt of an event may be cut (section 6). Scope: `dm` for messages, `read` for posts.
    *
-   * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event names neither a conversation nor a post
+   * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
    */
   text(): Promise<string>;
   /**
-   * The message, post or comment with its images and its author; `undefined` if it is gone. Shares its request with `text()`.
+   * Returns the message, post or comment with its images and its author; `undefined` if it is gone. Shares its request
+   * with `text()`.
    *
-   * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event names neither a conversation nor a post
+   * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
    */
   message(): Promise<ReceivedMessage | undefined>;
   /**
-   * Looks up the other side of the conversation, with `isBot`. One request to `GET /dm/conversations` (section 2) per
-   * run, up to five if the conversation is old. `undefined` for an event without a conversation, and for a conversation
-   * that is not among the 250 newest. Scope: `dm`.
+   * Returns the peer of the conversation, with `isBot`. Takes one request to `GET /dm/conversations` (section 2) per
+   * run, and up to five if the conversation is old. `undefined` if the event has no conversation, or if the
+   * conversation is not among the 250 newest. Scope: `dm`.
    */
   peer(): Promise<Conversation["peer"] | undefined>;
   /**
-   * Runs `fn` once per event, even if the handler is retried. Every run gets the result as JSON keeps it, the first one
-   * included: a `Date` is a string. A result that JSON cannot keep, such as a `Map`, parks the event. A death of the process
-   * inside `fn`, or a failure that leaves the effect open (no answer, a server error, an abort), parks the event for a
-   * person, unless the step is `repeatable`.
+   * Runs `fn` once per event, even if the handler is retried. Every run gets the result as JSON keeps it, including the
+   * first: a `Date` becomes a string. A result that JSON cannot keep, such as a `Map`, makes the event a dead letter.
+   *
+   * The effect of a step is unknown if the process dies inside `fn`, or if `fn` fails without an answer, with a server
+   * error or with an abort. The event then becomes a dead letter (STEP_UNCERTAIN), unless the step is `repeatable`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST
    */
   step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<Jsonify<R>>;
 }
 
-/** A message, comment or post that was made, in this run or, found afterwards, in an earlier one. */
+/** A message, comment or post that this run made, or that the platform shows to be made by an earlier run. */
 export interface WriteEnd {
   readonly kind: WriteKind;
   readonly result: unknown;
@@ -154,7 +159,7 @@ export interface WriteEnd {
 export interface ContextOptions {
   /** Called with each message, comment and post that was made. */
   readonly onWrite?: (write: WriteEnd) => void;
-  /** Stands before the name of each step. */
+  /** Prefix of each step's name. */
   readonly prefix?: string;
   /** The bot's schema of states and its types of timers. Default: none. */
   readonly effects?: EffectsContextOptions;
@@ -162,7 +167,7 @@ export interface ContextOptions {
 
 const NO_EFFECTS: EffectsContextOptions = { stateSchema: undefined, handledTypes: [] };
 
-/** Makes the context of one run of the handlers. Their writes and steps are added to `tasks`. */
+/** Creates the context of one run. Adds the handlers' writes and steps to `tasks`. */
 export function createContext(
   job: Job,
   client: Client,
@@ -172,7 +177,7 @@ export function createContext(
   return new RunContext(job, client, tasks, options);
 }
 
-/** Makes its methods on first use: a handler uses a few of them, and they work without their context. */
+/** Context that creates its methods on first use, because a handler uses only a few. They also work when detached. */
 class RunContext implements Context {
   readonly event: AnyEvent;
   readonly payload: AnyEvent["payload"];
@@ -279,7 +284,7 @@ class RunContext implements Context {
   }
 }
 
-/** Reads the platform about the event of one run. */
+/** Reads of the platform for one run. */
 class Reads {
   readonly #job: Job;
   readonly #client: Client;
@@ -314,10 +319,9 @@ function refuseMessages({ type }: AnyEvent): never {
   throw new ServiceBotError("REPLY_IMPOSSIBLE", `A ${type} event belongs to no conversation.`);
 }
 
-/** Pages of 50 conversations, newest first. The conversation of a new message is on the first one. */
+/** Pages of 50 conversations, newest first. The conversation of a new message is on the first page. */
 const MAX_PEER_PAGES = 5;
 
-/** Looks up the other side of the event's conversation in `GET /dm/conversations` (section 2). */
 async function findPeer(
   client: Client,
   event: AnyEvent,
@@ -336,7 +340,7 @@ async function findPeer(
 
 type WriteKind = "reply" | "comment" | "post" | "upload";
 
-/** The writes and steps of one run. Each belongs to the run, and errors of its options reject. */
+/** Writes and steps of one run. The run waits for all of them. Invalid options reject. */
 class Writes {
   readonly #job: Job;
   readonly #client: Client;
@@ -399,7 +403,8 @@ class Writes {
     return this.#tasks.start(async () => {
       checkWriteOptions(options);
       const step = describe(name);
-      // Dates the intent by the platform's clock. By the bot's, a search after a crash would go back for minutes.
+      // Dates the intent by the platform's clock. With the bot's clock, a search after a crash would cover extra
+      // minutes.
       const isShown = step.search !== undefined;
       if (isShown) await this.#client.syncClock();
       const { result, outcome } = await this.#job.steps.run(step);
@@ -409,7 +414,10 @@ class Writes {
     });
   }
 
-  /** `reply/1`, or `reply/key:sorry` with the key `sorry`. Numbered calls keep two replies with one text apart. */
+  /**
+   * Returns `reply/1`, or `reply/key:sorry` for the key `sorry`. The numbers distinguish two replies with the same
+   * text.
+   */
   #nextName(kind: WriteKind, { key }: WriteOptions): string {
     const name = `${this.#prefix}${kind}`;
     if (key !== undefined) return `${name}/key:${key}`;
@@ -418,7 +426,6 @@ class Writes {
   }
 }
 
-/** A text alone is a message without images. */
 function outgoingOf(message: string | OutgoingMessage): OutgoingMessage {
   return typeof message === "string" ? { text: message } : message;
 }

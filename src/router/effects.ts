@@ -14,52 +14,52 @@ import type { PendingTasks } from "./pending-tasks.ts";
 /** Options of `ctx.later`. */
 export interface LaterOptions {
   /**
-   * Names the timer in its conversation. A timer replaces one of the same name and key. 1 to 100 characters, without
-   * control characters. Default: the event's id, and a number.
+   * Name of the timer in its conversation. A new timer replaces the timer of the same name and key. 1 to 100
+   * characters, without control characters. Default: the event's id and a number.
    */
   readonly key?: string | undefined;
 }
 
-/** The part of a context that is written when the run has ended well. */
+/** States and timers of a context. The bot stores their changes when the run succeeds. */
 export interface EffectsContext {
   /**
-   * Reads the state of `key` with a schema of its own, as a module does. Changed in place, and written in the transaction
-   * that ends the event. If another run changes it meanwhile, this one is run again. 1 to 100 characters, without control
-   * characters.
+   * Returns the state of `key`, with a schema of its own. Modules use it for their state. Change the object in place.
+   * The bot stores it in the transaction that ends the event. If another run changes the state meanwhile, the bot
+   * repeats this run. The key has 1 to 100 characters, without control characters.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STATE_MISMATCH
    */
   state<V extends object>(key: string, schema: StandardSchemaV1<unknown, V>): Promise<V>;
   /**
-   * Removes a state when the run has ended well: that of the conversation, or that of `key`. The next `state()` has the
-   * defaults of the schema again.
+   * Removes the state of the conversation, or of `key`, when the run succeeds. The next `state()` returns the defaults
+   * of the schema.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
   clearState(key?: string): Promise<void>;
   /**
-   * Sets a timer when the run has ended well. The handler of `bot.onTimer(name, …)` gets it in the same conversation, and
-   * nothing waits meanwhile.
+   * Sets a timer when the run succeeds. The handler of `bot.onTimer(name, …)` receives it in the same conversation.
+   * Other events do not wait for the timer.
    *
-   * @param when milliseconds or a text such as `10m`, `1h30m` or `2d`, counted from the end of the run; or a `Date`, at once
-   *   if it has passed. At most 365 days
+   * @param when milliseconds or a text such as `10m`, `1h30m` or `2d`, counted from the end of the run; or a `Date`,
+   *   due at once if it has passed. At most 365 days
    * @param data `payload.data` of the handler. Up to 64 KiB of JSON
    * @returns the key of the timer, for `cancel`
    * @throws {ServiceBotError} INVALID_OPTION
    */
   later(name: string, when: When, data?: unknown, options?: LaterOptions): Promise<string>;
   /**
-   * Cancels timers of this conversation when the run has ended well: that of the key, or all of the name. A timer that is
-   * due has become an event, and stays.
+   * Cancels timers of this conversation when the run succeeds: the timer of the key, or all timers of the name. A timer
+   * that is due has become an event, and `cancel` does not remove it.
    *
-   * @returns the number of timers, with those that this run has set
+   * @returns the number of timers, including timers that this run has set
    * @throws {ServiceBotError} INVALID_OPTION
    */
   cancel(name: string, key?: string): Promise<number>;
 }
 
 export interface EffectsContextOptions {
-  /** The schema of `ctx.state()`; `undefined` if the bot has none. */
+  /** Schema of `ctx.state()`; `undefined` if the bot has none. */
   readonly stateSchema: StandardSchemaV1 | undefined;
   /** Event types that have a handler. */
   readonly handledTypes: readonly string[];
@@ -67,7 +67,10 @@ export interface EffectsContextOptions {
 
 const LATER_OPTIONS: OptionTable<LaterOptions> = { key: true };
 
-/** Makes the part of a context that changes states and timers. Calls that are not awaited belong to the run all the same. */
+/**
+ * Creates the context methods for states and timers. The run waits for every call, even if the handler does not await
+ * it.
+ */
 export function createEffects(
   job: Pick<Job, "effects">,
   tasks: PendingTasks,
@@ -79,7 +82,7 @@ export function createEffects(
       return await job.effects.state(key, isSchema(schema) ? schema : refuseSchema(schema));
     });
   return {
-    // The schema says what it resolves to.
+    // The schema determines the type of the result.
     state: state as EffectsContext["state"],
     clearState: (key) =>
       tasks.start(async () => {
@@ -96,7 +99,7 @@ export function createEffects(
     cancel: (name, key) =>
       tasks.start(async () => {
         checkName(name, handledTypes);
-        // Any key that `later` has returned, of which those of their own accord are longer than the bound.
+        // Default keys may exceed the length limit of `keyProblem`, so any non-empty key is valid here.
         refuseProblems([
           key === undefined || (typeof key === "string" && key !== "")
             ? undefined

@@ -2,15 +2,15 @@ import type { CronPayload, TimerPayload } from "../events/own.ts";
 import type { Context } from "./context.ts";
 
 /**
- * Handles one event. An event whose handler throws is tried again later.
+ * Handles one event. If the handler throws, the bot runs it again later.
  *
  * @typeParam X fields that middleware has added to the context
  */
 export type Handler<T extends string = string, X = unknown> = (context: Context<T> & X) => unknown;
 
 /**
- * Runs around handlers; `next` runs the rest of the chain. Without `next` the event ends here. A middleware that returns
- * the result of `next({ user })` adds the field to the context of what comes after it.
+ * Runs around handlers. `next` runs the rest of the chain; without a call of `next` the event ends here. Middleware
+ * that returns the result of `next({ user })` adds the field to the context of later handlers.
  */
 export type Middleware<T extends string = string, X = unknown, R = unknown> = (
   context: Context<T> & X,
@@ -20,50 +20,51 @@ export type Middleware<T extends string = string, X = unknown, R = unknown> = (
 /** Runs the rest of the chain, once. */
 export interface Next {
   (): Promise<Passed<unknown>>;
-  /** @param fields added to the context. A name that the context has by itself is refused with INVALID_OPTION */
+  /** @param fields fields to add to the context. INVALID_OPTION if the context already has a field of that name */
   <A extends object>(fields: A): Promise<Passed<A>>;
 }
 
-/** The result of `next(fields)`: nothing but a type, which carries the fields to what comes after the middleware. */
+/** Result of `next(fields)`. Exists only as a type, which carries the fields to the handlers after the middleware. */
 // biome-ignore lint/suspicious/noConfusingVoidType: middleware may still declare next as () => Promise<void>.
 export type Passed<A> = void & { readonly "~fields"?: A };
 
-/** The fields that a middleware with the result `R` adds; `unknown` if none. */
+/** Fields that a middleware with the result `R` adds; `unknown` if none. */
 export type FieldsOf<R> = [PassedIn<Awaited<R>>] extends [never] ? unknown : PassedIn<Awaited<R>>;
 
 type PassedIn<V> = V extends Passed<infer A> ? A : never;
 
-/** Gets the errors of handlers. The retry policy decides about the event. */
+/** Observes the errors of handlers. The retry policy decides what happens to the event. */
 export type ErrorObserver<X = unknown> = (error: unknown, context: Context & Partial<X>) => unknown;
 
 /**
- * Has the last word on an event that no further run will handle: it may answer. Fields of middleware may be missing, because
- * the run may have ended before.
+ * Handles the final failure of an event, because no later run will. It may answer the event. Fields of middleware may
+ * be missing, because the run may have failed before the middleware.
  */
 export type Boundary<T extends string = string, X = unknown> = (
   error: unknown,
   context: Context<T> & Partial<X>,
 ) => unknown;
 
-/** The context of a type that this version does not know, or of a name that the bot gave: the payload is what a schema says. */
+/** Context of an event type that this version does not know, or of a timer or cron. A schema determines the payload. */
 export interface CustomContext<T extends string, P> extends Omit<Context<T>, "payload"> {
-  /** As the schema returns it. `event.payload` is as the event came. */
+  /** Payload as the schema returns it. `event.payload` has the payload as it arrived. */
   readonly payload: P;
 }
 
-/** The context of `onTimer`. */
+/** Context of `onTimer`. */
 export type TimerContext<N extends string = string, D = unknown> = CustomContext<
   `timer:${N}`,
   TimerPayload<D>
 >;
 
-/** The context of `cron`. */
+/** Context of `cron`. */
 export type CronContext<N extends string = string> = CustomContext<`cron:${N}`, CronPayload>;
 
-/** The state of a bot with the option `state`, in the context of its handlers. */
+/** State in the context of handlers, for a bot with the option `state`. */
 export interface WithState<S> {
   /**
-   * The state of this conversation (the lane), or of another key. Changed in place, and written when the event is done.
+   * Returns the state of this conversation (the lane), or of another key. Change the object in place. The bot stores it
+   * when the event is done.
    */
   state(key?: string): Promise<S>;
 }

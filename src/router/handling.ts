@@ -16,11 +16,11 @@ export interface HandlingOptions {
   readonly clock: Clock;
   readonly laneOf?: LaneOf;
   readonly loopGuard?: LoopGuardOptions | false | undefined;
-  /** Schema of the state of a conversation. `undefined` for a bot without state. */
+  /** Schema of a conversation's state; `undefined` for a bot without state. */
   readonly state?: StandardSchemaV1 | undefined;
 }
 
-/** Runs the handlers of a bot, except for events that it caused itself or that the loop guard holds back. */
+/** Runs the handlers of a bot. Skips events that the bot caused itself, and events that the loop guard holds back. */
 export class Handling {
   readonly routes: Routes;
   readonly client: Client;
@@ -37,16 +37,15 @@ export class Handling {
       loopGuard === false ? undefined : new LoopGuard(loopGuard, { platformClock: client, laneOf });
   }
 
-  /** Begins the run of one job. */
   begin(job: Job): HandlerRun {
     return new HandlerRun(job, this);
   }
 }
 
-/** The run of a boundary instead of handlers. */
+/** Run of a boundary instead of handlers. */
 interface LastWord {
   readonly chain: Chain;
-  /** The way of the run that failed; `undefined` if the handlers did not begin. */
+  /** Route of the failed run; `undefined` if its handlers did not begin. */
   readonly after: Route | undefined;
 }
 
@@ -54,7 +53,7 @@ interface LastWord {
 export class HandlerRun {
   readonly #job: Job;
   readonly #handling: Handling;
-  /** `undefined` until a handler may have it. */
+  /** `undefined` until the handlers begin. */
   #route: Route | undefined;
   readonly #lastWord: LastWord | undefined;
 
@@ -65,15 +64,15 @@ export class HandlerRun {
     this.#lastWord = lastWord;
   }
 
-  /** Finds out the bot's username, within 2 s; `undefined` if the event need not wait. */
+  /** Requests the bot's username, for up to 2 s. Returns `undefined` if the event need not wait. */
   prepare(): Promise<void> | undefined {
     const { event } = this.#job;
     return isOwn(event.type) ? undefined : this.#handling.account.learn(this.#job);
   }
 
   /**
-   * Runs the middleware and the handlers of the event's type. Replies and steps belong to the run even if not awaited: the
-   * run ends after the last, and fails with any of them.
+   * Runs the middleware and the handlers of the event's type. Waits for all replies and steps, even if the handler does
+   * not await them. Fails if any of them fails.
    */
   async run(): Promise<void> {
     const { routes, client, account, state: stateSchema } = this.#handling;
@@ -82,7 +81,7 @@ export class HandlerRun {
     const tasks = new PendingTasks();
     const context = createContext(this.#job, client, tasks, {
       onWrite: (write) => this.#noteWrite(write),
-      // The names of the handlers' steps are taken.
+      // A boundary's steps need their own names, because the handlers' steps have used the plain ones.
       prefix: lastWord === undefined ? "" : "catch/",
       effects: { stateSchema, handledTypes: routes.handledTypes },
     });
@@ -92,7 +91,7 @@ export class HandlerRun {
   }
 
   /**
-   * Returns false for an event that the bot has caused itself. Timers and cron moments are no activity of an account.
+   * Returns false if the bot caused the event itself. Timers and cron moments belong to no account.
    *
    * @throws {RetryLater} while the loop guard holds the event back
    */
@@ -108,15 +107,15 @@ export class HandlerRun {
     return true;
   }
 
-  /** Notifies the observers of the error that ended the run of the handlers. */
+  /** Notifies the observers of the error that ended the handlers' run. */
   async failed(error: unknown): Promise<void> {
     if (this.#lastWord === undefined && this.#route !== undefined)
       await this.#handling.routes.observe(error, this.#route);
   }
 
   /**
-   * The run of the boundary for the error that the event has died of; `undefined` without one. If the handlers did not begin,
-   * because the process ended in each run, it is the bot's.
+   * Returns the run of the boundary for the error that made the event a dead letter; `undefined` if there is no
+   * boundary. If the handlers never began, because the process ended in each run, the boundary of the bot applies.
    */
   boundary(error: unknown): { begin(job: Job): HandlerRun } | undefined {
     const { routes, account } = this.#handling;
@@ -129,7 +128,6 @@ export class HandlerRun {
     return { begin: (job) => new HandlerRun(job, this.#handling, lastWord) };
   }
 
-  /** Counts the answer, and learns the bot's username from it. */
   #noteWrite({ kind, result }: WriteEnd): void {
     const { account, guard } = this.#handling;
     account.noteWrite(result);

@@ -8,37 +8,38 @@ import { originOf } from "../events/own.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Job } from "../steps/step.ts";
 
-/** Events that the bot must not answer, or it never stops: its own, and those of an account that answers as fast as a bot. */
+/** Guards against loops. A bot that answers its own events, or those of another bot, never stops. */
 
-/** In ms. `GET /me` is requested at most this often while it fails. */
+/** In ms. Interval of `GET /me` after a failed request. */
 const RETRY_INTERVAL_MS = 60_000;
 
-/** In ms. A refusal lasts until a person mends it, and each request takes one from the budget of the bot. */
+/** In ms. A refusal lasts until a person fixes the token's access, and each request uses the bot's budget. */
 const REFUSED_INTERVAL_MS = 600_000;
 
-/** In ms. An event waits this long for the username. The request itself goes on. */
+/** In ms. Longest wait of an event for the username. The request itself continues. */
 const LEARN_TIMEOUT_MS = 2_000;
 
-/** Conversations without a message of the bot that are remembered. Beyond it they are read again. */
+/** Bounds the memory. Beyond this number the set is cleared, and the bot reads the conversations again. */
 const MAX_CONVERSATIONS = 1_000;
 
 /**
- * Recognizes events that the bot caused itself. Section 6 does not leave them out, and a bot that answers itself never
- * stops. The username comes from `GET /me`. Until that answers, it is learnt from messages and writes of the bot.
+ * Recognises events that the bot caused itself. Section 6 includes such events, and a bot that answers itself never
+ * stops. The username comes from `GET /me`. Until that request succeeds, the bot learns the username from its messages
+ * and writes.
  */
 export class OwnAccount {
   readonly #client: Client;
   readonly #clock: Clock;
-  /** Runs a request outside of the event that happens to be the first: neither log nor trace show it there. */
+  /** Runs a request outside of the current event, so that the event's log and trace do not include it. */
   readonly #outside = AsyncLocalStorage.snapshot();
   #username: string | undefined;
-  /** True once `GET /me` has named the username. A learnt username gives way to that answer. */
+  /** True once `GET /me` has returned the username, which replaces a learnt one. */
   #isConfirmed = false;
   #asking: Promise<void> | undefined;
   #nextRequestAt = Number.NEGATIVE_INFINITY;
   /** True while the platform refuses `GET /me` to this token, or answers without a username. */
   #isRefused = false;
-  /** Conversations in which the bot has written nothing yet. */
+  /** Conversations in which the bot has not written yet. */
   readonly #silent = new Set<string>();
 
   constructor(client: Client, clock: Clock) {
@@ -51,15 +52,15 @@ export class OwnAccount {
     return this.#username;
   }
 
-  /** Returns true when the bot's own account caused the event. While the username is unknown the answer is false. */
+  /** Returns true if the bot's own account caused the event; false while the username is unknown. */
   hasCaused(event: AnyEvent): boolean {
     const actor = actorOf(event);
     return actor !== undefined && this.#username === foldUsername(actor);
   }
 
   /**
-   * Finds out the username. Resolves when that has succeeded or failed, after 2 s at the latest. `undefined` if the event
-   * need not wait.
+   * Requests the username. Resolves when the request succeeds or fails, after 2 s at the latest. Returns `undefined` if
+   * the event need not wait.
    */
   learn(job: Pick<Job, "event" | "signal">): Promise<void> | undefined {
     const { event } = job;
@@ -71,7 +72,7 @@ export class OwnAccount {
     return Promise.race([this.#learn(asking, event, job.signal), late]);
   }
 
-  /** Learns from the result of a write of the bot, as far as it names its author. */
+  /** Learns the username from the result of a write, if the result names its author. */
   noteWrite(result: unknown): void {
     if (this.#isConfirmed) return;
     const { author, fromBot, authorUsername, conversationId }: Readonly<Record<string, unknown>> = {
@@ -91,7 +92,7 @@ export class OwnAccount {
     if (this.#username === undefined && this.#isRefused) await this.#readMessages(event, signal);
   }
 
-  /** Starts a request unless one was made a short time ago. Resolves with the request that is under way. */
+  /** Requests the profile unless the last request is recent. Resolves with the request in progress. */
   #ask(): Promise<void> | undefined {
     if (this.#asking === undefined && this.#clock.now() >= this.#nextRequestAt) {
       this.#asking = this.#readProfile().finally(() => {
@@ -113,7 +114,7 @@ export class OwnAccount {
     this.#nextRequestAt = this.#clock.now() + intervalMs;
   }
 
-  /** Looks for a message of the bot: section 2 names the author of each. */
+  /** Looks for a message of the bot, because each message names its author (section 2). */
   async #readMessages(event: AnyEvent, signal: AbortSignal): Promise<void> {
     const conversationId = conversationOf(event);
     if (conversationId === undefined || this.#silent.has(conversationId)) return;
@@ -124,7 +125,7 @@ export class OwnAccount {
       const own = items.find(({ fromBot }) => fromBot);
       if (!this.#isConfirmed) this.#set(own?.authorUsername);
     } catch (error) {
-      // The next event of the conversation tries again, unless it would be refused as well.
+      // The next event of the conversation tries again, unless the platform would refuse it as well.
       if (!isRefusal(error)) this.#silent.delete(conversationId);
     }
   }
@@ -137,38 +138,47 @@ export class OwnAccount {
   }
 }
 
-/** Returns true when the platform refuses this request. The kill switch refuses the app instead, for a while. */
+/**
+ * Returns true if the platform refuses this request to the token. The kill switch instead refuses the whole app for a
+ * while.
+ */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403 && !error.refusesToken;
 }
 
-/** The rate at which a bot answers one account in one conversation, or on one post, or with posts of its own. */
+/**
+ * Rate at which a bot may answer one account. Counted per conversation, per post, and over all posts that the account
+ * causes.
+ */
 export interface LoopGuardOptions {
-  /** Events of one account in one place that are answered within `perMs`, from 1 to 10,000. Default 30. */
+  /** Answered events of one account in one place within `perMs`, from 1 to 10,000. Default 30. */
   readonly answers?: number;
   /** In ms, up to 365 days. Default 60,000. */
   readonly perMs?: number;
 }
 
-/** No person writes 30 messages a minute for long; two bots write thousands. */
+/** A person does not write 30 messages a minute for long; two bots write thousands. */
 const LOOP_GUARD: Required<LoopGuardOptions> = { answers: 30, perMs: 60_000 };
 
-/** Places that are remembered. The ones that were answered longest ago are forgotten first. */
+/** Bounds the memory. The guard forgets the places with the oldest answers first. */
 const MAX_PLACES = 10_000;
 
-/** An episode ends after this many windows without an event held back. */
+/** Windows without a held-back event that end an episode. */
 const CALM_WINDOWS = 10;
 
-/** The place of posts that an account causes. No lane has this name. */
+/** Place of the posts that an account causes. No lane has this name. */
 const POSTS = "";
 
-/** An account in one conversation, on one post, or with the posts that it causes. Times are ms since 1970 on the platform's clock. */
+/**
+ * An account in one conversation, on one post, or with the posts that it causes. Times are ms since 1970 on the
+ * platform's clock.
+ */
 interface Place {
   /** Times of the latest answered events, by event id. */
   readonly answered: Map<string, number>;
-  /** `undefined` if nothing was held back yet. */
+  /** `undefined` if the guard has held back no event here. */
   heldUntil: number | undefined;
-  /** The time of the last answer. */
+  /** Time of the last answer. */
   usedAt: number;
 }
 
@@ -178,16 +188,16 @@ export interface LoopGuardEnvironment {
 }
 
 /**
- * Holds back events of an account that is answered faster than a person writes, because two bots answer each other for
- * ever. Answers are counted by the time at which the answered event was created: a bot that catches up after an outage is
- * not slowed. While events are held back, the time of the answer counts instead, because a loop makes a backlog, too.
- * Counts live in memory, in each process.
+ * Holds back events of an account that the bot answers faster than a person writes, because two bots can answer each
+ * other forever. An answer counts at the creation time of its event, so a bot that catches up after an outage is not
+ * slowed. While events are held back, the time of the answer counts instead, because a loop builds a backlog as well.
+ * Counts live in memory, per process.
  */
 export class LoopGuard {
   readonly #options: Required<LoopGuardOptions>;
   readonly #clock: Pick<Clock, "now">;
   readonly #laneOf: LaneOf;
-  /** By account and place; the one that was used last is the last. */
+  /** By account and place, ordered from the oldest to the newest answer. */
   readonly #places = new Map<string, Place>();
 
   constructor(
@@ -199,7 +209,7 @@ export class LoopGuard {
     this.#laneOf = laneOf;
   }
 
-  /** @throws {RetryLater} while the account of this event was answered too often; the attempt does not count */
+  /** @throws {RetryLater} if the bot has answered this account too often; the attempt does not count */
   check(job: Pick<Job, "event" | "log">): void {
     const { event } = job;
     for (const key of [keyOf(event, defaultLane(event)), keyOf(event, POSTS)]) {
@@ -224,7 +234,10 @@ export class LoopGuard {
     throw new LoopHeld(waitMs);
   }
 
-  /** A lane of the bot's own choice has other conversations, too. They wait for one answer instead of a whole window. */
+  /**
+   * Returns the wait in ms. A custom lane may contain other conversations, so it waits for one answer instead of a
+   * whole window.
+   */
   #waitMs({ answered, usedAt }: Place, event: AnyEvent, now: number): number {
     const { answers, perMs } = this.#options;
     const windowMs = oldestOf(answered) + perMs - now;
@@ -232,14 +245,14 @@ export class LoopGuard {
     return Math.min(windowMs, usedAt + perMs / answers - now);
   }
 
-  /** Returns true until nothing was held back for a while. */
+  /** Returns true until `CALM_WINDOWS` windows have passed without a held-back event. */
   #isHolding({ heldUntil }: Place, now: number): boolean {
     return heldUntil !== undefined && heldUntil + CALM_WINDOWS * this.#options.perMs >= now;
   }
 
   /**
-   * Counts an event that was answered; several answers to one event count once, with those to the timers that it has set. One that was answered with a post counts
-   * for the account, because each post is a new place.
+   * Counts an answered event. Several answers to one event, and to the timers that it has set, count once. A post
+   * counts for the account, because each post is a new place.
    */
   noteAnswer(event: AnyEvent, { isPost }: { readonly isPost: boolean }): void {
     const key = keyOf(event, isPost ? POSTS : defaultLane(event));
@@ -251,7 +264,7 @@ export class LoopGuard {
       usedAt: now,
     };
     place.usedAt = now;
-    // The last place is the one that was used last.
+    // Moves the place to the end of the map, which is ordered by the last answer.
     this.#places.delete(key);
     this.#places.set(key, place);
     const createdAt = this.#isHolding(place, now) ? now : Date.parse(event.createdAt);
@@ -269,7 +282,7 @@ export class LoopGuard {
   }
 }
 
-/** `undefined` for an event without an account: no reply can cause it again. */
+/** Returns `undefined` for an event without an account, because no reply can cause it again. */
 function keyOf(event: AnyEvent, where: string): string | undefined {
   const actor = actorOf(event);
   return actor && JSON.stringify([where, foldUsername(actor)]);

@@ -3,7 +3,7 @@ import { excerptOf, hasMessage } from "./message.ts";
 
 /** A command of a bot, for `/help`. */
 export interface Command {
-  /** Without the slash, as it was registered. */
+  /** Registered name, without the slash. */
   readonly name: string;
   /** Empty if none was given. */
   readonly description: string;
@@ -12,33 +12,33 @@ export interface Command {
 /** Fields that a command adds to the context. */
 export interface CommandFields {
   readonly command: {
-    /** As it was registered. */
+    /** Registered name of the command. */
     readonly name: string;
-    /** The text behind the name, trimmed. Empty if there is none. */
+    /** Text after the name, trimmed; empty if there is none. */
     readonly args: string;
   };
 }
 
 /** Fields that `hears` adds to the context. */
 export interface HearsFields {
-  /** The match in the text, from which the bot's name was taken off. `match[0]` is what matched. */
+  /** Match in the text without the bot's name. `match[0]` is the matched text. */
   readonly match: RegExpExecArray;
 }
 
-/** Types whose text commands and patterns are compared with. */
+/** Event types whose text commands and patterns match against. */
 export type TextType = "dm.message" | "mention";
 
 export const TEXT_TYPES: ReadonlySet<string> = new Set<TextType>(["dm.message", "mention"]);
 
-/** Recognises a text. */
+/** Matcher of a text. */
 export interface TextPattern {
-  /** A text that is folded and lacks this does not match. */
+  /** Folded text that every match contains. */
   readonly needle: string;
   /** Returns the fields for the context; `undefined` if the text does not match. */
   readonly match: (text: string) => CommandFields | HearsFields | undefined;
 }
 
-/** A handler that is chosen by the text of a message or a mention. */
+/** Handler that the text of a message or a mention selects. */
 export interface TextEntry extends TextPattern {
   readonly kind: "text";
   readonly run: Chain;
@@ -46,15 +46,15 @@ export interface TextEntry extends TextPattern {
   readonly command?: Command | undefined;
 }
 
-/** A handler with the middleware of its modules around it. */
+/** Handler with the middleware of its modules around it. */
 export interface TextRoute {
   readonly entry: TextEntry;
   readonly run: Chain;
 }
 
 /**
- * Finds the first handler that the whole text matches, and adds its fields to the context. The text is requested unless the
- * excerpt, which is its beginning, rules every handler out.
+ * Finds the first handler that matches the whole text, and adds its fields to the context. Requests the text only if
+ * the excerpt, which is the beginning of the text, permits a match.
  */
 export async function firstMatch(
   routes: readonly TextRoute[],
@@ -75,10 +75,10 @@ export async function firstMatch(
   return undefined;
 }
 
-/** In characters. A longer word may be cut in the excerpt. */
+/** In characters. The excerpt may cut a longer word. */
 const MAX_NEEDLE_LENGTH = 16;
 
-/** Recognises `/name` and the text behind it, in any case. */
+/** Returns a matcher of `/name` and the text after it, in any case. */
 export function commandPattern(name: string): TextPattern {
   const pattern = new RegExp(`^/${escaped(name.normalize())}(?:\\s+|$)(.*)$`, "isu");
   return {
@@ -90,10 +90,10 @@ export function commandPattern(name: string): TextPattern {
   };
 }
 
-/** Recognises a whole text, in any case, or a regular expression. */
+/** Returns a matcher of a whole text, in any case, or of a regular expression. */
 export function hearsPattern(pattern: string | RegExp): TextPattern {
   const isText = typeof pattern === "string";
-  // Without the flags g and y, with which an expression remembers its last match.
+  // The flags g and y are dropped, because they make an expression depend on its last match.
   const expression = isText
     ? new RegExp(`^${escaped(pattern.trim().normalize())}$`, "iu")
     : new RegExp(pattern.source.normalize(), pattern.flags.replace(/[gy]/g, ""));
@@ -106,7 +106,7 @@ export function hearsPattern(pattern: string | RegExp): TextPattern {
   };
 }
 
-/** The beginning of the first word, because an excerpt may differ in its white space. */
+/** Returns the beginning of the first word, because white space in an excerpt may differ. */
 function needleOf(text: string): string {
   const [word = ""] = fold(text).trim().split(/\s/);
   return word.slice(0, MAX_NEEDLE_LENGTH);
@@ -117,8 +117,8 @@ function fold(text: string): string {
 }
 
 /**
- * Takes the bot's name off the beginning and the end of a text, and off a command, as in `/help@name`. While the name is
- * unknown, a name at the beginning counts as the bot's.
+ * Removes the bot's name from the beginning and the end of a text, and from a command such as `/help@name`. While the
+ * name is unknown, any name at the beginning counts as the bot's.
  */
 export function withoutName(text: string, username: string | undefined): string {
   const name = username === undefined ? "[^\\s,:]+" : escaped(username);

@@ -7,26 +7,26 @@ import { idText } from "../events/id.ts";
 import { actorOf, conversationOf, foldUsername } from "../events/lane.ts";
 import type { Actor, AnyEvent } from "../events/types.ts";
 
-/** The message, post or comment that an event is about, whole. */
+/** Complete message, post or comment of an event. */
 export interface ReceivedMessage {
   readonly id: string;
-  /** Empty for a deleted message, and for images alone. */
+  /** Empty for a deleted message, and for images without text. */
   readonly text: string;
   readonly images: readonly Image[];
-  /** As the event names its author. In a conversation: the bot's peer. */
+  /** Author, as the event names them. In a conversation: the bot's peer. */
   readonly author: Actor;
   /** ISO 8601, UTC; empty if the platform does not send it. */
   readonly createdAt: string;
 }
 
-/** Pages of 50 that are read. A new message is on the first one; the order of comments is not documented. */
+/** Pages of 50. A new message is on the first page, but the order of comments is not documented. */
 const MAX_PAGES = 5;
 
 /**
- * Reads what an event is about. Section 6 shows neither the length of an excerpt nor a mark of one that was cut, so no excerpt
- * counts as whole.
+ * Reads the message, post or comment of an event. Section 6 documents neither the length of an excerpt nor a mark for a
+ * cut, so every excerpt may be incomplete.
  *
- * @returns `undefined` if it is gone, or not among the 250 newest
+ * @returns `undefined` if the message is gone, or not among the 250 newest
  * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
  */
 export async function readMessage(
@@ -40,7 +40,7 @@ export async function readMessage(
   return { id, text, images, author: authorOf(event), createdAt };
 }
 
-/** Returns whether an event names a place at which its text can be read. */
+/** Returns whether the event names a conversation or a post to read its text from. */
 export function hasMessage(event: AnyEvent): boolean {
   return placeOf(event) !== undefined;
 }
@@ -49,7 +49,7 @@ type Place =
   | { readonly conversationId: string }
   | { readonly postId: string; readonly commentId: string | undefined };
 
-/** By field rather than by type, so that newer types have a text, too. */
+/** Reads fields instead of the type, because newer types have a text as well. */
 function placeOf(event: AnyEvent): Place | undefined {
   const conversationId = conversationOf(event);
   if (conversationId !== undefined) return { conversationId };
@@ -57,7 +57,7 @@ function placeOf(event: AnyEvent): Place | undefined {
   const { entityType, entityId } = payload;
   const of = (kind: string) => (entityType === kind ? idText(entityId) : undefined);
   const commentId = idText(payload["commentId"]) ?? of("comment");
-  // The entity is the post that was written; a quote names the quoted post as well.
+  // The entity is the new post. A quote also names the quoted post.
   const written = commentId === undefined ? of("post") : undefined;
   const postId = written ?? idText(payload["postId"]);
   return postId === undefined ? undefined : { postId, commentId };
@@ -74,8 +74,8 @@ async function read(
   if ("conversationId" in place) {
     const readPage = (cursor: string | undefined) =>
       client.dms.messages(place.conversationId, { limit, cursor, signal });
-    // Newest first, so the message is on no page behind one that goes back further than the event. One that only begins with
-    // the excerpt may be a later one.
+    // Pages run from newest to oldest, so the search can stop at a message older than the event. A text that only
+    // begins with the excerpt may belong to a later message.
     const isEnough = (messages: readonly Message[]) =>
       messages.some((message) => rankOf(event, message) === 0 || isOlder(message, event));
     return nearest(event, await readUntil(readPage, event, isFromPeer, isEnough));
@@ -88,7 +88,7 @@ async function read(
       client.posts.comments(postId, { limit, cursor, signal });
     const isEnough = (comments: readonly Comment[]) => comments.some(isMeant);
     const comments = await readUntil(readPage, event, isByActor, isEnough);
-    // The commentId of a reply may be the one of the comment above, whose author is another.
+    // The `commentId` of a reply may belong to its parent comment, which has another author.
     return comments.find(isMeant) ?? nearest(event, comments);
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
@@ -96,7 +96,7 @@ async function read(
   }
 }
 
-/** Reads pages until there is enough. Returns the items that pass the filter, in their order. */
+/** Reads pages until `isEnough` returns true. Returns the items that pass the filter, in their order. */
 async function readUntil<T extends Message | Post>(
   readPage: (cursor: string | undefined) => PromiseLike<Page<T>>,
   event: AnyEvent,
@@ -112,23 +112,26 @@ async function readUntil<T extends Message | Post>(
 }
 
 /**
- * An event of a message does not name it. The message has the author of the event, was created at about the same time, and is
- * the excerpt, or else begins with it.
+ * Finds the message of an event that does not name it. The message has the event's author and about the same time. Its
+ * text equals the excerpt, or begins with it.
  */
 function nearest<T extends Message | Post>(event: AnyEvent, items: readonly T[]): T | undefined {
-  // Dates may be off, as in a test of an old event. The whole text is enough then.
+  // Dates may be off, as in a test of an old event. An equal text is enough then.
   const isNear = (item: T) => distance(event, item) <= EVENT_DELAY_MS;
   const near = items.filter((item) => isNear(item) || (item.text !== "" && isExact(event, item)));
   const ranks = near.map((item) => rankOf(event, item));
   const best = Math.min(...ranks);
-  // Images alone have an empty excerpt. Without the field, any text may be the one.
+  // An empty excerpt means images alone. Without the field, any text may match.
   if (best > 0 && hasExcerpt(event) && excerptOf(event) === "") return undefined;
   return near
     .filter((_item, index) => ranks[index] === best)
     .sort((a, b) => distance(event, a) - distance(event, b))[0];
 }
 
-/** Lower is better: the text of the excerpt, its beginning or deleted since, or rewritten by the platform in the excerpt. */
+/**
+ * Ranks a message against the excerpt. 0: the same text. 1: the excerpt begins the text, or the text was deleted. 2:
+ * any other text, because the platform may rewrite excerpts.
+ */
 function rankOf(event: AnyEvent, item: Message | Post): number {
   if (isExact(event, item)) return 0;
   return item.text === "" || hasBeginningOf(event, item) ? 1 : 2;
@@ -147,7 +150,7 @@ function distance(
   return Number.isNaN(ms) ? 0 : ms;
 }
 
-/** In ms. An event is not created as long as this after its message. */
+/** In ms. The platform creates an event sooner than this after its message. */
 const EVENT_DELAY_MS = 60_000;
 
 function isOlder({ createdAt }: Message, event: AnyEvent): boolean {
@@ -162,7 +165,7 @@ function isByActor({ author }: Comment, event: AnyEvent): boolean {
   return isAuthor(author?.username, event);
 }
 
-/** An author that the platform does not name may be any. */
+/** Returns true for an author that the platform does not name. */
 function isAuthor(username: string | undefined, event: AnyEvent): boolean {
   const actor = actorOf(event);
   return !username || actor === undefined || foldUsername(username) === foldUsername(actor);
@@ -173,12 +176,12 @@ function hasBeginningOf(event: AnyEvent, { text }: { readonly text: string }): b
   return spaced(text).startsWith(spaced(excerpt));
 }
 
-/** The platform may have joined the lines of an excerpt. */
+/** Collapses white space, because the platform may join the lines of an excerpt. */
 function spaced(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** Returns the excerpt of an event; empty if it has none. */
+/** Returns the excerpt of an event; empty if the event has none. */
 export function excerptOf({ payload }: AnyEvent): string {
   return "excerpt" in payload && typeof payload.excerpt === "string" ? payload.excerpt : "";
 }

@@ -2,7 +2,7 @@ import { type StandardSchemaV1, validate } from "../core/standard-schema.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Chain } from "./chain.ts";
 
-/** Runs a chain with `ctx.payload` as the schema returns it. */
+/** Wraps a chain so that `ctx.payload` is the schema's result. */
 export function checkPayload(schema: StandardSchemaV1, chain: Chain): Chain {
   return async (route) => {
     const { event } = route.context;
@@ -11,7 +11,7 @@ export function checkPayload(schema: StandardSchemaV1, chain: Chain): Chain {
   };
 }
 
-/** Runs a chain with `ctx.payload.data` as the schema returns it. */
+/** Wraps a chain so that `ctx.payload.data` is the schema's result. */
 export function checkData(schema: StandardSchemaV1, chain: Chain): Chain {
   return async (route) => {
     const { event } = route.context;

@@ -1,6 +1,6 @@
 /** A promise that records whether it was awaited. */
 class WatchedPromise<T> extends Promise<T> {
-  // `then` returns an ordinary promise.
+  // `then` must return an ordinary promise.
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
@@ -19,22 +19,21 @@ class WatchedPromise<T> extends Promise<T> {
 }
 
 /**
- * Replies and steps that a handler has started. A forgotten `await` must not end the run before them, hide their
- * failure, or end the process by an unhandled rejection.
+ * Replies and steps that a handler has started. A handler may forget an `await`. The run still waits for the task,
+ * reports its failure, and avoids an unhandled rejection.
  */
 export class PendingTasks {
   readonly #promises: WatchedPromise<unknown>[] = [];
 
-  /** Starts a task that belongs to the run. */
   start<T>(work: () => Promise<T>): Promise<T> {
     const promise = new WatchedPromise<T>((resolve) => resolve(work()));
-    // A rejection is no unhandled one.
+    // Marks the rejection as handled, because `drain` reports it later.
     void settled(promise);
     this.#promises.push(promise);
     return promise;
   }
 
-  /** Runs `work`, and waits for the tasks that it started, even if it fails. */
+  /** Runs `work`, and then waits for the tasks that it started, even if it fails. */
   async run(work: () => unknown): Promise<void> {
     try {
       await work();
@@ -45,15 +44,15 @@ export class PendingTasks {
     await this.drain();
   }
 
-  /** Waits for all tasks. Rejects with the failure of one that was not awaited. */
+  /** Waits for all tasks. Rejects with the failure of a task that the handler did not await. */
   async drain(): Promise<void> {
-    // Tasks may start further ones, which the loop reaches, too.
+    // A task may start further tasks, which this loop reaches as well.
     for (const promise of this.#promises) await settled(promise);
     for (const promise of this.#promises) if (!promise.isAwaited) await promise;
   }
 }
 
-/** Resolves when the promise has settled. Bypasses the `then` above, because this does not count as waiting. */
+/** Resolves when the promise has settled. Bypasses the `then` above, because this wait does not count as an `await`. */
 function settled(promise: Promise<unknown>): Promise<unknown> {
   const ignore = () => undefined;
   return Promise.prototype.then.call(promise, ignore, ignore);

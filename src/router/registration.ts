@@ -10,15 +10,18 @@ import { isSchema, type StandardSchemaV1 } from "../core/standard-schema.ts";
 import { type Chain, wrap } from "./chain.ts";
 import type { Handler, Middleware } from "./handler.ts";
 
-/** Reads and checks the arguments of the methods of a router. JavaScript, and values that are cast, pass anything. */
+/**
+ * Reads and checks the arguments of a router's methods at run time, because JavaScript callers and casts bypass the
+ * types.
+ */
 
 /** Options of `cron`, with those of a handler. */
 export interface CronOptions extends HandlerOptions {
-  /** Time zone of the pattern, a name of the IANA database such as `Europe/Paris`. Default `UTC`. */
+  /** Time zone of the pattern, as a name of the IANA database such as `Europe/Paris`. Default `UTC`. */
   readonly timeZone?: string | undefined;
   /**
-   * Moments that passed while no instance ran: `last` makes up for the last one, `none` for none. Default `last`. A first
-   * start has missed nothing.
+   * Catch-up for moments that passed while no instance ran. `last` runs the handler for the last missed moment; `none`
+   * skips them all. The first start of a cron has no missed moments. Default `last`.
    */
   readonly missed?: "last" | "none" | undefined;
 }
@@ -40,17 +43,17 @@ export const COMMAND_OPTIONS: OptionTable<CommandOptions> = { description: true 
 /** Arguments after the type or the name: a schema, middleware, the handler, options. */
 export interface Parts {
   readonly schema: StandardSchemaV1 | undefined;
-  /** The handler with its middleware around it. */
+  /** Handler with its middleware around it. */
   readonly chain: Chain;
   readonly options: HandlerOptions;
 }
 
 /**
- * @param what names the call, such as `on("mention")`
+ * @param what names the call in messages, such as `on("mention")`
  * @throws {ServiceBotError} INVALID_OPTION
  */
 export function readHandler(what: string, given: readonly unknown[]): Parts {
-  // A schema may be a function, too.
+  // Check for a schema first, because a schema may be a function.
   const schema = isSchema(given[0]) ? given[0] : undefined;
   const rest = schema === undefined ? given : given.slice(1);
   const isLastOptions = rest.length > 1 && typeof rest.at(-1) !== "function";
@@ -66,14 +69,13 @@ export function readHandler(what: string, given: readonly unknown[]): Parts {
   return { schema, chain, options };
 }
 
-/** JavaScript, and values that are cast, pass anything. */
 export function checkTypes(list: unknown): asserts list is readonly string[] {
   const isList = Array.isArray(list) && list.length > 0;
   if (isList && list.every((type) => typeof type === "string")) return;
   refuseProblems(["on() and catch() need an event type, or a non-empty array of types"]);
 }
 
-/** No control or invisible character, and no half of one: the name is part of an event type. */
+/** Without control characters, invisible characters and lone surrogates, because the name is part of an event type. */
 const NAME = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
 
 export function checkName(what: string, name: unknown): void {
@@ -81,7 +83,7 @@ export function checkName(what: string, name: unknown): void {
   refuseProblems([`${what} needs a name of 1 to 100 characters without control characters`]);
 }
 
-/** A name without white space, and without the slash that people write in front of it. */
+/** Without white space, and without the slash that users type before the name. */
 const COMMAND_NAME = /^[^\s\p{Cc}\p{Cf}\p{Cs}/@]{1,50}$/u;
 
 export function checkCommandName(name: unknown): void {

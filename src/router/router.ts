@@ -49,21 +49,21 @@ type CustomType<T extends string> = T extends EventType | `timer:${string}` | `c
   ? never
   : T;
 
-/** A schema of the payload, of any library that follows Standard Schema v1. */
+/** Schema of a payload, from any library that follows Standard Schema v1. */
 type Schema<P> = StandardSchemaV1<unknown, P>;
 
 let readRoutes: (router: Router) => Routes;
 
-/** Returns the routes behind a router. */
 export function routesOf(router: Router): Routes {
   return readRoutes(router);
 }
 
 /**
- * A module: handlers that a bot, or another module, mounts with `use(router)`. Its middleware runs around its own
- * handlers alone.
+ * A module: handlers that a bot, or another module, mounts with `use(router)`. Its middleware runs only around its own
+ * handlers.
  *
- * @typeParam X fields that the handlers need in the context, such as `{ user: User }`. A bot must have them to mount it.
+ * @typeParam X fields that the handlers need in the context, such as `{ user: User }`. Only a bot with these fields can
+ *   mount the module.
  */
 export class Router<X = unknown> {
   readonly #routes = new Routes();
@@ -73,7 +73,7 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Handles events of a type, or of several, with two middlewares around the handler.
+   * Handles events of one or several types, with two middlewares around the handler.
    *
    * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
    */
@@ -85,7 +85,7 @@ export class Router<X = unknown> {
     options?: HandlerOptions,
   ): this;
   /**
-   * Handles events of a type, or of several, with middleware around the handler.
+   * Handles events of one or several types, with middleware around the handler.
    *
    * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
    */
@@ -96,8 +96,8 @@ export class Router<X = unknown> {
     options?: HandlerOptions,
   ): this;
   /**
-   * Handles events of a type, or of several. Handlers of one type run one after the other, and share the options: of what
-   * was set twice the later one holds.
+   * Handles events of one or several types. Handlers of one type run one after the other and share their options. A
+   * later value of an option replaces an earlier one.
    *
    * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
    */
@@ -119,8 +119,8 @@ export class Router<X = unknown> {
     options?: HandlerOptions,
   ): this;
   /**
-   * Handles a type that this version does not know. `ctx.payload` is what the schema returns. An event that does not fit the
-   * schema is a dead letter (PAYLOAD_INVALID).
+   * Handles a type that this version does not know. `ctx.payload` is the schema's result. An event that does not fit
+   * the schema becomes a dead letter (PAYLOAD_INVALID).
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -145,7 +145,7 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Handles events of types newer than this version, as far as `on` handles none of them.
+   * Handles events of types newer than this version, unless `on` handles them.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -168,8 +168,8 @@ export class Router<X = unknown> {
     options?: HandlerOptions,
   ): this;
   /**
-   * Handles timers that `ctx.later(name, …)` has set. `ctx.payload.data` is what the schema returns. Data that does not fit the
-   * schema make the event a dead letter (PAYLOAD_INVALID).
+   * Handles timers that `ctx.later(name, …)` has set. `ctx.payload.data` is the schema's result. If the data do not fit
+   * the schema, the event becomes a dead letter (PAYLOAD_INVALID).
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -188,8 +188,8 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Runs the handler at each moment of a pattern, in UTC: minute, hour, day of the month, month, day of the week. A sixth field
-   * in front is the second. Each moment is one event, which one instance handles once.
+   * Runs the handler at each moment of a pattern, in UTC. Its fields are minute, hour, day of the month, month and day
+   * of the week. A sixth field in front is the second. Each moment is one event, which one instance handles once.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -226,8 +226,9 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Handles messages and mentions that begin with `/name`, in any case, with `ctx.command`. The bot's name in front of it is
-   * taken off. Of all commands and patterns the first one that matches handles the event; otherwise the handlers of `on` do.
+   * Handles messages and mentions that begin with `/name`, in any case, and adds `ctx.command`. The bot's name may
+   * precede the command. The first matching command or pattern handles the event; if none matches, the handlers of `on`
+   * do.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -265,8 +266,8 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Handles messages and mentions with this text, in any case, or that match a regular expression, with `ctx.match`. The bot's
-   * name at the beginning and at the end is taken off.
+   * Handles messages and mentions with this text, in any case, or that match a regular expression. Adds `ctx.match`.
+   * The bot's name at the beginning and the end does not count.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -292,16 +293,17 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Runs around every handler, in the order of the calls. Fields that a middleware passes with `return next({ user })` are in
-   * the context of what comes after it, and in the type of the router that is returned.
+   * Adds middleware, which runs around every handler in the order of the calls. Fields that middleware passes with
+   * `return next({ user })` are added to the context of later handlers. The returned router has these fields in its
+   * type.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
   use<R>(middleware: (context: Context & X, next: Next) => R): Router<X & FieldsOf<R>>;
   /**
-   * Mounts a module: its handlers run among those of this router, in the order of the calls.
+   * Mounts a module. Its handlers run among those of this router, in the order of the calls.
    *
-   * @throws {ServiceBotError} INVALID_OPTION for a module that is mounted here already, or for a name that is taken
+   * @throws {ServiceBotError} INVALID_OPTION if this router already has the module, or if a name is taken
    */
   use<M>(module: X extends M ? Router<M> : never): this;
   use(part: unknown): Router {
@@ -315,7 +317,8 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Sees what handlers throw; the retry policy decides what happens next. In a module: what its own handlers throw.
+   * Registers an observer of handlers' errors. The retry policy decides what happens next. An observer of a module gets
+   * only the errors of the module's handlers.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -326,16 +329,17 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Has the last word on an event that no further run will handle, and may answer: once, before the event becomes a dead
-   * letter. In a module: on events of its own handlers.
+   * Registers a boundary: a function for the final failure of an event, when no later run will handle it. The function
+   * runs once, before the event becomes a dead letter, and may answer the event. A boundary of a module gets only the
+   * events of the module's handlers.
    *
-   * @throws {ServiceBotError} INVALID_OPTION for a second one
+   * @throws {ServiceBotError} INVALID_OPTION if the router already has a boundary
    */
   catch(boundary: Boundary<string, X>): this;
   /**
-   * Has the last word on events of a type, or of several, that no further run will handle.
+   * Registers a boundary for the final failure of events of one or several types.
    *
-   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE; INVALID_OPTION for a second one of a type
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE; INVALID_OPTION if a type already has a boundary
    */
   catch<T extends string>(types: T | readonly T[], boundary: Boundary<T, X>): this;
   catch(...given: readonly unknown[]): this {
@@ -357,7 +361,7 @@ export class Router<X = unknown> {
     return this;
   }
 
-  /** The commands with their descriptions, those of modules included, in the order of the calls. */
+  /** Commands with their descriptions, including those of modules, in the order of the calls. */
   get commands(): readonly Command[] {
     return this.#routes.commands;
   }

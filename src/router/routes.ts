@@ -17,10 +17,10 @@ import {
   type TextRoute,
 } from "./matching.ts";
 
-/** Registered handlers, middleware and modules, in the order of the calls. */
+/** Registered handlers and modules, in the order of the calls. */
 export type Entry = EventEntry | UnknownEntry | TextEntry | ModuleEntry;
 
-/** Handles events of one type: a type of the platform, `timer:NAME` or `cron:NAME`. */
+/** Handler of one event type: a type of the platform, `timer:NAME` or `cron:NAME`. */
 export interface EventEntry {
   readonly kind: "event";
   readonly type: string;
@@ -30,7 +30,7 @@ export interface EventEntry {
   readonly cron?: Cron | undefined;
 }
 
-/** Handles types that are newer than this version. */
+/** Handler of types that are newer than this version. */
 interface UnknownEntry {
   readonly kind: "unknown";
   readonly run: Chain;
@@ -41,41 +41,40 @@ interface ModuleEntry {
   readonly routes: Routes;
 }
 
-/** A pattern of moments at which a handler runs. */
+/** Pattern of moments at which a handler runs. */
 export interface Cron {
   readonly name: string;
   /** Five fields; six with seconds. */
   readonly pattern: string;
-  /** Name of the IANA database. */
+  /** Name in the IANA database. */
   readonly timeZone: string;
-  /** Which of the moments that passed while no bot ran are made up for. */
+  /** Catch-up for moments that passed while no bot ran. */
   readonly missed: "last" | "none";
   readonly moments: CronPattern;
 }
 
-/** The chain of all types that this version does not know. No type has this name. */
+/** Key of the chain for all types that this version does not know. No type has this name. */
 const UNKNOWN = "";
 
-/** Stands for every type without a boundary of its own. */
+/** Key of the boundary for all types without their own. */
 export const ALL_TYPES = "";
 
-/** Prefixes of the types of timers and crons. */
 const OWN_TYPE = /^(?:timer|cron):/;
 
-/** The routes of a bot or of a module: which handlers an event gets. Knows neither storage nor HTTP. */
+/** Routes of a bot or of a module. They select the handlers of an event, independent of storage and HTTP. */
 export class Routes {
   readonly #entries: Entry[] = [];
   readonly #middleware: Middleware[] = [];
   readonly observers: ErrorObserver[] = [];
   readonly boundaries: Map<string, Boundary> = new Map();
-  /** Routes that this module is mounted in. */
+  /** Routes that mount this module. */
   readonly #parents = new Set<Routes>();
-  /** Made when an event of the type comes first, and again after a change. */
+  /** Built for the first event of a type, and again after a change. */
   readonly #chains = new Map<string, Chain>();
-  /** Made on first use, and again after a change. */
+  /** Built on first use, and again after a change. */
   #types: Types | undefined;
 
-  /** @throws {ServiceBotError} INVALID_OPTION for a name of a command or a cron that is taken */
+  /** @throws {ServiceBotError} INVALID_OPTION if the name of a command or a cron is taken */
   add(entry: Entry): void {
     this.#changed();
     const { root } = this;
@@ -85,7 +84,7 @@ export class Routes {
     this.#entries.push(entry);
   }
 
-  /** @throws {ServiceBotError} INVALID_OPTION for a module that is mounted here already, or around here */
+  /** @throws {ServiceBotError} INVALID_OPTION if either router already contains the other */
   mount(module: Routes): void {
     if (module.#contains(this) || this.#contains(module)) {
       refuseProblems(["use() got a Router that is mounted already"]);
@@ -103,45 +102,43 @@ export class Routes {
     this.#changed();
   }
 
-  /** The outermost routes around this module; itself if it is mounted nowhere. */
+  /** Outermost routes around this module, or the module itself if no router mounts it. */
   get root(): readonly Routes[] {
     if (this.#parents.size === 0) return [this];
     return [...this.#parents].flatMap(({ root }) => root);
   }
 
-  /** Options for the events of a type. An option that was set twice has its later value. */
+  /** Returns the options for the events of a type. A later value of an option replaces an earlier one. */
   optionsFor(type: string): HandlerOptions {
     return this.#handled.options.get(type) ?? NO_OPTIONS;
   }
 
-  /** Returns whether a type can have a boundary: one that this version knows, of the bot's own, or with a handler. */
+  /** Returns whether a type can have a boundary: a type of the platform, a timer or cron, or a type with a handler. */
   handles(type: string): boolean {
     return isEventType(type) || OWN_TYPE.test(type) || this.#handled.options.has(type);
   }
 
-  /** The types that have a handler. */
   get handledTypes(): readonly string[] {
     return this.#handled.names;
   }
 
-  /** True if `onUnknown` handles further types, or if middleware handles all of them in the place of handlers. */
+  /** True if `onUnknown` handles other types, or if the bot has middleware and no handlers. */
   get handlesOtherTypes(): boolean {
     return this.#handled.areOthers;
   }
 
-  /** The crons, in the order of the calls. */
+  /** Crons, in the order of the calls. */
   get crons(): readonly Cron[] {
     return this.#allEntries().flatMap((entry) =>
       entry.kind === "event" && entry.cron !== undefined ? [entry.cron] : [],
     );
   }
 
-  /** True if `onTimer` handles timers. */
   get handlesTimers(): boolean {
     return this.handledTypes.some((type) => type.startsWith(timerType("")));
   }
 
-  /** The commands, in the order of the calls. */
+  /** Commands, in the order of the calls. */
   get commands(): readonly Command[] {
     return this.#allEntries().flatMap((entry) =>
       entry.kind === "text" && entry.command !== undefined ? [entry.command] : [],
@@ -153,14 +150,17 @@ export class Routes {
     await route.enter(this.#chainFor(route.context.event.type));
   }
 
-  /** Notifies the observers of the error that ended a run: those of the bot, and of the modules that were at work. */
+  /** Notifies the observers of the bot, and of the modules that were running, of the error that ended a run. */
   async observe(error: unknown, route: Route): Promise<void> {
     for (const { observers } of [this, ...route.modules]) {
       for (const observer of observers) await notify(observer, error, route.context);
     }
   }
 
-  /** Returns the boundary for an event whose run has failed: the innermost module's first, the one of its type first. */
+  /**
+   * Returns the boundary for an event whose run has failed. Inner modules come first. Within a module, the boundary of
+   * the type comes first.
+   */
   boundaryFor(type: string, modules: readonly Module[]): Boundary | undefined {
     for (const { boundaries } of [...modules.toReversed(), this]) {
       const boundary = boundaries.get(type) ?? boundaries.get(ALL_TYPES);
@@ -185,7 +185,7 @@ export class Routes {
     return this.#entries.some((entry) => entry.kind === "module" && entry.routes.#contains(other));
   }
 
-  /** The entries of this router and of its modules. */
+  /** Entries of this router and of its modules. */
   #allEntries(): readonly Exclude<Entry, ModuleEntry>[] {
     return this.#entries.flatMap((entry) =>
       entry.kind === "module" ? entry.routes.#allEntries() : [entry],
@@ -202,7 +202,7 @@ export class Routes {
     return chain;
   }
 
-  /** Runs what has matched the text first; otherwise the handlers of the type. */
+  /** Returns a chain that runs the handler that matches the text. Without a match, it runs the handlers of the type. */
   #innermost(type: string): Chain {
     const handlers = this.#handlersFor(type);
     const rest = handlers.length === 0 ? noHandler : inOrder(handlers);
@@ -211,7 +211,7 @@ export class Routes {
     return async (route) => await ((await firstMatch(texts, route)) ?? rest)(route);
   }
 
-  /** The handlers of a type. Those of a module are one chain, with the module's middleware around it. */
+  /** Returns the handlers of a type. A module's handlers are one chain, with the module's middleware around it. */
   #handlersFor(type: string): readonly Chain[] {
     return this.#entries.flatMap((entry) => {
       if (entry.kind === "module") {
@@ -224,7 +224,7 @@ export class Routes {
     });
   }
 
-  /** Handlers that are chosen by the text, each with the middleware of its modules. */
+  /** Returns the handlers that a text selects, each with the middleware of its modules. */
   #textRoutes(): readonly TextRoute[] {
     return this.#entries.flatMap((entry) => {
       if (entry.kind === "text") return [{ entry, run: entry.run }];
@@ -234,7 +234,7 @@ export class Routes {
     });
   }
 
-  /** Puts the module's middleware around a chain, with its fields. A run that fails stays in the module. */
+  /** Wraps a chain in the module's middleware and scopes its fields. A run that fails stays in the module. */
   #around(chain: Chain): Chain {
     const inner = wrap(this.#middleware, chain);
     return async (route) => await route.scoped(async () => await route.enter(inner, this));
@@ -249,7 +249,7 @@ const noHandler: Chain = async ({ context }) => {
   context.log.debug("no handler for this type");
 };
 
-/** Another version of the bot may have the handler, so the event is tried again. */
+/** Another version of the bot may have the handler, so this error permits a retry. */
 function handlerMissing(type: string): ServiceBotError {
   const [kind, name] = type.split(/:(.*)/s);
   const method = kind === "timer" ? "onTimer" : "cron";
@@ -259,23 +259,23 @@ function handlerMissing(type: string): ServiceBotError {
   );
 }
 
-/** An error of an observer is logged and ends here. */
+/** Logs an error of the observer instead of throwing it. */
 async function notify(observer: ErrorObserver, error: unknown, context: Context): Promise<void> {
   try {
     await observer(error, context);
   } catch (thrown) {
-    // The error may quote the message, which the log does not show.
+    // The error may quote the message, which the log must not contain.
     const err = showError(thrown, scrubber(textsOf(context.event)));
     context.log.error({ err }, "an onError observer failed");
   }
 }
 
-/** The types that a bot handles. */
+/** Types that a bot handles. */
 interface Types {
-  /** Of each type with a handler. */
+  /** Options of each type with a handler. */
   readonly options: ReadonlyMap<string, HandlerOptions>;
   readonly names: readonly string[];
-  /** True if other types are handled, too. */
+  /** True if the bot handles other types as well. */
   readonly areOthers: boolean;
 }
 
@@ -293,7 +293,7 @@ function typesOf(entries: readonly Exclude<Entry, ModuleEntry>[], hasMiddleware:
   return { options, names: [...options.keys()], areOthers };
 }
 
-/** Names that only one handler can have: the second would never run, or twice. */
+/** Returns the names in use that only one handler may have. A second handler would never run, or run twice. */
 function uniqueNames(entries: readonly Entry[]): readonly string[] {
   return entries.flatMap((entry) => {
     if (entry.kind === "event" && entry.cron !== undefined) return [`cron("${entry.cron.name}")`];
@@ -313,7 +313,7 @@ const OTHER_TYPE =
   'For a new type pass its schema, as in on("poll.closed", schema, handler), or use onUnknown.';
 
 /**
- * @param otherwise what to do for another type
+ * @param otherwise remedy for another type
  * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE
  */
 export function refuseUnknownType(type: string, otherwise: string = OTHER_TYPE): never {
