@@ -6,42 +6,43 @@ import { ApiError, apiErrorOf, isUnexplained, NetworkError, outageOf } from "./e
 export interface BreakerOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Named in the messages of channels. */
+  /** Bot in the messages of channels. */
   readonly bot: object | undefined;
 }
 
-/** Identifies a request, from when it is let through until it ends. */
+/** Identity of a request from its admission to its end. */
 export interface Pass {
   /** Method and template of the path, such as `POST /posts`. */
   readonly operation: string;
 }
 
-/** Outages in a row after which the next request is not worth trying. */
+/** Consecutive outages that open a circuit. */
 const THRESHOLD = 5;
 
-/** In ms. Between two tries of a platform, or of one operation, that is away. */
+/** In ms. Waits between tries during an outage of the platform, or of one operation. */
 const OUTAGE_WAITS: BackoffOptions = { baseMs: 1_000, maxMs: 30_000, factor: 2 };
 
-/** In ms. Between two tries of an operation whose daily quota is used up. */
+/** In ms. Waits between tries of an operation whose daily quota is used up. */
 const QUOTA_WAITS: BackoffOptions = { baseMs: 60_000, maxMs: 900_000, factor: 2 };
 
-/** In ms. Between two tries of a refused token. The platform is asked once a minute at least. */
+/** In ms. Waits between tries of a refused token. At most a minute, so that the bot notices a repaired token soon. */
 const TOKEN_WAITS: BackoffOptions = { baseMs: 5_000, maxMs: 60_000, factor: 2 };
 
-/** Refusals that concern one operation alone, by the codes of section 7 of the platform document. */
+/** Codes of section 7 of the platform document whose refusal concerns one operation only. */
 const ofOneOperation: ReadonlySet<string> = new Set(["QUOTA_EXCEEDED", "NOT_CONFIGURED"]);
 
-/** The circuits of one operation. */
+/** Circuits of one operation. */
 interface Operation {
-  /** Outages of the operation while others are answered. */
+  /** Counts outages of this operation while other operations are answered. */
   readonly outages: Circuit;
   readonly quota: Circuit;
 }
 
 /**
- * Holds requests back while they are known to fail, so that not every lane hammers a dead platform. That begins after five
- * outages in a row, or at once if a 429 names a wait. Then one request at a time tries whether the platform is back. Each
- * operation has circuits of its own for its outages and its quota; all share the circuits of the platform and the token.
+ * Holds requests back while they would fail, so that lanes do not hammer a dead platform. The breaker opens after five
+ * outages in a row, or at once if a 429 names a wait. Then one request at a time tests whether the platform is back.
+ * Each operation has its own circuits for outages and for its quota. All operations share the circuits of the platform
+ * and the token.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -56,7 +57,7 @@ export class Breaker {
   }
 
   /**
-   * Throws if a request would not be let through now.
+   * Throws if the breaker would hold a request back now.
    *
    * @param operation method and template of the path, such as `POST /posts`
    * @throws {NetworkError} API_CIRCUIT_OPEN
@@ -72,7 +73,7 @@ export class Breaker {
     check(this.#platform, this.#platform.isRequested ? requested : away);
   }
 
-  /** Lets a request through. Throws as {@link check} does. */
+  /** Admits a request. Throws as {@link check} does. */
   enter(operation: string): Pass {
     this.check(operation);
     const pass: Pass = { operation };
@@ -94,7 +95,7 @@ export class Breaker {
     if (kind === "outage") {
       if (waitMs > 0) this.#platform.refused(pass, waitMs);
       else this.#platform.failed(pass);
-      // While the whole platform is away, failures say nothing about one operation, and must not hold it back afterwards.
+      // During an outage of the whole platform, a failure must not count against one operation.
       if (this.#platform.isClosed || outages.isTrial(pass)) outages.failed(pass);
     } else if (kind === "unknown") {
       this.#platform.left(pass);
@@ -105,15 +106,15 @@ export class Breaker {
     }
   }
 
-  /** @param answered whether the platform has answered, so that it has seen the token */
+  /** @param answered true if the platform has answered, and so has seen the token */
   #tokenAfter(pass: Pass, error: unknown, answered: boolean): void {
     if (error instanceof ApiError && error.refusesToken) this.#token.refused(pass, 0, error);
     else if (answered && !isUnexplained(error)) this.#token.succeeded(pass);
-    // An unexplained 403 may concern this request alone. The probe that explains it is the trial then.
+    // An unexplained 403 may concern this request alone. The probe that explains it is then the trial.
     else this.#token.left(pass);
   }
 
-  /** The refusal is thrown anew, so that each caller sees the reason. */
+  /** Throws a new refusal for each caller, with the reason. */
   #checkToken(): void {
     const retryAfterMs = this.#token.heldBackMs();
     const { refusal } = this.#token;
@@ -154,7 +155,9 @@ function check(circuit: Circuit, reason: string): void {
   );
 }
 
-/** `answered`: the platform is there, even if it refused. `unknown`: the caller gave up. */
+/**
+ * Classifies an error. `answered`: the platform works, even if it refused. `unknown`: the caller aborted the request.
+ */
 function classify(error: unknown): "outage" | "quota" | "answered" | "unknown" {
   if (error instanceof ApiError && ofOneOperation.has(error.platformCode ?? "")) {
     return error.status === 429 || error.status === 503 ? "quota" : "answered";
@@ -164,17 +167,17 @@ function classify(error: unknown): "outage" | "quota" | "answered" | "unknown" {
   return error instanceof ApiError ? "answered" : "unknown";
 }
 
-/** A circuit breaker: closed, open for a while, then one request at a time (the trial) until one succeeds. */
+/** Circuit breaker: closed, then open for a wait, then one request at a time (the trial) until one succeeds. */
 class Circuit {
   readonly #options: BreakerOptions;
   readonly #of: string;
   readonly #why: ChannelMessages["circuit"]["why"];
   readonly #waits: BackoffOptions;
-  /** Failures in a row while the circuit is closed. */
+  /** Consecutive failures while the circuit is closed. */
   #failures = 0;
-  /** Openings in a row; 0 while the circuit is closed. */
+  /** Consecutive openings; 0 while the circuit is closed. */
   #opened = 0;
-  /** Length of the present wait, in ms. */
+  /** Length of the current wait, in ms. */
   #openForMs = 0;
   #openUntil = 0;
   #isRequested = false;
@@ -198,25 +201,25 @@ class Circuit {
     return this.#opened === 0;
   }
 
-  /** True while the circuit is open because the platform asked for a pause, not because failures were counted. */
+  /** True while the circuit is open because of a refusal or a requested pause, not because of counted failures. */
   get isRequested(): boolean {
     return this.#isRequested;
   }
 
-  /** The last answer that refused the token. */
+  /** Last answer that refused the token. */
   get refusal(): ApiError | undefined {
     return this.#refusal;
   }
 
-  /** Returns how long to wait before the next request, in ms; 0 if it may go now. */
+  /** Returns the wait before the next request, in ms; 0 if a request may be sent now. */
   heldBackMs(): number {
     if (this.isClosed) return 0;
     const left = this.#leftMs();
-    // The length of the trial is unknown; after its failure the wait is at least this long.
+    // The length of the trial is unknown. If it fails, the wait is at least this long.
     return left === 0 && this.#trial !== undefined ? this.#cooldownMs() : left;
   }
 
-  /** Lets a request through that is not held back. While the circuit is open, that request is the trial. */
+  /** Admits a request that is not held back. While the circuit is open, that request is the trial. */
   enter(pass: Pass): void {
     if (!this.isClosed) this.#trial = pass;
   }
@@ -226,8 +229,8 @@ class Circuit {
   }
 
   /**
-   * Closes the circuit, even for a request from before it opened. If the platform asked for a pause, only the success of a
-   * trial after that pause closes it.
+   * Closes the circuit, even for a request sent before it opened. After a refusal or a requested pause, only a later
+   * trial closes it.
    */
   succeeded(pass: Pass): void {
     if (this.#isRequested && !this.isTrial(pass)) return;
@@ -239,9 +242,9 @@ class Circuit {
     if (wasOpen) this.#publish(false, 0);
   }
 
-  /** Opens the circuit after too many failures in a row. */
+  /** Counts a failure, and opens the circuit after too many in a row. */
   failed(pass: Pass): void {
-    // Requests that were in flight when the circuit opened say nothing new.
+    // Requests in flight when the circuit opened add no information.
     if (!this.isClosed && !this.isTrial(pass)) return;
     this.#failures += 1;
     if (this.isClosed && this.#failures < THRESHOLD) return;
@@ -250,7 +253,7 @@ class Circuit {
   }
 
   /**
-   * Opens the circuit at once, because the platform asks for a pause or refuses the token.
+   * Opens the circuit at once, because the platform requests a pause or refuses the token.
    *
    * @param waitMs minimum length of the pause, in ms
    * @param refusal answer that refused the token
@@ -262,7 +265,7 @@ class Circuit {
     else if (waitMs > this.#leftMs()) this.#wait(waitMs);
   }
 
-  /** Ends a request that says nothing about the platform. */
+  /** Ends a request whose result does not concern this circuit. */
   left(pass: Pass): void {
     if (this.isTrial(pass)) this.#trial = undefined;
   }
@@ -276,16 +279,16 @@ class Circuit {
   #wait(ms: number): void {
     this.#openForMs = ms;
     this.#openUntil = this.#options.clock.now() + ms;
-    // A trial from before the wait says nothing about the time after it.
+    // The result of a trial from before the wait no longer counts.
     this.#trial = undefined;
   }
 
-  /** Returns between half and the whole of the bound, because many processes must not come back at one moment. */
+  /** Returns between half and the whole bound in ms, because many processes must not return at the same moment. */
   #cooldownMs(): number {
     return backoff(this.#waits, this.#opened, () => 0.5 + this.#options.random() / 2);
   }
 
-  /** Remaining wait in ms. After the clock is set back, the wait begins anew and gets no longer. */
+  /** Returns the remaining wait in ms. If the clock is set back, the wait restarts but does not grow. */
   #leftMs(): number {
     const now = this.#options.clock.now();
     this.#openUntil = Math.min(this.#openUntil, now + this.#openForMs);

@@ -33,7 +33,7 @@ import {
   type Upload,
 } from "./resources.ts";
 
-/** Direct messages: reply-only, in conversations that a user began. Scope: `dm`. */
+/** Direct messages. A bot can only reply, in conversations that a user began. Scope: `dm`. */
 class Dms {
   readonly #http: Http;
 
@@ -41,22 +41,22 @@ class Dms {
     this.#http = http;
   }
 
-  /** The bot's conversations that have received messages, newest first. */
+  /** Lists the bot's conversations that have received messages, newest first. */
   conversations(options: PageOptions = {}): Listing<Conversation> {
     return list(this.#http, "/dm/conversations", documentedPageOf(conversation), options);
   }
 
   /**
-   * The messages of a conversation, newest first.
+   * Lists the messages of a conversation, newest first.
    *
-   * @throws {NotFoundError} NOT_FOUND when the bot takes no part in it
+   * @throws {NotFoundError} NOT_FOUND if the bot is not in the conversation
    */
   messages(conversationId: string, options: PageOptions = {}): Listing<Message> {
     return list(this.#http, MESSAGES, documentedPageOf(message), options, { id: conversationId });
   }
 
   /**
-   * Sends a message: text, images or both. Tried again only if it is certain that it was not sent.
+   * Sends a message: text, images or both. The client retries only if the message was certainly not sent.
    *
    * @throws {ContentError} EMPTY, TOO_LONG, GROUP_UNSUPPORTED
    * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and problems of an image
@@ -84,7 +84,7 @@ class Posts {
   }
 
   /**
-   * A post. Scope: `read`.
+   * Returns a post. Scope: `read`.
    *
    * @throws {NotFoundError} NOT_FOUND
    */
@@ -93,8 +93,8 @@ class Posts {
   }
 
   /**
-   * Makes a post: text, images or both. Tried again only if it is certain that it was not made.
-   * Scope: `posts:write`.
+   * Creates a post: text, images or both. The client retries only if the post was certainly not created. Scope:
+   * `posts:write`.
    *
    * @throws {ContentError} EMPTY, TOO_LONG
    * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and problems of an image
@@ -104,12 +104,12 @@ class Posts {
     return await write(this.#http, "/posts", sentPost, outgoing, options);
   }
 
-  /** The comments on a post. Scope: `read`. Their order is not documented. */
+  /** Lists the comments on a post. Their order is not documented. Scope: `read`. */
   comments(postId: string, options: PageOptions = {}): Listing<Comment> {
     return list(this.#http, COMMENTS, pageOf(post), options, { id: postId });
   }
 
-  /** Comments on a post, as {@link create} makes one. Scope: `comments:write`. */
+  /** Comments on a post. Content, retries and errors are as with {@link create}. Scope: `comments:write`. */
   async comment(
     postId: string,
     outgoing: OutgoingMessage,
@@ -128,7 +128,7 @@ class Users {
   }
 
   /**
-   * The profile of a user name, with or without its @. Scope: `read`. The fields are not documented.
+   * Returns the profile of a username, with or without its @. The fields are not documented. Scope: `read`.
    *
    * @throws {NotFoundError} NOT_FOUND
    */
@@ -139,10 +139,10 @@ class Users {
 }
 
 /**
- * The platform's API v1 (section 4 of the platform document), whole. It works on its own
- * (`service-bot/client`), and is `ctx.client` in a handler. Every method rejects with an `ApiError` of some family
- * for an answer that is not 2xx, a `NetworkError` when none came, and a `ServiceBotError` API_INVALID_RESPONSE
- * when it is not as documented; fields that are not documented pass through.
+ * Client of the platform's API v1 (section 4 of the platform document). Usable on its own (`service-bot/client`), and
+ * as `ctx.client` in a handler. Every method rejects with an `ApiError` if the answer is not 2xx, and with a
+ * `NetworkError` if there is no answer. An answer that does not match the document rejects with a `ServiceBotError`
+ * API_INVALID_RESPONSE. Undocumented fields pass through.
  */
 export class Client {
   /** Direct messages. Scope: `dm`. */
@@ -155,7 +155,7 @@ export class Client {
   #syncing: Promise<void> | undefined;
 
   /**
-   * @param bot named in the messages of channels; the client itself by default
+   * @param bot bot in the messages of channels. Default: the client itself
    * @throws {ServiceBotError} INVALID_OPTION
    */
   constructor(options: ClientOptions, bot?: object) {
@@ -166,40 +166,43 @@ export class Client {
   }
 
   /**
-   * How long a request without a purpose can take, in milliseconds: its deadline, and five seconds of waiting
-   * with a budget of requests.
+   * Longest duration of a request without a purpose, in milliseconds: its deadline, plus five seconds of waiting if the
+   * client has a budget of requests.
    */
   get longestCallMs(): number {
     const { timeoutMs, limiter } = this.#http;
     return timeoutMs + (limiter === undefined ? 0 : HANDLER_WAIT_MS);
   }
 
-  /** How much of the budget of requests is left; undefined without `maxRequestsPerMinute`. */
+  /** Rest of the request budget; `undefined` without `maxRequestsPerMinute`. */
   get requests(): RequestsStatus | undefined {
     return this.#http.limiter?.status;
   }
 
-  /** How far the platform's clock is ahead of ours, in milliseconds, by the last answer. */
+  /** Lead of the platform's clock over the client's, in milliseconds, at the last answer. */
   get clockOffsetMs(): number {
     return this.#http.offsetMs;
   }
 
-  /** The platform's time in ms since 1970; undefined before its first answer. */
+  /** Returns the platform's time in ms since 1970; `undefined` before the first answer. */
   platformNow(): number | undefined {
     return this.#http.platformNow();
   }
 
-  /** @internal The platform's time in ms since 1970; the bot's own before the first answer. */
+  /** @internal Returns the platform's time in ms since 1970. Before the first answer, returns the client's own time. */
   now(): number {
     return this.#http.now();
   }
 
-  /** @internal Divides `maxRequestsPerMinute` among so many instances of a bot, of which this client serves one. */
+  /** @internal Divides `maxRequestsPerMinute` by the number of the bot's instances. This client serves one of them. */
   divideBudget(instances: number): void {
     this.#http.limiter?.divideBy(instances);
   }
 
-  /** Asks for the platform's time once, unless an answer has had it. Any answer has a `Date`, even a refusal. */
+  /**
+   * Requests the platform's time once, unless an earlier answer contained it. Every answer has a `Date`, even a
+   * refusal.
+   */
   async syncClock(): Promise<void> {
     if (this.platformNow() !== undefined) return;
     this.#syncing ??= this.me().then(
@@ -209,20 +212,21 @@ export class Client {
     await this.#syncing;
   }
 
-  /** The bot's own profile. Fields beyond `username` are not documented, and not certain. */
+  /** Returns the bot's own profile. Fields other than `username` are not documented and may be missing. */
   async me(options: CallOptions = {}): Promise<Profile> {
     return await read(this.#http, "/me", profile, options);
   }
 
   /**
-   * A page of the event log, oldest first. Scope: `read` or `dm`, and only the events of that scope.
+   * Returns a page of the event log, oldest first. Scope: `read` or `dm`. The page has only the events of the token's
+   * scopes.
    *
-   * @param query `since` is the cursor of the page before; empty it asks for the present, absent for
-   *   the oldest event; `limit` is 1 to 50.
-   * @param options with a `purpose` the request gives way to those of handlers, waits for the budget of
-   *   requests as long as it takes, and is not tried again
+   * @param query `since` is the cursor of the previous page. An empty `since` starts at the present, and a missing one
+   *   at the oldest event. `limit` is 1 to 50.
+   * @param options A request with a `purpose` yields to those of handlers. It waits for the request budget without a
+   *   time limit, and is not retried.
    * @throws {ServiceBotError} INVALID_OPTION
-   * @throws {AccessError} when the token has neither scope
+   * @throws {AccessError} if the token has neither scope
    */
   async events(
     query: { since?: string | undefined; limit?: number | undefined } = {},
@@ -233,14 +237,14 @@ export class Client {
     return { ...value, date };
   }
 
-  /** The feed. Scope: `read`. Order, paging and whose posts are in it are not documented. */
+  /** Lists the feed. Its order, its paging and its selection of posts are not documented. Scope: `read`. */
   feed(options: PageOptions = {}): Listing<Post> {
     return list(this.#http, "/feed", pageOf(post), options);
   }
 
   /**
-   * Searches. Scope: `read`. Neither parameters nor results are documented: `text` goes as `q`, other fields of
-   * the query as they are, and of a hit no field is certain.
+   * Searches. Neither parameters nor results are documented. `text` is sent as `q`, and other fields of the query
+   * unchanged. Every field of a hit may be missing. Scope: `read`.
    */
   search({ text, ...others }: SearchQuery, options: PageOptions = {}): Listing<SearchHit> {
     const query = { q: text, ...others };
@@ -248,12 +252,12 @@ export class Client {
   }
 
   /**
-   * Uploads an image; its key goes into `imageKeys`. Scope: any but `read`. An address is fetched by the
-   * platform, bytes are sent. An upload that is attached to nothing is deleted after an hour.
+   * Uploads an image and returns its key for `imageKeys`. The client sends bytes; the platform fetches an address. The
+   * platform deletes an upload after an hour unless it is attached. Scope: any except `read`.
    *
    * @throws {ImageError} BLOCKED_HOST, NOT_IMAGE, TOO_LARGE
-   * @throws {ContentError} VALIDATION unless it begins as an image of the five kinds
-   * @throws {ServiceBotError} INVALID_OPTION if it cannot be read, or is a key
+   * @throws {ContentError} VALIDATION unless the first bytes are those of a supported image
+   * @throws {ServiceBotError} INVALID_OPTION if the image cannot be read, or is a key
    * @throws {LimitError} QUOTA_EXCEEDED
    * @throws {UnavailableError} NOT_CONFIGURED
    */
@@ -269,7 +273,7 @@ const COMMENTS = "/posts/{id}/comments";
 /** Maximum number of images of a post, comment or message (section 8 of the platform document). */
 const MAX_IMAGES = 4;
 
-/** The `{id}` of a path. */
+/** Value for the `{id}` of a path. */
 interface Target extends CallOptions {
   readonly id?: string;
 }
@@ -284,9 +288,9 @@ async function read<T>(
 }
 
 /**
- * Writes text, images or both (section 4, "Attaching images"): checks, reads and uploads the images, then sends. If a key has
- * expired or was consumed meanwhile (INVALID_IMAGE_KEY), all images are uploaded again, once. A ready key of the caller may be
- * the invalid one, so nothing is uploaded again with it.
+ * Writes text, images or both (section 4, "Attaching images"): checks, reads and uploads the images, then sends. If a
+ * key expires or is consumed meanwhile (INVALID_IMAGE_KEY), all images are uploaded once more. With a key from the
+ * caller there is no second upload, because the invalid key may be the caller's.
  *
  * @throws {ApiError} EMPTY, TOO_MANY_IMAGES and problems of an image, before anything is sent
  * @throws {ServiceBotError} INVALID_ID, before anything is sent
@@ -298,7 +302,7 @@ async function write<T>(
   outgoing: OutgoingMessage,
   { id, signal }: Target,
 ): Promise<T> {
-  // Checked here, because images are uploaded before the request is built.
+  // Fails early, because images are uploaded before the request is built.
   resolvePath(template, id);
   checkContent(outgoing);
   const { text, images = [], imageKeys = [] } = outgoing;
@@ -307,7 +311,7 @@ async function write<T>(
     return (await http.request("POST", template, answer, { id, signal, json })).value;
   };
   if (images.length === 0) return await send(imageKeys);
-  // Loaded late, because many bots send no image.
+  // Loaded lazily, because many bots send no images.
   const { prepareImages, uploadAll } = await import("./images.ts");
   const prepared = await prepareImages(http, images, signal);
   const upload = async () => [...imageKeys, ...(await uploadAll(http, prepared, signal))];
@@ -322,7 +326,8 @@ async function write<T>(
 }
 
 /**
- * Checks the rules of "Attaching images" in section 4. A text of spaces alone is a text; how long a text may be is not shown.
+ * Checks the rules of "Attaching images" in section 4. A text of only spaces is valid. The maximum length of a text is
+ * not documented.
  *
  * @throws {ApiError} EMPTY, TOO_MANY_IMAGES, as the platform would answer
  */

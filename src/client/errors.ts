@@ -6,37 +6,37 @@ import {
   ServiceBotError,
 } from "../errors.ts";
 
-/** Details of a refusal. `refusesToken` is true by default after 401. */
+/** Details of a refusal. `refusesToken` defaults to true for 401. */
 interface ApiErrorDetails
   extends ErrorOptions,
     Partial<
       Pick<ApiError, "platformCode" | "retryAfterMs" | "requestId" | "local" | "refusesToken">
     > {
   readonly status: number;
-  /** True when the body was JSON with an error, as the platform's own errors are. Default false. */
+  /** True if the body was JSON with an error, like the platform's own errors. Default false. */
   readonly hasErrorBody?: boolean;
 }
 
 /**
- * The platform refused a request (section 7 of the platform document), or would have: some rules are checked
- * beforehand, with the same code. The families below are kinds of refusals.
+ * Refusal of a request by the platform (section 7 of the platform document). The client checks some rules before it
+ * sends a request, and refuses with the same code. The subclasses are kinds of refusals.
  */
 export class ApiError extends ServiceBotError {
   override readonly name: string = "ApiError";
   declare readonly code: ApiErrorCode;
-  /** The HTTP status. A refusal before anything was sent has the status that the platform would have answered. */
+  /** HTTP status. If the client refused the request itself, the status that the platform would have sent. */
   readonly status: number;
-  /** The platform's own code as received, even one that is newer than this version; absent without a code. */
+  /** The platform's own code as received, even if it is newer than this version; `undefined` without a code. */
   readonly platformCode: string | undefined;
-  /** How long the platform asks to wait (`Retry-After`), in milliseconds, an hour at most. */
+  /** Wait that the platform requests (`Retry-After`), in milliseconds, at most an hour. */
   readonly retryAfterMs: number | undefined;
-  /** The platform's id of this request, for its support; absent if it sends none. */
+  /** The platform's id of this request, for its support; `undefined` if it sends none. */
   readonly requestId: string | undefined;
-  /** True when it was refused before anything was sent. */
+  /** True if the client refused the request before it sent anything. */
   readonly local: boolean;
   /**
-   * True when the platform refuses the token or the app as a whole: the token is missing, unknown or revoked (401), or the app
-   * is switched off. Every other request would be refused as well, and none is the fault of an event.
+   * True if the platform refuses the token or the whole app: the token is missing, unknown or revoked (401), or the app
+   * is switched off. Every other request would fail as well, and no event is the cause.
    */
   readonly refusesToken: boolean;
   readonly #hasErrorBody: boolean;
@@ -53,22 +53,22 @@ export class ApiError extends ServiceBotError {
   }
 
   /**
-   * Whether the same request may succeed later without any change: after 408, 425, 429 (limits and quotas) and 5xx.
-   * `retryAfterMs` says when, if the platform does.
+   * Whether the same request may succeed later: after 408, 425, 429 (limits and quotas) and 5xx. `retryAfterMs` is the
+   * wait, if the platform names one.
    */
   get retryable(): boolean {
     return this.status >= 500 || retryableStatuses.has(this.status);
   }
 
   /**
-   * Whether the answer says that the request took no effect. True after 4xx except 408, because a request is refused before
-   * it is carried out. After 503 it is true only if the answer is the platform's own: a JSON error body with a code that
-   * section 7 names, or with another code in capitals together with `Retry-After`. A gateway's answer and any other 5xx
-   * leave it open whether a write was carried out.
+   * Whether the request certainly took no effect. True after 4xx except 408, because the platform refuses such a
+   * request before it acts. After 503 it is true only for the platform's own answer: a JSON error body with a code of
+   * section 7, or with another code in capitals and `Retry-After`. After a gateway's answer or any other 5xx, a write
+   * may have taken effect.
    */
   get saysNothingHappened(): boolean {
     if (this.local) return true;
-    // A failure inside a success is a refusal only if its code is known.
+    // A success with an error body is a refusal only if its code is documented.
     if (this.status < 300) return this.code !== "API_ERROR";
     if (this.status === 503) return this.#isPlatformsOwn;
     return this.status < 500 && this.status !== 408;
@@ -81,12 +81,12 @@ export class ApiError extends ServiceBotError {
   }
 }
 
-/** The form of the codes of section 7. Gateways write such words as well, so the form alone proves nothing. */
+/** Form of the codes of section 7. Gateways use such words as well, so the form alone proves nothing. */
 const CODE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** An image cannot be used: its address, size or kind, or the key of its upload. */
+/** The image is unusable because of its address, its size, its kind or its upload key. */
 export class ImageError extends ApiError {
   override readonly name = "ImageError";
   declare readonly code:
@@ -97,7 +97,7 @@ export class ImageError extends ApiError {
     | "TOO_MANY_IMAGES";
 }
 
-/** The content or the request is invalid: empty, too long, of a wrong shape, for a group. */
+/** The content or the request is invalid: empty, too long, malformed, or for a group. */
 export class ContentError extends ApiError {
   override readonly name = "ContentError";
   declare readonly code: "VALIDATION" | "EMPTY" | "TOO_LONG" | "GROUP_UNSUPPORTED" | "API_ERROR";
@@ -109,7 +109,7 @@ export class AccessError extends ApiError {
   declare readonly code: "AGENT_SCOPE_MISSING" | "BLOCKED" | "API_ERROR";
 }
 
-/** There is no such thing, or the bot has no part in it: the platform does not say which (404). */
+/** The object does not exist, or the bot has no access to it. The platform does not distinguish the two (404). */
 export class NotFoundError extends ApiError {
   override readonly name = "NotFoundError";
   declare readonly code: "NOT_FOUND" | "API_ERROR";
@@ -121,7 +121,7 @@ export class LimitError extends ApiError {
   declare readonly code: "QUOTA_EXCEEDED" | "API_ERROR";
 }
 
-/** The platform cannot do it at present (5xx). */
+/** The platform is unable to handle the request at present (5xx). */
 export class UnavailableError extends ApiError {
   override readonly name = "UnavailableError";
   declare readonly code: "NOT_CONFIGURED" | "API_ERROR";
@@ -129,7 +129,7 @@ export class UnavailableError extends ApiError {
 
 type Family = new (message: string, details: ApiErrorDetails) => ApiError;
 
-/** The platform's codes with the family of each. */
+/** Subclass of each of the platform's codes. */
 const families: { readonly [C in PlatformCode]: Family } = {
   BLOCKED_HOST: ImageError,
   NOT_IMAGE: ImageError,
@@ -158,10 +158,10 @@ const familyByStatus: ReadonlyMap<number, Family> = new Map<number, Family>([
   [429, LimitError],
 ]);
 
-/** Every code of the platform that this version knows. */
+/** All of the platform's codes in this version. */
 export const platformCodes: readonly PlatformCode[] = Object.keys(families) as PlatformCode[];
 
-/** Makes an error of the family of the code, or otherwise of the status. */
+/** Creates an error of the code's subclass, or otherwise of the status's subclass. */
 export function apiErrorOf(message: string, details: ApiErrorDetails): ApiError {
   const { status, platformCode = "" } = details;
   const byStatus = status >= 500 ? UnavailableError : (familyByStatus.get(status) ?? ApiError);
@@ -184,20 +184,17 @@ export type NetworkErrorCode =
   | "API_CIRCUIT_OPEN"
   | "API_BUDGET_SPENT";
 
-/**
- * No answer came from the platform.
- * `sent` says whether the request can have reached it: false when the connection was never made.
- */
+/** Failure of a request without an answer from the platform. */
 export class NetworkError extends ServiceBotError {
   override readonly name = "NetworkError";
   declare readonly code: NetworkErrorCode;
-  /** Whether the same request may succeed later: always. */
+  /** Whether the same request may succeed later: always true. */
   readonly retryable = true;
-  /** False when the request cannot have reached the platform. */
+  /** False if the request certainly did not reach the platform, as when no connection was made. */
   readonly sent: boolean;
   /**
-   * In milliseconds. With API_CIRCUIT_OPEN until the platform is tried again, with API_BUDGET_SPENT about until the request
-   * can be sent.
+   * In milliseconds. API_CIRCUIT_OPEN: time until the next try of the platform. API_BUDGET_SPENT: approximate time
+   * until the request can be sent.
    */
   readonly retryAfterMs: number | undefined;
 
@@ -216,8 +213,8 @@ export class NetworkError extends ServiceBotError {
 const outageStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * Returns the outage of the platform that an error is, or has as a cause. A refused token is an outage too, because
- * only a person can mend it.
+ * Returns the outage that the error is, or has as a cause. A refused token counts as an outage, because only a person
+ * can fix it.
  */
 export function outageOf(error: unknown): ApiError | NetworkError | undefined {
   return findCause(
@@ -228,14 +225,14 @@ export function outageOf(error: unknown): ApiError | NetworkError | undefined {
   );
 }
 
-/** Returns whether an error is a 403 that section 7 does not explain: it may concern one request, or the whole app. */
+/** Returns whether an error is a 403 that section 7 does not explain. It may concern one request, or the whole app. */
 export function isUnexplained(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error.refusesToken) return false;
   const { status, code, platformCode = "" } = error;
   return status === 403 && code === "API_ERROR" && !/SCOPE|PERMISSION/i.test(platformCode);
 }
 
-/** System errors after which the request cannot have reached the platform. */
+/** System errors after which the request certainly did not reach the platform. */
 const neverConnected: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -245,7 +242,7 @@ const neverConnected: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** TLS errors. Nothing was sent, because the other side did not prove its identity or speaks no TLS. */
+/** TLS errors. Nothing was sent, because the server did not prove its identity or does not support TLS. */
 const tlsFailures: ReadonlySet<string> = new Set([
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
@@ -257,7 +254,7 @@ const tlsFailures: ReadonlySet<string> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-/** Converts an error of `fetch` into one that says whether the request can have arrived. */
+/** Converts an error of `fetch`. The result records whether the request may have arrived. */
 export function unreachable(request: string, baseUrl: string, error: unknown): NetworkError {
   const causes = systemErrors(error);
   const code = causes.find(({ code }) => code !== undefined)?.code;
@@ -283,7 +280,7 @@ export function timedOut(
   return new NetworkError("API_TIMEOUT", `${request}: ${what}`, { cause, sent: true });
 }
 
-/** The error of `fetch` says that it failed, and its cause says why. */
+/** Returns the message of the innermost cause, because the error of `fetch` itself gives no reason. */
 function deepestMessage(error: unknown): string {
   let deepest = error;
   for (
@@ -301,13 +298,13 @@ interface SystemError {
   readonly syscall?: string | undefined;
 }
 
-/** A route can also be lost under an established connection; then reading or writing has failed. */
+/** A route can also fail under an established connection. Then the failed call is a read or a write. */
 function isBeforeConnected({ code = "", syscall = "connect" }: SystemError): boolean {
   if (tlsFailures.has(code)) return true;
   return neverConnected.has(code) && (syscall === "connect" || syscall === "getaddrinfo");
 }
 
-/** `fetch` throws a bare TypeError; its cause has the system's errors, sometimes one for each address. */
+/** Returns the system errors behind the bare TypeError of `fetch`. Sometimes its cause has one for each address. */
 function systemErrors(error: unknown): readonly SystemError[] {
   for (let at: unknown = error; typeof at === "object" && at !== null; ) {
     if ("errors" in at && Array.isArray(at.errors) && at.errors.length > 0) {

@@ -21,26 +21,26 @@ import { readAnswer } from "./response.ts";
 import { retryInMs } from "./retries.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";
 
-/** The part of `fetch` that the client calls. */
+/** Part of `fetch` that the client calls. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** How a client reaches the platform. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** Address of the platform, without `/api/v1`; it may have a path. */
+  /** Address of the platform, without `/api/v1`. May include a path. */
   readonly baseUrl: string;
-  /** The bearer token. It is sent to `baseUrl` alone, and never across a redirect. */
+  /** Bearer token. Sent only to `baseUrl`, never across a redirect. */
   readonly apiKey: string;
-  /** Deadline of one request, its retries included, in milliseconds. Default 10,000. */
+  /** Deadline of one request, including its retries, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
   /** Maximum number of retries of a request, from 0 to 10. Default 2. */
   readonly retries?: number | undefined;
-  /** Sends the requests. Default: `fetch` of the process. */
+  /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** Default: the time of this machine. */
+  /** Source of time. Default: the time of this machine. */
   readonly clock?: Clock | undefined;
-  /** Spreads the waits between tries. Default `Math.random`. */
+  /** Source of jitter for the waits between tries. Default `Math.random`. */
   readonly random?: Random | undefined;
-  /** Maximum number of requests in any 60 seconds, from 1 up. No limit by default. */
+  /** Maximum number of requests in any 60 seconds, from 1 up. Default: no limit. */
   readonly maxRequestsPerMinute?: number | undefined;
 }
 
@@ -55,29 +55,28 @@ const OPTIONS: OptionTable<ClientOptions> = {
   maxRequestsPerMinute: COUNT,
 };
 
-/** A checked answer. */
+/** Checked answer. */
 export interface Answer<T> {
   readonly value: T;
-  /** The platform's clock when it answered (the `Date` header, whole seconds), in ms since 1970. */
+  /** The platform's time of the answer (the `Date` header, whole seconds), in ms since 1970. */
   readonly date: number | undefined;
 }
 
 /** Permission to send one request. */
 interface Admission {
   readonly pass: Pass;
-  /** Absent without a budget. */
+  /** `undefined` without a request budget. */
   readonly permit: Permit | undefined;
 }
 
 /**
  * Sends requests to `{base_url}/api/v1` (section 4 of the platform document). Each try passes the limiter, which counts
- * requests, and the breaker, which holds them back while the platform is away. Then it is sent, its answer is classified,
- * and it is repeated if that is safe.
+ * requests, and the breaker, which holds requests back during an outage. A failed request is repeated if that is safe.
  */
 export class Http {
-  /** Deadline of one request, its retries included, in ms. */
+  /** Deadline of one request, including its retries, in ms. */
   readonly timeoutMs: number;
-  /** `undefined` without a budget. */
+  /** `undefined` without a request budget. */
   readonly limiter: RequestLimiter | undefined;
   readonly #baseUrl: string;
   readonly #apiKey: string;
@@ -88,12 +87,12 @@ export class Http {
   readonly #sender: object | undefined;
   readonly #breaker: Breaker;
   readonly #probe: TokenProbe;
-  /** Only to a platform on this machine a request names the event of its handler. */
+  /** A request names the event of its handler only to a platform on this machine. */
   readonly #isLocal: boolean;
   #offsetMs: number | undefined;
 
   /**
-   * @param sender named as `bot` in the messages of channels
+   * @param sender `bot` in the messages of channels
    * @throws {ServiceBotError} INVALID_OPTION
    */
   constructor(options: ClientOptions, sender?: object) {
@@ -122,23 +121,23 @@ export class Http {
     this.#probe = new TokenProbe(clock, (signal) => this.#readConversations(signal));
   }
 
-  /** How far the platform's clock is ahead of ours, in ms, by the last answer. */
+  /** Lead of the platform's clock over the client's, in ms, at the last answer. */
   get offsetMs(): number {
     return this.#offsetMs ?? 0;
   }
 
-  /** The platform's time in ms since 1970; undefined before its first answer. */
+  /** Returns the platform's time in ms since 1970; `undefined` before the first answer. */
   platformNow(): number | undefined {
     return this.#offsetMs === undefined ? undefined : this.now();
   }
 
-  /** The same, and the bot's own time before the first answer. */
+  /** Returns the platform's time in ms since 1970. Before the first answer, returns the client's own time. */
   now(): number {
     return this.#clock.now() + this.offsetMs;
   }
 
   /**
-   * Sends a request, and checks its answer.
+   * Sends a request and checks its answer.
    *
    * @param template path below `/api/v1`, with the id as `{id}`
    * @param answer schema of the answer
@@ -156,7 +155,7 @@ export class Http {
     const { signal } = options;
     const request = this.#build(method, template, options);
     signal?.throwIfAborted();
-    // The wait for the first permit is not part of the deadline.
+    // The wait for the first permit does not count toward the deadline.
     const first = await this.#admit(request, signal);
     const deadline = new AbortController();
     const endsAt = this.#clock.now() + this.timeoutMs;
@@ -176,8 +175,8 @@ export class Http {
   }
 
   /**
-   * Waits for work that precedes a request no longer than its deadline, and leaves it behind then. A Blob or a disk that
-   * never answers must not hold its caller.
+   * Waits for work that precedes a request, and abandons it at the request's deadline. A stuck Blob or disk must not
+   * block the caller.
    *
    * @throws {NetworkError} API_TIMEOUT, with `sent` false
    * @throws the reason of the signal, once it aborts
@@ -209,7 +208,7 @@ export class Http {
     return buildRequest(method, template, options, access);
   }
 
-  /** Sends a request, and repeats it while that is safe and there is time. */
+  /** Sends a request, and repeats it as long as that is safe and the deadline permits. */
   async #sendUntil(
     endsAt: number,
     request: ApiRequest,
@@ -217,7 +216,7 @@ export class Http {
     signal: AbortSignal,
   ): Promise<Answer<unknown>> {
     const { method, kind } = request;
-    // The poller retries by itself.
+    // The poller has its own retries.
     const retries = kind === "audit" || kind === "poll" ? 0 : this.#retries;
     for (let number = 1, admission = first; ; number++) {
       try {
@@ -229,22 +228,22 @@ export class Http {
         await sleep(this.#clock, waitMs, signal);
         signal.throwIfAborted();
       }
-      // A retry counts as a request of its own, and the breaker may have opened meanwhile.
+      // A retry needs its own permit, and the breaker may have opened meanwhile.
       admission = await this.#admit(request, signal);
     }
   }
 
-  /** Passes the limiter and the breaker. */
+  /** Waits for a permit of the limiter and the breaker. */
   async #admit(
     { operation, kind }: ApiRequest,
     signal: AbortSignal | undefined,
   ): Promise<Admission> {
     try {
-      // A request that the breaker holds back now does not wait for a permit first.
+      // Checked first, because a request that the breaker holds back need not wait for a permit.
       this.#breaker.check(operation);
       const permit = await this.limiter?.take(kind, signal);
       try {
-        // Entered last, because a waiting trial of the platform would hold back all others.
+        // Entered last, because a waiting trial would hold back all other requests.
         return { pass: this.#breaker.enter(operation), permit };
       } catch (error) {
         permit?.giveBack();
@@ -252,7 +251,7 @@ export class Http {
       }
     } catch (error) {
       if (error instanceof ServiceBotError) {
-        // A refused token is thrown again as its `ApiError`.
+        // The breaker throws a refused token again as its `ApiError`.
         const code = error instanceof ApiError ? "API_CIRCUIT_OPEN" : error.code;
         channels["held-back"].publish({ bot: this.#sender, code });
       }
@@ -260,7 +259,7 @@ export class Http {
     }
   }
 
-  /** Reads one conversation for the probe of the token. */
+  /** Reads one conversation, to probe the token. */
   async #readConversations(signal: AbortSignal): Promise<void> {
     const request = this.#build("GET", "/dm/conversations", { query: { limit: 1 } });
     await this.#attempt(request, 1, await this.#admit(request, signal), signal);
@@ -292,7 +291,7 @@ export class Http {
     }
   }
 
-  /** Sends a request and reads its answer, the body included. */
+  /** Sends a request and reads its answer, including the body. */
   async #exchange(
     request: ApiRequest,
     signal: AbortSignal,
@@ -305,7 +304,7 @@ export class Http {
     try {
       const init: RequestInit = { method, headers, body, redirect: "manual", signal };
       const send = () => this.#fetch(url, init);
-      // A write that is given up must not arrive later, because it may be sent again by then.
+      // An aborted write must not arrive later, because the bot may have sent it again by then.
       const response = await (method === "GET" ? send() : resetOnAbort(signal, send));
       status = response.status;
       if (work !== undefined) work.status = status;
@@ -338,7 +337,7 @@ export class Http {
   }
 }
 
-/** Aborts when one of the two does. */
+/** `AbortSignal.any` that tolerates a missing second signal. */
 export function eitherOf(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
   return AbortSignal.any(other === undefined ? [signal] : [signal, other]);
 }

@@ -8,28 +8,28 @@ import { apiErrorOf } from "./errors.ts";
 import { eitherOf, type Http } from "./http.ts";
 import { type CallOptions, type ImageInput, type Upload, upload } from "./resources.ts";
 
-/** An image that is read and checked: ready to be attached, or to be uploaded as often as it takes. */
+/** An image after reading and checking, ready to attach or to upload repeatedly. */
 export type PreparedImage =
   | { readonly key: string }
   | { readonly url: string }
   | { readonly data: Uint8Array<ArrayBuffer>; readonly kind: ImageKind };
 
-/** An image that is not uploaded yet. */
+/** Image that is not uploaded yet. */
 export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
 
 /**
- * In bytes (section 8 of the platform document: "5 MB"). Read as 5 MiB, because a local check must not refuse an image
- * between 5,000,000 bytes and that which the platform takes.
+ * In bytes (section 8 of the platform document: "5 MB"). Read as 5 MiB, because the platform may accept images between
+ * 5,000,000 bytes and 5 MiB.
  */
 export const MAX_IMAGE_BYTES = 5_242_880;
 
-/** File names of pictures, which no key looks like. Kinds that the platform does not take are refused later. */
+/** File names of images. No key looks like these. Formats that the platform does not support are refused later. */
 const pictureName = /\.(png|jpe|jpe?g|jfif|webp|gif|avif|heic|heif|svg|bmp|tiff?)$/i;
 
-/** In characters. Longer than any path, address or key; a longer string is an image as base64. */
+/** In characters. Longer than any path, address or key, so a longer string is an image as base64. */
 const MAX_TEXT = 8_192;
 
-/** Opening a FIFO without a writer would wait for ever. Windows has neither FIFO nor flag. */
+/** Opens without waiting, because a FIFO without a writer would block forever. Windows has neither FIFO nor flag. */
 const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 const EXPECTED = "An image must be bytes, a Blob, a path, an https URL or the key of an upload";
@@ -38,7 +38,7 @@ const EXPECTED = "An image must be bytes, a Blob, a path, an https URL or the ke
  * Reads and checks an image, and sends nothing.
  *
  * @throws {ApiError} BLOCKED_HOST, TOO_LARGE, VALIDATION, as the platform would answer
- * @throws {ServiceBotError} INVALID_OPTION if it cannot be read
+ * @throws {ServiceBotError} INVALID_OPTION if the image cannot be read
  * @throws the reason of the signal
  */
 export async function prepareImage(
@@ -61,7 +61,7 @@ export async function prepareImage(
   return await fromFields(input);
 }
 
-/** An `Upload` has a key and an address; the key can be attached. */
+/** Prefers the key, because an `Upload` has a key and an address, and only the key can be attached. */
 async function fromFields(input: object): Promise<PreparedImage> {
   if ("key" in input && typeof input.key === "string") return fromKey(input.key);
   if ("arrayBuffer" in input || Symbol.asyncIterator in input) {
@@ -93,7 +93,10 @@ function fromKey(key: string): PreparedImage {
   return key.trim() === "" ? invalid(`${EXPECTED} (got an empty string).`) : { key };
 }
 
-/** The platform fetches by https alone, and would learn credentials in the address, which the message does not show. */
+/**
+ * Accepts https only, as the platform does. Refuses credentials in the address, because the platform would receive
+ * them. The error does not quote the address.
+ */
 function fromUrl(address: string): PreparedImage {
   const url = URL.parse(address);
   if (url?.protocol === "https:" && url.username === "" && url.password === "") {
@@ -105,7 +108,7 @@ function fromUrl(address: string): PreparedImage {
   );
 }
 
-/** Copies the bytes, so that the checked ones are sent even if the caller changes its own. */
+/** Copies the bytes, so that the bytes sent are those checked, even if the caller changes its buffer. */
 function fromBytes(bytes: Uint8Array): PreparedImage {
   const kind = checkImage(bytes, "The image");
   return { data: Uint8Array.from(bytes), kind };
@@ -122,7 +125,7 @@ async function fromFile(pathOrUrl: string): Promise<PreparedImage> {
   }
 }
 
-/** Reads a file, and never more than the size that it has when it is opened, because it may grow. */
+/** Reads a file up to its size at opening, because the file may grow. */
 async function readWithin(path: string): Promise<Uint8Array<ArrayBuffer>> {
   const file = await open(path, READ_AT_ONCE);
   try {
@@ -131,7 +134,7 @@ async function readWithin(path: string): Promise<Uint8Array<ArrayBuffer>> {
       return invalid(`"${path}" is ${info.isDirectory() ? "a folder" : "a device"}, not a file.`);
     }
     checkAtMost(info.size, `"${path}"`);
-    // A byte of room more shows that the file grows.
+    // One extra byte detects a growing file.
     const buffer = new Uint8Array(info.size + 1);
     for (let length = 0; ; ) {
       const { bytesRead } = await file.read(buffer, length);
@@ -174,14 +177,14 @@ function isAddress(value: unknown): value is string | URL {
   return typeof value === "string" || value instanceof URL;
 }
 
-/** Looks at its properties, because there are other Blobs than the global one. */
+/** Checks the properties, because other Blob classes than the global one exist. */
 function isBlob(value: object): value is Blob {
   return "arrayBuffer" in value && "size" in value && typeof value.size === "number";
 }
 
 /**
- * Checks the size and the kind of an image as `POST /uploads` does. The first bytes decide on the kind; the rest is for the
- * platform to validate.
+ * Checks the size and the kind of an image, as `POST /uploads` does. The first bytes determine the kind; the platform
+ * validates the rest.
  */
 function checkImage(bytes: Uint8Array, name: string): ImageKind {
   if (bytes.length === 0) refuse("VALIDATION", `${name} is empty.`);
@@ -200,7 +203,7 @@ function checkAtMost(bytes: number, name: string): void {
   }
 }
 
-/** Refuses with the code that the platform would have answered. */
+/** Refuses with the code that the platform would send. */
 function refuse(platformCode: PlatformCode, message: string): never {
   throw apiErrorOf(message, { status: 400, platformCode, local: true });
 }
@@ -210,7 +213,7 @@ function invalid(message: string, options?: ErrorOptions): never {
 }
 
 /**
- * Prepares all images before any is uploaded, one after the other, within the deadline of a request.
+ * Prepares all images, one after the other, before the first upload, within the deadline of a request.
  *
  * @throws {NetworkError} API_TIMEOUT, with `sent` false
  */
@@ -226,7 +229,7 @@ export async function prepareImages(
   });
 }
 
-/** Uploads images side by side, and returns their keys. The first failure aborts the other uploads. */
+/** Uploads images in parallel and returns their keys. The first failure aborts the other uploads. */
 export async function uploadAll(
   http: Http,
   images: readonly PreparedImage[],
@@ -241,7 +244,7 @@ export async function uploadAll(
     return await Promise.all(uploads);
   } catch (error) {
     failed.abort(error);
-    // No upload is left running.
+    // Waits, so that no upload continues after the error.
     await Promise.allSettled(uploads);
     throw error;
   }
@@ -250,7 +253,7 @@ export async function uploadAll(
 /**
  * Prepares and uploads one image.
  *
- * @throws {ServiceBotError} INVALID_OPTION if it cannot be read, or is a key
+ * @throws {ServiceBotError} INVALID_OPTION if the image cannot be read, or is a key
  */
 export async function uploadImage(
   http: Http,
@@ -264,15 +267,15 @@ export async function uploadImage(
 }
 
 /**
- * Sends an image in the form that fits it (`POST /uploads`, section 4 of the platform document). Bytes go as multipart,
- * because base64 is a third larger.
+ * Uploads an image (`POST /uploads`, section 4 of the platform document). Bytes are sent as multipart, because base64
+ * is a third larger.
  */
 async function send(http: Http, image: Unsent, signal: AbortSignal | undefined): Promise<Upload> {
   const body = "url" in image ? { json: { url: image.url } } : { form: formOf(image) };
   return (await http.request("POST", "/uploads", upload, { signal, ...body })).value;
 }
 
-/** The name on disk stays private, and may lie about the kind. */
+/** Hides the name on disk, which is private and may not match the kind. */
 function formOf({ data, kind }: Exclude<Unsent, { readonly url: string }>): FormData {
   const form = new FormData();
   const file = new Blob([data], { type: mediaTypeOf(kind) });

@@ -1,4 +1,4 @@
-/** The public names of `service-bot/client`: the API of the platform, without a bot. */
+/** Public names of `service-bot/client`: the API of the platform, without a bot. */
 
 export { type ErrorCode, type PlatformCode, ServiceBotError } from "../errors.ts";
 export { Client } from "./client.ts";

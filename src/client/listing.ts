@@ -4,15 +4,15 @@ import type { Http } from "./http.ts";
 import type { RequestOptions } from "./request.ts";
 import type { Page, PageOptions } from "./resources.ts";
 
-/** Empty pages in a row that are followed, because a filtered listing may have some. */
+/** Longest run of empty pages, because a filtered listing may contain some. */
 const MAX_EMPTY_PAGES = 100;
 
-/** Reads the page at a cursor; undefined is the first. */
+/** Reads the page at a cursor; the first page for `undefined`. */
 export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
 /**
- * A listing of the platform. Awaited it is one page; iterated it is every item, page after page, as far as the loop goes.
- * Nothing is requested before that, and an impossible id or `limit` rejects then.
+ * Listing of the platform. `await` returns one page. Iteration returns every item, and requests each page when the loop
+ * reaches it. The first use sends the request, and rejects if the id or `limit` is invalid.
  *
  *     const { items, nextCursor } = await client.dms.messages(id);
  *     for await (const message of client.dms.messages(id)) { … }
@@ -25,14 +25,14 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   readonly #request: string;
   #first: Promise<Page<T>> | undefined;
 
-  /** @param request names the listing in errors */
+  /** @param request name of the listing in errors */
   constructor(read: ReadPage<T>, from: string | undefined, request: string) {
     this.#read = read;
     this.#from = from;
     this.#request = request;
   }
 
-  /** The first page, requested once. */
+  /** Resolves with the first page, which is requested once. */
   // biome-ignore lint/suspicious/noThenProperty: a listing is awaited for its first page.
   then<R = Page<T>, E = never>(
     onPage?: ((page: Page<T>) => R | PromiseLike<R>) | null,
@@ -42,25 +42,26 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
     return this.#first.then(onPage, onError);
   }
 
-  /** The method of a promise. */
+  /** Works as on any promise. */
   catch<E = never>(
     onError?: ((error: unknown) => E | PromiseLike<E>) | null,
   ): Promise<Page<T> | E> {
     return this.then(null, onError);
   }
 
-  /** The method of a promise. */
+  /** Works as on any promise. */
   finally(onEnd?: (() => void) | null): Promise<Page<T>> {
     return this.then().finally(onEnd);
   }
 
   /**
-   * Page after page, requested anew.
+   * Iterates over the pages, and requests all of them again.
    *
-   * @throws {ServiceBotError} API_INVALID_RESPONSE for cursors that lead in a circle, or through many empty pages
+   * @throws {ServiceBotError} API_INVALID_RESPONSE if the cursors form a circle, or after 100 empty pages in a row
    */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
-    // Brent's method: an earlier cursor, replaced after 1, 2, 4, 8… pages, finds any circle in constant memory.
+    // Brent's method: comparing with an earlier cursor, replaced after 1, 2, 4, 8… pages, finds any circle in constant
+    // memory.
     let earlier: string | undefined;
     let replaceAt = 1;
     let empty = 0;
@@ -82,7 +83,7 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
     }
   }
 
-  /** Item after item; the next page is requested when the loop gets there. */
+  /** Iterates over the items. Requests the next page when the loop reaches it. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for await (const page of this.pages()) yield* page.items;
   }
@@ -93,9 +94,7 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   }
 }
 
-/**
- * Reads page after page, up to `max` of them, each once the loop gets there. Cursors that lead in a circle do no harm.
- */
+/** Reads up to `max` pages, each when the loop reaches it. The limit also ends a circle of cursors. */
 export async function* readPages<T>(read: ReadPage<T>, max: number): AsyncGenerator<Page<T>> {
   let cursor: string | undefined;
   for (let count = 0; count < max; count++) {
@@ -106,7 +105,7 @@ export async function* readPages<T>(read: ReadPage<T>, max: number): AsyncGenera
   }
 }
 
-/** Lists with `limit` and `cursor`, as the document shows for conversations and messages. */
+/** Returns a listing with `limit` and `cursor`, as the document shows for conversations and messages. */
 export function list<T>(
   http: Http,
   template: string,

@@ -3,18 +3,18 @@ import { aboutEvent } from "../core/trace.ts";
 import { channels } from "../observe/channels.ts";
 import { NetworkError } from "./errors.ts";
 
-/** Senders of requests, the most important first: a handler that writes or reads, the audit, the polling. */
+/** Kinds of requests, the most important first: a handler's write or read, the audit, polling. */
 const KINDS = ["write", "read", "audit", "poll"] as const;
 
 export type RequestKind = (typeof KINDS)[number];
 
-/** How much of the budget is left. */
+/** Rest of the request budget. */
 export interface RequestsStatus {
   /** Requests in any 60 s: the share of this instance in `MAX_REQUESTS_PER_MINUTE`. */
   readonly perMinute: number;
-  /** How many requests may be sent at this moment. */
+  /** Number of requests that may be sent now. */
   readonly left: number;
-  /** How many requests wait for a permit. Events that were put off without one do not count. */
+  /** Number of requests that wait for a permit. Postponed events do not count. */
   readonly waiting: number;
 }
 
@@ -23,45 +23,45 @@ export interface LimiterOptions {
   readonly perMinute: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** Named in the messages of channels. */
+  /** Bot in the messages of channels. */
   readonly bot?: object | undefined;
 }
 
 /**
- * Least budget of a bot, and least share of an instance. A run of three requests would otherwise be put off before its last
- * one, every time.
+ * Smallest budget of a bot, and smallest share of an instance. With fewer permits, a run of three requests would be
+ * postponed before its last one every time.
  */
 export const MIN_PER_MINUTE = 5;
 
-/** In ms. The platform counts requests by the minute, which may be fixed or sliding. */
+/** In ms. The platform counts requests per minute. Its windows may be fixed or sliding. */
 const WINDOW_MS = 60_000;
 
-/** In ms. Handlers have a time limit; this is enough for a permit that is about to come free. */
+/** In ms. Long enough for a permit that is about to become free, within a handler's time limit. */
 export const HANDLER_WAIT_MS = 5_000;
 
-/** In ms. Audit and polling go first after this wait, because a busy bot must read the log too. */
+/** In ms. The audit and polling go first after this wait, because even a busy bot must read the log. */
 const STARVED_MS = 60_000;
 
-/** In ms. Minimum between two reports of waiting. */
+/** In ms. Minimum interval between two reports of waiting. */
 const REPORT_INTERVAL_MS = 60_000;
 
-/** In ms. A later retry would be a guess. */
+/** In ms. A prediction of a later retry would be a guess. */
 const MAX_RETRY_MS = 15 * 60_000;
 
-/** In ms. The dispatcher adds a random part to the time at which a request comes back. */
+/** In ms. Covers the jitter that the dispatcher adds to a retry. */
 const RETRY_SLACK_MS = 5_000;
 
-/** Held by one request while it counts. One of the two methods is called, once. */
+/** Permit of one request. The holder calls exactly one of the methods, once. */
 export interface Permit {
-  /** The request has ended. */
+  /** Ends a request that was sent. */
   end(): void;
-  /** The request was not sent. */
+  /** Returns the permit of a request that was not sent. */
   giveBack(): void;
 }
 
 /**
- * Counts requests so that no 60 s have more than `perMinute`. Each counts from when it is sent until a minute after its end,
- * because the platform may count it anywhere in between.
+ * Limits any 60 s to `perMinute` requests. A request counts from its start until a minute after its end, because the
+ * platform may count it at any time in between.
  */
 class RateLimit {
   perMinute: number;
@@ -75,13 +75,13 @@ class RateLimit {
     this.#clock = clock;
   }
 
-  /** Returns how many requests may be sent now; negative after the limit was lowered. */
+  /** Returns the number of requests that may be sent now; negative after the limit was lowered. */
   free(): number {
     this.#forget();
     return this.perMinute - this.#inFlight - this.#ended.length;
   }
 
-  /** Returns in how many ms so many requests may be sent; a lower bound while some are in flight. */
+  /** Returns the wait in ms until `count` requests may be sent; a lower bound while requests are in flight. */
   freeInMs(count: number): number {
     const missing = count - this.free();
     if (missing <= 0) return 0;
@@ -100,31 +100,31 @@ class RateLimit {
 
   #forget(): void {
     const now = this.#clock.now();
-    // After the clock is set back, a request counts for one more minute at most.
+    // After the clock is set back, a request counts for at most one more minute.
     for (let i = this.#ended.length - 1; (this.#ended[i] ?? 0) > now; i--) this.#ended[i] = now;
     const counting = this.#ended.findIndex((at) => now - at < WINDOW_MS);
     this.#ended.splice(0, counting === -1 ? this.#ended.length : counting);
   }
 }
 
-/** A request that waits for its permit. */
+/** Request that waits for its permit. */
 interface Waiter {
   readonly kind: RequestKind;
-  /** When it began to wait. */
+  /** Start of the wait. */
   readonly since: number;
   readonly grant: (permit: Permit) => void;
 }
 
 /**
- * Shares the requests of a minute among handlers, audit and polling. Polling gives way first: it leaves a quarter to
- * the others. While handlers are put off, the audit leaves that quarter too. Their reads leave one permit for the write that
- * follows, because otherwise all could read and none write.
+ * Shares the requests of a minute among handlers, the audit and polling. Polling yields first, and leaves a quarter of
+ * the budget to the others. While handlers' requests are postponed, the audit leaves that quarter as well. A handler's
+ * read leaves one permit for the write that follows, because otherwise all handlers could read and none could write.
  */
 export class RequestLimiter {
   readonly #options: LimiterOptions;
   readonly #limit: RateLimit;
   readonly #retries: RetryScheduler;
-  /** Waiting requests: the most important first, equals in the order of their arrival. */
+  /** Waiting requests by importance, then by arrival. */
   readonly #queue: Waiter[] = [];
   #cancelWake: () => void = () => undefined;
   #reportedAt = Number.NEGATIVE_INFINITY;
@@ -140,7 +140,10 @@ export class RequestLimiter {
     return { perMinute, left: Math.max(0, this.#limit.free()), waiting: this.#queue.length };
   }
 
-  /** Divides the budget among so many instances, of which this is one. Shares of the minimum may exceed it together. */
+  /**
+   * Divides the budget by the number of instances. If the share is below the minimum, the instances together may exceed
+   * the budget.
+   */
   divideBy(instances: number): void {
     const { perMinute } = this.#options;
     const share = Math.max(MIN_PER_MINUTE, Math.floor(perMinute / instances));
@@ -149,8 +152,8 @@ export class RequestLimiter {
   }
 
   /**
-   * Waits for the permit of a request, which must be sent at once then. The audit and the polling wait as long as it takes. A
-   * handler's request waits 5 s at most, and not at all if no permit can be free by then.
+   * Waits for a permit. The caller must then send its request at once. The audit and polling wait without a time limit.
+   * A handler's request waits at most 5 s, and fails at once if no permit can be free by then.
    *
    * @throws {NetworkError} API_BUDGET_SPENT
    * @throws the reason of the signal, once it aborts
@@ -172,13 +175,13 @@ export class RequestLimiter {
     };
     const abort = () => leave(() => signal?.reason);
     const giveUp = () => {
-      // A permit may come free at this very moment.
+      // A permit may become free at this very moment.
       this.#serve();
       leave(() => this.#spent(kind));
     };
     this.#add(waiter);
     this.#serve();
-    // Granted at once.
+    // The permit was granted at once.
     if (!this.#queue.includes(waiter)) return promise;
     const cancel = isHandlers ? clock.timer(HANDLER_WAIT_MS, giveUp) : () => undefined;
     signal?.addEventListener("abort", abort, { once: true });
@@ -190,7 +193,7 @@ export class RequestLimiter {
     }
   }
 
-  /** Grants permits to waiting requests, and schedules the next look. */
+  /** Grants permits to waiting requests, and schedules the next call. */
   #serve(): void {
     this.#cancelWake();
     this.#cancelWake = () => undefined;
@@ -210,7 +213,7 @@ export class RequestLimiter {
     const free = this.#limit.free();
     const starved = this.#queue.find((waiter) => this.#starvesInMs(waiter) <= 0);
     if (starved !== undefined) return free > 0 ? starved : undefined;
-    // Less important requests leave at least as many permits.
+    // Checking the first request is enough, because less important requests need at least as many free permits.
     return free > this.#reserveFor(first.kind) ? first : undefined;
   }
 
@@ -230,7 +233,7 @@ export class RequestLimiter {
     return Math.min(freeMs, Math.max(this.#limit.freeInMs(1), starvedMs), calmMs);
   }
 
-  /** Returns how many permits this kind leaves to more important requests. */
+  /** Returns the number of permits that this kind leaves to more important requests. */
   #reserveFor(kind: RequestKind): number {
     const reserve = reserveOf(this.#limit.perMinute);
     const isTight = this.#retries.outstandingMs > 0;
@@ -239,13 +242,16 @@ export class RequestLimiter {
     return kind === "read" && isTight ? Math.min(1, reserve) : 0;
   }
 
-  /** Returns in how many ms, at the soonest, there is a permit for one more request of this kind. */
+  /** Returns the minimum wait in ms until one more request of this kind has a permit. */
   #soonestMs(kind: RequestKind): number {
     const ahead = this.#queue.filter((waiter) => rankOf(waiter.kind) <= rankOf(kind)).length;
     return this.#limit.freeInMs(ahead + this.#reserveFor(kind) + 1);
   }
 
-  /** Returns in how many ms a request of the log goes before all others. Handlers' requests come back instead. */
+  /**
+   * Returns the wait in ms until a request of the log precedes all others. Never for handlers' requests, because they
+   * are postponed instead.
+   */
   #starvesInMs({ kind, since }: Waiter): number {
     if (kind === "write" || kind === "read") return Number.POSITIVE_INFINITY;
     return since + STARVED_MS - this.#options.clock.now();
@@ -284,8 +290,8 @@ export class RequestLimiter {
 }
 
 /**
- * Schedules when requests without a permit come back: one after the other, as fast as permits come free. If all came
- * back for the first free permit, all but one would come in vain, again and again.
+ * Schedules the retries of requests without a permit, one after the other, at the rate of free permits. If all requests
+ * retried for the first free permit, all except one would fail again.
  */
 class RetryScheduler {
   readonly #options: Pick<LimiterOptions, "clock" | "random">;
@@ -297,17 +303,17 @@ class RetryScheduler {
     this.#limit = limit;
   }
 
-  /** For how many ms some of the requests may still be on their way back; 0 without any. */
+  /** Remaining time in ms in which postponed requests may retry; 0 if there are none. */
   get outstandingMs(): number {
     return Math.max(0, this.#lastInMs() + RETRY_SLACK_MS);
   }
 
-  /** Returns in how many ms the next request comes back: `soonestMs` at least, 15 minutes at most. */
+  /** Returns the wait in ms before the next request retries: at least `soonestMs`, at most 15 minutes. */
   next(soonestMs: number): number {
     const { clock, random } = this.#options;
     const intervalMs = WINDOW_MS / this.#limit.perMinute;
     const inMs = Math.max(soonestMs, Math.ceil(this.#lastInMs() + intervalMs));
-    // Requests beyond that come back spread over some minutes, and are scheduled anew.
+    // Requests beyond the limit retry at random within some minutes, and are then scheduled again.
     if (inMs > MAX_RETRY_MS) return Math.ceil(MAX_RETRY_MS * (0.5 + random() / 2));
     this.#lastAt = clock.now() + inMs;
     return inMs;
@@ -325,7 +331,7 @@ function rankOf(kind: RequestKind): number {
   return KINDS.indexOf(kind);
 }
 
-/** Returns how many of so many requests a minute polling leaves to the others. */
+/** Returns the number of permits per minute that polling leaves to other requests. */
 export function reserveOf(perMinute: number): number {
   return perMinute === 1 ? 0 : Math.ceil(perMinute / 4);
 }

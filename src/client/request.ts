@@ -5,7 +5,7 @@ import type { RequestKind } from "./request-limiter.ts";
 
 export type Method = "GET" | "POST";
 
-/** Why the event log is read: to look for what the webhook lost, or because the webhook is silent. */
+/** Reason for reading the event log. `audit`: look for events that the webhook lost. `poll`: the webhook is silent. */
 export type LogPurpose = "audit" | "poll";
 
 export interface RequestOptions {
@@ -17,33 +17,36 @@ export interface RequestOptions {
   /** Sent as multipart/form-data. */
   readonly form?: FormData | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Set for a read of the event log on the bot's own behalf. All other requests count as a handler's. */
+  /** Set if the bot itself reads the event log. All other requests count as a handler's. */
   readonly purpose?: LogPurpose | undefined;
 }
 
-/** Everything about a request that does not change from one try to the next. */
+/** Parts of a request that stay the same in all its tries. */
 export interface ApiRequest {
   readonly method: Method;
   /** Path below `/api/v1`, with the id as `{id}`. */
   readonly template: string;
-  /** Below `/api/v1`. */
+  /** Path below `/api/v1`, with the id filled in. */
   readonly path: string;
   /** Method and path, for errors. */
   readonly name: string;
-  /** Method and template. Circuits, metrics and spans use it, so their number stays bounded and no id is in it. */
+  /**
+   * Method and template. Keys circuits, metrics and spans, because it contains no id and the number of values is
+   * bounded.
+   */
   readonly operation: string;
   readonly url: string;
   readonly kind: RequestKind;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | FormData | null;
-  /** Texts that the platform's errors may quote, and ours must not. */
+  /** Texts that the platform's errors may quote, and errors of the client must not. */
   readonly secrets: readonly string[];
 }
 
 interface Access {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Id of the event for which a handler calls; for a platform on this machine alone. */
+  /** Id of the event whose handler sends the request. Set only for a platform on this machine. */
   readonly event: string | undefined;
 }
 
@@ -64,7 +67,7 @@ export function buildRequest(
     accept: "application/json",
     authorization: `Bearer ${apiKey}`,
     ...(event === undefined ? {} : { [EVENT_HEADER]: event }),
-    // `fetch` chooses the boundary of a form, and writes the header with it.
+    // For a form, `fetch` chooses the boundary and sets the header itself.
     ...(json === undefined ? {} : { "content-type": "application/json" }),
   };
   return {
@@ -82,7 +85,7 @@ export function buildRequest(
 }
 
 /**
- * Puts an id into the template of a path.
+ * Replaces the `{id}` in the template of a path.
  *
  * @throws {ServiceBotError} INVALID_ID
  */
@@ -99,8 +102,8 @@ function urlOf(address: string, query: NonNullable<RequestOptions["query"]>): st
 }
 
 /**
- * Encodes an id as a part of a path. A lone surrogate cannot be written in a path. A dot or two would mean "here" and "up",
- * and call another address.
+ * Encodes an id as a segment of a path. A path cannot contain a lone surrogate. The segments `.` and `..` would change
+ * the address.
  *
  * @throws {ServiceBotError} INVALID_ID
  */
@@ -122,7 +125,10 @@ function textsOf(body: unknown): string[] {
     .filter(({ length }) => length < MAX_QUOTE);
 }
 
-/** Search texts are written by people. Platforms quote them as they are, or quote their own address. */
+/**
+ * Returns the search text in its possible spellings, because it is private. Platforms may quote it literally, or
+ * encoded in the address.
+ */
 function searchTextsOf({ q }: NonNullable<RequestOptions["query"]>): string[] {
   if (typeof q !== "string") return [];
   return [q, encodeURIComponent(q), String(new URLSearchParams({ q })).slice("q=".length)];

@@ -4,11 +4,11 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 
 /**
- * Resets the connection of a request that is given up. After an ordinary close, the system keeps what was sent and not
- * acknowledged, and delivers it once a cut network is back.
+ * Resets the connection of an aborted request. After an ordinary close, the system keeps unacknowledged data, and
+ * delivers it once a broken network is back.
  */
 
-/** The connection of one call of `fetch`. `undefined` while nothing is sent. */
+/** Connection of one call of `fetch`; `undefined` until the request is sent. */
 interface Carrier {
   socket: Socket | undefined;
 }
@@ -16,7 +16,7 @@ interface Carrier {
 const carriers = new AsyncLocalStorage<Carrier>();
 const carrierOf = new WeakMap<object, Carrier>();
 
-// `fetch` hides its connections. Node publishes them on these channels.
+// `fetch` hides its connections, but Node publishes them on these channels.
 subscribe("undici:request:create", (message) => {
   const { request } = message as { readonly request: object };
   const carrier = carriers.getStore();
@@ -29,8 +29,8 @@ subscribe("undici:client:sendHeaders", (message) => {
 });
 
 /**
- * Calls `fetch`, and resets the connection if the signal aborts before an answer comes. The system then discards what
- * has not arrived. Has no effect on a request that does not go through the `fetch` of the process.
+ * Calls `fetch`, and resets the connection if the signal aborts before an answer. The system then discards undelivered
+ * data. Has no effect on a request that bypasses the global `fetch`.
  *
  * @param send passes the signal to `fetch`
  */
@@ -39,7 +39,7 @@ export async function resetOnAbort<T>(signal: AbortSignal, send: () => Promise<T
   const abort = () => {
     if (carrier.socket !== undefined) reset(carrier.socket);
   };
-  // Precedes the listener of `fetch`, which closes the connection in the ordinary way.
+  // Runs before the listener of `fetch`, which closes the connection in the ordinary way.
   signal.addEventListener("abort", abort);
   try {
     return await carriers.run(carrier, send);
@@ -53,18 +53,18 @@ function reset(socket: Socket): void {
     closeByReset(socket);
     socket.destroy();
   } else if (socket.remoteFamily !== undefined) {
-    // A pipe has no family, and cannot be reset.
+    // A pipe has no family and no reset.
     socket.resetAndDestroy();
   }
 }
 
-/** The connection below TLS, for which Node has no public name. */
+/** Connection below TLS. Node has no public API for it. */
 interface TcpHandle {
   reset?(done: () => void): number;
   close(done: () => void): void;
 }
 
-/** Lets the close of a connection with TLS be a reset. */
+/** Makes the close of a TLS connection send a reset. */
 function closeByReset(socket: TLSSocket): void {
   const { _handle: handle } = socket as { _handle?: { readonly _parent?: TcpHandle } | null };
   const tcp = handle?._parent;

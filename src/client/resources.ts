@@ -2,30 +2,30 @@ import * as z from "../core/zod.ts";
 import { ServiceBotError } from "../errors.ts";
 
 /**
- * Shapes of section 2 of the platform document, each with the schema of its answers. Objects may carry fields beyond those
- * declared, because the platform adds fields without changing its version (section 9).
+ * Types of section 2 of the platform document, each with the schema of its answers. Objects may have more fields than
+ * declared, because the platform adds fields without a new version (section 9).
  */
 
-/** An id: a text for handlers, even if the platform sends a number. */
+/** Id as text, even if the platform sends a number. */
 const id: z.ZodType<string> = z.preprocess(
   (value) => (typeof value === "number" ? String(value) : value),
   z.string(),
 );
 const text = z.string();
-/** A documented text that handlers can do without: empty if the platform sends null or nothing. */
+/** Documented text that handlers can do without. Empty if the platform sends null or nothing. */
 const words: z.ZodType<string> = z.preprocess((value) => value ?? "", z.string());
 const orUndefined = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
   z.preprocess((value) => value ?? undefined, schema.optional());
-/** A field that is not documented: left out if its type is unexpected, so that it breaks no bot. */
+/** Undocumented field. Omitted if its type is unexpected, so that the field cannot break a bot. */
 const perhaps = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
   orUndefined(schema).catch(undefined);
 const perhapsId = perhaps(id);
 
-/** An image of a direct message; posts and comments have `thumbUrl` as well. */
+/** Image of a direct message, post or comment. Images of posts and comments have `thumbUrl` as well. */
 export interface Image {
   /** Address of the image. */
   readonly url: string;
-  /** A small preview; null or absent if there is none. */
+  /** Address of a small preview; null or absent if there is none. */
   readonly thumbUrl?: string | null | undefined;
   /** Pixels; absent if the platform does not send it. */
   readonly width?: number | undefined;
@@ -46,15 +46,15 @@ export interface Message {
   readonly id: string;
   /** Empty if the platform does not send it. */
   readonly conversationId: string;
-  /** True when the message belongs to the calling bot. */
+  /** True if the calling bot sent the message. */
   readonly fromBot: boolean;
   /** Without an @; empty if the platform does not send it. */
   readonly authorUsername: string;
-  /** Empty for a deleted message and for one of images alone. */
+  /** Empty for a deleted message, and for images without text. */
   readonly text: string;
   /** ISO 8601, UTC; empty if the platform does not send it. */
   readonly createdAt: string;
-  /** The message that this one answers; null if it answers none. */
+  /** Id of the message that this message answers; null if it answers none. */
   readonly replyToId: string | null;
   readonly images: readonly Image[];
 }
@@ -84,7 +84,7 @@ export interface Post {
   readonly [field: string]: unknown;
 }
 
-/** A comment: it has the fields of a post. */
+/** A comment, with the fields of a post. */
 export interface Comment extends Post {}
 
 export const post: z.ZodType<Post> = z.looseObject({
@@ -96,7 +96,7 @@ export const post: z.ZodType<Post> = z.looseObject({
   author: perhaps(z.looseObject({ username: text })),
 });
 
-/** Answer to a direct message that was sent. */
+/** Answer to a new direct message. */
 export interface SentMessage {
   readonly id: string;
   readonly conversationId: string;
@@ -110,30 +110,30 @@ export const sentMessage: z.ZodType<SentMessage> = z.looseObject({
   createdAt: words,
 });
 
-/** Answer to a new post. It is not documented, so no field is certain. */
+/** Answer to a new post. Undocumented, so any field may be missing. */
 export interface SentPost {
   readonly id?: string | undefined;
   readonly [field: string]: unknown;
 }
 
-/** Answer to a new comment. It is not documented either. */
+/** Answer to a new comment. Undocumented, so any field may be missing. */
 export interface SentComment extends SentPost {}
 
-/** A reply that was sent: a message or a comment. */
+/** Answer to a reply: to a direct message or a comment. */
 export type Sent = SentMessage | SentComment;
 
-/** Any answer is valid, because section 4 shows none. */
+/** Accepts any answer, because section 4 shows none. */
 export const sentPost: z.ZodType<SentPost> = z
   .looseObject({ id: perhapsId })
   .catch({ id: undefined });
 
-/** An uploaded image. The platform deletes it after an hour unless it was attached (section 3). */
+/** An uploaded image. The platform deletes it after an hour unless it is attached (section 3). */
 export interface Upload {
-  /** Goes into `imageKeys`, once. */
+  /** Key for `imageKeys`, valid for one use. */
   readonly key: string;
   /** Empty if the platform does not send it. */
   readonly url: string;
-  /** A small preview; null or absent if there is none. */
+  /** Address of a small preview; null or absent if there is none. */
   readonly thumbUrl?: string | null | undefined;
   /** Pixels; absent if the platform does not send it. */
   readonly width?: number | undefined;
@@ -213,11 +213,11 @@ export const conversation: z.ZodType<Conversation> = z.looseObject({
 
 /** One page of the event log, oldest first. */
 export interface EventPage {
-  /** Unchecked: `readBatch` and `parseEvent` check them. */
+  /** Unchecked events, for `readBatch` and `parseEvent`. */
   readonly events: readonly unknown[];
-  /** The `since` of the next page. */
+  /** Value of `since` for the next page. */
   readonly cursor: string;
-  /** The platform's clock when it answered, in ms since 1970; absent without a `Date` header. */
+  /** The platform's time of the answer, in ms since 1970; `undefined` without a `Date` header. */
   readonly date: number | undefined;
 }
 
@@ -226,22 +226,25 @@ export const eventPage: z.ZodType<Omit<EventPage, "date">> = z.looseObject({
   cursor: id,
 });
 
-/** One page of a listing, newest first. `nextCursor` is null on the last page. */
+/** One page of a listing. `nextCursor` is null on the last page. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** The `cursor` of the next page; null on the last one. */
+  /** Value of `cursor` for the next page; null on the last page. */
   readonly nextCursor: string | null;
 }
 
-/** A missing or empty cursor counts as the last page. Sent back empty, it would request the first page again. */
+/** An empty or missing cursor means the last page. An empty cursor in a request would return the first page again. */
 const cursor = z.preprocess((value) => (value === "" ? null : value), id.nullable().default(null));
 
-/** A page as the document shows it for conversations and messages. */
+/** Schema of a page as the document shows it for conversations and messages. */
 export function documentedPageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   return z.looseObject({ items: z.array(item), nextCursor: cursor });
 }
 
-/** A page of a listing under "Other read endpoints". The document does not show it; a bare array is a single page. */
+/**
+ * Schema of a page of "Other read endpoints". The document does not show such pages. A bare array counts as a single
+ * page.
+ */
 export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   return z.preprocess(
     (body) => (Array.isArray(body) ? { items: body } : body),
@@ -251,19 +254,19 @@ export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Ends the call, which then rejects with the reason of the signal. */
+  /** Aborts the call, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Selects a page of a listing. */
+/** Options of a listing. */
 export interface PageOptions extends CallOptions {
-  /** 1 to 50. The platform's default is not documented. */
+  /** Items per page, 1 to 50. The platform's default is not documented. */
   readonly limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
-/** A search. Fields besides `text` are sent as they are, because the parameters are not documented. */
+/** A search. Fields besides `text` are sent unchanged, because the parameters are not documented. */
 export interface SearchQuery {
   /** Text to search for. */
   readonly text: string;
@@ -274,16 +277,19 @@ export interface SearchQuery {
 type ImageBytes = ArrayBufferView | ArrayBuffer | Blob;
 
 /**
- * An image: its bytes, its path, its address, or the key of one that is uploaded already.
+ * An image: its bytes, its path, its address, or the key of an uploaded image.
  *
- * A string is read by these rules, in this order:
- * 1. `https://…` is an address from which the platform fetches the image; other schemes are refused.
- * 2. `file://…`, and a string that has a `/` or a `\` in it, begins with `~`, or ends like the name of a file with
- *    a picture (`.png`, `.jpg`, …) is a path.
+ * The client reads a string by these rules, in this order:
+ *
+ * 1. `https://…` is an address from which the platform fetches the image. Other schemes are refused.
+ *
+ * 2. A string is a path if it begins with `file://` or `~`, contains `/` or `\`, or ends like the name of an image file
+ * (`.png`, `.jpg`, …).
+ *
  * 3. Every other string is a key.
  *
- * `{ url }`, `{ path }` and `{ key }` need no rules. Never pass on a string that a user wrote, because it could name a file
- * of yours.
+ * `{ url }`, `{ path }` and `{ key }` bypass these rules. Never pass a string from a user, because it could name a file
+ * on your machine.
  */
 export type ImageInput =
   | string
@@ -295,26 +301,26 @@ export type ImageInput =
 
 /** Text, images, or both. At least one is required (section 4, "Attaching images"). */
 export interface OutgoingMessage {
-  /** May be empty with images. */
+  /** May be empty if there are images. */
   readonly text?: string | undefined;
   /**
-   * Images: bytes, a path, an https address, or the key of an upload (docs/reference/images.md). With `imageKeys` at most 4. They are
-   * uploaded side by side.
+   * Images: bytes, a path, an https address, or the key of an upload (docs/reference/images.md). At most 4, including
+   * `imageKeys`. Uploaded in parallel.
    */
   readonly images?: readonly ImageInput[] | undefined;
-  /** The keys of uploads; they come before `images`. */
+  /** Keys of uploads. They precede `images`. */
   readonly imageKeys?: readonly string[] | undefined;
 }
 
-/** A longer list is not checked item by item. The platform sends 50 items at most (section 8). */
+/** Limit of the check item by item. The platform sends at most 50 items (section 8). */
 const MAX_ITEMS = 1_000;
 
-/** Maximum number of problems that an error names, and characters of each. */
+/** Maximum number of problems in an error, and of characters per problem. */
 const MAX_ISSUES = 5;
 const MAX_CHARACTERS = 200;
 
 /**
- * Checks an answer. A new field never breaks a bot; a missing one is named by its path.
+ * Checks an answer against its schema. New fields are valid; the error names a missing field by its path.
  *
  * @throws {ServiceBotError} API_INVALID_RESPONSE
  */

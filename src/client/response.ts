@@ -4,24 +4,24 @@ import { ServiceBotError } from "../errors.ts";
 import { type ApiError, apiErrorOf, platformCodes } from "./errors.ts";
 import type { ApiRequest } from "./request.ts";
 
-/** In bytes. Longer than any answer of the platform: fifty items of a page with their texts. */
+/** In bytes. More than any answer of the platform, because a page has at most 50 items. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** In bytes. An error's body that is cut off cannot be parsed, and its code would be lost. */
+/** In bytes. A truncated error body cannot be parsed, and its code would be lost. */
 const MAX_ERROR_BYTES = 2 * 1024 * 1024;
 
-/** In ms. A longer `Retry-After` is taken for a slip, which must not stop a lane for years. */
+/** In ms. A longer `Retry-After` is probably a mistake, and must not stop a lane for years. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** In characters. Longer messages of the platform are cut off. */
+/** In characters. Longer messages of the platform are truncated. */
 const MAX_MESSAGE = 2_000;
 
 /**
- * Reads the body of an answer; undefined if it is empty. Some platforms and proxies send a failure with 2xx. Its body must
- * say nothing else, because the answers to some writes are not documented.
+ * Reads the body of an answer; `undefined` if it is empty. Some platforms and proxies send a failure with 2xx. Such a
+ * body counts as a failure only if it has no other fields, because the answers to some writes are not documented.
  *
- * @param now the platform's clock when it answered, in ms since 1970
- * @throws {ApiError} for an answer that is not 2xx, or is a failure by its body
+ * @param now the platform's time of the answer, in ms since 1970
+ * @throws {ApiError} if the status is not 2xx, or the body is a failure
  * @throws {ServiceBotError} API_INVALID_RESPONSE
  */
 export async function readAnswer(
@@ -34,7 +34,7 @@ export async function readAnswer(
     if (!isFailureAlone(body)) return body;
     throw toError(body, response, request, now);
   }
-  // An unreadable body is no reason to lose the status.
+  // The status is still useful if the body is unreadable.
   const { text } = await readText(response, MAX_ERROR_BYTES).catch(() => ({ text: "" }));
   throw toError(parseOrText(text), response, request, now);
 }
@@ -50,7 +50,7 @@ async function readJson(response: Response, request: string): Promise<unknown> {
     try {
       return parseJson(text);
     } catch {
-      // The parser's message quotes the answer.
+      // The parser's message quotes the answer, so it is dropped.
     }
   }
   const what = /^\s*</.test(text)
@@ -72,7 +72,7 @@ function toError(body: unknown, response: Response, request: ApiRequest, now: nu
     `${request.name}: the platform answered ${response.status}${details}.${remedyFor(response, code)}${id}`,
     {
       status: response.status,
-      // A code with something redacted is no code.
+      // A code with redacted text is not a code.
       platformCode: code === undefined || !isCode(scrub(code)) ? undefined : code,
       retryAfterMs: retryAfterMs(response, now),
       hasErrorBody: typeof body === "object" && said !== "",
@@ -87,9 +87,9 @@ interface ErrorBody {
 }
 
 /**
- * Reads an error body. Its shape is not shown (section 7 of the platform document), so the code is looked for
- * where APIs keep it: `{error: {code, message}}`, `{error: "CODE", message}`, `{error: "words"}`, `{code, message}`,
- * `{errors: [{code, message}]}`, and text.
+ * Reads an error body. Section 7 of the platform document does not show its shape, so this function tries the usual
+ * ones: `{error: {code, message}}`, `{error: "CODE", message}`, `{error: "words"}`, `{code, message}`, `{errors:
+ * [{code, message}]}`, and text.
  */
 function readErrorBody(body: unknown): ErrorBody {
   if (typeof body === "string") return readErrorText(body.trim());
@@ -104,7 +104,7 @@ function readErrorBody(body: unknown): ErrorBody {
   };
 }
 
-/** Reads an error as text: a code, or a sentence that may begin with one. A web page has neither. */
+/** Reads an error as text: a code, or a sentence that may begin with a code. A web page has neither. */
 function readErrorText(body: string): ErrorBody {
   if (body.startsWith("<")) return { code: undefined, message: undefined };
   const word = /^[A-Z][A-Z_]+(?=$|[\s:])/.exec(body)?.[0];
@@ -118,7 +118,7 @@ const failureFields: ReadonlySet<string> = new Set([
   ...["requestId", "request_id"],
 ]);
 
-/** Returns whether a body says that it is a failure, and nothing else. */
+/** Returns whether a body is a failure and has no other fields. */
 function isFailureAlone(body: unknown): boolean {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return false;
   for (const name in body) if (!failureFields.has(name)) return false;
@@ -132,7 +132,7 @@ function isFailureAlone(body: unknown): boolean {
   );
 }
 
-/** Headers for the id of a request; which one this platform sends is not shown. */
+/** Common headers for a request id. The document does not show which one the platform sends. */
 const requestIdHeaders = ["x-request-id", "request-id", "x-correlation-id"] as const;
 
 function requestIdOf(
@@ -144,11 +144,11 @@ function requestIdOf(
   const { requestId, request_id } = fieldsOf(body);
   const found = [...inHeaders, requestId, request_id].find((value) => textOf(value) !== undefined);
   const id = scrub(String(found ?? ""));
-  // The id goes into logs, so it must be one word, without anything redacted.
+  // The id goes into logs, so it must be one word without redacted text.
   return /^[\w.:/+=~-]{1,200}$/.test(id) ? id : undefined;
 }
 
-/** Remedies for codes of section 7 whose name does not give one. */
+/** Remedies for codes of section 7 whose name does not suggest one. */
 const remedies: Readonly<Partial<Record<string, string>>> = {
   AGENT_SCOPE_MISSING: "Check the scopes of the token in the developer portal.",
   INVALID_IMAGE_KEY: "A key is valid for one use, one hour and one app. Upload the image again.",
@@ -170,24 +170,24 @@ function remedyFor({ status }: Response, code = ""): string {
   return "";
 }
 
-/** Reads `Retry-After`, in ms: whole seconds, or a date on the platform's clock. */
+/** Reads `Retry-After`, in ms. The header has whole seconds, or a date on the platform's clock. */
 function retryAfterMs(response: Response, now: number): number | undefined {
   const value = response.headers.get("retry-after");
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS);
-  // Dates begin with the day of the week; without that, "1.5" would be the fifth of January.
+  // Dates begin with the day of the week. Without this check, "1.5" would parse as the fifth of January.
   const date = /^[A-Z][a-z]{2,8}[, ]/.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(date)) return undefined;
   return Math.min(Math.max(0, date - now), MAX_RETRY_AFTER_MS);
 }
 
-/** A content type that is missing or `text/plain` says nothing; then the text decides. */
+/** Returns true if the type is JSON, or is missing or `text/plain`, in which case the text decides. */
 function mayBeJson(contentType: string | null): boolean {
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return type === "" || type === "text/plain" || /^\w+\/([\w.-]+\+)?json$/.test(type);
 }
 
-/** Reads a body up to so many bytes. A longer one is given up together with its connection. */
+/** Reads a body of up to `maxBytes` bytes. Cancels a longer one together with its connection. */
 async function readText(
   response: Response,
   maxBytes: number,
@@ -203,7 +203,7 @@ async function readText(
   return { text: decode(chunks), isWhole: true };
 }
 
-/** Drops a byte order mark, as `Response.text()` does. */
+/** Decodes without a byte order mark, as `Response.text()` does. */
 function decode(chunks: readonly Uint8Array[]): string {
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
@@ -216,7 +216,7 @@ function parseOrText(body: string): unknown {
   }
 }
 
-/** A code is a word; a sentence in its place is a message. */
+/** Returns true for a single word. A sentence is a message, not a code. */
 function isCode(value: string): boolean {
   return /^[A-Za-z][\w.:-]{0,63}$/.test(value);
 }

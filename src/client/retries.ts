@@ -2,14 +2,16 @@ import { type BackoffOptions, backoff, type Random } from "../core/clock.ts";
 import { ApiError, NetworkError } from "./errors.ts";
 import type { Method } from "./request.ts";
 
-/** In ms. Waits between two tries of one call, which has a deadline and a caller that waits. */
+/** In ms. Waits between tries of one call. They are short, because a call has a deadline and a waiting caller. */
 const WAITS: BackoffOptions = { baseMs: 300, maxMs: 5_000, factor: 3 };
 
-/** Codes of section 7 that a moment does not mend: quotas last for the day, and people set up storage. */
+/**
+ * Codes of section 7 that a short wait does not resolve. Quotas last for the day, and a person must configure storage.
+ */
 const lasting: ReadonlySet<string> = new Set(["QUOTA_EXCEEDED", "NOT_CONFIGURED"]);
 
 /**
- * Returns after how many ms a request may be repeated, at least as long as the platform asks for. `undefined` if it must not
+ * Returns the wait before a retry in ms, at least as long as the platform requests; `undefined` if the request must not
  * be repeated.
  *
  * @param number tries so far, from 1 up
@@ -26,8 +28,8 @@ export function retryInMs(
 }
 
 /**
- * Returns whether a request may be repeated. Reads always may. Writes may only if it is certain that nothing
- * has happened: the connection was never made, or the answer says so (429, and a 503 of the platform's own).
+ * Returns whether a request may be repeated. Reads always may. Writes may only if they certainly had no effect: no
+ * connection was made, or the answer guarantees it (429, or a 503 from the platform itself).
  */
 function mayRepeat(method: Method, error: unknown): boolean {
   if (error instanceof NetworkError) {

@@ -3,7 +3,7 @@ import * as z from "../core/zod.ts";
 import { ApiError } from "./errors.ts";
 import { type Fetch, Http } from "./http.ts";
 
-/** Marks requests as a check-up, which the local platform shows apart from requests of a bot. */
+/** Marks requests as a check by the doctor, which the local platform shows separately. */
 function markAsDoctor(send: Fetch): Fetch {
   return (url, init) => {
     const headers = new Headers(init.headers);
@@ -12,35 +12,36 @@ function markAsDoctor(send: Fetch): Fetch {
   };
 }
 
-/** `fetch` of the process, marked as a check-up. */
+/** Global `fetch`, with requests marked as a check by the doctor. */
 export const asDoctor: Fetch = (url, init) => markAsDoctor(fetch)(url, init);
 
-/** Result of a probe: `unknown` if the platform cannot answer now, `refused` if it refuses the token. */
+/** Result of a probe. `unknown`: the platform cannot answer now. `refused`: it refuses the token. */
 export type ScopeAnswer = "yes" | "no" | "unknown" | "refused";
 
 /** Id that no post has. */
 const NO_POST = "service-bot-doctor";
 
-/** In ms. A platform that takes longer counts as unable to answer. */
+/** In ms. A slower platform counts as unable to answer. */
 const TIMEOUT_MS = 5_000;
 
 export interface Probed {
   /** Address of the platform, without `/api/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Once aborted, scopes that are not known yet are `unknown`. */
+  /** Once aborted, all remaining scopes are `unknown`. */
   readonly signal?: AbortSignal | undefined;
-  /** Sends the requests. Default: `fetch` of the process. */
+  /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
 }
 
 /**
- * Finds out which scopes a token has, by requests that change nothing: reads of one item, and empty writes. An empty write is
- * refused in any case, and the code says whether the scope is the reason (section 5, rules 2 to 4). It never rejects.
+ * Finds the scopes of a token with requests that change nothing: reads of one item, and empty writes. The platform
+ * always refuses an empty write, and the code shows whether the scope is the reason (section 5, rules 2 to 4). Never
+ * rejects.
  */
 export async function probeScopes(probed: Probed): Promise<Readonly<Record<Scope, ScopeAnswer>>> {
   const read = await probeScope(probed, "read");
-  // An unknown token is probed once.
+  // One probe is enough for an unknown token.
   const others = (scope: Scope) =>
     read === "refused" ? Promise.resolve(read) : probeScope(probed, scope);
   const [posts, comments, dm] = await Promise.all([
@@ -51,7 +52,7 @@ export async function probeScopes(probed: Probed): Promise<Readonly<Record<Scope
   return { read, "posts:write": posts, "comments:write": comments, dm };
 }
 
-/** The same of one scope, by one request. */
+/** Probes one scope with one request. Never rejects. */
 export async function probeScope(probed: Probed, scope: Scope): Promise<ScopeAnswer> {
   const { baseUrl, apiKey, signal, fetch = globalThis.fetch } = probed;
   const options = { retries: 0, timeoutMs: TIMEOUT_MS, fetch: markAsDoctor(fetch) };
@@ -82,14 +83,14 @@ function answerIn(error: ApiError): ScopeAnswer {
   const { status, code } = error;
   if (status === 401) return "refused";
   if (isScopeMissing(error)) return "no";
-  // Another 403, such as that of an app that is switched off, says nothing about the token; a quota does.
+  // Any other 403, such as for a disabled app, does not reveal the token's scopes. A quota does.
   if (status === 403) return "unknown";
   return (status < 500 && status !== 429) || code === "QUOTA_EXCEEDED" ? "yes" : "unknown";
 }
 
 /**
- * Returns whether a refusal says that the token lacks a scope. The code of a 403 of the reading endpoints is not shown, so a 403
- * without a code, or with one that names access, counts.
+ * Returns whether a refusal means that the token lacks a scope. Section 7 shows no code for a 403 of the reading
+ * endpoints. A 403 counts if it has no code, or a code that names access.
  */
 export function isScopeMissing({ status, code, platformCode = "FORBIDDEN" }: ApiError): boolean {
   if (code === "AGENT_SCOPE_MISSING") return true;

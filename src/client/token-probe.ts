@@ -2,14 +2,14 @@ import type { Clock } from "../core/clock.ts";
 import { ApiError, apiErrorOf, isUnexplained } from "./errors.ts";
 
 /**
- * Operation that distinguishes a refused app from a refused request. It concerns the bot's own conversations alone. A missing
- * scope has a code of its own there (section 5 of the platform document, rule 4), so any other 403 concerns the app.
+ * Operation that distinguishes a refused app from a refused request. It reads only the bot's own conversations. A
+ * missing scope has its own code there (section 5 of the platform document, rule 4), so any other 403 concerns the app.
  */
 const PROBE = "GET /dm/conversations";
 
 /**
- * Validity of the last accepted probe, in ms. One probe serves a burst of refused requests, and few events burn an attempt
- * after an app is switched off.
+ * Validity of the last accepted probe, in ms. Long enough for one probe to serve a burst of refused requests. Short
+ * enough that few events use up an attempt after an app is switched off.
  */
 const ACCEPTED_FOR_MS = 5_000;
 
@@ -18,20 +18,20 @@ export function withTokenRefused(error: ApiError, operation: string): ApiError {
   return operation === PROBE && isUnexplained(error) ? refused(error) : error;
 }
 
-/** Finds out whether a 403 without a code of section 7 concerns one request or the whole app. */
+/** Determines whether a 403 without a code of section 7 concerns one request or the whole app. */
 export class TokenProbe {
   readonly #clock: Clock;
   readonly #readConversations: (signal: AbortSignal) => Promise<unknown>;
   #acceptedAt = Number.NEGATIVE_INFINITY;
   #asking: Promise<boolean> | undefined;
 
-  /** @param readConversations sends the probe: reads one conversation of the bot */
+  /** @param readConversations sends the probe, which reads one conversation of the bot */
   constructor(clock: Clock, readConversations: (signal: AbortSignal) => Promise<unknown>) {
     this.#clock = clock;
     this.#readConversations = readConversations;
   }
 
-  /** Returns the error itself, or the same as a refusal of the app. It never rejects. */
+  /** Returns the error itself, or a copy that refuses the app. Never rejects. */
   async explain(error: unknown, signal: AbortSignal): Promise<unknown> {
     if (!isUnexplained(error)) {
       if (error instanceof ApiError && error.refusesToken) {

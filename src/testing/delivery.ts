@@ -2,10 +2,10 @@ import type { OptionTable } from "../core/option-checks.ts";
 import type { EventType, PayloadByType } from "../events/types.ts";
 import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";
 
-/** The signing secret of a bot under test. */
+/** Signing secret of a bot under test. */
 export const SECRET = "whsec_for_tests_only";
 
-/** An event to deliver. Defaults: a new id, the present. The payload of a known type is checked by the compiler. */
+/** Event to deliver. Defaults: a new id and the current time. The compiler checks the payload of a known type. */
 export interface TestEvent<T extends string = string> {
   readonly id?: string;
   readonly type: T;
@@ -13,16 +13,16 @@ export interface TestEvent<T extends string = string> {
   readonly createdAt?: string;
 }
 
-/** The payload of a known type, to which the platform may have added fields (section 9), or any object. */
+/** Payload of a known type, possibly with fields that the platform has added (section 9), or any object. */
 type TestPayload<T extends string> = T extends EventType
   ? PayloadByType[T] | (PayloadByType[T] & Readonly<Record<string, unknown>>)
   : object;
 
-/** Ways to forge a delivery. */
+/** Options for a forged delivery. */
 export interface DeliverOptions {
-  /** Sign with this secret instead of the bot's own. */
+  /** Signs with this secret instead of the bot's own. */
   readonly secret?: string;
-  /** Sign with this time instead of the present, in seconds since 1970. */
+  /** Signs with this time instead of the current one, in seconds since 1970. */
   readonly timestamp?: number;
 }
 
@@ -30,7 +30,7 @@ export const DELIVER_OPTIONS: OptionTable<DeliverOptions> = { secret: true, time
 
 /** The bot's answer to a delivery. */
 export interface DeliveryAnswer {
-  /** The HTTP status. */
+  /** HTTP status. */
   readonly status: number;
   readonly body: unknown;
 }

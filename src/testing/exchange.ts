@@ -3,9 +3,9 @@ import { conversationOf } from "../events/lane.ts";
 import type { AnyEvent, EventOf, EventType, UnknownEvent } from "../events/types.ts";
 import type { SentByBot } from "./test-platform.ts";
 
-/** An event that a person has caused, and what the bot said to it. */
+/** An event that a person caused, and the bot's replies. */
 export interface Exchange<T extends string = string> {
-  /** The event as it was delivered: its excerpt may be cut. */
+  /** Event as it was delivered, so its excerpt may be cut. */
   readonly event: EventFor<T>;
   /** Texts of the bot in the conversation of the event, or below its post, in order. */
   readonly replies: readonly string[];
@@ -13,13 +13,13 @@ export interface Exchange<T extends string = string> {
 
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : UnknownEvent;
 
-/** Returns the texts that answer an event, out of what the bot has sent meanwhile. */
+/** Returns the texts among `sent` that answer the event. */
 export function repliesTo(event: AnyEvent, sent: readonly SentByBot[]): readonly string[] {
   const place = placeOf(event);
   return sent.filter((one) => placeOfSent(one) === place).map(({ text }) => text);
 }
 
-/** Describes a delivery that the bot has not taken. */
+/** Returns the error for a delivery that the bot refused. */
 export function notTaken(status: number, body: unknown): ServiceBotError {
   const { error }: { error?: { code?: string; message?: string } } = { ...Object(body) };
   const { code = "no code", message = "" } = { ...error };
@@ -29,7 +29,7 @@ export function notTaken(status: number, body: unknown): ServiceBotError {
   );
 }
 
-/** Names the place in which the bot answers an event. `undefined` if there is none. */
+/** Returns a key of the conversation or post in which the bot answers an event. */
 function placeOf(event: AnyEvent): string | undefined {
   const conversation = conversationOf(event);
   if (conversation !== undefined) return `dm ${conversation}`;

@@ -1,21 +1,21 @@
 import { type RunOutcome, subscribe } from "../observe/channels.ts";
 
-/** A run of a handler that failed. */
+/** A failed run of a handler. */
 export interface FailedRun {
   /** Id of the event. */
   readonly event: string;
   readonly type: string;
   /** Number of the run, from 1 up. */
   readonly attempt: number;
-  /** `retry` and `release`: it runs again later. `dead`: it was the last run. */
+  /** `retry` and `release`: a later run follows. `dead`: this was the last run. */
   readonly outcome: RunOutcome;
-  /** The error, as the handler threw it. */
+  /** Error that the handler threw. */
   readonly error: unknown;
 }
 
-/** The bot's side of {@link Failures}. */
+/** Part of a bot that {@link Failures} observes. */
 export interface ObservableBot {
-  /** Registers an observer of the errors of handlers. */
+  /** Registers an observer of handlers' errors. */
   onError(
     observer: (
       error: unknown,
@@ -24,12 +24,12 @@ export interface ObservableBot {
   ): unknown;
 }
 
-/** The failed runs of a bot. */
+/** Failed runs of a bot. */
 export class Failures {
   readonly all: FailedRun[] = [];
   /** Errors that handlers threw, until their outcome is stored. */
   readonly #thrown = new Map<string, unknown>();
-  /** For each work under way: the last error of each event that has failed meanwhile, and was not handled afterwards. */
+  /** One map per call of `during`: the last error of each event that failed and has not succeeded since. */
   readonly #watches = new Set<Map<string, unknown>>();
   readonly #unsubscribe: () => void;
 
@@ -42,7 +42,7 @@ export class Failures {
         if (outcome === "done") for (const unhandled of this.#watches) unhandled.delete(event);
         if (shown === undefined) return;
         const key = `${event} ${attempt}`;
-        // No observer sees an event that cannot be read, so its error is as the log has it.
+        // No observer gets the error of an event that cannot be read, so this is the error in the log.
         const error = this.#thrown.has(key)
           ? this.#thrown.get(key)
           : Object.assign(new Error(), shown);
@@ -54,9 +54,10 @@ export class Failures {
   }
 
   /**
-   * Does work.
+   * Runs `work`.
    *
-   * @throws the error of the event that failed meanwhile and was not handled afterwards; an AggregateError of several
+   * @throws the error of an event that failed meanwhile and did not succeed later; an AggregateError if there are
+   *   several
    */
   async during<T>(work: () => Promise<T>): Promise<T> {
     const unhandled = new Map<string, unknown>();

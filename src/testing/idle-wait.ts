@@ -1,9 +1,12 @@
 import { turn } from "./manual-clock.ts";
 
-/** In ms of real time. A handler that runs for longer is taken for one that waits for the clock, as for its timeout. */
+/** In ms of real time. A handler that runs longer probably waits for the clock, as for its timeout. */
 const BUSY_TIMEOUT_MS = 1_000;
 
-/** Waits until a bot is idle. A handler that waits for the clock is waited for once, because only the clock can end it. */
+/**
+ * Waits until a bot is idle. Gives up on a handler that waits for the clock, because only the clock can end its wait.
+ * Later calls return at once until the bot is idle.
+ */
 export class IdleWait {
   readonly #idle: () => Promise<void>;
   #pending: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-/** The public names of `service-bot/testing`: a bot under test, a clock that stands still, a platform in the process. */
+/** Public names of `service-bot/testing`: a bot under test, a manual clock, and a platform in the process. */
 
 export type { DeliverOptions, DeliveryAnswer, TestEvent } from "./delivery.ts";
 export type { Exchange } from "./exchange.ts";

@@ -6,22 +6,22 @@ interface Timer {
   readonly background: boolean;
 }
 
-/** A clock that stands still until it is advanced. */
+/** Clock that stands still until a test advances it. */
 export class ManualClock implements Clock {
   #now: number;
   #timers: Timer[] = [];
 
-  /** @param start milliseconds since 1970; by default the present */
+  /** @param start milliseconds since 1970. Default: the current time */
   constructor(start: number = Date.now()) {
     this.#now = start;
   }
 
-  /** Milliseconds since 1970; the same until it is advanced. */
+  /** Returns the time in milliseconds since 1970. Constant until the clock is advanced. */
   now(): number {
     return this.#now;
   }
 
-  /** Calls `fn` once the time has come, unless the returned function is called before. */
+  /** Calls `fn` after `ms` milliseconds, unless the returned function is called first. */
   timer(ms: number, fn: () => void, { background = false }: TimerOptions = {}): () => void {
     const timer: Timer = { at: this.#now + Math.max(0, ms), fn, background };
     this.#timers.push(timer);
@@ -30,20 +30,20 @@ export class ManualClock implements Clock {
     };
   }
 
-  /** Number of timers that wait. */
+  /** Number of pending timers. */
   get waiting(): number {
     return this.#timers.length;
   }
 
   /**
-   * Moves the time on by `ms` milliseconds and fires the timers that fall due, in order. The consequences of a timer get
-   * a turn of the event loop before the next one fires. Timers in the background fire once, at the end, as after a sleep
-   * of the machine; otherwise a month would be millions of looks at a file.
+   * Advances the clock by `ms` milliseconds, and fires due timers in order. The effects of a timer get a turn of the
+   * event loop before the next timer fires. Background timers fire once, at the end, as after a sleep of the machine.
+   * Otherwise a month would fire millions of them.
    *
    * @param settle waits until the work of a timer has ended. Default: some turns of the event loop
    */
   async advance(ms: number, settle: () => Promise<void> = turn): Promise<void> {
-    // Work that has begun may be about to set its timer.
+    // Work in progress may be about to set its timer.
     await settle();
     const until = this.#now + ms;
     for (;;) {
@@ -61,7 +61,7 @@ export class ManualClock implements Clock {
   }
 
   async #fire(timer: Timer, settle: () => Promise<void>): Promise<void> {
-    // It may have been cancelled by one before it.
+    // An earlier timer may have cancelled this timer.
     if (!this.#timers.includes(timer)) return;
     this.#timers = this.#timers.filter((other) => other !== timer);
     this.#now = Math.max(this.#now, timer.at);
@@ -70,7 +70,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Promises settle and group commits are written in the turns after the one that asked for them. */
+/** Waits five turns of the event loop. Promises settle, and group commits run, in the turns after the request. */
 export async function turn(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** Kinds of things that a test names. */
+/** Kinds of objects that a test names. */
 export type Kind = "event" | "conversation" | "post" | "comment" | "message" | "person";
 
 /** Prefixes of the platform's ids. */
@@ -10,7 +10,7 @@ const prefixes: Readonly<Record<string, Kind>> = {
   evt: "event",
 };
 
-/** Names of a test and of the platform for the same things. */
+/** Mapping between the names of a test and those of the platform. */
 export class Names {
   readonly #actual = new Map<string, string>();
   readonly #shown = new Map<string, string>();
@@ -23,12 +23,12 @@ export class Names {
     return this.#actual.get(`${kind} ${name}`);
   }
 
-  /** Returns the platform's name. An unknown one stays unknown, even if the platform has something of that name. */
+  /** Returns the platform's name. An unknown name stays unknown, even if the platform uses it for another object. */
   actual(kind: Kind, name: string): string {
     return this.find(kind, name) ?? (this.#shown.has(name) ? `unknown_${name}` : name);
   }
 
-  /** Binds a name of the test to one of the platform. The first one stays. */
+  /** Binds a name of the test to a name of the platform. An existing binding stays. */
   bind(
     kind: Kind,
     name: string | undefined,
@@ -40,7 +40,7 @@ export class Names {
     if (shown !== undefined && !this.#shown.has(actual)) this.#shown.set(actual, shown);
   }
 
-  /** Returns the test's name. Something new of the platform's own keeps its id, unless the test uses that. */
+  /** Returns the test's name. A new object of the platform keeps its id, unless the test uses that id. */
   shown(actual: string, field: string): string {
     const known = this.#shown.get(actual);
     if (known !== undefined || /sername$/.test(field)) return known ?? actual;

@@ -1,19 +1,19 @@
 import { checkOptions, type OptionTable } from "../core/option-checks.ts";
 import type { PlatformCode } from "../errors.ts";
 
-/** The calls to refuse, and how. */
+/** Options of a refusal: the calls to refuse, and the answer. */
 export interface RefuseOptions {
-  /** A code of section 7 of the platform document, or a newer one. */
+  /** A code of section 7 of the platform document, or a newer code. */
   readonly code: PlatformCode | (string & Record<never, never>);
-  /** Default: the status of the code in section 7; 400 for another code. */
+  /** HTTP status. Default: the status of the code in section 7, or 400 for another code. */
   readonly status?: number;
-  /** Sent as `Retry-After`. */
+  /** `Retry-After` of the answer, in seconds. */
   readonly retryAfterSeconds?: number;
-  /** `GET` or `POST`. Without method and path: the calls that can be answered with the code. */
+  /** `GET` or `POST`. Without `method` and `path`: the calls that the platform can answer with the code. */
   readonly method?: string;
-  /** A request as in `calls`. `*` stands for any id: `/dm/conversations/*` + `/messages`. */
+  /** Path as in `calls`. `*` stands for any id: `/dm/conversations/*` + `/messages`. */
   readonly path?: string;
-  /** Number of calls. Default 1; `Infinity` for all from now on. */
+  /** Number of calls to refuse. Default 1; `Infinity` for all later calls. */
   readonly times?: number;
 }
 
@@ -34,9 +34,9 @@ const upload: Fits = (_, path) => path === "/uploads";
 const content: Fits = (method, path) => write(method, path) && !upload(method, path);
 
 /**
- * The codes with their status and their calls. A bot also makes requests that no test thinks of, such as for the time;
- * those must not use up a refusal. Codes of direct messages hold for posts and comments, too, so that any write of a
- * handler can be refused.
+ * Codes with their status and their calls. Background requests of the bot, such as for the platform's time, must not
+ * use up a refusal. Codes of direct messages also apply to posts and comments, so that a test can refuse any write of a
+ * handler.
  */
 const codes: { readonly [C in PlatformCode]: readonly [status: number, fits: Fits] } = {
   BLOCKED_HOST: [400, upload],
@@ -55,7 +55,7 @@ const codes: { readonly [C in PlatformCode]: readonly [status: number, fits: Fit
   NOT_CONFIGURED: [503, upload],
 };
 
-/** The refusals that a test has asked for. */
+/** Refusals that a test has requested. */
 export class Refusals {
   readonly #waiting: { readonly fits: Fits; readonly answer: () => Response; left: number }[] = [];
 
@@ -78,7 +78,7 @@ export class Refusals {
     });
   }
 
-  /** Uses up the first refusal that fits a call. Returns its answer, `undefined` if none fits. */
+  /** Uses up the first refusal that matches a call. Returns its answer; `undefined` if none matches. */
   take(method: string, path: string): Response | undefined {
     const found = this.#waiting.find(({ left, fits }) => left > 0 && fits(method, path));
     if (found === undefined) return undefined;
@@ -87,7 +87,7 @@ export class Refusals {
   }
 }
 
-/** Whether a path is the given one, in which `*` stands for an id. */
+/** Returns whether the pattern, in which `*` stands for an id, matches the path. */
 function covers(pattern: string, path: string): boolean {
   const [before = "", after] = pattern.split("*");
   if (after === undefined) return pattern === path;

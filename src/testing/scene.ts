@@ -6,27 +6,30 @@ import { PlatformError } from "../platform/error.ts";
 import { plainUsername } from "../platform/input-rules.ts";
 import { type Kind, Names } from "./names.ts";
 
-/** An event that a test makes up, with ids of its own. */
+/** Event that a test invents, with its own ids. */
 export interface Happening {
-  /** Larger than those before. Default: a new id of the platform. */
+  /** Larger than earlier ids. Default: a new id of the platform. */
   readonly id?: string | undefined;
   readonly type: string;
   readonly payload: object;
 }
 
-/** An act of a person on the platform. */
+/** Options of a person's act on the platform. */
 export interface ActOptions {
-  /** The username of the person. Default `ada`. A new name is a new person. */
+  /** Username of the person. Default `ada`. An unknown name creates a person. */
   readonly from?: string;
-  /** The post concerned. Default: the newest of the bot. A new name is a new post. For a mention: in a comment on it. */
+  /**
+   * Post of the act. Default: the bot's newest post. An unknown name creates a post. A mention with this option is a
+   * comment on the post.
+   */
   readonly postId?: string;
-  /** The comment of the bot that is answered or liked. Default for a reply: the newest of the bot. */
+  /** Comment of the bot to reply to or to like. Default for a reply: the bot's newest comment. */
   readonly commentId?: string;
-  /** Number of images that are attached, from 0 to 4. Default 0. */
+  /** Number of attached images, from 0 to 4. Default 0. */
   readonly images?: number;
 }
 
-/** An act with its type and text. */
+/** Act with its type and text. */
 export interface TypedAct extends ActOptions {
   readonly type: EventType;
   readonly text?: string;
@@ -35,25 +38,25 @@ export interface TypedAct extends ActOptions {
 type Act = Parameters<Control["act"]>[0];
 type Acted = ReturnType<Control["act"]>;
 
-/** The author of whatever no event names the author of. */
+/** Author of posts for which no event names an author. */
 const UNKNOWN = "somebody";
 
-/** The person who acts unless a test names another. */
+/** Person who acts if a test names no other. */
 export const DEFAULT_PERSON = "ada";
 
-/** The user name of the platform's bot. */
+/** Username of the platform's bot. */
 const BOT = "bot";
 
 const USERNAME = /^[a-z0-9_](?:[a-z0-9_.-]{0,28}[a-z0-9_])?$/;
 
 /**
- * Plays the events of a test on a platform, and translates the ids of the test to the platform's and back. A test names
- * conversations, posts and people as it likes; the platform numbers them.
+ * Plays the events of a test on a platform. Translates between the ids of the test and those of the platform, because a
+ * test chooses its names freely and the platform numbers its objects.
  */
 export class Scene {
   readonly #control: Pick<Control, "act">;
   readonly #names = new Names();
-  /** The person of each conversation, and the first conversation of each person. */
+  /** First conversation of each person, by the test's names. */
   readonly #conversationOf = new Map<string, string>();
   #strangers = 0;
 
@@ -62,8 +65,8 @@ export class Scene {
   }
 
   /**
-   * Lets an event happen: from then on there are its person, its conversation with the message, its post with the
-   * comment. The same id again changes nothing. An event that the platform could not have sent changes nothing either.
+   * Adds an event to the platform's log. Creates its person, its conversation with the message, and its post with the
+   * comment. A repeated id has no effect. An event that the platform could not have sent has no effect either.
    */
   play({ id, type, payload }: Happening): void {
     if (id !== undefined && this.#names.has("event", id)) return;
@@ -77,9 +80,9 @@ export class Scene {
   }
 
   /**
-   * Performs an act of a person. Returns its events for the bot in the words of the test.
+   * Performs an act of a person. Returns its events for the bot, with the test's names.
    *
-   * @param nextId makes the test's id of each event. Default: the id of the platform
+   * @param nextId returns the test's id of each event. Default: the id of the platform
    * @throws {PlatformError} if the platform refuses the act
    */
   act(input: TypedAct, nextId?: () => string): readonly AnyEvent[] {
@@ -87,7 +90,7 @@ export class Scene {
     const username = this.#names.find("person", from) === undefined ? plainUsername(from) : from;
     const acted = this.#act({
       ...{ type, text, images },
-      // Made with the act, so that the platform can refuse a name.
+      // A new person is created by the act itself, so that the platform can refuse the name.
       from: this.#names.find("person", username) ?? username,
       postId: this.#post(postId, type === "mention" ? UNKNOWN : BOT),
       commentId: commentId && this.#names.actual("comment", commentId),
@@ -102,7 +105,7 @@ export class Scene {
     return events;
   }
 
-  /** Lets the bot comment on a post of another account. */
+  /** Adds a comment of the bot on a post of another account. */
   commentAsBot(): void {
     const { postId } = this.#act({ type: "post", from: UNKNOWN });
     this.#act({ type: "comment", from: BOT, postId });
@@ -124,7 +127,7 @@ export class Scene {
     return address;
   }
 
-  /** Translates an answer of the platform: the ids and user names in its JSON, but no text of people. */
+  /** Translates the ids and usernames in an answer of the platform. Texts of people stay unchanged. */
   toTest(json: string): string {
     const translated = JSON.parse(json, (key: string, value: unknown) =>
       typeof value === "string" && IDENTIFIER.test(key) ? this.#names.shown(value, key) : value,
@@ -146,7 +149,8 @@ export class Scene {
   }
 
   #message(conversation: string, who: string, text: string | undefined): Acted {
-    // The platform has one conversation with each person. A test may have several, so the others get a double.
+    // The platform has one conversation with each person. A test may have several, so each further conversation gets
+    // another person under the same name.
     const first = this.#conversationOf.get(who) ?? conversation;
     this.#conversationOf.set(who, first);
     const from = this.#person(who, first === conversation ? who : `${who} in ${conversation}`);
@@ -192,7 +196,7 @@ export class Scene {
     }
   }
 
-  /** Finds the post of a name, or lets somebody make it. */
+  /** Returns the platform's id of a post. Creates the post if the name is new. */
   #post(name: string | undefined, author: string, text?: string): string | undefined {
     const known = name === undefined ? undefined : this.#names.find("post", name);
     if (known !== undefined || name === undefined) return known;
@@ -205,7 +209,10 @@ export class Scene {
     return this.#act({ type: "comment", from: BOT, postId, text }).commentId;
   }
 
-  /** Finds the platform's user name of a person, or of a double that is shown under the same name. */
+  /**
+   * Returns the platform's username of a person. Later conversations of a person use a new username that is shown as
+   * the same name.
+   */
   #person(username: string, key: string = username): string {
     const known = this.#names.find("person", key);
     if (known !== undefined) return known;
@@ -234,5 +241,5 @@ const kinds: Readonly<Record<string, Kind>> = {
   users: "person",
 };
 
-/** Fields that hold ids and user names. A cursor of `GET /events` is an id as well. */
+/** Fields with ids and usernames. A cursor of `GET /events` is an id as well. */
 const IDENTIFIER = /^id$|Id$|^cursor$|^username$|^authorUsername$/;

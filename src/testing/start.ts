@@ -6,7 +6,7 @@ import { ManualClock } from "./manual-clock.ts";
 import { type BotUnderTest, TestBot } from "./test-bot.ts";
 import { ORIGIN, TestPlatform } from "./test-platform.ts";
 
-/** The options that a bot under test is created with. */
+/** Options that create a bot under test. */
 export interface TestBotOptions {
   readonly env: Readonly<Record<string, never>>;
   readonly baseUrl: string;
@@ -16,7 +16,7 @@ export interface TestBotOptions {
   readonly delivery: "webhook";
   readonly logLevel: "silent";
   readonly requestRetries: 0;
-  /** In ms. Longer than by default, because each renewal would be a step of the clock. */
+  /** In ms. Longer than the default, because the clock stops at every renewal. */
   readonly leaseMs: number;
   readonly fetch: Fetch;
   readonly clock: ManualClock;
@@ -24,19 +24,20 @@ export interface TestBotOptions {
 
 /** Options of {@link testBot}. */
 export interface TestOptions {
-  /** The time at which the clock stands. Default: the present. */
+  /** Initial time of the clock. Default: the current time. */
   readonly now?: Date | string | number;
 }
 
 const TEST_OPTIONS: OptionTable<TestOptions> = { now: true };
 
 /**
- * Starts a bot for a test. `createBot` creates it with the options that it is given.
+ * Starts a bot for a test. `createBot` must pass its options to the bot.
  *
  *     const bot = await testBot(createBot, { now: "2026-11-23" });
  *     assert.deepEqual((await bot.dm("hi")).replies, ["hello"]);
  *
- * @throws {ServiceBotError} INVALID_OPTION if `createBot` returns no bot, or ignores the options; the error of the start
+ * @throws {ServiceBotError} INVALID_OPTION if `createBot` returns no bot, or ignores the options; the error of the
+ *   start
  */
 export async function testBot<B extends BotUnderTest>(
   createBot: (options: TestBotOptions) => B | Promise<B>,
@@ -65,7 +66,7 @@ function startOf(options: TestOptions): number | undefined {
   return time;
 }
 
-/** @throws {ServiceBotError} INVALID_OPTION if the bot would not be the one under test */
+/** @throws {ServiceBotError} INVALID_OPTION if `createBot` returns no bot, or ignores the options */
 async function create<B extends BotUnderTest>(
   createBot: (options: TestBotOptions) => B | Promise<B>,
   { clock, fetch }: Pick<TestBotOptions, "clock" | "fetch">,
@@ -73,7 +74,7 @@ async function create<B extends BotUnderTest>(
   let isRead = false;
   const options: TestBotOptions = {
     ...{ env: {}, clock },
-    // A bot that is created without its options would use the environment and the network.
+    // Detects a bot that ignores its options. Such a bot would use the environment and the network.
     get fetch() {
       isRead = true;
       return fetch;
@@ -84,7 +85,7 @@ async function create<B extends BotUnderTest>(
     databaseUrl: "file::memory:",
     delivery: "webhook",
     logLevel: "silent",
-    // A wait between two tries of one request would last for ever, because the clock stands still.
+    // A wait between two tries would last forever, because the clock stands still.
     requestRetries: 0,
     leaseMs: 3_600_000,
   };

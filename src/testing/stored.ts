@@ -1,28 +1,28 @@
 import { ServiceBotError } from "../errors.ts";
 import { foldUsername } from "../events/lane.ts";
 
-/** A timer that a handler has set with `ctx.later`. */
+/** Timer that a handler has set with `ctx.later`. */
 export interface ScheduledTimer {
   readonly name: string;
   readonly key: string;
-  /** As `onTimer` gets it. */
+  /** Data that `onTimer` gets. */
   readonly data: unknown;
   /** ISO 8601, UTC. */
   readonly dueAt: string;
-  /** Milliseconds from the present of the clock. */
+  /** Milliseconds from the current time of the clock. */
   readonly inMs: number;
 }
 
-/** The conversation of a person, or the key of a state. */
+/** Person of a conversation, or key of a state. */
 export type StateOf = string | { readonly from?: string };
 
-/** The part of `bot.inbox` that shows states and timers. */
+/** Part of `bot.inbox` that reads states and timers. */
 export interface StoredEffects {
-  /** Finds an event. */
+  /** Returns an event. */
   show(id: string): Promise<{ readonly lane: string }>;
-  /** Finds a state by its key. */
+  /** Returns the state of a key. */
   state(key: string): Promise<{ readonly value: string } | undefined>;
-  /** Lists timers, the one that is due first comes first. */
+  /** Lists timers by due time, the earliest first. */
   timers(options: { readonly limit: number; readonly after?: string | undefined }): Promise<{
     readonly timers: readonly StoredTimer[];
     readonly next: string | undefined;
@@ -38,10 +38,9 @@ interface StoredTimer {
   readonly dueAt: number;
 }
 
-/** Timers of a page. */
+/** Timers per page. */
 const PAGE = 1_000;
 
-/** Lists all timers. */
 export async function scheduledTimers(
   inbox: StoredEffects,
   now: number,
@@ -59,7 +58,7 @@ export async function scheduledTimers(
   return found;
 }
 
-/** The newest message of each person, by which the lane of the conversation is found. */
+/** Newest message of each person. Its event identifies the lane of the conversation. */
 export class Messages {
   readonly #newest = new Map<string, string>();
 

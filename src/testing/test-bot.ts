@@ -26,7 +26,7 @@ import {
 } from "./stored.ts";
 import type { RecordedCall, SentByBot, TestPlatform, UploadedByBot } from "./test-platform.ts";
 
-/** The methods of a `Bot` that a test bot calls. */
+/** Methods of a `Bot` that a test bot calls. */
 export interface BotUnderTest extends ObservableBot {
   /** Starts the bot without a port. */
   start(options: { readonly listen: false }): Promise<void>;
@@ -34,9 +34,9 @@ export interface BotUnderTest extends ObservableBot {
   stop(): Promise<void>;
   /** Answers a request to the webhook. */
   handle(request: Request): Promise<Response>;
-  /** Resolves once no event is due or under way. */
+  /** Resolves when no event is running or ready to run. */
   idle(): Promise<void>;
-  /** The stored states and timers. */
+  /** Stored states and timers. */
   readonly inbox: StoredEffects;
 }
 
@@ -49,13 +49,13 @@ interface TestBotParts<B> {
 }
 
 /**
- * A bot under test: no port, no network, no file, no account. `dm`, `mention` and the other acts of people resolve once
- * the bot has handled the event. They reject with the error of a handler that failed, so that no failure goes unseen;
- * `deliver` never does.
+ * A bot under test, without port, network, files or account. `dm`, `mention` and the other acts of people resolve once
+ * the bot has handled the event. They reject with the error of a failed handler, so that no failure goes unnoticed.
+ * `deliver` does not.
  */
 export class TestBot<B extends BotUnderTest = BotUnderTest> {
   readonly bot: B;
-  /** Stands still until it is advanced. Retries wait for it. */
+  /** Clock of the bot. Stands still until a test advances it. Retries wait for it. */
   readonly clock: ManualClock;
   readonly #platform: TestPlatform;
   readonly #failures: Failures;
@@ -75,27 +75,27 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return this.#platform.sent;
   }
 
-  /** Every image that the bot has uploaded, in order. */
+  /** Images that the bot has uploaded, in order. */
   get uploads(): readonly UploadedByBot[] {
     return this.#platform.uploads;
   }
 
-  /** Every request that the bot has made to the platform, in order. */
+  /** Requests of the bot to the platform, in order. */
   get calls(): readonly RecordedCall[] {
     return this.#platform.calls;
   }
 
-  /** Runs of handlers that have failed, in order. */
+  /** Failed runs of handlers, in order. */
   get failures(): readonly FailedRun[] {
     return this.#failures.all;
   }
 
   /**
-   * Reads a stored state, as JSON keeps it. `undefined` if there is none.
+   * Returns a stored state as JSON keeps it; `undefined` if there is none.
    *
    *     assert.deepEqual(await bot.state({ from: "ada" }), { count: 1 });
    *
-   * @param of the person of a conversation, or the key of a state. Default: the conversation of `ada`
+   * @param of person of a conversation, or key of a state. Default: the conversation of `ada`
    * @throws {ServiceBotError} INVALID_OPTION if the person has sent no message
    */
   async state(of: StateOf = {}): Promise<unknown> {
@@ -106,19 +106,19 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return stored && JSON.parse(stored.value);
   }
 
-  /** Lists the timers that handlers have set with `ctx.later`. The one that is due first comes first. */
+  /** Lists the timers that handlers have set with `ctx.later`, the earliest first. */
   async timers(): Promise<readonly ScheduledTimer[]> {
     return await scheduledTimers(this.bot.inbox, this.clock.now());
   }
 
-  /** Makes the platform refuse the next calls: see `TestPlatform.refuse`. */
+  /** Makes the platform refuse later calls. See `TestPlatform.refuse`. */
   refuse(options: RefuseOptions): void {
     this.#platform.refuse(options);
   }
 
   /**
-   * Sends the bot a direct message. All messages of a person are in one conversation. A long text is cut in the event, and
-   * whole in the conversation.
+   * Sends the bot a direct message. All messages of a person are in one conversation. The event may cut a long text;
+   * the conversation keeps the whole text.
    *
    *     const { replies } = await bot.dm("hi", { from: "ada" });
    *
@@ -132,7 +132,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Mentions the bot: in a new post, or with `postId` in a comment on that post. A text that does not name the bot gets
+   * Mentions the bot in a new post, or with `postId` in a comment on that post. A text without the bot's name gets
    * `@bot` in front.
    *
    * @throws the error of the handler, if it fails
@@ -145,7 +145,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Comments on a post of the bot: on `postId`, or on its newest one.
+   * Comments on a post of the bot: on `postId`, or on its newest post.
    *
    * @throws the error of the handler, if it fails
    */
@@ -157,7 +157,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Replies to a comment of the bot: to `commentId`, or to its newest one.
+   * Replies to a comment of the bot: to `commentId`, or to its newest comment.
    *
    * @throws the error of the handler, if it fails
    */
@@ -169,7 +169,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Quotes a post of the bot: `postId`, or its newest one.
+   * Quotes a post of the bot: `postId`, or its newest post.
    *
    * @throws the error of the handler, if it fails
    */
@@ -181,7 +181,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Likes a post of the bot, or a comment: `postId` or `commentId`. Default: its newest post.
+   * Likes a post or a comment of the bot: `postId` or `commentId`. Default: its newest post.
    *
    * @throws the error of the handler, if it fails
    */
@@ -190,7 +190,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Reposts a post of the bot: `postId`, or its newest one.
+   * Reposts a post of the bot: `postId`, or its newest post.
    *
    * @throws the error of the handler, if it fails
    */
@@ -208,7 +208,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Lets an event of any type happen, such as one of your own.
+   * Delivers an event of any type, such as a type of your own.
    *
    *     await bot.event("poll.closed", { pollId: "7", votes: 12 });
    *
@@ -222,8 +222,8 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Delivers events to the webhook as the platform would, signed. Resolves once the bot has answered and handled them.
-   * Retries are not waited for.
+   * Delivers signed events to the webhook, as the platform would. Resolves once the bot has answered and handled them.
+   * Does not wait for retries.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -240,11 +240,12 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Lets time pass: retries run, each at its time. What is due at a moment is handled before the clock moves on.
+   * Advances the clock. Each retry runs at its time, and the bot handles all due events before the clock moves on.
    *
    *     await bot.advance("24h");
    *
-   * @param by milliseconds, a span such as `10m`, `1h30m` or `2d`, or the moment at which the clock stops: up to 365 days
+   * @param by milliseconds, a span such as `10m`, `1h30m` or `2d`, or the moment at which the clock stops: up to 365
+   *   days
    * @throws the error of the handler, if an event fails and is not handled by the end
    */
   async advance(by: When): Promise<void> {
@@ -254,7 +255,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     await this.#failures.during(() => this.clock.advance(ms, () => idle.wait()));
   }
 
-  /** Stops the bot, and the platform with it. */
+  /** Stops the bot and its platform. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#failures.end();
@@ -265,12 +266,12 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   async #act<T extends EventType>(act: TypedAct & { readonly type: T }): Promise<Exchange<T>> {
     this.#requireOpen();
     const events = this.#platform.act(act, () => this.#nextId());
-    // The platform writes an event of the type of the act, or refuses it.
+    // The platform creates an event of the act's type, or refuses the act.
     const event = events.find(({ type }) => type === act.type);
     return await this.#exchange<T>(events, event as EventFor<T>);
   }
 
-  /** Delivers events, and collects what the bot says to one of them. */
+  /** Delivers events, and collects the bot's replies to one of them. */
   async #exchange<T extends string>(
     events: readonly AnyEvent[],
     event: EventFor<T>,
@@ -296,7 +297,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
 
   #complete<T extends string>(event: TestEvent<T>): UnknownEvent {
     const createdAt = new Date(this.clock.now()).toISOString();
-    // Delivered as it is, because a test may forge a payload.
+    // Delivered unchanged, because a test may forge a payload.
     const payload = event.payload as UnknownEvent["payload"];
     return { id: this.#nextId(), createdAt, ...event, payload };
   }

@@ -11,7 +11,7 @@ import { type Happening, Scene, type TypedAct } from "./scene.ts";
 /** A request to the platform. */
 export interface RecordedCall {
   readonly method: string;
-  /** Below `/api/v1`, as it was sent. */
+  /** Path below `/api/v1`, as it was sent. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   /** Parsed JSON, or a form; `undefined` without a body. */
@@ -36,34 +36,34 @@ export interface UploadedByBot {
   readonly key: string;
   /** Absent for an address. */
   readonly bytes?: Uint8Array;
-  /** The type of the bytes, such as `image/png`; absent for an address. */
+  /** Type of the bytes, such as `image/png`; absent for an address. */
   readonly contentType?: string;
   readonly url?: string;
 }
 
-/** The image at every address, of one pixel: no test needs the network. */
+/** One-pixel image behind every address, so that no test needs the network. */
 const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
 
-/** Names below `.test` are reserved, so nothing answers there. */
+/** Names below `.test` are reserved, so no server can answer there. */
 export const ORIGIN = "http://platform.test";
 
 /** Options of a {@link TestPlatform}. */
 export interface TestPlatformOptions {
-  /** Default: the time of this machine. */
+  /** Source of time. Default: the time of this machine. */
   readonly clock?: Clock;
 }
 
 /**
- * The local platform in the process of a test, without a port: it records the calls of the bot, lets events happen that
- * the test makes up, and refuses calls. Give its `fetch` to a client.
+ * The local platform in the process of a test, without a port. It records the bot's calls, creates events for the test,
+ * and refuses calls on request. Pass its `fetch` to a client.
  *
  *     const platform = new TestPlatform();
  *     const client = new Client({ baseUrl: "http://platform.test", apiKey: "x", fetch: platform.fetch });
  *
- * It accepts any token, has no limits, and finds an image of one pixel at every address of an upload.
+ * It accepts any token and has no limits. Every address of an upload has an image of one pixel.
  */
 export class TestPlatform {
   readonly #platform: Platform;
@@ -86,7 +86,7 @@ export class TestPlatform {
     return this.#sent;
   }
 
-  /** Requests in order, refused ones included. */
+  /** Requests in order, including refused ones. */
   get calls(): readonly RecordedCall[] {
     return this.#calls;
   }
@@ -97,31 +97,31 @@ export class TestPlatform {
   }
 
   /**
-   * Lets an event happen: from then on it is in the log, and there are the person, the conversation with the message, the
-   * post with the comment, under the names that the event has for them. The same id again changes nothing.
+   * Adds an event to the log. Creates its person, its conversation with the message, and its post with the comment,
+   * under the names in the event. A repeated id has no effect.
    */
   happen(event: Happening): void {
     this.#scene.play(event);
   }
 
   /**
-   * Lets a person do something. Returns the events that the platform makes of it for the bot: two if a comment mentions
-   * it. The excerpts are cut as on the platform. An act that the platform refuses throws the reason.
+   * Performs an act of a person. Returns the events that the platform creates for the bot: two if a comment mentions
+   * the bot. The platform cuts the excerpts as usual. If it refuses the act, this method throws the reason.
    *
    *     platform.act({ type: "dm.message", from: "ada", text: "hi" });
    *
-   * @param nextId makes the id of each event. Default: the id of the platform
+   * @param nextId returns the id of each event. Default: the id of the platform
    */
   act(act: TypedAct, nextId?: () => string): readonly AnyEvent[] {
     const isFirst = !this.#sent.some(({ kind }) => kind === "comment");
-    // Below a post of another account, because a reply below the bot's own post is a comment event as well.
+    // Uses a post of another account, because a reply below the bot's own post is a comment event as well.
     if (act.type === "reply" && act.commentId === undefined && isFirst) this.#scene.commentAsBot();
     return this.#scene.act(act, nextId);
   }
 
   /**
-   * Refuses the next call, or the next `times`, that can be answered with this code (section 7 of the platform
-   * document); with `method` or `path`, the next such call. A refused call has no effect.
+   * Refuses the next call, or the next `times` calls, that the platform can answer with this code (section 7 of the
+   * platform document). With `method` or `path`, refuses the next matching call. A refused call has no effect.
    *
    *     platform.refuse({ code: "BLOCKED" });
    *     platform.refuse({ code: "QUOTA_EXCEEDED", path: "/uploads", retryAfterSeconds: 60, times: 2 });
@@ -132,7 +132,7 @@ export class TestPlatform {
     this.#refusals.add(options);
   }
 
-  /** Answers a request as the platform does. Give it to a client or a bot. */
+  /** Answers a request as the platform does. Pass it to a client or a bot. */
   readonly fetch: Fetch = async (url, init) => {
     const { pathname, searchParams } = new URL(url);
     const path = pathname.replace("/api/v1", "");
@@ -178,7 +178,7 @@ function sentBy({ path, body }: RecordedCall): SentByBot {
     : { kind: "dm", conversationId: name, ...content };
 }
 
-/** Reads the image of an upload, in each of its forms. */
+/** Reads the image of an upload from any of its forms. */
 async function imageIn(body: unknown): Promise<Omit<UploadedByBot, "key">> {
   const { url, dataBase64 }: { url?: string; dataBase64?: string } = { ...Object(body) };
   if (url !== undefined) return { url };
