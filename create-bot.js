@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the scaffolder. A published package contains a bundle for Node 20.12 and later. A checkout contains TypeScript,
-// so an older Node starts the Node that is installed as a dependency.
+// Starts the scaffolder. A published package contains a bundle for Node 20.12 and later. A checkout contains
+// TypeScript, so an older Node starts the Node that is installed as a dependency.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 

@@ -3,22 +3,22 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { givenPlatform } from "./test/platform/conformance/given.ts";
 import { ConformanceReporter } from "./test/platform/conformance/reporter.ts";
 
-/** Bots with tests of their own, which test/e2e/upgrade.system.test.ts runs. */
+/** Bots with their own tests, which test/e2e/upgrade.system.test.ts runs. */
 const FIXTURES = "test/fixtures/**";
 
 const platform = givenPlatform();
 
 /**
- * A test's suffix names its needs: `.postgres` a server, `.browser` the built portal and Chromium, `.system` more than
- * a handful of processes, an installed package or minutes, `.containers` an engine for containers. A test without a
- * suffix is quick.
+ * The suffix of a test names its requirements. `.postgres` needs a server, `.browser` the built portal and Chromium,
+ * and `.containers` a container engine. `.system` needs more than a few processes, an installed package, or minutes.
+ * Tests without a suffix are quick.
  */
 const config: ViteUserConfig = defineConfig({
   test: {
     reporters: ["default", new ConformanceReporter()],
-    // The tests of one given platform change its one world in turn.
+    // The tests of one external platform change its state, so they run in sequence.
     fileParallelism: platform === undefined,
-    // Many tests outside the quick project only wait for processes of their own.
+    // Many tests outside the quick project only wait for other processes.
     maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 20_000,
     hookTimeout: 20_000,
@@ -29,7 +29,7 @@ const config: ViteUserConfig = defineConfig({
           name: "quick",
           include: ["test/**/*.test.ts"],
           exclude: [FIXTURES, "test/**/*.{postgres,browser,system,containers}.test.ts"],
-          // One worker runs many files, so that each module is loaded once a worker.
+          // A worker runs many files, so that it loads each module only once.
           isolate: false,
           ...platform,
         },
@@ -39,7 +39,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "postgres",
           include: ["test/**/*.postgres.test.ts"],
-          // One worker runs many files, as in the quick project.
+          // A worker runs many files, as in the quick project.
           isolate: false,
           globalSetup: ["test/support/postgres/global-setup.ts"],
         },
@@ -52,7 +52,7 @@ const config: ViteUserConfig = defineConfig({
           globalSetup: ["test/platform/portal/support/global-setup.ts"],
           // A journey through a view has dozens of steps.
           testTimeout: 180_000,
-          // One worker runs many files, so that each module is loaded once a worker.
+          // A worker runs many files, so that it loads each module only once.
           isolate: false,
         },
       },
@@ -63,7 +63,7 @@ const config: ViteUserConfig = defineConfig({
           name: "containers",
           include: ["test/**/*.containers.test.ts"],
           globalSetup: ["test/containers/global-setup.ts"],
-          // After the others, one file after the other: a bot behind Caddy takes the ports 80 and 443.
+          // Runs after the others, one file at a time, because a bot behind Caddy uses the ports 80 and 443.
           sequence: { groupOrder: 1 },
           fileParallelism: false,
           testTimeout: 180_000,

@@ -7,11 +7,11 @@ import { logSink } from "./support/log.ts";
 
 interface Scene {
   readonly bot: TestBot<Bot>;
-  /** The warnings about replies that differ. */
+  /** Returns the warnings about different replies. */
   warnings(): readonly unknown[];
 }
 
-/** Runs the handler twice for one message: the first run fails after its last line. */
+/** Runs the handler twice for one message: the first run fails after the handler's last line. */
 async function runTwice(handle: (ctx: Context<"dm.message">) => Promise<unknown>): Promise<Scene> {
   const sink = logSink();
   const bot = await testBot((options) => {

@@ -3,12 +3,12 @@ import { type TestBot, type TestEvent, testBot } from "../src/testing/index.ts";
 import { Bot } from "./faces/bot.ts";
 import { sign } from "./faces/signature.ts";
 
-// Section 6 of the platform document names the fields of a payload, and shows no types.
+// Section 6 of the platform document names the fields of payloads, but not their types.
 
 const SECRET = "whsec_for_these_tests";
 const from = { userId: "u_1", username: "ada", name: "Ada" };
 
-/** A bot that answers each message and each mention by name, and what it has handled. */
+/** Starts a bot that answers messages and mentions by name. Also returns the handled events. */
 async function startBot(): Promise<{ under: TestBot<Bot>; handled: string[] }> {
   const handled: string[] = [];
   const under = await testBot((options) => {
@@ -53,7 +53,7 @@ describe("an event that could be answered is answered", () => {
 });
 
 describe("an id by number", () => {
-  /** Delivers follows with these ids, in JSON that no object of JavaScript makes. */
+  /** Delivers follows with these ids, in JSON that `JSON.stringify` cannot produce. */
   async function deliver(under: TestBot<Bot>, ids: readonly string[]): Promise<unknown> {
     const follow = '"type":"follow","payload":{"actor":{"username":"ada","name":"Ada"}}';
     const events = ids.map((id) => `{"id":${id},${follow}}`);

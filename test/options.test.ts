@@ -21,7 +21,7 @@ test.each<[BotOptions, string]>([
   );
 });
 
-/** An object that the compiler cannot look into, as one in JavaScript, or one that was spread. */
+/** Returns an object of unknown keys, as from JavaScript or a spread. */
 const spread = (options: object): object => ({ ...options });
 
 const refusal = (message: string) =>
@@ -93,7 +93,7 @@ describe("an option that does not exist is refused", () => {
 });
 
 describe("what is no function cannot be registered", () => {
-  /** As JavaScript has it when an import is misspelt. */
+  /** A misspelt import is undefined in JavaScript. */
   const missing = { handler: undefined } as unknown as { readonly handler: () => undefined };
 
   test.each<[string, (bot: Bot) => unknown]>([

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type LogRecord, logSink } from "./support/log.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";
 
-/** The warnings of a bot that has started, with the platform at `baseUrl`. */
+/** Returns the warnings at the start of a bot whose platform is at `baseUrl`. */
 async function warnings(
   baseUrl: string,
   env: Readonly<Record<string, string>> = {},

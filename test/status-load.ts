@@ -7,26 +7,28 @@ import { SIGNATURE_HEADER, sign } from "./faces/signature.ts";
 const API_KEY = "for-tests-only";
 const SECRET = "whsec_of_this_test";
 
-/** Requests on one connection, sent at once. */
+/** Requests that are sent at once on one connection. */
 const PIPELINED = 1_000;
 
-/** Counts while the flood is answered. A report is kept for a second, and has three. Generous, for a slow machine. */
+/**
+ * Limit of counting statements during the flood. A cached report needs three a second, and a slow machine takes long.
+ */
 const MAX_COUNTS = PIPELINED / 10;
 
-/** A condition that events which have ended meet. Dead letters are few, and have an index of their own. */
+/** A condition that matches ended events. Dead letters are not included, because they are few and have an index. */
 const ENDED = /<> 'pending'|'(done|discarded)'/;
 
-/** Instances on PostgreSQL count what has ended within a minute. */
+/** Instances on PostgreSQL count the events that ended in the last minute. */
 const RECENT = /done_at >/;
 
 /** An empty inbox of a bot. */
 export interface WatchedStore {
   readonly options: BotOptions;
-  /** Returns each statement that runs from now on. */
+  /** Starts recording statements. Returns a function that lists them. */
   watch(): () => readonly string[];
 }
 
-/** Asks for the report many times on one connection. Resolves once all is sent, with the wait for the answers. */
+/** Requests the report many times on one connection. Resolves once all requests are sent. */
 async function floodReports(url: string): Promise<{ answered(): Promise<void> }> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -43,7 +45,7 @@ async function floodReports(url: string): Promise<{ answered(): Promise<void> }>
   return { answered: () => answered };
 }
 
-/** Holds that reports cost a delivery nothing: the store counts rarely, and never what it has of ended events. */
+/** Tests that reports do not slow down deliveries: the store counts rarely, and never all ended events. */
 export function testStatusLoad(name: string, openStore: () => Promise<WatchedStore>): void {
   test(`a flood of reports has ${name} count rarely, and never all that has ended`, async () => {
     const store = await openStore();

@@ -6,13 +6,13 @@ import { runBot, runPlatform } from "./support/running-bot.ts";
 
 const MINUTE = 60_000;
 
-/** The bearer token that the platform is shown: it stands for the variable of a bot that is restarted. */
+/** The bearer token of requests. It takes the place of the variable of a restarted bot. */
 interface Token {
   apiKey: string;
 }
 
 interface Refusal {
-  /** The field of the log line that says what to mend. */
+  /** The log field that names the cause. */
   readonly refused: "token" | "app";
   readonly refuse: (platform: Platform) => void;
   readonly mend: (platform: Platform, token: Token) => void;
@@ -34,7 +34,7 @@ const killed: Refusal = {
   mend: ({ control }) => void control.apps.set("bot", { disabled: false }),
 };
 
-/** A bot whose clock the test moves; its requests are over before the time goes on. */
+/** Starts a bot with a manual clock. Requests complete before the time advances. */
 async function scene(delivery: "auto" | "webhook") {
   const platform = await runPlatform();
   const time = new PassingTime();
@@ -83,7 +83,7 @@ test.each([
   await pass(20 * MINUTE);
 
   expect(await bot.inbox.stats()).toMatchObject({ pending: 1, dead: 0 });
-  // One trial a minute when it has lasted, and a few more before that. A trial that gets 403 costs a probe as well.
+  // One trial a minute at the end, and more often at first. A trial with 403 also needs a probe.
   expect(statuses.length).toBeGreaterThanOrEqual(15);
   expect(statuses.length).toBeLessThan(80);
   const loud = log.records.filter(({ level }) => level === "error");

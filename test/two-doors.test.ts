@@ -23,7 +23,7 @@ function signed(events: readonly unknown[], now = Date.now()) {
 }
 
 describe("the same events by webhook and from the log", () => {
-  /** A receiver and a reader on one file; what they write waits until the test lets it in. */
+  /** Creates a receiver and a poller on one file. Their writes wait for the test. */
   function setUp() {
     const clock = new ManualClock(1_800_000_000_000);
     const log = new FakeLog(clock);
@@ -98,7 +98,7 @@ describe("the same events by webhook and from the log", () => {
       const read = doors.poll();
       await Promise.all([waiting.webhook.promise, waiting.poll.promise]);
       const [one, other] = order;
-      // What is written in one turn of the event loop shares a commit.
+      // Writes in one turn of the event loop share a commit.
       letIn[one].resolve();
       if (!together) await (one === "webhook" ? delivered : read);
       letIn[other].resolve();
@@ -134,7 +134,7 @@ function follow(id: string): LoggedEvent {
   return { id, type: "follow", payload, createdAt: new Date().toISOString() };
 }
 
-/** A whole bot. Each of its reads of the log waits until the test answers. */
+/** Starts a whole bot. Each of its polls waits for the test's response. */
 async function openBot() {
   const log: LoggedEvent[] = [];
   const runs: string[] = [];
@@ -174,9 +174,9 @@ async function openBot() {
     bot,
     log,
     runs,
-    /** The bot has asked for the log and waits for the answer. */
+    /** Resolves when the bot polls. */
     asked: () => asked.promise,
-    /** Answers; resolves when it reads again, so that what it got now is stored. */
+    /** Responds. Resolves at the next poll, when the events are stored. */
     answer: async () => {
       const before = mayAnswer;
       mayAnswer = Promise.withResolvers<void>();
@@ -215,7 +215,7 @@ test(`a whole bot runs each event once, whichever door is a moment ahead (SEED=$
     expect(new Set(await Promise.all(repeats))).toEqual(new Set([200]));
     await read;
   }
-  // What no delivery held, and no page before.
+  // Reads the remaining events.
   for (let pages = 0; pages < 4; pages++) await answer();
   await bot.idle();
   expect(runs.toSorted()).toEqual(log.map(({ id }) => id).toSorted());

@@ -56,7 +56,7 @@ describe.each(packageManagers)("on a machine with Node and npm alone, a bot of %
       `if [ -f ${packageManagerFacts[name].lockFile} ]; then ${packageManagerFacts[name].toolchain(4).production};`,
     );
     if (name !== "npm") expect(text).not.toMatch(/npm ci|package-lock/);
-    // What is copied by name must be there.
+    // Files that COPY names must exist.
     const copied = /^COPY package\.json (.*) \.\/$/m.exec(text)?.[1]?.split(" ") ?? [];
     for (const path of copied.filter((file) => !file.endsWith("*"))) await read(path);
   });
@@ -85,7 +85,7 @@ describe("the major version that is pinned is the one that writes the lock file"
     const { read, calls } = await made("pnpm", { run });
     expect(calls.map(({ args }) => args[0])).toEqual(["--version", "install"]);
     expect(await read(workflow)).toContain("npm install --global pnpm@9\n");
-    // pnpm 9 takes the file for that of a workspace, and ends for want of its packages.
+    // pnpm 9 takes this file for a workspace's, and fails because `packages` is missing.
     await expect(read("pnpm-workspace.yaml")).rejects.toThrow("ENOENT");
   });
 

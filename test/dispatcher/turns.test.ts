@@ -6,7 +6,7 @@ import type { Job } from "../faces/steps.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 
-/** A harness whose handlers wait for their gates, one for each of the events from 1 up. */
+/** Creates a harness whose handlers wait for their gates. The events are numbered from 1. */
 function gated(events: number, options: Parameters<typeof harness>[1] = {}) {
   const gates = Array.from({ length: events + 1 }, gate);
   const seen: string[] = [];
@@ -28,13 +28,13 @@ function gated(events: number, options: Parameters<typeof harness>[1] = {}) {
     ...made,
     seen,
     jobs,
-    /** The events with which lanes were claimed. */
+    /** Events whose lanes were claimed, in order. */
     claimed,
     entered: (n: number) => gates[n]?.entered,
     open: (...list: readonly number[]) => {
       for (const n of list) gates[n]?.open();
     },
-    /** Lets the event take so long, once it has begun. */
+    /** Waits until the event's handler runs, and lets it take `ms`. */
     takes: async (n: number, ms: number) => {
       await gates[n]?.entered;
       await clock.advance(ms);
@@ -43,7 +43,7 @@ function gated(events: number, options: Parameters<typeof harness>[1] = {}) {
   };
 }
 
-/** Makes the signs of life and the ends of runs fail while `isAway` says so. Returns the ends that succeeded. */
+/** Makes heartbeats and ends of runs fail while `isAway` returns true. Returns the ends that succeeded. */
 function interruptStore(inbox: SqliteInbox, isAway: () => boolean): readonly string[] {
   const ends: string[] = [];
   const unlessAway = <T>(write: () => Promise<T>): Promise<T> =>
@@ -61,7 +61,7 @@ function interruptStore(inbox: SqliteInbox, isAway: () => boolean): readonly str
   return ends;
 }
 
-/** The answer to the next advance waits, once it is written, until it is let go. */
+/** Delays the result of the next advance, after its write, until the test opens the gate. */
 function holdAdvance(inbox: SqliteInbox): ReturnType<typeof gate> {
   const held = gate();
   const advance = inbox.advance.bind(inbox);
@@ -74,7 +74,7 @@ function holdAdvance(inbox: SqliteInbox): ReturnType<typeof gate> {
   return held;
 }
 
-/** Two events of one lane: the first one is done, and the lane is going on with the second. */
+/** Two events of one lane: the first is done, and the lane is advancing to the second. */
 async function goingOn(made: ReturnType<typeof gated>): Promise<ReturnType<typeof gate>> {
   const held = holdAdvance(made.inbox);
   await made.inbox.put(messages("1", "2"), "webhook");
@@ -103,7 +103,7 @@ describe("a lane goes on by itself", () => {
     );
     await takes(1, 124);
     await takes(2, 125);
-    // One millisecond is left, and it may go on once more.
+    // One millisecond is left, so the lane may advance once more.
     await takes(3, 1);
     await Promise.race([entered(4), entered(5)]);
     expect(seen).toEqual(["1", "2", "3", "5"]);
@@ -118,7 +118,7 @@ describe("a lane goes on by itself", () => {
     for (const n of [1, 2, 3, 4, 5]) await takes(n, 333);
     await dispatcher.idle();
     expect(seen).toEqual(["1", "2", "3", "4", "5"]);
-    // After four of them it is more than a second.
+    // Four events take more than a second.
     expect(claimed).toEqual(["1", "5"]);
   });
 
@@ -133,7 +133,7 @@ describe("a lane goes on by itself", () => {
     });
     await inbox.put(messages("1", "2"), "webhook");
     await takes(1, 2_000);
-    // One of the tries falls on the last moment of the lease.
+    // One of the tries is at the end of the lease.
     await clock.advance(27_700);
     await takes(2, 3_000);
     await dispatcher.idle();
@@ -239,7 +239,7 @@ describe("in the moment in which a lane goes on", () => {
     const held = await goingOn(made);
     const drained = dispatcher.drain(5_000);
     held.open();
-    // No time passes.
+    // The clock does not advance.
     await drained;
     expect(seen).toEqual(["1"]);
     expect(await inbox.admin.show("2")).toMatchObject({ attempts: 0, history: [] });
@@ -270,7 +270,7 @@ describe("in the moment in which a lane goes on", () => {
     const made = gated(2);
     const { inbox, clock, dispatcher, seen, entered, open } = made;
     const held = await goingOn(made);
-    // No sign of life for longer than the lease, as when the process stood still.
+    // No heartbeat for longer than the lease, as when the process was suspended.
     inbox.extend = async (claims) => claims;
     await clock.advance(30_000);
     expect(made.claimed).toEqual(["1", "2"]);
@@ -311,7 +311,7 @@ test("what got less than it asked for claims nothing more until there is somethi
     claims += 1;
     return claim(...args);
   };
-  /** What was asked for before is written by then. */
+  /** Waits until earlier writes are committed. */
   const settled = async () => {
     for (let n = 0; n < 3; n++) await inbox.heal();
   };

@@ -18,18 +18,17 @@ function typed(type: "mention" | "comment", id: string, lane: string): NewEvent 
   return { ...message(id), type, lane, body };
 }
 
-/** Mentions on this many lanes of their own, from the number on. */
+/** Returns mentions on separate lanes, numbered from `from`. */
 const mentions = (count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => mention(`m${from + n}`, `post:${from + n}`));
 
 interface Slow extends Harness {
-  /** The events that have begun, in order. */
+  /** Events whose handlers have started, in order. */
   readonly begun: string[];
-  /** Lets the handlers of mentions end. */
   readonly open: () => void;
 }
 
-/** A dispatcher whose mentions hang. */
+/** Creates a dispatcher whose mentions hang. */
 function slowMentions(
   concurrency: number,
   options: Readonly<Record<string, HandlerOptions>> = {},

@@ -5,7 +5,7 @@ import { parseAllDocuments } from "yaml";
 import { commandsOf, problemOf } from "./command-lines.ts";
 import { codeBlocks, documentedBlock, pages, root, testOf } from "./markdown.ts";
 
-/** Pages that go into a bot; what stands between double braces is filled in. */
+/** Pages that the scaffolder writes into a bot. It fills in the placeholders in double braces. */
 const templates = [
   "starter/README.md",
   "starter/AGENTS.md",
@@ -18,7 +18,7 @@ const templates = [
 
 const blocks = [...pages, ...templates].flatMap(codeBlocks);
 
-/** What a block may be, and by whom it is held. */
+/** Languages of code blocks, and the tests that check them. */
 const LANGUAGES: Readonly<Record<string, string>> = {
   ts: "compiled by docs.test.ts",
   sh: "each command is looked up here",
@@ -60,7 +60,7 @@ test("so are commands within a sentence", () => {
       .filter((code) =>
         /^(?:npx )?service-bot [a-z]|^npm run |^npx vitest|^node [\w/-]+\//.test(code),
       )
-      // Of these all flags are compared, in lists.test.ts.
+      // lists.test.ts compares all flags of these commands.
       .filter((code) => !code.includes("\\|"))
       .filter((code) => path !== "CHANGELOG.md" || code.startsWith("service-bot"))
       .flatMap((code) => problemsIn(commandsOf(code)).map((problem) => `${path}: ${problem}`)),
@@ -69,7 +69,7 @@ test("so are commands within a sentence", () => {
 });
 
 test.each(inLanguage("json"))("the JSON of $page can be parsed: $code", ({ code }) => {
-  // Or one value a line, as in a log.
+  // Or one JSON value per line, as in a log.
   const isLines = code
     .trimEnd()
     .split("\n")
@@ -138,7 +138,7 @@ test("a command that is not there is found", () => {
   expect(found('T=$(date +%s)\ncurl -d "a; b | c" \\\n  http://127.0.0.1')).toEqual([]);
 });
 
-/** True if the file, or a file of tests that it imports, calls `documentedBlock` with these literals. */
+/** Returns true if the file, or a test file that it imports, calls `documentedBlock` with these literals. */
 function fetches(file: string, page: string, name: string): boolean {
   const call = `documentedBlock("${page}","${name}")`;
   const files = new Set([join(root, file)]);
@@ -164,7 +164,7 @@ function problemsIn(commands: readonly string[]): string[] {
   });
 }
 
-/** The commands in what is shown: after a prompt, or at the beginning of a line, up to what explains it. */
+/** Returns the shown commands, which follow a prompt or begin a line, without their comments. */
 function shownIn(code: string): string[] {
   return code
     .split("\n")
@@ -182,12 +182,12 @@ function shownIn(code: string): string[] {
     .flatMap((line) => commandsOf(line.replaceAll(/[[\]]/g, " ")));
 }
 
-/** Functions that a block defines are commands in the blocks below it. */
+/** Removes functions that a block defines, and replaces calls of `control`, which later blocks use. */
 function withoutFunctions(code: string): string {
   return code.replaceAll(/^\w+\(\) \{.*\}$/gm, "").replaceAll(/^control /gm, "curl ");
 }
 
-/** A template's page as a bot with npm has it. */
+/** Returns a template's page as a bot with npm has it. */
 function filled(text: string): string {
   return text
     .replaceAll(/^<!-- \{\{.*\}\} -->\n/gm, "")

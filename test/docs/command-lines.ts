@@ -4,14 +4,14 @@ import { commands, UsageError } from "../faces/cli.ts";
 import { flags as scaffolderFlags } from "../faces/create.ts";
 import { root } from "./markdown.ts";
 
-/** Programs that are somebody else's, and whose arguments are theirs. */
+/** Programs from outside the project. Their arguments are not checked. */
 const OTHERS = new Set(
   "cd caddy claude cp crontab curl date docker echo fly gcloud git journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql railway rsync sed sh sort sqlite3 sudo systemctl systemd-analyze tar uniq useradd install chown chmod".split(
     " ",
   ),
 );
 
-/** Without a script of their own. */
+/** Commands of npm that need no script. */
 const NPM = new Set(["ci", "install", "create", "publish", "audit", "sbom"]);
 
 const scripts: Readonly<Record<string, string>> = JSON.parse(
@@ -22,11 +22,11 @@ const botScripts = new Set([
   ...Object.keys(
     JSON.parse(readFileSync(join(root, "templates/starter/_package.json"), "utf8")).scripts,
   ),
-  // Of a bot with `--store postgres`.
+  // Bots with `--store postgres` have this script.
   "db",
 ]);
 
-/** The words of a command line that are commands of their own: what stands between `&&`, `|` and `;`. */
+/** Splits a command line at `&&`, `|` and `;`. */
 export function commandsOf(script: string): string[] {
   return script
     .replaceAll(/\\\n\s*/g, " ")
@@ -39,12 +39,12 @@ export function commandsOf(script: string): string[] {
     .filter((command) => command !== "");
 }
 
-/** Texts in quotation marks become one letter, so that what is in them is no command. */
+/** Replaces quoted texts by one letter, because their content is not a command. */
 function unquoted(line: string): string {
   return line.replaceAll(/'[^']*'|"[^"]*"/g, "Q");
 }
 
-/** What is wrong with a command of the documentation; undefined where nothing is. */
+/** Returns the problem of a documented command. `undefined` if it is correct. */
 export function problemOf(command: string): string | undefined {
   const [program = "", ...words] = command.split(/\s+/);
   if (OTHERS.has(program)) return undefined;
@@ -89,7 +89,7 @@ function npmProblem([name = "", ...words]: readonly string[]): string | undefine
 
 const sources = new Map<string, string>();
 
-/** The text of a script and of what is in its folder. */
+/** Returns the text of a script and of the files in its folder. */
 function sourcesBeside(entry: string): string {
   const known = sources.get(entry);
   if (known !== undefined) return known;
@@ -99,7 +99,7 @@ function sourcesBeside(entry: string): string {
   return text;
 }
 
-/** Without what others have written: the benchmarks are a package of their own, with its peers below it. */
+/** Skips packages below a folder, such as the peers of the benchmarks. */
 function ownSources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -113,7 +113,7 @@ function takes(sources: string, flag: string): boolean {
   return sources.includes(`${name}: { type:`) || sources.includes(`"${name}": { type:`);
 }
 
-/** `npm create service-bot`: its flags come after a `--`. */
+/** Checks `npm create service-bot`, whose flags follow `--`. */
 function scaffolderProblem(words: readonly string[]): string | undefined {
   const unknown = flagsIn(words).find((flag) => !Object.hasOwn(scaffolderFlags, flag.slice(2)));
   return unknown && `the scaffolder takes no ${unknown}`;
@@ -145,14 +145,14 @@ function flagsIn(words: readonly string[]): string[] {
   return words.flatMap((word) => word.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? []);
 }
 
-/** What the usage of a command says of its flags, or of those of one of its actions; undefined where it has no such. */
+/** Returns the flags in the usage of a command or action. `undefined` if the command or action is unknown. */
 function usageOf(name: string, action: string | undefined): string | undefined {
   const { usage = "", details = "" } = commands[name] ?? {};
   if (name !== "inbox") return `${usage}\n${details}`;
   return actionsOf(details).get(action ?? "stats");
 }
 
-/** The actions of `service-bot inbox`, each with its part of the usage. */
+/** Returns the actions of `service-bot inbox` with their usage. */
 export function actionsOf(usage: string): ReadonlyMap<string, string> {
   const [list = "", filter = ""] = usage.split("FILTER: ");
   const lines = list.replaceAll("FILTER", filter.split("\n\n")[0] ?? "").split("\n");
@@ -166,12 +166,12 @@ export function actionsOf(usage: string): ReadonlyMap<string, string> {
   return actions;
 }
 
-/** The flags that a command, or one of its actions, really takes: it names them when it is given another one. */
+/** Returns the flags that a command or action accepts, from its error about an unknown flag. */
 export async function flagsTaken(name: string, ...action: string[]): Promise<readonly string[]> {
   return await namesTaken(name, ...action, "--no-such-flag");
 }
 
-/** The names that a command knows: a refusal of an unknown one has them. */
+/** Returns the names that a command accepts, from its error about an unknown name. */
 export async function namesTaken(name: string, ...args: string[]): Promise<readonly string[]> {
   try {
     await commands[name]?.run(args);

@@ -11,7 +11,7 @@ test.each(pages)("$path links to files that are there", (page) => {
   expect(links(page).filter((target) => !existsSync(target))).toEqual([]);
 });
 
-/** What stands in a draft for what is not known yet. */
+/** Placeholders in drafts. */
 const placeholder =
   /\b(?:TODO|TBD|FIXME|XX+|FIGURES?|NUMBERS?|RATIOS?|VALUES?|TIMES?|SECONDS|MINUTES|SIZES?|COUNTS?|DATES?|VERSIONS?)\b/g;
 
@@ -36,14 +36,14 @@ test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async (
   expect(await typeErrors(Object.fromEntries(files), { paths: sourcesOfExports() })).toBe("");
 });
 
-/** The reference has declarations, out of sources that are compiled. */
+/** Returns false for the reference, which is generated from checked sources. */
 function isWritten({ path }: Page): boolean {
   return !path.startsWith(join("docs/reference/api"));
 }
 
 /**
- * Files of a bot have their path in the first line. Those of the guides are compiled together, the others in
- * test/e2e/start.system.test.ts. Blocks with packages that are not installed here are compiled where they are:
+ * Files of a bot begin with their path. The files of guides are compiled together, and the others in
+ * test/e2e/start.system.test.ts. Blocks that import packages from elsewhere are compiled by
  * test/tracing/docs.system.test.ts and test/peers/authors/authors.system.test.ts.
  */
 function isExample(block: CodeBlock): boolean {
@@ -54,7 +54,7 @@ function isExample(block: CodeBlock): boolean {
   return language === "ts" && !isFile && !isForeign;
 }
 
-/** The source of each entry point that package.json names. */
+/** Returns the source of each entry point in package.json. */
 function sourcesOfExports(): Record<string, string[]> {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const entries = Object.entries<{ default?: string }>(exports).filter(
@@ -79,7 +79,7 @@ describe("docs/reference/configuration.md", () => {
 
   test("agrees with the starter's .env.example on the variables", () => {
     const stored = readFileSync(join(root, "templates/starter/_env.example"), "utf8");
-    // As a bot on SQLite has it.
+    // The file of a bot on SQLite.
     const example = stored.replace(/^# \{\{#postgres\}\}.*?\{\{\/postgres\}\}\n/ms, "");
     const names = [...example.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name);
     expect(names).toEqual(Object.values(settings).map(({ variable }) => variable));

@@ -14,21 +14,21 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 const unique = (names: Iterable<string>) => [...new Set(names)].sort();
 const flagsIn = (text: string) => unique(text.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? []);
 
-/** What stands between two headings of a page. */
+/** Returns the text between a heading and the next. */
 function section(page: string, heading: string): string {
   const [, rest = ""] = `\n${read(page)}`.split(`\n${heading}\n`);
   const depth = heading.split(" ", 1)[0]?.length ?? 2;
   return rest.split(new RegExp(`^#{1,${depth}} `, "m"), 1)[0] ?? "";
 }
 
-/** The cells of the rows of tables. */
+/** Returns the cells of each table row. */
 function rows(text: string): string[][] {
   return [...text.matchAll(/^\| (.*) \|$/gm)].map(([, row = ""]) =>
     row.split(/(?<!\\) \| /).map((cell) => cell.trim()),
   );
 }
 
-/** What stands in code in the first cells. */
+/** Returns code in the first cells. */
 function firstCells(text: string, pattern = /`([^`]+)`/g): string[] {
   return rows(text).flatMap(([cell = ""]) =>
     [...cell.matchAll(pattern)].map(([, code = ""]) => code),
@@ -135,7 +135,7 @@ describe("docs/reference/configuration.md", () => {
   });
 });
 
-/** Read by what we depend on: the driver of PostgreSQL, and Node. */
+/** Variables that dependencies read: the PostgreSQL driver, and Node. */
 const BY_OTHERS = ["PGPASSWORD", "NO_COLOR", "FORCE_COLOR"];
 
 function variablesRead(): string[] {
@@ -159,7 +159,7 @@ function variablesIn(source: string): string[] {
 
 const entries = entryPoints().flatMap((point) => point.entries);
 
-/** The members of a type that is exported, or that an exported one names. */
+/** Returns the members of an exported type, or of a type that an exported one mentions. */
 function membersOf(name: string): readonly Member[] {
   const exported = entries.find((entry) => entry.name === name);
   if (exported !== undefined) return exported.members;
@@ -167,7 +167,7 @@ function membersOf(name: string): readonly Member[] {
   return named === undefined ? [] : describeName(name, named, () => false).members;
 }
 
-/** The fields of the status: those of its parts with a dot, as `log.cursor`. */
+/** Returns the fields of the status. Nested fields have a dot, such as `log.cursor`. */
 function statusFields(): string[] {
   return membersOf("BotStatus").flatMap((member) => {
     const name = nameIn(member);

@@ -4,16 +4,16 @@ import { parseAst } from "rolldown/parseAst";
 import { aboutEvent, duringEvent } from "../faces/core.ts";
 import { root } from "./markdown.ts";
 
-/** A call that writes a line, as it stands in the source. */
+/** A call in the source that writes a log line. */
 export interface LogCall {
   readonly file: string;
   readonly levels: readonly string[];
   readonly message: string;
-  /** The names of the fields that the call gives, sorted. */
+  /** Names of the call's fields, sorted. */
   readonly fields: readonly string[];
 }
 
-/** What a parser makes of a piece of source. */
+/** A node of the parser's syntax tree. */
 interface Node {
   readonly type: string;
   readonly [key: string]: unknown;
@@ -21,10 +21,10 @@ interface Node {
 
 const levels: ReadonlySet<string> = new Set(["trace", "debug", "info", "warn", "error", "fatal"]);
 
-/** The rooms that are no bot and no MCP server: they write for people, or log nothing. */
+/** Folders that are not part of a bot or MCP server. They print for users, or log nothing. */
 const otherRooms = ["platform/", "cli/", "create/"];
 
-/** Every call of a logger in the source of bots and MCP servers. */
+/** Returns every call of a logger in the source of bots and MCP servers. */
 export function logCalls(): LogCall[] {
   const source = join(root, "src");
   return globSync("**/*.ts", { cwd: source })
@@ -33,7 +33,7 @@ export function logCalls(): LogCall[] {
     .flatMap((path) => callsIn(path, readFileSync(join(source, path), "utf8")));
 }
 
-/** The fields of the loggers that are made for something, such as a run: they are in all of its lines. */
+/** Returns the fields of child loggers, such as a run's. All lines of the child have them. */
 export function childFields(): string[] {
   const calls = globSync("**/*.ts", { cwd: join(root, "src") }).flatMap((path) =>
     new Source(path, readFileSync(join(root, "src", path), "utf8")).children(),
@@ -41,7 +41,10 @@ export function childFields(): string[] {
   return [...new Set(calls.flat())].sort();
 }
 
-/** @throws {Error} where a call says what cannot be read from the source: its line could not be documented */
+/**
+ * @throws {Error} if a call's message or fields cannot be read from the source, because its line could not be
+ * documented
+ */
 function callsIn(file: string, text: string): LogCall[] {
   return new Source(file, text).calls();
 }
@@ -70,7 +73,7 @@ class Source {
     });
   }
 
-  /** The fields that calls of `child` give. */
+  /** Returns the fields of each call of `child`. */
   children(): string[][] {
     return this.#callsOf(
       ({ object, property }) => isLogger(object) && nameOf(property) === "child",
@@ -90,7 +93,7 @@ class Source {
     return levels.has(name) ? [name] : [];
   }
 
-  /** The texts that an expression may come to. */
+  /** Returns the possible values of a text expression. */
   #choices(node: Node): string[] {
     const known = this.#resolve(node);
     if (known.type === "ConditionalExpression") {
@@ -119,20 +122,20 @@ class Source {
 
   #spread(node: Node): string[] {
     const called = node.type === "CallExpression" ? nameOf(node.callee) : undefined;
-    // What every line of a run is told has a file of its own.
+    // The common fields of a run's lines are defined in another file.
     return called === "aboutEvent"
       ? Object.keys(duringEvent({ id: "1", trace: undefined }, aboutEvent))
       : this.#fields(node);
   }
 
-  /** What a name stands for in this file: a constant, or what a function gives back. */
+  /** Resolves a name in this file to its constant or to the result of a function. */
   #resolve(node: Node): Node {
     if (node.type === "Identifier") {
       const [made, another] = this.#nodes.filter(
         ({ type, id, init }) =>
           type === "VariableDeclarator" && nameOf(id) === node.name && init !== null,
       );
-      // Scopes are not told apart here.
+      // Scopes are not distinguished here.
       if (another !== undefined) throw this.#unreadable("one meaning of a name", node);
       return made === undefined ? node : this.#resolve(made.init as Node);
     }
@@ -151,7 +154,7 @@ class Source {
   }
 }
 
-/** `log`, `logger`, or something's. */
+/** Matches `log`, `logger`, and properties with these names. */
 function isLogger(node: unknown): boolean {
   const { type, property } = node as Node;
   const name = nameOf(type === "MemberExpression" ? property : node);

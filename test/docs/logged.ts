@@ -2,18 +2,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./markdown.ts";
 
-/** A line as docs/operate/logs.md describes it. */
+/** A line in docs/operate/logs.md. */
 export interface DocumentedLine {
   readonly levels: readonly string[];
   readonly message: string;
-  /** Sorted, without those that all lines of a run have. */
+  /** Sorted, without the fields that all lines of a run have. */
   readonly fields: readonly string[];
   readonly ofRun: boolean;
 }
 
 const text = readFileSync(join(root, "docs/operate/logs.md"), "utf8");
 
-/** Those that a line of a run has besides its own. */
+/** Additional fields of a run's lines. */
 export const fieldsOfRun: readonly string[] = ["event", "type", "lane", "attempt", "trace"];
 
 /** A row has several messages if they share their levels and fields. */
@@ -29,12 +29,12 @@ export const documentedLines: readonly DocumentedLine[] = [...text.matchAll(ROW)
     })),
 );
 
-/** Every name in the first column of the table of fields. */
+/** Names in the first column of the table of fields. */
 export const documentedFields: readonly string[] = [
   ...(text.split("\n## Fields\n")[1]?.split("\n## ")[0] ?? "").matchAll(/^\| (`.*?) \|/gm),
 ].flatMap(([, names = ""]) => namesIn(names));
 
-/** What a line that was written has against the documentation; undefined where nothing. */
+/** Returns the difference between a written line and its documentation. `undefined` if there is none. */
 export function undocumented(record: Readonly<Record<string, unknown>>): string | undefined {
   const { level, msg, time: _time, ...fields } = record;
   const line = documentedLines.find(
@@ -50,10 +50,10 @@ export function undocumented(record: Readonly<Record<string, unknown>>): string 
   return isKnown && isAll ? undefined : `${msg}: ${names.join(" ")}`;
 }
 
-/** Fields of a line about a request, which the bot may make outside of any run. */
+/** Fields of a line about a request, which may also be made outside a run. */
 const ofEvent: ReadonlySet<string> = new Set(["event", "trace"]);
 
-/** Of these a field may be absent: there is no answer, no address to deliver to. */
+/** Lines with optional fields: there may be no response, or no address for deliveries. */
 const withoutValues: ReadonlySet<string> = new Set(["api", "ready"]);
 
 function namesIn(cell: string): string[] {

@@ -11,7 +11,7 @@ const page = {
 };
 const calls = logCalls();
 
-/** In every line. */
+/** Fields of every line. */
 const general = ["level", "time", "msg"];
 
 /** Returns the level and the fields of each line, sorted, without the fields of a run. Messages may be reworded. */
@@ -24,7 +24,7 @@ function shapesOf(
   return [...new Map(shapes).values()].sort();
 }
 
-/** Returns the fields that a line has besides those of a run. */
+/** Returns a line's fields without those of a run. */
 function own(fields: readonly string[]): readonly string[] {
   const isOfRun = fieldsOfRun.every((name) => fields.includes(name));
   return isOfRun ? fields.filter((name) => !fieldsOfRun.includes(name)) : fields;

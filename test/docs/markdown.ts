@@ -5,7 +5,7 @@ import { githubSlug } from "../../scripts/site/slug.ts";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A page of the documentation, with its path from the root. */
+/** A page of the documentation. The path starts at the root. */
 export interface Page {
   readonly path: string;
   readonly text: string;
@@ -15,11 +15,11 @@ export interface CodeBlock {
   readonly page: string;
   readonly language: string;
   readonly code: string;
-  /** The comment above it. */
+  /** Text of the HTML comment above the block. */
   readonly note: string;
 }
 
-/** Every page that users read. */
+/** Every page for users. */
 export const pages: readonly Page[] = [
   ...readdirSync(root).filter((name) => name.endsWith(".md")),
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
@@ -29,7 +29,7 @@ export const pages: readonly Page[] = [
   join("src", "create", "README.md"),
 ].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
-/** The fenced blocks of a page; what the whole block is indented by, as in a list, is no part of it. */
+/** Returns the fenced blocks of a page. The indentation of a block, as in a list, is removed. */
 export function codeBlocks({ path, text }: Page): CodeBlock[] {
   const fences = /(?:^ *<!-- (.*) -->\n)?^( *)```([^\n]*)\n([\s\S]*?)^ *```$/gm;
   return [...text.matchAll(fences)].map(([, note, indent = "", language = "", code = ""]) => ({
@@ -40,16 +40,16 @@ export function codeBlocks({ path, text }: Page): CodeBlock[] {
   }));
 }
 
-/** Name of a block on its page, and the test file that fetches it, as `tested: NAME in FILE` above the block has them. */
+/** Returns the block's name and its test file, from the note `tested: NAME in FILE` above it. */
 export function testOf({ note }: CodeBlock): { name: string; file: string } | undefined {
   const [, name, file] = /^tested: ([a-z-]+) in (test\/\S+\.test\.ts)$/.exec(note) ?? [];
   return name === undefined || file === undefined ? undefined : { name, file };
 }
 
 /**
- * The code of the block that has this name on its page. `blocks.test.ts` finds calls with literals.
+ * Returns the code of the named block on a page. `blocks.test.ts` finds only calls with literals.
  *
- * @throws unless there is one
+ * @throws unless there is exactly one
  */
 export function documentedBlock(path: string, name: string): string {
   const [found, ...more] = pages
@@ -60,18 +60,18 @@ export function documentedBlock(path: string, name: string): string {
   return found.code;
 }
 
-/** A page without its code. */
+/** Returns a page without its code. */
 export function prose({ text }: Page): string {
   return text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`]*`/g, "");
 }
 
-/** What a page links to, as it stands there; of code nothing. */
+/** Returns the link targets of a page as written. Skips code. */
 export function targets({ text }: Page): string[] {
   const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "").replace(/`[^`\n]*`/g, "``");
   return [...words.matchAll(/\]\(([^)\s]+)[^)]*\)/g)].map(([, target]) => target ?? "");
 }
 
-/** The files that a page links to, from the root. */
+/** Returns the files that a page links to, relative to the root. */
 export function links(page: Page): string[] {
   return targets(page)
     .map((target) => target.split("#", 1)[0] ?? "")
@@ -79,7 +79,7 @@ export function links(page: Page): string[] {
     .map((target) => resolve(root, dirname(page.path), target));
 }
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings as GitHub makes them. */
 export function anchorsOf({ text }: Page): Set<string> {
   const anchors = new Set<string>();
   const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "");

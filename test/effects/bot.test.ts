@@ -10,7 +10,7 @@ const Count = object({ count: number().default(0) });
 type Counted = { count: number };
 const counting: BotOptions<Counted> = { state: Count };
 
-/** Counts the messages of a conversation, and answers the number. */
+/** Counts the messages of a conversation, and answers with the number. */
 const count = (bot: Bot<Counted>) =>
   void bot.on("dm.message", async (ctx) => {
     const state = await ctx.state();
@@ -25,7 +25,7 @@ async function deliver(world: World, bot: Pick<Bot, "handle" | "status">, ...fro
   await world.settle(bot);
 }
 
-/** Publishes the outcomes of the runs of a bot. */
+/** Collects the outcomes of a bot's runs. */
 function outcomesOf(bot: object): string[] {
   const outcomes: string[] = [];
   listenTo(bot, { run: ({ outcome, error }) => outcomes.push(error?.code ?? outcome) });
@@ -94,7 +94,7 @@ describe("the state of a conversation", () => {
 });
 
 describe("a state of several conversations", () => {
-  /** Two runs that have both read the state before one of them ends. */
+  /** Starts two runs that both read the state before either ends. */
   async function conflict(register: (bot: Bot<Counted>, enter: () => Promise<void>) => void) {
     const world = new World();
     const both = gate();
@@ -128,7 +128,7 @@ describe("a state of several conversations", () => {
       each.onTimer("tick", (ctx) => ctx.reply("tick"));
     });
     expect(outcomes.toSorted()).toEqual(["STATE_CONFLICT", "done", "done"]);
-    // The repeat counts as no attempt, and no observer sees it.
+    // The repeated run is not an attempt, and observers do not see it.
     expect(attempts).toEqual([1, 1, 1]);
     expect(seen).toEqual([]);
     expect(await bot.inbox.state("all")).toMatchObject({ value: '{"count":2}' });
@@ -166,7 +166,7 @@ describe("a state of several conversations", () => {
         runs.push(world.clock.now());
         all.count += 1;
         if (runs.length > 15) return;
-        // Another conversation is always faster.
+        // Another conversation always writes first.
         const ended = Promise.withResolvers<void>();
         const lane = `dm:other ${runs.length}`;
         listenTo(each, { run: (run) => run.lane === lane && ended.resolve() });

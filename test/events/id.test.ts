@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { idFamily, orderKey } from "../faces/events.ts";
 
-/** As the stores compare: byte by byte. */
+/** Compares keys byte by byte, as the stores do. */
 function compare(a: string, b: string): number {
   return Buffer.compare(Buffer.from(orderKey(a)), Buffer.from(orderKey(b)));
 }
@@ -54,7 +54,7 @@ describe("ids of digits compare as numbers", () => {
   });
 });
 
-/** The key of earlier versions, which inboxes still hold: digits alone as a number, any other id as text. */
+/** Returns the key of earlier versions, which old inboxes contain: a decimal id as a number, any other id as text. */
 function formerKey(id: string): string {
   return /^[0-9]+$/.test(id) ? orderKey(id) : `~${id}`;
 }
@@ -78,7 +78,7 @@ const prefix = fc.oneof(
     .map((parts) => parts.join("")),
 );
 
-/** Numerals as a base writes them, with digits that ascend in ASCII. */
+/** Generates numerals of a base whose digits ascend in ASCII. */
 function numerals(base: number): fc.Arbitrary<bigint> {
   const near = BigInt(base) ** 3n;
   return fc.oneof(
@@ -102,7 +102,7 @@ describe("ids with a separator compare by their prefix, then by the numeral behi
     ["evt_0999", "evt_1000"],
     ["evt_9999", "evt_10000"],
     ["1526919030474-9", "1526919030474-10"],
-    // Hexadecimal: some have no letter, some begin with one.
+    // Hexadecimal ids without a letter, and ids that begin with one.
     ["evt_1009", "evt_100a"],
     ["evt_100f", "evt_1010"],
     ["evt_9", "evt_a"],

@@ -3,7 +3,7 @@ import type { EventType, PayloadByType } from "../faces/events.ts";
 const actor = { username: "ada", name: "Ada" };
 const activity = { actor, entityType: "post", entityId: "p_1" };
 
-/** A payload of each type with all that section 6 of the platform document lists for it. */
+/** A payload of each type with all fields in section 6 of the platform document. */
 export const payloads: {
   readonly [T in EventType]: PayloadByType[T] & Readonly<Record<string, unknown>>;
 } = {
@@ -21,7 +21,7 @@ export const payloads: {
   quote: activity,
 };
 
-/** An event as it comes over the wire. */
+/** Returns an event in wire format. */
 export function wireEvent(
   type: string,
   payload: unknown,

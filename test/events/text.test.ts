@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { textOf } from "../faces/events.ts";
 
-/** So many levels, as `JSON.parse` makes them of a body. */
+/** Returns JSON nested to this depth, as `JSON.parse` returns it. */
 function nested(levels: number, open: string, close: string): unknown {
   return JSON.parse(`${open.repeat(levels - 1)}{}${close.repeat(levels - 1)}`);
 }

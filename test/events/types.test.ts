@@ -13,7 +13,7 @@ import {
 } from "../faces/events.ts";
 import { payloads, wireEvent } from "./samples.ts";
 
-// What is said about types is held by the compiler (`npm run check`); the rest runs.
+// The compiler checks the types (`npm run check`); the tests check the values.
 
 test("the type of an event narrows its payload", () => {
   const payloadOf = (event: KnownEvent): unknown => {
@@ -33,7 +33,7 @@ test("the type of an event narrows its payload", () => {
         expectTypeOf(event.payload).toEqualTypeOf<ActivityPayload>();
         return event.payload.actor.username;
       default:
-        // Every type is handled above: the switch is known to be complete.
+        // Every type has a case, so that the switch is exhaustive.
         expectTypeOf(event).toBeNever();
         return undefined;
     }

@@ -2,21 +2,21 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type CodeBlock, codeBlocks, pages, root } from "../docs/markdown.ts";
 
-/** A file of a bot that a guide shows. */
+/** A file of a bot in a guide. */
 export interface GuideFile {
-  /** The name of the page, such as `commands`. */
+  /** Name of the page, such as `commands`. */
   readonly guide: string;
-  /** The path in the bot, below `src` or `test`. */
+  /** Path in the bot, below `src` or `test`. */
   readonly path: string;
   readonly code: string;
 }
 
-/** Returns the path in the first line of a block; `undefined` if it is no file of a bot. */
+/** Returns the path in the first line of a block. `undefined` if it is not a file of a bot. */
 export function pathIn({ code }: Pick<CodeBlock, "code">): string | undefined {
   return /^\/\/ ((?:src|test)\/\S+)\n/.exec(code)?.[1];
 }
 
-/** The files of all guides, as their pages show them. */
+/** Files of all guides. */
 export const guideFiles: readonly GuideFile[] = pages
   .filter(({ path }) => dirname(path) === join("docs", "guides"))
   .flatMap((page) =>
@@ -28,14 +28,14 @@ export const guideFiles: readonly GuideFile[] = pages
     }),
   );
 
-/** The examples of docs/reference/testing.md, each of which runs by itself. */
+/** Examples of docs/reference/testing.md. Each runs on its own. */
 export const testingFiles: readonly GuideFile[] = pages
   .filter(({ path }) => path === join("docs/reference/testing.md"))
   .flatMap(codeBlocks)
   .filter(({ language }) => language === "ts")
   .map(({ code }, index) => ({ guide: "testing", path: `test/example-${index}.test.ts`, code }));
 
-/** The files of the template assistant, which the guides lead to. */
+/** Files of the assistant template, to which the guides lead. */
 export const assistantFiles: readonly GuideFile[] = ["src", "test"].flatMap((folder) => {
   const directory = join(root, "templates", "assistant", folder);
   return readdirSync(directory).map((name) => ({

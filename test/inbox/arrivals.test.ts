@@ -13,7 +13,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const LEASE = 30_000;
 
-/** An event that no store takes. */
+/** An event that every store rejects. */
 const REFUSED = { ...message("x"), type: null } as unknown as NewEvent;
 
 let file: string;
@@ -34,7 +34,7 @@ beforeEach(() => {
   onTestFinished(() => inbox.close());
 });
 
-/** Puts events in and claims in one turn of the event loop. */
+/** Puts and claims events in one turn of the event loop. */
 async function putAndClaim(...events: NewEvent[]): Promise<readonly Claim[]> {
   const putting = inbox.put(events, "webhook", [], "a".repeat(32));
   const claiming = inbox.claim(10, LEASE);

@@ -17,14 +17,14 @@ beforeEach(() => {
   clock = new ManualClock(1_800_000_000_000);
 });
 
-/** The inbox as a bot opens it. */
+/** Opens the inbox as a bot does. */
 function openBot(maxBacklog = 100): SqliteInbox {
   const inbox = new SqliteInbox({ file, clock, maxBacklog });
   onTestFinished(() => inbox.close());
   return inbox;
 }
 
-/** The same file as a tool opens it. */
+/** Opens the same file as a tool does. */
 function attach(): AttachedInbox {
   const attached = attachInbox(file, clock);
   onTestFinished(() => attached.close());
@@ -204,7 +204,7 @@ describe("what is no inbox of this version is refused with the way out, and left
 
   test("a file of an older version, whose schema is the bot's to change", async () => {
     await openBot().close();
-    // There is no older version yet.
+    // No older version exists.
     change((db) => db.pragma("user_version = -1"));
     refused("INBOX_TOO_OLD", /Start the bot once/);
   });

@@ -1,4 +1,4 @@
-/** Holds an inbox open until it is killed. Run by tests as a process of its own. */
+/** Holds an inbox open until it is killed. Tests run this file as a process. */
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message } from "../support/inbox-events.ts";
 

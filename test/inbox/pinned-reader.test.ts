@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const MIB = 2 ** 20;
 const LIMIT = 64 * MIB;
 
-/** An event of a mebibyte. */
+/** Returns an event of one MiB. */
 function large(number: number): NewEvent {
   const event = message(`evt_${String(number).padStart(12, "0")}`, `c${number}`);
   return { ...event, body: JSON.stringify({ ...JSON.parse(event.body), more: "x".repeat(MIB) }) };
@@ -34,7 +34,7 @@ test("a WAL that grew while a reader pinned it is cut back to 64 MiB once the re
   expect(size()).toBeGreaterThan(80 * MIB);
 
   reader.exec("COMMIT");
-  // The first write moves the WAL into the file, the next one begins it anew.
+  // The first write moves the WAL into the file, and the next one starts the WAL again.
   await put();
   await put();
   expect(size()).toBe(LIMIT);

@@ -13,7 +13,7 @@ let folder: string;
 let file: string;
 let backup: string;
 
-/** An inbox with two events, and an older backup of it with one. */
+/** An inbox with two events, and an older backup with one. */
 beforeEach(async () => {
   folder = temporaryFolder();
   file = join(folder, "bot.db");
@@ -39,7 +39,7 @@ async function idsIn(place: string): Promise<string[]> {
 
 type Call = "fsyncSync" | "linkSync" | "renameSync";
 
-/** From now on this call fails as on a disk that is broken, where `when` says so; else it does what it does. */
+/** Makes this call fail like a broken disk if `when` returns true. */
 function breakDisk(call: Call, when: (path: unknown, to: unknown) => boolean = () => true): void {
   const real = fs[call];
   const broken = (path: never, to: never) => {

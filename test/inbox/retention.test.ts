@@ -18,7 +18,7 @@ function open(file: string): { clock: ManualClock; inbox: SqliteInbox } {
   return { clock, inbox };
 }
 
-/** Stores events with large bodies, each in its own lane, and ends them. */
+/** Stores events with large bodies on separate lanes, and completes them. */
 async function live(inbox: SqliteInbox, ids: readonly string[]): Promise<void> {
   const events = ids.map((id) => message(id, `c${id}`));
   const body = (text: string) => JSON.stringify({ ...JSON.parse(text), filler: "x".repeat(2_000) });
@@ -36,7 +36,7 @@ async function live(inbox: SqliteInbox, ids: readonly string[]): Promise<void> {
   );
 }
 
-/** A whole sweep. Resolves to the number of batches. */
+/** Runs a whole sweep. Resolves to the number of batches. */
 async function sweep(inbox: SqliteInbox): Promise<number> {
   let batches = 1;
   while (await inbox.sweep(KEEP)) batches += 1;
@@ -60,7 +60,7 @@ describe("the size of the file", () => {
     const at = (day: number) => sizes[day] ?? 0;
     expect(at(10)).toBeGreaterThan(0);
     expect(at(59)).toBeLessThan(at(35) * 1.25);
-    // Were nothing dropped, each of these events would have a page of its own.
+    // Without the sweep, each of these events would keep its page.
     expect(at(59)).toBeLessThan(60 * 20 * 4_096 * 0.7);
   });
 
@@ -77,7 +77,7 @@ describe("the size of the file", () => {
     const flooded = statSync(file).size;
     await clock.advance(31 * DAY);
     expect(await sweep(inbox)).toBeGreaterThan(10);
-    // What was given back is cut off the file when the log is written back into it.
+    // Free pages are removed from the file when the WAL is written back.
     await inbox.close();
     expect(statSync(file).size).toBeLessThan(flooded * 0.6);
   });
@@ -92,7 +92,8 @@ test("a sweep looks at a bounded number of events at a time, and comes to its en
     );
   }
   await clock.advance(8 * DAY);
-  // 1,600 events, 500 at a time; as many lanes, 100 at a time, and 500 once they rest; and a look at the free pages.
+  // 1,600 events in batches of 500; as many lanes in batches of 100, and of 500 once they rest; and a check of free
+  // pages.
   expect(await sweep(inbox)).toBeGreaterThanOrEqual(4 + 16 + 4 + 1);
 });
 
@@ -108,6 +109,6 @@ test("lanes in which nothing has happened for long are forgotten, and work as ne
   await clock.advance(2 * DAY);
   await sweep(inbox);
   await inbox.put([message("2", "c1")], "webhook");
-  // A lane that was forgotten counts its fences from the beginning.
+  // A deleted lane starts its fences at 1 again.
   expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "2", fence: 1 }]);
 });

@@ -6,7 +6,7 @@ import { SQLITE_SCHEMA } from "../faces/files.ts";
 import { openFile } from "../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** The schema as SQLite keeps it, in the order of the names, without comments and blanks. */
+/** Returns the schema as SQLite stores it, sorted by name, without comments and white space. */
 function dump(file: string): string {
   const db = new Sqlite(file);
   try {

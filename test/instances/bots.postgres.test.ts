@@ -52,7 +52,7 @@ describe("two bots on one database", () => {
     const stopped = Date.now();
     await a.stop();
     await polled("b", b);
-    // Long before the lease would have run out.
+    // Well before the lease would have expired.
     expect(Date.now() - stopped).toBeLessThan(10_000);
     expect(new Set(readers)).toEqual(new Set(["b"]));
     expect((await b.status()).instances).toMatchObject({
@@ -77,7 +77,7 @@ describe("two bots on one database", () => {
     expect(await shareOf(a)).toEqual({ perMinute: 11, left: 11, waiting: 0 });
     const b = await started(make(), false);
     expect(await shareOf(b)).toEqual({ perMinute: 5, left: 5, waiting: 0 });
-    // The first one learns of it with its next sign of life.
+    // The first instance notices at its next heartbeat.
     while ((await shareOf(a))?.perMinute !== 5) await clock.advance(1_000);
     await a.stop();
     while ((await shareOf(b))?.perMinute !== 11) await clock.advance(1_000);
@@ -116,7 +116,7 @@ describe("two bots on one database, with a webhook that reaches one of them", ()
     while ((await leaderOf(a))?.holder === undefined) await clock.advance(0);
     const b = await make();
     await listening(place, 2);
-    /** A few seconds at a time, with all that is asked of the database in between. */
+    /** Advances the clock a few seconds at a time, and waits for the database in between. */
     const pass = async (ms: number) => {
       const step = Math.min(ms, 2_500);
       for (let passed = 0; passed < ms; passed += step) {
@@ -142,12 +142,12 @@ describe("two bots on one database, with a webhook that reaches one of them", ()
     expect((await leaderOf(b))?.holder).toBe((await a.status()).instances?.self);
     log.add("1");
     await deliver(b, "1");
-    // With the next sign of life it is known everywhere.
+    // The next heartbeat shares the time with every instance.
     await pass(6_000);
     expect((await a.status()).lastDeliveryAt).toBe((await b.status()).lastDeliveryAt);
     expect((await a.status()).lastDeliveryAt).toBeDefined();
     await pass(50_000);
-    // The audit is a moment ahead of the webhook, which comes to the other one.
+    // The audit precedes the webhook, which reaches the other instance.
     log.add("2");
     await pass(5_000);
     await deliver(b, "2");
@@ -159,9 +159,9 @@ describe("two bots on one database, with a webhook that reaches one of them", ()
     const [mine, seen] = [await a.status(), await b.status()];
     expect(seen.modeReason).toBe(mine.modeReason);
     expect(seen.modeReason).toContain("did not arrive by webhook");
-    // The other one learns the position a moment later.
+    // The other instance reads the position a moment later.
     while ((await b.status()).log?.cursor !== (await a.status()).log?.cursor) await pass(1_000);
-    // What it knew goes over to whoever reads next.
+    // The next poller takes over the position.
     const stopping = a.stop();
     await pass(1_000);
     await stopping;

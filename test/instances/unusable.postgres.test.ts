@@ -21,7 +21,7 @@ function make({ url, schema }: Place, options: BotOptions = {}): Bot {
   });
 }
 
-/** A bot that works, on a clock of its own. */
+/** Starts a bot on a manual clock. */
 async function running(
   prepare: (bot: Bot) => unknown = () => undefined,
   { listen = false, ...options }: BotOptions & { readonly listen?: boolean } = {},
@@ -37,7 +37,7 @@ async function running(
   return { place, clock, sink, bot, ready };
 }
 
-/** A bot whose handler of the first message is at work until `end`, whatever its signal says. */
+/** Starts a bot whose first handler runs until `end`, and ignores its signal. */
 async function atWork() {
   const work = gate();
   const signals: AbortSignal[] = [];
@@ -80,7 +80,7 @@ const errorsIn = ({ records }: Pick<ReturnType<typeof logSink>, "records">) =>
 
 const instances = (place: Place) => look(place, `SELECT id FROM ${place.schema}.instance`);
 
-/** What gives the signs of life, without a database; and what it has called. */
+/** Creates a membership without a database. Also returns its calls. */
 function member(shared: Partial<MembershipOptions["shared"]> = {}) {
   const calls: string[] = [];
   const clock = new ManualClock(0);

@@ -10,7 +10,7 @@ type Answers = Readonly<Record<Scope, ScopeAnswer>>;
 
 const all: Answers = { read: "yes", "posts:write": "yes", "comments:write": "yes", dm: "yes" };
 
-/** The access of a token at a platform with these answers, which counts its requests. */
+/** Creates the access of a token on a platform with these answers. Counts the requests. */
 function watched(answers: Answers) {
   const clock = new ManualClock();
   const access = new Access({ clock });

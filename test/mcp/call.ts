@@ -5,7 +5,7 @@ import { Client, type ClientOptions } from "../faces/client.ts";
 import { createLogger } from "../faces/core.ts";
 import { Access, allTools, callTool, type Failure, type Principal } from "../faces/mcp.ts";
 
-/** A result with the first of its texts. */
+/** A result, and the first of its texts. */
 export interface Called {
   readonly result: CallToolResult;
   readonly text: string;
@@ -13,15 +13,13 @@ export interface Called {
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** Calls a tool by its name. */
 export type Call = (name: string, args?: Args) => Promise<Called>;
 
-/** Calls a tool through a connected client. */
 export async function call(client: McpClient, name: string, args: Args = {}): Promise<Called> {
   return toCalled(await client.callTool({ name, arguments: args }));
 }
 
-/** Calls tools directly, with no protocol between: the client reaches the platform at `baseUrl`. */
+/** Calls tools directly, without a protocol. The client's platform is at `baseUrl`. */
 export function connectDirectly(
   options: Pick<ClientOptions, "baseUrl"> & Partial<ClientOptions>,
 ): Call {
@@ -33,7 +31,7 @@ export function connectDirectly(
   };
 }
 
-/** A bot for which tools can be called directly. */
+/** Creates a bot whose tools can be called directly. */
 export function principalWith(options: ClientOptions, access: Access = new Access()): Principal {
   const { baseUrl, fetch = globalThis.fetch } = options;
   return {
@@ -44,7 +42,7 @@ export function principalWith(options: ClientOptions, access: Access = new Acces
   };
 }
 
-/** Extracts the failure of a failed call; its form is that of every failure. */
+/** Extracts the failure of a failed call, and checks its form. */
 export function failureIn({ result, text }: Called): Failure {
   expect(result).toMatchObject({ isError: true, content: [{ type: "text" }] });
   expect(result).not.toHaveProperty("structuredContent");

@@ -13,28 +13,26 @@ import { type HttpOptions, McpHttp, serveOverStdio } from "../faces/mcp.ts";
 import type { Platform } from "../faces/platform.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
-/** The commands of `service-bot`. */
-
-/** The platform and the token of a connection, and the revision of the protocol. */
+/** Platform and token of a connection, and the revision of the protocol. */
 export interface Connecting {
   readonly url: string;
   readonly apiKey: string;
-  /** Sends the requests to the platform. Default: the network. */
+  /** Sends requests to the platform. Default: the network. */
   readonly fetch?: Fetch;
   readonly scopes?: string;
-  /** The revision of the protocol: that of 2026, or those of 2025. */
+  /** Revision of the protocol: 2026 is modern, and 2025 is legacy. */
   readonly era?: "modern" | "legacy";
 }
 
-/** The options of a connection to a platform in the process. */
+/** Returns the options of a connection to a platform in this process. */
 export function accessTo({ url, apiKey, fetch }: Platform, token: string = apiKey): Connecting {
   return { url, apiKey: token, fetch };
 }
 
-/** The official client, connected until the test ends. */
+/** Connects the official client until the test ends. */
 export type Connect = (options: Connecting) => Promise<Client>;
 
-/** The lines of stdio, over two streams of this process. */
+/** Connects over stdio, as two streams of this process. */
 export const overPipes: Connect = async ({ url, apiKey, fetch, scopes, era }) => {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const server = serveOverStdio({
@@ -43,18 +41,18 @@ export const overPipes: Connect = async ({ url, apiKey, fetch, scopes, era }) =>
     logger: silentLogger(),
   });
   onTestFinished(() => server.close());
-  // The transport is the same on both sides: lines come in by one stream, and go out by the other.
+  // Both sides use the same transport, with the streams swapped.
   return await connected(new StdioServerTransport(stdout, stdin), era);
 };
 
-/** Streamable HTTP without a server between. */
+/** Connects over Streamable HTTP without a network server. */
 export const overHttp: Connect = async ({ url, apiKey, fetch, scopes, era }) => {
   const mcp = mcpWith({ baseUrl: url, fetch, scopes: scopeList(scopes) });
   const send = (to: string | URL, init?: RequestInit) => mcp.fetch(new Request(to, init));
   return await clientOf("http://localhost/mcp", apiKey, era, send);
 };
 
-/** The official client of a server that is there already. */
+/** Connects the official client to a running server. */
 export async function clientOf(
   url: string,
   apiKey: string,
@@ -70,14 +68,14 @@ export async function clientOf(
 
 type McpOptions = Omit<HttpOptions, "logger"> & Partial<Pick<HttpOptions, "logger">>;
 
-/** MCP over HTTP as a function, until the test ends. */
+/** Creates MCP over HTTP as a function, until the test ends. */
 export function mcpWith(options: McpOptions): McpHttp {
   const mcp = new McpHttp({ logger: silentLogger(), ...options });
   onTestFinished(() => mcp.close());
   return mcp;
 }
 
-/** An MCP server over HTTP until the test ends. */
+/** Starts an MCP server over HTTP until the test ends. */
 export async function mcpOverHttp({
   allowHosts = [],
   ...options
@@ -90,7 +88,7 @@ export async function mcpOverHttp({
   return { url: `${url}/mcp`, mcp };
 }
 
-/** Every way in which client and server can speak: each transport with each revision of the protocol. */
+/** Each transport with each revision of the protocol. */
 export const ways: readonly (readonly [string, Connect])[] = [
   ["stdio, 2025", overPipes],
   ["stdio, 2026", (options) => overPipes({ ...options, era: "modern" })],
@@ -98,7 +96,6 @@ export const ways: readonly (readonly [string, Connect])[] = [
   ["HTTP, 2026", (options) => overHttp({ ...options, era: "modern" })],
 ];
 
-/** Connects the official client until the test ends. */
 export async function connected(
   transport: Transport,
   era: Connecting["era"] = "legacy",
@@ -112,7 +109,7 @@ export async function connected(
   return client;
 }
 
-/** Reads the list that `--scopes` takes. */
+/** Parses the value of `--scopes`. */
 function scopeList(list: string | undefined): readonly Scope[] | undefined {
   return list === undefined
     ? undefined

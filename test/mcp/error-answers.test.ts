@@ -8,12 +8,14 @@ import { connectDirectly, failureIn } from "./call.ts";
 import { everyTool, writingTools } from "./every-tool.ts";
 import { ImpatientClock } from "./impatient-clock.ts";
 
-/** Each tool turns every answer of the platform into a failed call. The platform is a server with this one answer. */
+/**
+ * Each tool turns every error response of the platform into a failed call. The platform is a server with one response.
+ */
 
 const DOUBT = /It is unknown whether the call took effect/;
 const IN_A_MINUTE = /Try again in a minute\.$/;
 
-/** An error as the platform may write it; in its words is the token, which it saw. */
+/** Returns an error response. Its message contains the token, which the platform has seen. */
 function refusal(status: number, code: string, headers: Record<string, string> = {}): Responder {
   const message = `no\nluck \u202e with ${apiKey}`;
   return json(status, { error: { code, message } }, headers);
@@ -29,7 +31,7 @@ type Row = readonly [
   name: string,
   answer: Responder,
   failure: Omit<Failure, "message">,
-  /** Patterns for the texts of reading and of writing tools. */
+  /** Patterns for the texts of reading and writing tools. */
   text: { readonly reads: RegExp; readonly writes: RegExp },
 ];
 
@@ -153,11 +155,11 @@ beforeEach(() => {
 test.each(rows)("%s is a failure of every tool", async (_name, answer, expected, words) => {
   const { url } = await serve(answer);
   const calls = everyTool.map(async ([name, args, request]) => {
-    // A client of its own, because a limit that one call meets holds up the others.
+    // Each call has its own client, because a rate limit of one call would delay the others.
     const called = await connectDirectly({ baseUrl: url, clock })(name, args);
     const failure = failureIn(called);
     const pattern = request.startsWith("GET") ? words.reads : words.writes;
-    // A write that is sent again may be there twice.
+    // A repeated write may take effect twice.
     const retryable = expected.retryable && pattern !== DOUBT;
     expect(failure, name).toEqual({ ...expected, retryable, message: expect.any(String) });
     expect(failure.message).toMatch(pattern);
@@ -169,7 +171,7 @@ test.each(rows)("%s is a failure of every tool", async (_name, answer, expected,
 test("an answer that is not as documented is named", async () => {
   const { url } = await serve(json(200, 5));
   const call = connectDirectly({ baseUrl: url, clock });
-  // The answer to a post and a comment is not documented, so any is good.
+  // The responses to a post and a comment are undocumented, so any response is valid.
   const free = ["service_create_post", "service_create_comment"];
   for (const [name, args, request] of everyTool) {
     const called = await call(name, args);
@@ -235,7 +237,7 @@ const MINUTE_MS = 60_000;
 
 test("the limit of requests in a minute says when to try again", async () => {
   const { platform, clock } = await world();
-  // A minute has just begun, because the client would wait for the end of one that is nearly over.
+  // Starts a new minute, because near the end of a minute the client would wait.
   clock.advance(MINUTE_MS - (clock.now() % MINUTE_MS));
   platform.control.setLimits({ requestsPerMinute: 0 });
   const call = connectDirectly({

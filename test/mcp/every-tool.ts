@@ -1,4 +1,4 @@
-/** Each tool with arguments that are right, and the request that it makes of them. */
+/** Each tool with valid arguments, and the request that it sends. */
 export const everyTool: readonly (readonly [
   name: string,
   args: Readonly<Record<string, unknown>>,
@@ -27,5 +27,5 @@ export const writingTools: typeof everyTool = everyTool.filter(([, , request]) =
   request.startsWith("POST"),
 );
 
-/** Every scope, so that nothing is asked to find them out. */
+/** Every scope, so that the server does not probe for them. */
 export const everyScope = "read,posts:write,comments:write,dm";

@@ -30,7 +30,7 @@ const INITIALIZE = {
 const LIST = { jsonrpc: "2.0", id: 2, method: "tools/list" };
 const CALL = { jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "service_get_me" } };
 
-/** Sends plain requests of a token. */
+/** Returns a function that sends plain requests with a token. */
 function poster(mcp: McpHttp, apiKey: string) {
   const send = (
     body: string | ReadableStream,
@@ -48,7 +48,7 @@ function poster(mcp: McpHttp, apiKey: string) {
   return { send, post };
 }
 
-/** An MCP server for the local platform, and plain requests to it. */
+/** Starts an MCP server for the local platform. Also returns a function for plain requests. */
 async function served(options: Partial<HttpOptions> = {}) {
   const { platform } = await world();
   const clock = new ManualClock();
@@ -146,7 +146,7 @@ describe("admission by token", () => {
   });
 });
 
-/** Sends a request of an unknown token, with a body in tiny pieces. Resolves once its connection is closed. */
+/** Sends a request with an unknown token and a body in tiny pieces. Resolves once the connection is closed. */
 async function sendTinyPieces(url: string, method: string): Promise<void> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -176,7 +176,7 @@ test.each(["PUT", "GET", "DELETE"])(
   },
 );
 
-/** A platform whose look-ups of tokens, or all requests, wait until they are released. */
+/** Starts a platform that holds token lookups, or all requests, until they are released. */
 function held(which: "lookups" | "calls") {
   const released = Promise.withResolvers<void>();
   let arrivals = 0;
@@ -193,7 +193,7 @@ function held(which: "lookups" | "calls") {
     return Response.json({ username: "bot" });
   };
   const mcp = mcpWith({ baseUrl: "http://platform.test", fetch, scopes: ["read"] });
-  /** Resolves once so many requests in all have arrived. */
+  /** Resolves once `count` requests have arrived. */
   const waitFor = async (count: number) => {
     while (arrivals < count) await arrived.promise;
   };
@@ -232,7 +232,7 @@ test("messages of calls under way stay within 64 MiB: a further one gets 503", a
 
 test("calls beyond the limit get 503, and an abandoned call makes room", async () => {
   const { send, post, waitFor, release } = held("calls");
-  // From here on the token is familiar.
+  // The server knows the token from here on.
   await (await post(LIST)).text();
   const leave = new AbortController();
   const first = send(JSON.stringify(CALL), {}, leave.signal);

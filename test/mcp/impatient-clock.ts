@@ -1,9 +1,9 @@
 import { type Clock, systemClock, type TimerOptions } from "../faces/core.ts";
 
-/** The deadline of a call, in milliseconds. */
+/** In ms. Deadline of a call. */
 const DEADLINE_MS = 10_000;
 
-/** A clock on which waits between two tries have passed at once, and deadlines come when they are called. */
+/** A clock that skips waits between tries. Deadlines expire on `expire()`. */
 export class ImpatientClock implements Clock {
   readonly #deadlines = new Set<() => void>();
 
@@ -26,7 +26,7 @@ export class ImpatientClock implements Clock {
     return () => this.#deadlines.delete(fn);
   }
 
-  /** The calls under way have had their time. */
+  /** Expires the deadlines of pending calls. */
   expire(): void {
     for (const fn of this.#deadlines) fn();
   }

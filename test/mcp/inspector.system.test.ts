@@ -7,7 +7,7 @@ import { COMPILE_CACHE } from "../support/process.ts";
 import { mcpOverHttp } from "./connect.ts";
 import { documentedPeers } from "./documented.ts";
 
-/** Each test waits for several processes, of which some start others. */
+/** In ms. Each test starts several processes, some of which start others. */
 const TIMEOUT_MS = 60_000;
 
 const inspector = usePeer("inspector");
@@ -17,7 +17,7 @@ interface Bot {
   readonly apiKey: string;
 }
 
-/** The arguments that say where the server is; they come last. */
+/** Returns the arguments for the server, which come last. */
 type Target = (bot: Bot) => Promise<readonly string[]>;
 
 const overStdio: Target = async ({ url, apiKey }) => {

@@ -5,7 +5,7 @@ import { previewsOf } from "../faces/mcp.ts";
 import { image } from "../platform/support/images.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
-/** A server that stands for the platform's storage, and what it was asked. */
+/** Starts a server in place of the platform's storage. Records its requests. */
 async function storage() {
   const png = await image();
   const asked: IncomingMessage[] = [];

@@ -10,12 +10,12 @@ import { accessTo, overPipes } from "./connect.ts";
 import { everyTool } from "./every-tool.ts";
 import { serve } from "./stub.ts";
 
-/** Every set of scopes but the empty one. */
+/** Every non-empty set of scopes. */
 const subsets: readonly (readonly Scope[])[] = Array.from({ length: 15 }, (_, n) =>
   allScopes.filter((_scope, bit) => ((n + 1) & (1 << bit)) !== 0),
 );
 
-/** The scopes of which each tool needs one, in the order in which they are listed. */
+/** Sufficient scopes of each tool, in the order of the list. */
 const needs: Readonly<Record<string, readonly Scope[]>> = {
   service_get_me: ["read"],
   service_get_feed: ["read"],
@@ -38,7 +38,7 @@ function toolsFor(scopes: readonly Scope[]): string[] {
     .map(([name]) => name);
 }
 
-/** The answers of a platform whose token has these scopes. */
+/** Returns the platform's answers about a token with these scopes. */
 function answersFor(scopes: readonly Scope[], otherwise: ScopeAnswer = "no") {
   const answer = (scope: Scope): ScopeAnswer => (scopes.includes(scope) ? "yes" : otherwise);
   return {
@@ -53,7 +53,7 @@ async function usable(access: Access, answers = answersFor([])): Promise<string[
   return (await access.usable(allTools, async () => answers)).map(({ name }) => name);
 }
 
-/** Calls tools for a token of which this is known. @returns the code of a failed call */
+/** Calls tools with a token of known access. @returns the code of a failed call */
 function callsWith(
   access: Access,
   baseUrl: string,

@@ -14,7 +14,7 @@ import { call, failureIn } from "./call.ts";
 import { connected } from "./connect.ts";
 import { calling, garbage, initialize } from "./hostile/raw.ts";
 
-/** `service-bot mcp` as a process: its streams, its end, and the official client that starts it. */
+/** Tests `service-bot mcp` as a process: its streams, its end, and the official client that starts it. */
 
 function environment(url: string, apiKey: string): Record<string, string> {
   return {
@@ -26,7 +26,7 @@ function environment(url: string, apiKey: string): Record<string, string> {
   };
 }
 
-/** A process that is killed with the test at the latest. */
+/** Starts a process that is killed at the end of the test. */
 function start(url: string, apiKey: string) {
   const child = spawn(process.execPath, [CLI, "mcp"], { env: environment(url, apiKey) });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -112,7 +112,7 @@ test.each(["end of input", "SIGTERM"])("it ends while its platform hangs: %s", a
   if (how === "SIGTERM") child.kill("SIGTERM");
   else child.stdin.end();
   expect(await exitCode(child)).toBe(0);
-  // After an answer it would have asked for the other scopes as well.
+  // After a response, the server would have probed the other scopes too.
   expect(requests).toBe(1);
 });
 
@@ -135,7 +135,7 @@ test("it ends when the process that started it is killed", async () => {
   const { stdout } = parent;
   await once(stdout, "data");
   parent.kill("SIGKILL");
-  // The pipe ends with the last process that could write into it.
+  // The pipe ends when the last process that holds it has ended.
   stdout.resume();
   await once(stdout, "end");
 });

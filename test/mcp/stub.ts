@@ -1,10 +1,7 @@
 import { type Api, type Call, json, type Responder, serve as serveApi } from "../client/api.ts";
 import { DOCTOR_AGENT } from "../faces/core.ts";
 
-/**
- * A platform that answers so to what tools ask. It knows the token: that is asked once before, and is none of its
- * `calls`.
- */
+/** Starts a platform with this response for tools. `calls` omits the request that checks the token. */
 export async function serve(respond: Responder): Promise<Api> {
   const calls: Call[] = [];
   const api = await serveApi((response, request) => {
@@ -19,5 +16,5 @@ export async function serve(respond: Responder): Promise<Api> {
   return { ...api, calls };
 }
 
-/** Answers what is asked to find out about a token. */
+/** Responds to the request that checks a token. */
 const knowing: Responder = json(200, { items: [], nextCursor: null });

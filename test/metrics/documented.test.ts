@@ -7,7 +7,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Family, labelsOf } from "./scrape.ts";
 import { dm, scrape, World } from "./world.ts";
 
-/** A row of the tables of docs/operate/metrics.md. */
+/** A row in a table of docs/operate/metrics.md. */
 interface Row {
   readonly name: string;
   readonly type: string;
@@ -34,7 +34,7 @@ const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) 
 
 const text = readFileSync(join(root, "docs/operate/metrics.md"), "utf8");
 
-/** A bot that has all there is, and to which all has happened that metrics with labels of their own begin with. */
+/** Starts a bot with all features, and causes every label of metrics whose series appear on first use. */
 async function busyBot(): Promise<Bot> {
   const world = new World();
   const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;

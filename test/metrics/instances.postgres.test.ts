@@ -7,7 +7,7 @@ test("two instances on PostgreSQL tell who reads the log, and what the database 
   const options = { databaseUrl: url, databaseSchema: schema };
   const world = new World();
   const [one, other] = [await world.start(options), await world.start(options)];
-  // What is on the network is waited for.
+  // Waits for the network.
   while ((await one.status()).instances?.poller?.holder === undefined) await world.clock.advance(0);
   await world.deliver(one, [dm("1"), dm("1")]);
   const both = async (name: string) => [await value(one, name), await value(other, name)];

@@ -7,7 +7,7 @@ import { listenTo } from "../support/channels.ts";
 import { messages } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 
-/** A sender, and what it has published about losses. */
+/** Creates a sender that records the losses it has published. */
 function lossSender(): { readonly bot: object; readonly told: string[] } {
   const told: string[] = [];
   const bot = {};

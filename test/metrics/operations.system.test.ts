@@ -40,7 +40,7 @@ describe.skipIf(missing !== "")(`promtool${missing}`, () => {
     await world.deliver(bot, [dm("1")]);
     await bot.idle();
     expect(check(["check", "metrics"], await scrapeText(bot))).toBe("");
-    // A counter without a help text and the usual name is found.
+    // Control: the check finds a counter without help and the usual name.
     expect(check(["check", "metrics"], "# TYPE a counter\na 1\n")).toContain("_total");
   });
 
@@ -48,7 +48,7 @@ describe.skipIf(missing !== "")(`promtool${missing}`, () => {
     const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
     const records = exprs.map((expr, n) => ({
       record: `panel:${n}`,
-      // Grafana fills in its variables.
+      // Grafana replaces its variables.
       expr: expr.replaceAll("$__rate_interval", "5m").replaceAll(/\$\w+/g, ".*"),
     }));
     const file = join(temporaryFolder(), "dashboard.yml");

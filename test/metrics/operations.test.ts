@@ -6,7 +6,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { dashboard, panels, rules } from "./operations-files.ts";
 import { scrape, World } from "./world.ts";
 
-/** Of a bot that has all there is. */
+/** Returns the metric names of a bot with all features. */
 async function toldNames(): Promise<ReadonlySet<string>> {
   const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
   const world = new World();
@@ -20,7 +20,7 @@ async function toldNames(): Promise<ReadonlySet<string>> {
   );
 }
 
-/** The names of metrics in an expression. */
+/** Returns the names of metrics in an expression. */
 function namesIn(expr: string): string[] {
   return [...expr.matchAll(/\b(?:service_bot|process|nodejs)_\w+/g)].map(([name]) => name);
 }

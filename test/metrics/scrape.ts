@@ -1,4 +1,4 @@
-/** What a scrape says of one metric. */
+/** A metric in a scrape. */
 export interface Family {
   readonly name: string;
   readonly help: string;
@@ -12,7 +12,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Reads Prometheus' text format. Whatever it does not know is an error. */
+/** Parses Prometheus' text format. Throws on unknown lines. */
 export function readScrape(text: string): ReadonlyMap<string, Family> {
   const families = new Map<string, Family & { samples: Sample[] }>();
   let current: (Family & { samples: Sample[] }) | undefined;
@@ -43,7 +43,7 @@ function readSample(line: string): Sample {
   };
 }
 
-/** The samples of a metric that have these labels, by their values. */
+/** Maps the values of a label to the samples with these other labels. */
 export function valuesOf(
   families: ReadonlyMap<string, Family>,
   name: string,
@@ -56,7 +56,7 @@ export function valuesOf(
     .map(({ value }) => value);
 }
 
-/** The names of the labels of a metric, without that of a histogram's buckets. */
+/** Returns the label names of a metric, without `le` of a histogram. */
 export function labelsOf({ samples }: Family): readonly string[] {
   const names = samples.flatMap(({ labels }) => Object.keys(labels));
   return [...new Set(names)].filter((name) => name !== "le");

@@ -19,7 +19,7 @@ async function serve(host = "127.0.0.1") {
   return listening;
 }
 
-/** The status of an answer to a request that says it is for this host. */
+/** Returns the status for a request with this Host header. */
 async function statusFor(url: string, host: string): Promise<number | undefined> {
   const asked = request(url, { headers: { host } }).end();
   const [answer] = await once(asked, "response");
@@ -89,7 +89,7 @@ describe("the port of the metrics", () => {
     await asked.promise;
     asking.socket?.write("1\r\nx\r\n".repeat(100_000));
     await gone;
-    // Sooner than the time limit of requests, which would close it as well.
+    // Shorter than the server's time limit for requests, which would close the connection too.
   }, 10_000);
 
   test("an answer that fails is 500, without a reason", async () => {

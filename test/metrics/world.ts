@@ -8,13 +8,13 @@ import { type Family, readScrape, valuesOf } from "./scrape.ts";
 export const SECRET = "whsec_of_this_test";
 export const API_KEY = "for-tests-only";
 
-/** A bot with metrics, on a clock that stands, and a platform that answers as the test says. */
+/** A bot with metrics and a manual clock. The test sets the platform's response. */
 export class World {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly log: FakeLog = new FakeLog(this.clock);
-  /** What the platform answers instead. */
+  /** Overrides the platform's response. */
   answer: ((url: string, init: RequestInit) => Promise<Response> | Response) | undefined;
-  /** How far the platform's clock is ahead, in milliseconds. */
+  /** In ms. Lead of the platform's clock. */
   platformAheadMs = 0;
 
   async start(options: BotOptions = {}, register: (bot: Bot) => void = none): Promise<Bot> {
@@ -68,14 +68,14 @@ export class World {
 
 function none(): void {}
 
-/** A direct message, as it comes over the wire. */
+/** Returns a direct message in wire format. */
 export function dm(id: string, more: object = {}): object {
   const from = { userId: "u", username: "ada", name: "Ada" };
   const payload = { conversationId: `c${id}`, from, excerpt: "hi" };
   return { id, type: "dm.message", payload, createdAt: "", ...more };
 }
 
-/** What the bot tells now. */
+/** Scrapes the bot. */
 export async function scrape(bot: Bot): Promise<ReadonlyMap<string, Family>> {
   return readScrape(await scrapeText(bot));
 }
@@ -85,7 +85,7 @@ export async function scrapeText(bot: Bot): Promise<string> {
   return await answer.text();
 }
 
-/** The one value of a metric with these labels. */
+/** Returns the only value of a metric with these labels. */
 export async function value(
   bot: Bot,
   name: string,

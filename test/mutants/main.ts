@@ -1,7 +1,7 @@
 /**
- * `npm run test:mutants`: Stryker changes the source, one expression at a time, and expects that a quick test notices.
- * With arguments only these folders, or files such as `poller/mode.ts`. Results stay in coverage/mutants, so a second
- * run tries only mutants that have changed.
+ * Runs `npm run test:mutants`: Stryker changes one expression at a time, and a quick test must fail.
+ * Arguments limit the run to folders, or files such as `poller/mode.ts`. Results stay in coverage/mutants, so the next
+ * run tries only changed mutants.
  */
 
 import { createRequire } from "node:module";
@@ -19,11 +19,14 @@ interface MutantResult {
   readonly status: string;
 }
 
-/** The folders of src that carry promises. Each is tried by the quick tests of the test folder of the same name. */
+/**
+ * Folders of src that implement promises. The quick tests in the test folder of the same name must detect their
+ * mutants.
+ */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   signature: [],
   receiver: [],
-  // PostgreSQL has no quick tests, and a copy is made while no bot runs.
+  // PostgreSQL has no quick tests, and a copy runs while no bot does.
   inbox: ["!src/inbox/postgres/**", "!src/inbox/copy.ts", "!src/inbox/sqlite/copy*.ts"],
   dispatcher: [],
   router: [],
@@ -64,9 +67,9 @@ function optionsFor(path: string): object {
       path.endsWith(".ts") ? `src/${path}` : `src/${path}/**/*.ts`,
       ...(FOLDERS[folder] ?? []),
     ],
-    // A message may be worded in any way, and an empty text is no SQL.
+    // Messages may have any wording, and an empty string is not valid SQL.
     mutator: { excludedMutations: ["StringLiteral"] },
-    // A value that a module computes once, such as a constant, would need a process for each mutant.
+    // A value that is computed once per module, such as a constant, would need a process for each mutant.
     ignoreStatic: true,
     testRunner: "vitest",
     vitest: {
@@ -76,7 +79,7 @@ function optionsFor(path: string): object {
     coverageAnalysis: "perTest",
     concurrency: 2,
     timeoutMS: 30_000,
-    // TypeScript 7 has no API by which Stryker could read a tsconfig.json.
+    // Stryker cannot read a tsconfig.json, because TypeScript 7 has no API for it.
     tsconfigFile: "none",
     ignorePatterns: ["bench", "coverage", "dist"],
     tempDirName: "coverage/mutants/sandbox",
@@ -89,7 +92,7 @@ function optionsFor(path: string): object {
 }
 
 function rowOf(path: string, results: readonly MutantResult[], minutes: number): string {
-  // A file is reported with what is known of the others of its folder.
+  // Stryker includes known results of other files in the folder.
   const own = results.filter(({ fileName }) => fileName.includes(`src/${path}`));
   const count = (...statuses: readonly string[]) =>
     own.filter(({ status }) => statuses.includes(status)).length;

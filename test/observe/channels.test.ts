@@ -11,7 +11,7 @@ import { logSink } from "../support/log.ts";
 
 const page = readFileSync(join(root, "docs/operate/channels.md"), "utf8");
 
-/** The fields of each channel in the table below a heading of docs/operate/channels.md. */
+/** Returns the fields of each channel in the table below a heading of docs/operate/channels.md. */
 function documented(heading: string): ReadonlyMap<string, readonly string[]> {
   const [, text = ""] = page.split(`\n## ${heading}\n`);
   const [table = ""] = text.split("\n## ");
@@ -28,7 +28,7 @@ function documented(heading: string): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-/** Keeps every message of this process until the test ends, by channel. */
+/** Records every message on every channel of this process until the test ends. */
 function hearAll(): { facts: [string, object][]; work: [string, object][] } {
   const facts: [string, object][] = [];
   const work: [string, object][] = [];
@@ -46,7 +46,10 @@ function hearAll(): { facts: [string, object][]; work: [string, object][] } {
   return { facts, work };
 }
 
-/** Lets a bot meet what makes messages: deliveries good and bad, steps, failures, outages, a switch. */
+/**
+ * Runs a bot that publishes on all channels: valid and invalid deliveries, steps, failures, outages, and a change of
+ * the mode.
+ */
 async function busyBot(): Promise<Bot> {
   const world = new World();
   const bot = await world.start({ maxRequestsPerMinute: 60, startFrom: "oldest" }, (one) => {

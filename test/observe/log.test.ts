@@ -5,7 +5,7 @@ import { loggedSender, runMessage } from "../support/channels.ts";
 import { messages } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 
-/** A sender that publishes deliveries, and the levels of the lines about them. */
+/** Creates a sender of deliveries. Also returns the levels of their log lines. */
 function deliveries(): {
   readonly publish: (delivery: Omit<ChannelMessages["delivery"], "bot">) => void;
   readonly levels: () => readonly string[];

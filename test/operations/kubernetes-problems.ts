@@ -86,7 +86,7 @@ function rights({ pod, bot }: Manifest): string[] {
     "it has no capabilities": isDeepStrictEqual(container?.capabilities, { drop: ["ALL"] }),
     "its system calls are filtered": pod.securityContext?.seccompProfile?.type === "RuntimeDefault",
     "it has no token of the cluster": pod.automountServiceAccountToken === false,
-    // A Service named `host` would set HOST_PORT and the like.
+    // A Service named `host` would set variables such as HOST_PORT.
     "other Services set no variables": pod.enableServiceLinks === false,
     "its secrets stand elsewhere": bot.envFrom?.[0]?.secretRef?.name !== undefined,
     "it has a limit of memory": bot.resources?.limits?.["memory"] !== undefined,
@@ -114,7 +114,7 @@ function onePod(manifest: Manifest): string[] {
   return failed({
     "a file has one pod": spec?.replicas === 1,
     "no second pod comes beside it": manifest.find("Deployment") === undefined,
-    // With one pod, the budget would block every drain.
+    // With a single pod, the budget would block every drain.
     "a single pod may be moved": manifest.find("PodDisruptionBudget") === undefined,
     "the file is on a disk of its own": isDeepStrictEqual(claim?.spec?.accessModes, [
       "ReadWriteOnce",

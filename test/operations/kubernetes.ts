@@ -85,7 +85,7 @@ interface IngressPath {
   };
 }
 
-/** The fields of each kind that tests read. kubernetes.system.test.ts compares them with Kubernetes' types. */
+/** Fields of each kind that the tests read. kubernetes.system.test.ts compares them with Kubernetes' types. */
 interface Kinds {
   readonly StatefulSet: StatefulSet;
   readonly Deployment: Deployment;

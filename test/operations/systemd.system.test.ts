@@ -127,7 +127,7 @@ function verify(content: string): string {
   const { stdout, stderr } = spawnSync("systemd-analyze", ["verify", written(content)], {
     encoding: "utf8",
   });
-  // Ignores findings about the machine's own units and about Node, which may be elsewhere here.
+  // Skips findings about the machine's own units, and about the path of Node.
   return `${stdout}${stderr}`
     .split("\n")
     .filter((line) => line.includes("service-bot@") && !line.includes("/usr/bin/node"))

@@ -8,7 +8,7 @@ import { root } from "../create/harness.ts";
 import { run } from "../faces/create.ts";
 import { writeEntries } from "./unpack.ts";
 
-/** Below src: a page for browsers. */
+/** Path below src. The page is built for browsers. */
 const PORTAL = "platform/portal/";
 
 describe("the packed library", { timeout: 120_000 }, () => {
@@ -41,14 +41,14 @@ describe("the packed library", { timeout: 120_000 }, () => {
     }
   });
 
-  /** Adds a declaration and what it imports. */
+  /** Adds a declaration and its imports. */
   function follow(path: string, needed: Set<string>): void {
     if (needed.has(path)) return;
     needed.add(path);
     for (const imported of importsOf(path)) follow(imported.replace(/\.js$/, ".d.ts"), needed);
   }
 
-  /** The relative imports of an entry, as paths in the tarball. */
+  /** Returns the relative imports of an entry, as paths in the tarball. */
   function importsOf(path: string): string[] {
     const text = entries.get(path)?.text ?? "";
     const asked = text.matchAll(/\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g);
@@ -81,7 +81,7 @@ describe("the packed library", { timeout: 120_000 }, () => {
 
   test("no module asks for a .ts file", () => {
     for (const [path, { text }] of entries) {
-      // The page makes tests for bots, which have imports of their own.
+      // The page contains generated tests of bots, which have their own imports.
       if (path.startsWith(`package/dist/${PORTAL}`)) continue;
       if (/\.(?:js|d\.ts)$/.test(path)) expect(text, path).not.toMatch(/from "\.{1,2}\/[^"]+\.ts"/);
     }
@@ -118,7 +118,7 @@ describe("the packed library", { timeout: 120_000 }, () => {
   });
 
   test("the client works on its own, and brings along neither the database nor a web server", async () => {
-    // Inside the checkout, so that the dependencies are found.
+    // Inside the checkout, where Node finds the dependencies.
     const cache = join(root, "node_modules", ".cache");
     await mkdir(cache, { recursive: true });
     const folder = await mkdtemp(join(cache, "pack-"));

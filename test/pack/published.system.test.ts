@@ -58,7 +58,7 @@ describe("what would be published", { timeout: 120_000 }, () => {
   });
 
   test("the types are right wherever an ESM package is imported", async () => {
-    // Node 10 finds no entries, and `require` of ESM works since Node 22.12.
+    // Skipped: Node 10, which does not support `exports`, and `require` of ESM, which works since Node 22.12.
     const rules = ["--profile", "node16", "--ignore-rules", "cjs-resolves-to-esm"];
     const { code, output } = await areTheTypesWrong.run([library.path, ...rules]);
     expect(code, output).toBe(0);
@@ -226,7 +226,7 @@ async function manifestIn(tarball: string) {
   return JSON.parse(readTar(await readFile(tarball)).get("package/package.json")?.text ?? "");
 }
 
-/** The names of each entry with declarations, by what is imported. */
+/** Returns the exported names of each entry with declarations. */
 async function entriesOf(tarball: string): Promise<Record<string, string[]>> {
   const files = readTar(await readFile(tarball));
   const { exports }: { exports: Record<string, string | { types: string }> } =
@@ -240,9 +240,9 @@ async function entriesOf(tarball: string): Promise<Record<string, string[]>> {
   );
 }
 
-/** What `import` of each entry gives. */
+/** Imports each entry, and returns the names. */
 async function importedNames(tarball: string, entries: readonly string[]): Promise<unknown> {
-  // Inside the checkout, so that the dependencies are found.
+  // Inside the checkout, where Node finds the dependencies.
   const cache = join(root, "node_modules", ".cache");
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, "published-"));
@@ -261,7 +261,7 @@ async function importedNames(tarball: string, entries: readonly string[]): Promi
   }
 }
 
-/** The files of a new bot by path, but for its secrets. */
+/** Returns the files of a new bot by path, without its secrets. */
 async function made(
   script: string,
   argv: readonly string[],
@@ -289,7 +289,7 @@ async function made(
   }
 }
 
-/** Each bot gets secrets of its own: here, whatever is long and random. */
+/** Removes long random values, because each bot has its own secrets. */
 function withoutSecrets(env: string): string {
   return env.replace(/^(\w+=\D*?)[\da-f]{32,}$/gm, "$1…");
 }

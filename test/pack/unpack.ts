@@ -7,7 +7,7 @@ export async function unpack(tarball: string, folder: string): Promise<void> {
   await writeEntries(readTar(await readFile(tarball)), folder);
 }
 
-/** The same, of a package that is read already. */
+/** Writes the files of a package whose tarball has been read. */
 export async function writeEntries(
   entries: ReadonlyMap<string, TarEntry>,
   folder: string,

@@ -6,15 +6,14 @@ import { fileURLToPath } from "node:url";
 import { root } from "../../scripts/compile.ts";
 import { run, tail } from "../faces/create.ts";
 
-/** The folder of the installed packages: outside `test/`, because packages bring tests of their own. */
+/** Folder of the installed packages. Outside `test/`, because packages contain tests. */
 const cache = join(root, "node_modules", ".cache", "peers");
 
-/** Downloading a peer may take five minutes on a slow line, in ms. */
+/** In ms. Downloading a peer may take five minutes on a slow line. */
 export const INSTALL_TIMEOUT_MS: number = 5 * 60_000;
 
 /**
- * Installs the packages that the package-lock.json of a folder beside this file names, once for all runs. Several
- * processes may install at once.
+ * Installs the packages of a folder's package-lock.json, once for all runs. Several processes may install at once.
  *
  * @returns the `node_modules` folder
  */
@@ -44,12 +43,12 @@ async function install(name: string, folder: string): Promise<void> {
   if (code !== 0) throw new Error(`${name} cannot be installed:\n${tail(output)}`);
 }
 
-/** Renames `stage`, so that a folder with the final name is complete. */
+/** Renames `stage`, so that a folder with the final name is always complete. */
 async function moveTo(folder: string, stage: string): Promise<void> {
   try {
     await rename(stage, folder);
   } catch (error) {
-    // Another process has installed the same meanwhile.
+    // Another process has installed the same packages meanwhile.
     if (!existsSync(folder)) throw error;
   }
 }

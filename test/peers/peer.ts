@@ -6,7 +6,7 @@ import { COMPILE_CACHE } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { INSTALL_TIMEOUT_MS, installPeer } from "./install.ts";
 
-/** Programs that tests run, by the folder beside this file that has them as its dependencies. */
+/** Programs that tests run, with the folders beside this file that install them. */
 const peers = {
   conformance: {
     folder: "conformance",
@@ -22,17 +22,17 @@ const peers = {
   attw: { folder: "publishing", name: "@arethetypeswrong/cli", program: "dist/index.js" },
 } as const;
 
-/** One run of a program, in ms. */
+/** In ms. Limit of one run. */
 const RUN_TIMEOUT_MS = 50_000;
 
 export interface Peer {
-  /** The installed version: `name version`. */
+  /** Installed version, as `name version`. */
   readonly title: string;
   /** Runs the program to its end, with an empty home. */
   run(args: readonly string[]): Promise<Ended>;
 }
 
-/** A program for the tests of a file, installed before the first test if it is missing. */
+/** Installs a program before the first test of a file, if it is missing. */
 export function usePeer(peer: keyof typeof peers): Peer {
   const { folder, name, program } = peers[peer];
   let modules: string;

@@ -12,7 +12,7 @@ const answerTwice = (bot: Bot) =>
     await ctx.reply(excerpt === "twins" ? excerpt : `2: ${excerpt}`);
   });
 
-/** A lane that goes on with its next event claims nothing, so only the first claim is certain. */
+/** A lane that advances to its next event needs no claim, so only the first claim is certain. */
 const MAX_HITS = { claim: 1, other: 3 } as const;
 
 const cases = failpoints.flatMap((at) => {
@@ -42,7 +42,7 @@ test.each(cases)(
     }
     world.file = kill.bury();
     const next = await world.startBot(answerTwice);
-    // The platform repeats a delivery that was not acknowledged, and none that was.
+    // The platform repeats only deliveries without an acknowledgement.
     const missing = events.filter(({ id }) => !acknowledged.has(id));
     for (const event of missing) expect(await world.deliver(next, event)).toBe(200);
     await world.settle(next);
@@ -52,7 +52,7 @@ test.each(cases)(
   },
 );
 
-/** The log has one page, so one `put`; the commits are those of the whole way. */
+/** The log has one page, so there is one `put`. Commits are counted over the whole run. */
 const arrivals = [
   { at: "before put", hit: 1 },
   { at: "after put", hit: 1 },
@@ -67,7 +67,7 @@ test.each(arrivals)(
     const polling = { delivery: "polling", startFrom: "oldest" } as const;
     const kill = killAt(world, at, hit);
     for (const text of ["hello", "twins"]) world.write("ada", text);
-    // The cursor stays behind everything younger than a minute.
+    // The cursor stays behind events younger than a minute.
     await world.clock.advance(120_000);
     await world.startBot(answerTwice, { ...polling, fetch: kill.fetch });
     for (let n = 0; !kill.isDone() && n < 20; n++) await world.clock.advance(1_000);

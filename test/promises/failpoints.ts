@@ -4,7 +4,7 @@ import type { Fetch } from "../faces/client.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import type { World } from "./world.ts";
 
-/** Moments of an event's way. Between any two of them the state on disk differs. */
+/** Points in an event's life. The state on disk differs between any two of them. */
 export const failpoints = [
   "before put",
   "before commit",
@@ -21,11 +21,11 @@ export const failpoints = [
   "before complete",
   "after complete",
 ] as const;
-/** Moments of the way of a timer that is due. */
+/** Points in the life of a due timer. */
 export const timerFailpoints = ["before fire", "after fire"] as const;
 export type Failpoint = (typeof failpoints)[number] | (typeof timerFailpoints)[number];
 
-/** Methods of the inbox that the failpoints enclose. */
+/** Methods of the inbox between the failpoints. */
 const METHODS = {
   put: ["put"],
   claim: ["claim"],
@@ -35,15 +35,13 @@ const METHODS = {
   fire: ["fireTimers"],
 } as const satisfies Readonly<Record<string, readonly (keyof SqliteInbox)[]>>;
 
-/** Reports each failpoint that a bot of this process passes. */
+/** Reports each failpoint that a bot in this process passes. */
 export interface FailpointWatch {
-  /** Wraps the bot's `fetch`. */
   watchFetch(fetch: Fetch): Fetch;
-  /** Removes the failpoints. */
   remove(): void;
 }
 
-/** Sets the failpoints of every SQLite inbox of this process. An error of `pass` breaks off the operation. */
+/** Sets the failpoints of every SQLite inbox in this process. An error from `pass` aborts the operation. */
 export function watchFailpoints(pass: (at: Failpoint) => void): FailpointWatch {
   const names: readonly (keyof typeof METHODS)[] = [
     "put",
@@ -76,7 +74,7 @@ function encloseMethod(
   method: keyof SqliteInbox,
   pass: (at: Failpoint) => void,
 ): () => void {
-  // One shape for several signatures, because the arguments are only passed on.
+  // A common type for several signatures, because the arguments are only passed on.
   const prototype: Record<string, (...given: unknown[]) => Promise<unknown>> =
     SqliteInbox.prototype as never;
   const original = prototype[method];
@@ -92,7 +90,7 @@ function encloseMethod(
   };
 }
 
-/** An empty claim changes nothing on disk, and neither does a look at timers of which none is due. */
+/** Returns true for an empty claim, or a check for due timers without a result. Neither changes the disk. */
 function isEmpty(result: unknown): boolean {
   const { length, fired }: { length?: number; fired?: number } = Object(result);
   return length === 0 || fired === 0;
@@ -111,18 +109,18 @@ function encloseCommit(pass: (at: Failpoint) => void): () => void {
   };
 }
 
-/** A bot that dies at a failpoint. */
+/** Kills a bot at a failpoint. */
 export interface Kill {
-  /** For the bot that is to die. */
+  /** For the bot that is to be killed. */
   readonly fetch: Fetch;
   readonly isDone: () => boolean;
-  /** Removes the failpoints. Returns the copy of the inbox. @throws when the bot never passed the failpoint */
+  /** Removes the failpoints. Returns the copy of the inbox. @throws if the bot never passed the failpoint */
   readonly bury: () => string;
 }
 
 /**
- * Kills a bot at a failpoint without a process. The inbox is copied as it lies on disk at that moment, and every
- * request and write of the bot fails from then on.
+ * Kills a bot at a failpoint without a process. Copies the inbox on disk at that moment. Afterwards every request and
+ * write of the bot fails.
  */
 export function killAt(world: World, at: Failpoint, hit: number): Kill {
   let passes = 0;

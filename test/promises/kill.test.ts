@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const BOT = fileURLToPath(new URL("../e2e/answering-bot.ts", import.meta.url));
 
-/** Starts a process with a bot that answers each message twice, and gives the platform its address. */
+/** Starts a process with a bot that answers each message twice, and registers its address with the platform. */
 async function startBot(platform: Platform, file: string): Promise<TestProcess> {
   const bot = new TestProcess([BOT], {
     bareEnv: true,
@@ -42,7 +42,7 @@ test("a process killed with -9 in the middle of an answer loses nothing and says
     }
     if (entry.kind !== "api" || entry.created?.messageId === undefined) return;
     answers += 1;
-    // The platform has the answer and the bot does not know yet.
+    // The platform has the answer, but the bot has no response.
     if (answers === 5) first.kill("SIGKILL");
   });
   const people = ["ada", "ben", "cleo"];

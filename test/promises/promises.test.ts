@@ -16,7 +16,7 @@ const answer = (bot: Bot) =>
     await ctx.reply(`to ${ctx.payload.excerpt}`);
   });
 
-/** Lets everything happen that waits for no clock. */
+/** Runs everything that does not wait for the clock. */
 async function pass(): Promise<void> {
   for (let n = 0; n < 50; n++) await turn();
 }

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const SECRET = "whsec_of_this_test";
 
-/** Waits give up after this time of the manual clock, in ms. */
+/** In ms of the manual clock. A longer wait fails. */
 const MAX_SETTLE_MS = 10 * 60_000;
 
 export interface DeliveredEvent {
@@ -23,7 +23,7 @@ export class World {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly platform: TestPlatform = new TestPlatform({ clock: this.clock });
   readonly log: ReturnType<typeof logSink> = logSink();
-  /** The inbox of the next bot. */
+  /** Inbox of the next bot. */
   file: string = join(temporaryFolder(), "bot.db");
   /** The platform's API. */
   readonly fetch: NonNullable<BotOptions["fetch"]> = this.platform.fetch;
@@ -52,7 +52,7 @@ export class World {
     return bot;
   }
 
-  /** A person writes to the bot. The platform has the message; the event is not delivered yet. */
+  /** Sends a user's message. The platform stores it; the event is not delivered yet. */
   write(conversationId: string, text: string): DeliveredEvent {
     this.#events += 1;
     const event = {
@@ -70,7 +70,7 @@ export class World {
     return event;
   }
 
-  /** Delivers events to the bot's webhook in one batch. Returns the status of the answer. */
+  /** Delivers events to the bot's webhook in one batch. Returns the status of the response. */
   async deliver(bot: Pick<Bot, "handle">, ...events: readonly DeliveredEvent[]): Promise<number> {
     const body = JSON.stringify({ events });
     const signature = sign(body, SECRET, this.clock.now() / 1000);
@@ -79,14 +79,14 @@ export class World {
     return (await bot.handle(request)).status;
   }
 
-  /** Texts that the bot has sent to a conversation, in order. */
+  /** Returns the bot's texts in a conversation, in order. */
   sentTo(conversationId: string): string[] {
     return this.platform.sent
       .filter((sent) => sent.kind === "dm" && sent.conversationId === conversationId)
       .map(({ text }) => text);
   }
 
-  /** Moves the clock until no event of the inbox is pending. */
+  /** Advances the clock until no event of the inbox is pending. */
   async settle(bot: Pick<Bot, "status">): Promise<void> {
     const end = this.clock.now() + MAX_SETTLE_MS;
     while (this.clock.now() < end) {
@@ -97,7 +97,7 @@ export class World {
     throw new Error("events are still pending after ten minutes of the manual clock");
   }
 
-  /** Copies the inbox as it is on disk: exactly what kill -9 would leave at this moment. */
+  /** Copies the inbox as it is on disk, which is its state after SIGKILL. */
   copyInbox(): string {
     const copy = join(temporaryFolder(), "bot.db");
     for (const suffix of ["", "-wal"]) {
@@ -106,7 +106,7 @@ export class World {
     return copy;
   }
 
-  /** Stops a bot, while time goes on. */
+  /** Stops a bot while the clock advances. */
   async stop(bot: Pick<Bot, "stop">): Promise<void> {
     const stopped = bot.stop();
     let isOver = false;

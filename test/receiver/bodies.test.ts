@@ -23,7 +23,7 @@ import {
 
 const fresh = sign("some other body", secret, now);
 
-/** A connection on which only the head of a delivery is sent. */
+/** Opens a connection and sends only the head of a delivery. */
 async function sendHead(url: string, ...headers: readonly string[]): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -34,7 +34,7 @@ async function sendHead(url: string, ...headers: readonly string[]): Promise<Soc
   return socket;
 }
 
-/** Resolves with the status and the code of the first answer. */
+/** Resolves to the status and the code of the first response. */
 function answerOn(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -79,7 +79,7 @@ describe.each(socketFaces)("over $name", (face) => {
     const signature = `x-service-signature: ${fresh}`;
     const socket = await sendHead(url, signature, "transfer-encoding: chunked");
     const gone = once(socket, "close");
-    // A little more than is accepted: a connection that goes on for long is cut, and may lose its answer.
+    // Slightly above the limit. A longer body would be cut off, which may lose the response.
     socket.write("1\r\nx\r\n".repeat(70_000));
     expect(await answerOn(socket)).toBe("400 BODY_FRAGMENTED");
     await gone;

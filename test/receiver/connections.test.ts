@@ -17,7 +17,7 @@ import {
   socketFaces,
 } from "./support.ts";
 
-/** The head of a good delivery whose body comes later, if it comes. */
+/** Returns the head of a valid delivery without its body. */
 function head(body: string, length: number = Buffer.byteLength(body)): string {
   return [
     "POST /webhook HTTP/1.1",
@@ -44,7 +44,7 @@ async function firstLine(socket: Socket): Promise<string> {
   return String(chunk).split("\r\n", 1)[0] ?? "";
 }
 
-/** Reads a piece of a body, and gives the body back. */
+/** Reads a chunk of a body, and releases the reader. */
 async function takePiece({ body }: Request): Promise<void> {
   const reader = body?.getReader();
   await reader?.read();
@@ -99,7 +99,7 @@ describe.each(socketFaces)("over $name", (face) => {
     const rig = makeRig({ bot });
     const { socket, send, inbox } = await open(face, rig);
     socket.write(head(batchOf("1")) + batchOf("1").slice(0, 10));
-    // The server has begun to read when it has answered somebody who came later.
+    // The response to a later request proves that the server has begun to read.
     await send(delivery(batchOf("2")));
     socket.resetAndDestroy();
     expect(await refused.promise).toBe("BODY_INCOMPLETE");

@@ -5,7 +5,7 @@ import { toExpress } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import { batchOf, bodyOf, limit, makeRig, now, type Rig, secret } from "./support.ts";
 
-/** An application whose middleware `mount` puts in order. */
+/** Creates an application with the middleware that `mount` adds. */
 function appWith(
   mount: (app: Express, webhook: ReturnType<typeof toExpress>) => void,
 ): Rig & { app: Express } {
@@ -79,7 +79,7 @@ describe("mounted after a body parser", () => {
   });
 
   test("a body that fits the parsed one is not taken for it", async () => {
-    // What was parsed and written again is not what was sent: a blank is lost on the way.
+    // Parsing and serializing would drop a space, and change the signed bytes.
     const body = batchOf("1").replace('":', '": ');
     const { app, inbox } = appWith((app, webhook) => {
       app.use(express.json());
@@ -152,7 +152,7 @@ describe("everything that is not the webhook's falls through to the application"
     ["POST", "/"],
     ["GET", "/webhooks"],
     ["POST", "/webhook/more"],
-    // Health checks are the application's own here.
+    // The application serves its own health checks.
     ["GET", "/healthz"],
     ["GET", "/readyz"],
   ])("%s %s", async (method, path) => {
@@ -232,7 +232,7 @@ test("an application that has answered by itself is not answered over", async ()
   app.use(toExpress(() => rig.receiver));
   expect(await deliver(app)).toMatchObject({ status: 504, text: "too slow" });
   answered.resolve();
-  // The late answer is dropped; written all the same, it would end this run as an unhandled error.
+  // The late response must be dropped. Writing it would fail this run as an unhandled error.
   await stored.promise;
   await new Promise((resolve) => setImmediate(resolve));
   expect(rig.lines()).toMatchObject([{ level: "info", status: 200 }]);
@@ -250,7 +250,7 @@ test("an application that is still answering by itself is not answered over", as
     res.status(504).write("too ");
     next();
     await stored.promise;
-    // The late answer is dropped by then; written all the same, it would be an unhandled rejection.
+    // The late response must be dropped. Writing it would be an unhandled rejection.
     setImmediate(() => res.end("slow"));
   });
   app.use(toExpress(() => rig.receiver));

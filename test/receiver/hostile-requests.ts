@@ -6,8 +6,8 @@ import { batchOf, bodyOf, delivery, follow, now, secret, type TestRequest } from
 const MEBIBYTE = 1_048_576;
 
 /**
- * A request, as bytes where no client would say it, and its answer: the status with the code of the
- * error, or with how many events were stored and how many were known. A status alone comes from Node.
+ * A request and its answer, which is the status and an error code, or the numbers of stored and known events. Requests
+ * that no client sends are bytes. Node responds with only a status.
  */
 export type Row<R = TestRequest | Buffer> = readonly [name: string, request: R, answer: string];
 
@@ -16,7 +16,7 @@ const good = sign(body, secret, now);
 const hex = good.split("v1=")[1] ?? "";
 const zeros = "0".repeat(64);
 
-/** A good delivery of one event of this id. */
+/** Returns a valid delivery of one event. */
 export const one = (id: string, more: TestRequest = {}): TestRequest => delivery(batchOf(id), more);
 const signed = (value: string | string[], id = "good"): TestRequest =>
   one(id, { headers: { "x-service-signature": value } });
@@ -25,11 +25,11 @@ const events = (...list: readonly unknown[]): TestRequest =>
 const encoded = (coding: string, bytes: Uint8Array): TestRequest =>
   delivery(bytes, { headers: { "content-encoding": coding } });
 
-/** A request to the byte; each character is one. */
+/** Returns the bytes of a request. Each character is one byte. */
 export const wire = (...lines: readonly string[]): Buffer =>
   Buffer.from(lines.join("\r\n"), "latin1");
 
-/** A good delivery to the byte, but for its headers. */
+/** Returns the bytes of a valid delivery with these headers. */
 const posted = (...headers: readonly string[]): Buffer =>
   wire("POST /webhook HTTP/1.1", "host: bot.test", "connection: close", ...headers, "", body);
 const length = `content-length: ${body.length}`;
@@ -40,7 +40,7 @@ const chunked = (...lines: readonly string[]): Buffer =>
     ...["transfer-encoding: chunked", "", ...lines],
   );
 
-/** A good delivery to a path or with a method that clients would tidy up, or in another protocol. */
+/** Returns a valid delivery with a request line that clients would normalize or refuse. */
 const asked = (first: string, id: string, ...headers: readonly string[]): Buffer => {
   const text = batchOf(id);
   return wire(
@@ -345,14 +345,14 @@ export const protocols: readonly Row[] = [
     "200 1 new",
   ],
   [
-    // Their names and values alone have 20 KB: older Nodes count nothing else.
+    // The names and values have 20 KB, because older Nodes count only those.
     "four thousand other headers",
     asked("POST /webhook HTTP/1.1", "good", ...Array(4_000).fill("a: bcde")),
     "431",
   ],
 ];
 
-/** Requests that never end, to a server that waits a fifth of a second. */
+/** Unfinished requests, for a server with a timeout of a fifth of a second. */
 export const endless: readonly Row<Buffer>[] = [
   ["a connection without a byte", wire(""), "408"],
   ["half a first line", wire("POST /web"), "408"],

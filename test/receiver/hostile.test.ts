@@ -28,7 +28,7 @@ import {
   type TestRequest,
 } from "./support.ts";
 
-/** Everything that was answered, with headers. */
+/** All responses with headers. */
 const answered: string[] = [];
 const broken: unknown[] = [];
 const handled: string[] = [];
@@ -60,7 +60,7 @@ afterAll(async () => {
   process.off("unhandledRejection", note).off("uncaughtException", note);
 });
 
-/** A connection, and all that came over it once it is closed, be it by a reset. */
+/** Opens a connection. `heard` resolves to the received text once it is closed, even by a reset. */
 function dial(url: string): { readonly socket: Socket; readonly heard: Promise<string> } {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -72,14 +72,14 @@ function dial(url: string): { readonly socket: Socket; readonly heard: Promise<s
   return { socket, heard };
 }
 
-/** Says it to the byte, and hears out what comes. Whoever ends has nothing more to say. */
+/** Sends these bytes and reads the response. With `ends`, closes its side afterwards. */
 async function say(url: string, bytes: Buffer, ends: boolean): Promise<TestAnswer> {
   const { socket, heard } = dial(url);
   socket.write(bytes);
   if (ends) socket.end();
   const all = (await heard).replace("HTTP/1.1 100 Continue\r\n\r\n", "");
   const [head = "", rest = ""] = all.split("\r\n\r\n");
-  // A body of no chunk but the last is none.
+  // A chunked body with only the last chunk is empty.
   const text = rest === "0" ? "" : rest;
   return { status: Number(head.split(" ")[1]), headers: { all }, text };
 }
@@ -90,7 +90,7 @@ interface AnswerBody {
   readonly duplicates?: number;
 }
 
-/** The answer in the words of the table. */
+/** Summarizes a response in the table's format. */
 function sum({ status, text }: TestAnswer): string {
   if (Number.isNaN(status)) return "closed";
   if (text === "") return String(status);
@@ -122,7 +122,7 @@ describe.each([
   });
 });
 
-/** A server that waits a fifth of a second for a request. */
+/** Starts a server with a request timeout of a fifth of a second. */
 async function impatient() {
   const { endpoints, inbox } = makeRig();
   const server = await listen(toNodeListener(endpoints), "127.0.0.1", 0, { requestTimeoutMs: 200 });
@@ -146,7 +146,7 @@ describe("requests that never end", () => {
     socket.write(`${head.join("\r\n")}\r\n\r\n`);
     const drops = setInterval(() => socket.write("x"), 10);
     onTestFinished(() => clearInterval(drops));
-    // The answer itself may be lost to a drop that comes when the connection is gone.
+    // Closing the connection may lose the response.
     expect(await heard).toMatch(/^(HTTP\/1\.1 408 |$)/);
     expect(inbox.puts).toBe(0);
   });

@@ -18,13 +18,13 @@ import { loggedSender } from "../support/channels.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
 export const secret = "whsec_of_this_test";
-/** Of the bot, which opens its report. */
+/** API key of the bot, which opens its report. */
 export const apiKey = "key_of_this_test";
 export const limit = 2_000;
-/** Seconds since 1970. */
+/** In seconds since 1970. */
 export const now = 1_700_000_000;
 
-/** What was put in, by id; as strict about repeats as a real inbox. */
+/** Stores events by id. Handles repeats as strictly as a real inbox. */
 export class FakeInbox implements Pick<Inbox, "put"> {
   readonly stored: Map<string, NewEvent> = new Map();
   puts: number = 0;
@@ -47,17 +47,17 @@ export interface LogLine {
   readonly code?: string;
   readonly status?: number;
   readonly err?: { readonly message: string };
-  /** How many secrets there are. */
+  /** Number of secrets. */
   readonly configured?: number;
 }
 
-/** A receiver over a fake inbox, and all that a test wants to look at. */
+/** A receiver with a fake inbox, and access to its state. */
 export interface Rig {
   readonly inbox: FakeInbox;
   readonly receiver: Receiver;
   readonly endpoints: Endpoints;
   readonly budget: BodyBudget;
-  /** The lines that were logged, as text. */
+  /** Log lines as text. */
   readonly log: string[];
   readonly lines: () => LogLine[];
 }
@@ -113,7 +113,7 @@ export function batchOf(...ids: string[]): string {
   return JSON.stringify({ events: ids.map(follow) });
 }
 
-/** A body of exactly this many bytes that is a good batch. */
+/** Returns a valid batch of exactly this many bytes. */
 export function bodyOf(bytes: number, id = "1"): string {
   const bare = JSON.stringify({ events: [{ ...follow(id), pad: "" }] });
   return JSON.stringify({ events: [{ ...follow(id), pad: "x".repeat(bytes - bare.length) }] });
@@ -124,7 +124,7 @@ export interface TestRequest {
   readonly path?: string;
   readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** Send no Content-Length. */
+  /** Omits Content-Length. */
   readonly chunked?: boolean;
 }
 
@@ -134,13 +134,13 @@ export interface TestAnswer {
   readonly text: string;
 }
 
-/** What the bot says about a failure. */
+/** Returns the error in a response. */
 export function errorIn(answer: TestAnswer): { code: string; message: string } {
   const { error }: { error: { code: string; message: string } } = JSON.parse(answer.text);
   return error;
 }
 
-/** A good delivery, unless `more` spoils it. */
+/** Returns a valid delivery, unless `more` makes it invalid. */
 export function delivery(body: string | Uint8Array, more: TestRequest = {}): TestRequest {
   const headers = {
     "content-type": "application/json",
@@ -157,7 +157,7 @@ export function delivery(body: string | Uint8Array, more: TestRequest = {}): Tes
 
 export type Send = (request: TestRequest) => Promise<TestAnswer>;
 
-/** A request over a socket, with a length or in chunks. */
+/** Sends a request over a socket, with a length or in chunks. */
 export function sendTo(
   url: string,
   { method = "GET", path = "/", ...more }: TestRequest,
@@ -191,14 +191,17 @@ export async function listening(
   return (await listenUntilEnd(server)).url;
 }
 
-/** One way in. Standalone ones answer every request; the other leaves what is not the webhook's. */
+/**
+ * An adapter of the receiver. Standalone adapters respond to every request; the others pass on requests for other
+ * paths.
+ */
 export interface Face {
   readonly name: string;
   readonly standalone: boolean;
   open(endpoints: Endpoints): Promise<Send>;
 }
 
-/** A way in that has an address. */
+/** An adapter with an address. */
 export interface SocketFace extends Face {
   listen(endpoints: Endpoints): Promise<string>;
 }

@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 interface Written {
   readonly by?: string;
   readonly conversationId?: string;
-  /** Milliseconds since {@link NOW}; negative before it. */
+  /** In ms since {@link NOW}; negative before it. */
   readonly atMs?: number;
   readonly createdAt?: string;
 }
@@ -44,7 +44,7 @@ class Scene {
     return { ...event, id: `evt_${this.#written}`, createdAt: date };
   }
 
-  /** The wait of an event in milliseconds; 0 when it goes through. */
+  /** Returns the delay of an event in ms; 0 if it is not delayed. */
   wait(event: AnyEvent): number {
     try {
       this.#guard.check({ event, log: this.#sink.log });
@@ -59,7 +59,7 @@ class Scene {
     this.#guard.noteAnswer(event, { isPost });
   }
 
-  /** Writes a message, and answers it if it goes through. */
+  /** Sends a message, and answers it unless it is delayed. */
   exchange(written?: Written): number {
     const event = this.message(written);
     const wait = this.wait(event);
@@ -191,7 +191,7 @@ test("replies of a run count for their conversation, posts for the account", asy
   const router = new Router();
   router.on("dm.message", (ctx) => ctx.reply("hi"));
   router.on("mention", (ctx) => ctx.post("hi"));
-  // The bot's own clock is a year ahead. Events count by the platform's.
+  // The bot's clock is a year ahead. The guard uses the platform's time.
   const clock = new ManualClock(NOW + 365 * 86_400_000);
   const handling = new Handling({
     ...{ routes: routesOf(router), client, clock },
@@ -211,7 +211,7 @@ test("replies of a run count for their conversation, posts for the account", asy
   expect(await isHeld("dm.message", { conversationId: "c_1" })).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "c_2" })).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "c_1" })).toBe(true);
-  // A reply that an earlier run has recorded was counted then; one that was found was not.
+  // A recorded reply was already counted; a reply that was found was not.
   expect(await isHeld("dm.message", { conversationId: "5" }, "recorded")).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "5" }, "found")).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "5" })).toBe(true);

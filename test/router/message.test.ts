@@ -3,7 +3,7 @@ import { Client } from "../faces/client.ts";
 import { Router } from "../faces/router.ts";
 import { jobFor, run } from "./support.ts";
 
-/** The time of the events of `jobFor`. */
+/** Time of the events from `jobFor`. */
 const AT = Date.parse("2026-01-02T03:04:05.678Z");
 
 interface Shown {
@@ -15,7 +15,7 @@ interface Shown {
   readonly images?: readonly object[];
 }
 
-/** A client of a platform with this conversation, these comments, and one post. Counts requests. */
+/** Creates a client of a platform with this conversation, these comments, and one post. Counts requests. */
 function clientWith(shown: readonly (readonly Shown[])[], status = 200) {
   const paths: string[] = [];
   const client = new Client({
@@ -45,7 +45,7 @@ function view({ id, text, at = 0, author = "ada", images = [] }: Shown): object 
   };
 }
 
-/** What `ctx.text()` and `ctx.message()` return for an event, with the number of requests. */
+/** Returns the results of `ctx.text()` and `ctx.message()` for an event, and the number of requests. */
 async function read(
   type: string,
   payload: object,

@@ -9,7 +9,7 @@ const { client } = fakeClient();
 
 const pollClosed = z.object({ question: z.string(), votes: z.number().default(0) });
 
-/** A schema as a function with an answer that comes later, as some libraries have. */
+/** An asynchronous schema that is a function, as in some libraries. */
 const shouting: StandardSchemaV1<unknown, string> = Object.assign(() => undefined, {
   "~standard": {
     version: 1 as const,

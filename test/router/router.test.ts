@@ -84,7 +84,7 @@ describe("on", () => {
     "the type %j is refused at once, and the permitted ones are listed",
     async (type) => {
       const router = new Router();
-      // Without types, or with a typo in plain JavaScript.
+      // Without types, or with a typo in JavaScript.
       const error = await thrownBy(() => router.on(type as EventType, () => undefined));
       expect(error).toBeInstanceOf(ServiceBotError);
       expect(error).toMatchObject({ code: "UNKNOWN_EVENT_TYPE" });
@@ -346,7 +346,7 @@ describe("what a handler begins and does not wait for", () => {
 });
 
 describe("onError", () => {
-  /** A job that has run, and failed. */
+  /** Runs a job that fails. */
   async function failed(router: Router) {
     const error = new Error("cannot");
     const job = jobFor("dm.message");

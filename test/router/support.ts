@@ -8,7 +8,7 @@ import { type HandlerRun, Handling, type Router, routesOf } from "../faces/route
 import type { Job, Step, StepEnd, StepRunner } from "../faces/steps.ts";
 import { ManualClock, TestPlatform } from "../faces/testing.ts";
 
-/** Runs every step, and remembers which. */
+/** Runs every step and records it. */
 export class FakeSteps implements StepRunner {
   outcome: StepEnd<unknown>["outcome"] = "made";
   readonly ran: Step<unknown>[] = [];
@@ -21,14 +21,13 @@ export class FakeSteps implements StepRunner {
 
 export interface TestJob extends Job {
   readonly steps: FakeSteps;
-  /** The lines that were logged. */
   readonly lines: string[];
 }
 
-/** Has neither states nor timers. */
+/** An inbox without states and timers. */
 const emptyInbox = { states: async () => [], timers: async () => [] };
 
-/** A job for an event of this type with the payload of the samples, changed by `more`. */
+/** Creates a job for an event of this type. `more` changes the sample payload. */
 export function jobFor(
   type: string,
   more: Readonly<Record<string, unknown>> = {},
@@ -57,7 +56,7 @@ export function jobFor(
   };
 }
 
-/** A platform where the bot has the conversations `c_1`, `c_2` and `5`, and knows some posts. */
+/** Creates a platform where the bot has the conversations `c_1`, `c_2` and `5`, and some posts exist. */
 export function fakePlatform(now: () => number): TestPlatform {
   const timer: Clock["timer"] = (...given) => systemClock.timer(...given);
   const platform = new TestPlatform({ clock: { now, timer } });
@@ -72,7 +71,7 @@ export function fakePlatform(now: () => number): TestPlatform {
   return platform;
 }
 
-/** A client whose requests end in memory. */
+/** Creates a client with an in-memory platform. */
 export function fakeClient(options: Partial<ClientOptions> = {}): {
   client: Client;
   platform: TestPlatform;
@@ -91,13 +90,12 @@ export function fakeClient(options: Partial<ClientOptions> = {}): {
   };
 }
 
-/** Begins the run of a job, without a loop guard. */
+/** Starts the run of a job without a loop guard. */
 export function begin(router: Router, job: Job, client: Client): HandlerRun {
   const clock = new ManualClock();
   return new Handling({ routes: routesOf(router), client, clock, loopGuard: false }).begin(job);
 }
 
-/** Runs the handlers of a router for a job. */
 export async function run(router: Router, job: Job, client: Client): Promise<void> {
   await begin(router, job, client).run();
 }

@@ -40,7 +40,7 @@ test("a field that one way through a middleware leaves out may not be used", () 
     if (ctx.attempt > 1) return;
     return next({ user });
   });
-  // Where the middleware ends the event, nothing comes after it.
+  // Code after middleware that ends the event does not run.
   ends.on("mention", (ctx) => expectTypeOf(ctx.user).toEqualTypeOf<User>());
   // @ts-expect-error The middleware does not return what next() has returned.
   router.use(async (_ctx, next) => void (await next({ user }))).on("mention", (ctx) => ctx.user);

@@ -11,7 +11,7 @@ import { logSink } from "../support/log.ts";
 
 const START = Date.parse("2026-11-23T08:59:57.400Z");
 
-/** The patterns of a bot, on a schedule that looks. */
+/** Starts a schedule with a bot's pattern. */
 async function running(pattern = "0 9 * * *") {
   const clock = new ManualClock(START);
   const inbox = new SqliteInbox({ file: ":memory:", clock });
@@ -20,7 +20,7 @@ async function running(pattern = "0 9 * * *") {
   const crons = new Crons({ inbox, wall: clock, routes: { crons: [job] } });
   const schedule = new DueMoments({ clock, wall: clock, inbox, log: logSink().log, crons: [job] });
   await schedule.start();
-  /** Ids of the stored events. */
+  /** Returns the ids of the stored events. */
   const stored = async () => {
     const { events } = await inbox.admin.list({ limit: 1_000 });
     return events.map(({ id }) => id).sort();

@@ -13,7 +13,7 @@ function cron(name: string, pattern: string, more: Partial<CronJob> = {}): CronJ
   return { name, pattern, timeZone, missed: "last", moments, ...more };
 }
 
-/** An inbox and a clock, and schedules of several instances on them. */
+/** An inbox, a clock, and the schedules of several instances. */
 class Instances {
   readonly clock: ManualClock = new ManualClock(START);
   readonly inbox: SqliteInbox = new SqliteInbox({ file: ":memory:", clock: this.clock });
@@ -34,7 +34,7 @@ class Instances {
     return moments;
   }
 
-  /** The moments that have an event, as time of day. */
+  /** Returns the times of day that have an event. */
   async moments(): Promise<string[]> {
     const { events } = await this.inbox.admin.list({ state: "pending", limit: 1_000 });
     return events.map(({ id }) => id.replace(/^cron:/, "")).sort();
@@ -192,7 +192,7 @@ describe("the time of day", () => {
     let ahead = 0;
     await world.start([cron("hourly", "0 * * * *")], { wall });
     ahead = 5 * 3_600_000;
-    // The timer of the first look is still an hour's; a look in between finds out.
+    // The timer of the first check fires in an hour. An earlier check notices the changed clock.
     await world.clock.advance(15_000);
     expect(await world.moments()).toEqual(["hourly:2026-11-23T13:00:00Z"]);
   });

@@ -10,7 +10,7 @@ import { logSink } from "../support/log.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Sets a timer for each message, whose text is the span. */
+/** Sets a timer for each message, whose text is the delay. */
 const echoLater = (bot: Bot) => {
   bot.on("dm.message", async (ctx) => {
     await ctx.later("echo", ctx.payload.excerpt, ctx.payload.excerpt);
@@ -24,7 +24,7 @@ async function say(world: World, bot: Bot, person: string, text: string): Promis
   await world.settle(bot);
 }
 
-/** Lets time pass, and what is due be handled. */
+/** Advances the clock, and waits until due events are handled. */
 async function pass(world: World, bot: Bot, ms: number): Promise<void> {
   await world.clock.advance(ms);
   await bot.idle();
@@ -51,7 +51,7 @@ describe("a timer", () => {
     const bot = await world.startBot(echoLater);
     await say(world, bot, "ada", "1h");
     await say(world, bot, "ada", "100ms");
-    // bot.idle() would look for it.
+    // `bot.idle()` would check for due timers itself.
     await world.clock.advance(1_000);
     await world.settle(bot);
     expect(world.sentTo("ada")).toEqual(["set 1h", "set 100ms", "due 100ms"]);
@@ -179,7 +179,7 @@ test("chains of timers that answer a person are held back at the person, and tim
     await say(world, bot, "ada", text);
     for (let n = 0; n < 5; n++) await pass(world, bot, 10);
   }
-  // Three answers to each message, and two messages that were answered.
+  // Two messages with three answers each.
   expect(world.sentTo("ada")).toHaveLength(6);
   expect(await world.deliver(bot, world.write("ada", "three"))).toBe(200);
   await bot.idle();
@@ -234,7 +234,7 @@ test("a cron posts once a moment, also after a failure and a restart", async () 
   await pass(world, next, 0);
   const posts = world.platform.sent.filter(({ kind }) => kind === "post");
   const days = posts.map(({ text }) => text);
-  // The clock begins on 15 January 2027 at 09:00 in Paris. The bot was down at that hour on the 17th, 18th and 19th.
+  // The clock starts on 15 January 2027 at 09:00 in Paris. The bot was down at 09:00 on the 17th, 18th and 19th.
   expect(days).toEqual(["Good morning of 2027-01-16.", "Good morning of 2027-01-19."]);
 });
 

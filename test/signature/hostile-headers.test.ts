@@ -95,7 +95,7 @@ describe("what the platform may add later is passed over", () => {
   });
 });
 
-/** Texts that look like headers, so that the search goes deeper than the first character. */
+/** Generates texts similar to headers, so that the search goes beyond the first character. */
 const almost = fc
   .array(
     fc.oneof(
@@ -112,7 +112,7 @@ describe("whatever the header", () => {
       fc.property(fc.oneof(fc.string(), fc.string({ unit: "binary" }), almost), (header) => {
         const status = statusOf(header);
         expect([200, 400, 401]).toContain(status);
-        // Whoever passes has copied the one signature that there is.
+        // A passing header can only be a copy of the valid signature.
         if (status === 200) expect(header).toContain(`v1=${hex}`);
       }),
       { numRuns: 2_000 },

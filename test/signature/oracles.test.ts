@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { sign, verify } from "../faces/signature.ts";
 import recorded from "./stripe-headers.json" with { type: "json" };
 
-// Section 5 has Stripe's scheme: stripe 23.1.0 made these headers with webhooks.generateTestHeaderString.
+// Section 5 uses Stripe's scheme. stripe 23.1.0 created these headers with webhooks.generateTestHeaderString.
 describe.each(recorded)("Stripe's header for $payload at $timestamp", (row) => {
   const { payload, secret, timestamp, header } = row;
 
@@ -18,7 +18,7 @@ describe.each(recorded)("Stripe's header for $payload at $timestamp", (row) => {
   });
 });
 
-// OpenSSL 3.0 printed these: { printf '1700000000.'; cat BODY; } | openssl dgst -sha256 -hmac whsec_oracle
+// Created by OpenSSL 3.0: { printf '1700000000.'; cat BODY; } | openssl dgst -sha256 -hmac whsec_oracle
 test.each<[string, Uint8Array, string]>([
   [
     "JSON",

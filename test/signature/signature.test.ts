@@ -4,7 +4,7 @@ import { sign, TOLERANCE_SECONDS, type Verdict, verify } from "../faces/signatur
 
 const secret = "whsec_of_this_test";
 const body = Buffer.from('{"events":[]}');
-/** Seconds since 1970. */
+/** In seconds since 1970. */
 const t = 1_700_000_000;
 
 function at(seconds: number, header: string, secrets: readonly string[] = [secret]): Verdict {

@@ -24,7 +24,7 @@ interface Scope {
 interface Said {
   readonly id: string;
   readonly text?: string;
-  /** Milliseconds after the intent. */
+  /** In ms after the intent. */
   readonly after?: number;
   readonly fromBot?: boolean;
   readonly author?: string | null;
@@ -32,7 +32,10 @@ interface Said {
   readonly createdAt?: string | null;
 }
 
-/** A platform that has this to list, in pages of these sizes. Its clock is `ahead` of ours. With `cursor` every page has that one. */
+/**
+ * Creates a client of a platform that lists these items in pages. Its clock is `ahead` of ours. With `cursor`, every
+ * page has this cursor.
+ */
 function clientFor(
   pages: readonly (readonly Said[])[],
   options: { ahead?: number; me?: unknown; cursor?: string } = {},
@@ -79,14 +82,14 @@ interface IntentOptions {
   readonly claimed?: readonly string[];
   /** Requests of other processes. */
   readonly underWay?: readonly string[];
-  /** The platform's time of the intent; null where it was not known. */
+  /** The platform's time of the intent; null if unknown. */
   readonly at?: number | null;
   readonly where?: object;
-  /** Age of the intent of a restored inbox, in ms. Absent for an intent that the inbox knows. */
+  /** In ms. Age of an intent in a restored inbox. Absent if the inbox has recorded the intent. */
   readonly lookedForMs?: number;
 }
 
-/** An intent, and what the inbox knows of other steps. */
+/** An intent with the other steps in the inbox. */
 interface Open extends Intent {
   readonly claimed: readonly string[];
   readonly underWay: readonly string[];
@@ -507,7 +510,7 @@ test.each([
   });
 });
 
-/** A platform whose feed answers with this status. */
+/** Creates a client of a platform whose feed responds with this status. */
 function refusing(status: number): Client {
   return new Client({
     retries: 0,

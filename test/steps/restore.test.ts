@@ -16,9 +16,9 @@ let clock: ManualClock;
 let platformLog: FakeLog;
 let file: string;
 let lines: ReturnType<typeof logSink>;
-/** What the platform answers instead of its log. */
+/** Overrides the platform's response with the event log. */
 let refusal: (() => Response) | undefined;
-/** Ids in the order in which they were handled. */
+/** Ids in the order of handling. */
 let handled: string[];
 
 beforeEach(() => {
@@ -30,7 +30,7 @@ beforeEach(() => {
   handled = [];
 });
 
-/** An inbox that was restored just now, and holds these events. */
+/** Creates an inbox that was just restored and contains these events. */
 async function restored(mark: Partial<RestoreMark> = {}, ...ids: readonly string[]): Promise<void> {
   const inbox = new SqliteInbox({ file, clock });
   const position = writeRestoreMark({ at: START, ...mark });
@@ -58,7 +58,7 @@ const answer = async (url: string): Promise<Response> => {
   return Response.json({ events, cursor }, { headers });
 };
 
-/** A bot whose handler has one step of its own, which parks what is in doubt. */
+/** Starts a bot whose handler has one step of its own, which parks in doubt. */
 async function start(options: BotOptions = {}): Promise<Bot> {
   const bot = new Bot({
     env: {},
@@ -81,7 +81,7 @@ async function start(options: BotOptions = {}): Promise<Bot> {
   return bot;
 }
 
-/** Lets everything happen that is due within some seconds. */
+/** Runs everything that is due within `ms`. */
 async function pass(ms = 2_000): Promise<void> {
   for (let left = ms; left > 0; left -= 200) {
     await clock.advance(200);
@@ -89,10 +89,10 @@ async function pass(ms = 2_000): Promise<void> {
   }
 }
 
-/** Lines that report the restore itself. */
+/** Lines about the restore itself. */
 const restoreLines = () => lines.records.filter(({ restoredAt }) => restoredAt !== undefined);
 
-/** Warnings without an error that say what the restore means for this bot. */
+/** Warnings, without an error, about the effects of the restore on this bot. */
 const consequences = () =>
   lines.records.filter(
     ({ level, ...fields }) =>

@@ -8,7 +8,7 @@ import { died, IN_FLIGHT, LEASE, nothing, type Run, StepWorld } from "./step-wor
 let world: StepWorld;
 let lostRun: LostRun | undefined;
 
-/** An hour after the restore, whatever a process sent before is over. */
+/** An hour after the restore, so that requests of earlier processes have ended. */
 const longAgo: LostRun = {
   eventAt: 1_799_999_000_000,
   endedMsAgo: 3_600_000,
@@ -25,10 +25,10 @@ beforeEach(async () => {
 
 let process: Steps;
 
-/** A process on the restored inbox. */
+/** Creates a process on the restored inbox. */
 const restored = () => world.newProcess({ restore: { lostRunOf: () => lostRun } });
 
-/** A run of the event that is ready, which may have been handled before the restore. */
+/** Runs the ready event, which may have been handled before the restore. */
 async function run(): Promise<Run> {
   await world.next();
   return inDoubt();
@@ -38,7 +38,7 @@ function inDoubt(): Run {
   return world.runOf(world.claim, { process });
 }
 
-/** The next run, in a new process. */
+/** Starts the next run in a new process. */
 async function again(): Promise<Run> {
   await world.clock.advance(LEASE);
   await world.begin();

@@ -9,7 +9,7 @@ beforeEach(async () => {
   await world.put();
 });
 
-/** An inbox whose process stands still for so long, once, right after this method has recorded the intent. */
+/** Suspends the process once for this long, right after `method` has recorded the intent. */
 function standsStill(
   method: "beginStep" | "restartStep",
   ms: number,
@@ -33,14 +33,14 @@ function standsStill(
   });
 }
 
-/** Runs the handler in a new process, which has the event next. */
+/** Runs the handler in a new process, which claims the event next. */
 async function answerElsewhere(): Promise<void> {
   world.process = world.newProcess();
   const steps = await world.next();
   await steps.run(world.reply("reply", "hello"));
 }
 
-/** A run that has died in the reply, before it was sent. The next one finds nothing, and makes it again. */
+/** Crashes a run before it sends the reply. The next run finds no reply and sends it again. */
 async function dieBeforeSending(): Promise<void> {
   const steps = await world.begin();
   void steps.run(world.reply("reply", "hello", died));

@@ -16,7 +16,7 @@ class Order {
   readonly id = 1;
 }
 
-/** The result of a step that returns the value, as the handler gets it. */
+/** Returns the step's result for this value, as the handler receives it. */
 const keep = async (value: unknown) => (await world.begin()).run(world.own(() => value));
 
 describe("the result of a step", () => {

@@ -18,19 +18,19 @@ import { message } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 
 export const LEASE = 30_000;
-/** How long after its intent a reply may be under way, in milliseconds. */
+/** In ms. A reply may be in flight for this long after its intent. */
 export const IN_FLIGHT = 11_000;
 
-/** A step that never returns: the process dies in it, before the effect. */
+/** A step that never returns, as if the process crashed before the effect. */
 export const died: { run(): Promise<never> } = { run: () => new Promise<never>(() => undefined) };
 
-/** A platform that shows nothing of an effect. */
+/** A platform without any trace of the effect. */
 export const nothing: Candidates<never> = { same: [], others: [], isComplete: true };
 
 /** Parts of a reply that a test replaces. */
 export type ReplyParts = Partial<Pick<Step<string>, "run" | "subject">> & Partial<Search<string>>;
 
-/** The steps of a run, by their results. */
+/** The steps of a run. */
 export class Run {
   readonly #runner: StepRunner;
 
@@ -47,14 +47,14 @@ export class Run {
   }
 }
 
-/** An inbox, what the platform has, and runs of handlers between them. */
+/** An inbox, a platform's state, and runs of handlers. */
 export class StepWorld {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly inbox: SqliteInbox = new SqliteInbox({ file: ":memory:", clock: this.clock });
   readonly log: ReturnType<typeof logSink> = logSink();
-  /** The steps of the process that runs now. */
+  /** Steps of the current process. */
   process: Steps = this.newProcess();
-  /** The texts that were really sent, by id. */
+  /** Sent texts by id. */
   readonly platform: Map<string, string> = new Map();
   #claim: Claim | undefined;
 
@@ -62,7 +62,7 @@ export class StepWorld {
     return new Steps({ inbox: this.inbox, clock: this.clock, ...more });
   }
 
-  /** An event on each of these lanes; without any, one. */
+  /** Stores an event on each of these lanes, or one event on the lane "lane". */
   async put(...lanes: readonly string[]): Promise<void> {
     const events = (lanes.length === 0 ? ["lane"] : lanes).map((lane, index) =>
       message(String(index + 1), lane),
@@ -70,31 +70,31 @@ export class StepWorld {
     await this.inbox.put(events, "webhook");
   }
 
-  /** The claim of the newest run. */
+  /** Claim of the newest run. */
   get claim(): Claim {
     return first(this.#claim === undefined ? [] : [this.#claim]);
   }
 
-  /** Begins a run of the handler: as a new process does once the lease of the one before has run out. */
+  /** Starts a run in a new process after the lease of the previous one has expired. */
   async begin(signal?: AbortSignal): Promise<Run> {
     await this.clock.advance(LEASE);
     this.process = this.newProcess();
     return await this.next(signal);
   }
 
-  /** Hands the event back as a stopping process does; a new one begins the next run at once. */
+  /** Releases the event as a stopping process does, and starts the next run at once in a new process. */
   async handOver(): Promise<Run> {
     this.process = this.newProcess();
     return await this.again();
   }
 
-  /** Hands the event back, and begins the next run in the same process. */
+  /** Releases the event, and starts the next run in the same process. */
   async again(): Promise<Run> {
     await this.inbox.release(this.claim, 0);
     return await this.next();
   }
 
-  /** Begins a run for the event that is ready. */
+  /** Starts a run of the ready event. */
   async next(signal?: AbortSignal): Promise<Run> {
     this.#claim = first(await this.inbox.claim(1, LEASE));
     return this.runOf(this.#claim, signal === undefined ? {} : { signal });
@@ -127,7 +127,7 @@ export class StepWorld {
     return { ...nothing, same: same.map(([id]) => ({ result: id, ref: id })) };
   };
 
-  /** A reply with this text that sends and is found as the real ones are. */
+  /** Creates a reply that is sent and found like a real one. */
   reply(
     name: string,
     text: string,
@@ -142,7 +142,7 @@ export class StepWorld {
     return { name, run, subject, search, repeatable: false };
   }
 
-  /** A step that never returns: the process dies in it, after the effect. */
+  /** Creates a step that never returns, as if the process crashed after the effect. */
   diedAfterSending(text: string): Pick<Step<string>, "run"> {
     return {
       run: () => {
@@ -152,12 +152,12 @@ export class StepWorld {
     };
   }
 
-  /** Lets a step get as far as its effect. */
+  /** Lets a step reach its effect. */
   underWay(): Promise<void> {
     return this.clock.advance(0);
   }
 
-  /** What `ctx.step` makes: it cannot be looked for. */
+  /** Creates a step like `ctx.step`, which cannot be found on the platform. */
   own<T>(run: () => Promise<T> | T, overrides: Partial<Step<T>> = {}): Step<T> {
     return {
       name: "step/charge",

@@ -4,7 +4,7 @@ import type { Bot } from "../faces/bot.ts";
 import type { EventOf, UnknownEvent } from "../faces/events.ts";
 import { startBot } from "./start-bot.ts";
 
-/** Answers everything that can be answered with the type of the event. */
+/** Answers every type that can be answered with the type of the event. */
 function answerAll(bot: Bot): void {
   bot.on(["dm.message", "mention", "comment", "reply", "like", "repost", "quote"], async (ctx) => {
     await ctx.reply(`to ${ctx.event.type}`);
@@ -135,7 +135,7 @@ describe("activity on posts", () => {
     const types: string[] = [];
     const bot = await startBot((made) => {
       answerAll(made);
-      // A reply below a post of the bot would be a comment as well.
+      // A reply below the bot's own post would be a comment too.
       made.on(["comment", "reply"], (ctx) => types.push(ctx.event.type));
     });
     expect((await bot.reply("why?")).replies).toEqual(["to reply"]);
@@ -217,7 +217,7 @@ test("the compiler knows what each act takes", () => {
     // @ts-expect-error the same, in a batch
     void bot.deliver([{ type: "dm.message", payload: { excerpt: "hi" } }]);
     void bot.deliver({ type: "poll.closed", payload: { pollId: "7" } });
-    // The platform adds fields.
+    // The platform may add fields.
     void bot.deliver({ type: "follow", payload: { actor: { username: "ada", name: "" }, why: 1 } });
   };
   expect(check).toBeTypeOf("function");

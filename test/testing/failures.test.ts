@@ -4,7 +4,7 @@ import { startBot } from "./start-bot.ts";
 
 const boom = new Error("boom");
 
-/** Fails the runs of which the numbers are given. */
+/** Starts a bot whose runs with these numbers fail. */
 function failing(...attempts: number[]) {
   return startBot((bot) =>
     bot.on("dm.message", async (ctx) => {
@@ -104,7 +104,7 @@ describe("advance", () => {
     const bot = await startBot(
       (made) =>
         made.on("dm.message", async (ctx) => {
-          // More turns of the event loop than a clock alone waits for.
+          // More turns of the event loop than the clock waits for.
           for (let turn = 0; turn < 50; turn++) await new Promise((done) => setImmediate(done));
           at.push(bot.clock.now() - start);
           if (ctx.attempt < 4) throw boom;
@@ -138,7 +138,7 @@ describe("advance", () => {
     const answered = bot.dm("hi");
     await Promise.all([
       expect(answered).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" }),
-      // The leases are renewed 72 times: such a handler is waited for once.
+      // A handler that renews its lease 72 times counts as hanging, and is waited for only once.
       expect(bot.advance("25h")).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" }),
     ]);
   });

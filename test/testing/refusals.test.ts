@@ -12,7 +12,7 @@ const upload = (client: Client) => client.upload(address);
 const attach = async (client: Client) =>
   client.posts.create({ imageKeys: [(await upload(client)).key] });
 
-/** A call that can be answered with the code. */
+/** A call that can fail with each code. */
 const calls: Readonly<Record<PlatformCode, (client: Client) => Promise<unknown>>> = {
   BLOCKED_HOST: upload,
   NOT_IMAGE: upload,
@@ -36,12 +36,12 @@ describe("a code of section 7", () => {
     const { status } = section7[code];
     const call = calls[code];
     platform.refuse({ code });
-    // A bot asks for these by itself.
+    // Requests that a bot makes itself.
     await client.me();
     await client.events();
     expect(await rejection(call(client))).toMatchObject({ code, status, local: false });
     expect(platform.sent).toEqual([]);
-    // Another client, for this one leaves alone for a while what a quota has ended.
+    // A new client, because the previous one pauses its requests after a quota error.
     await call(new Client({ ...access, fetch: platform.fetch }));
   });
 

@@ -11,7 +11,7 @@ export interface Scene {
   readonly clock: ManualClock;
 }
 
-/** A client of its own platform in the process, where ada has written to the bot and mentioned it in `p_1`. */
+/** Creates a client with its own platform in this process. Ada has written to the bot and mentioned it in `p_1`. */
 export function scene(): Scene {
   const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
   const platform = new TestPlatform({ clock });

@@ -4,7 +4,7 @@ import { Bot } from "../faces/bot.ts";
 
 type Options = NonNullable<ConstructorParameters<typeof Bot>[0]>;
 
-/** A bot under test, changed by `prepare`, that stops with the test. */
+/** Starts a bot that `prepare` sets up. Stops it with the test. */
 export async function startBot(
   prepare: (bot: Bot) => void,
   more: Options = {},

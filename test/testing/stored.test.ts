@@ -5,7 +5,7 @@ import { Bot } from "../faces/bot.ts";
 
 const schema = z.object({ count: z.number().default(0) });
 
-/** A bot that counts messages, and reminds of them by `/later SPAN`. */
+/** Starts a bot that counts messages, and sets reminders with `/later SPAN`. */
 async function counting(test: TestOptions = {}) {
   return await testBot((options) => {
     const bot = new Bot({ ...options, state: schema });
@@ -147,7 +147,7 @@ describe("cron", () => {
         { now: "2026-03-27T12:00:00Z" },
       );
       await bot.advance("4d");
-      // The clocks of Paris go forward on the 29th.
+      // Daylight saving time starts in Paris on the 29th.
       const days = [
         "2026-03-28T08:00:00.000Z",
         "2026-03-29T07:00:00.000Z",

@@ -6,11 +6,11 @@ import { type LogRecord, logSink } from "../support/log.ts";
 export const API_KEY = "key-of-this-test-5e1f8a62";
 export const SECRET = "whsec_of_this_test";
 
-/** A platform on a clock that stands still, and its bots, one after the other or together. */
+/** A platform on a manual clock, and its bots. */
 export class World {
   readonly clock: ManualClock = new ManualClock();
   readonly platform: TestPlatform = new TestPlatform({ clock: this.clock });
-  /** Without a date in its answers, so that the first reply has to ask for the time. */
+  /** Removes the date from responses, so that the first reply must request the time. */
   readonly #fetch: NonNullable<BotOptions["fetch"]> = async (url, init) => {
     const response = await this.platform.fetch(url, init);
     response.headers.delete("date");
@@ -19,7 +19,7 @@ export class World {
   readonly #log = logSink([API_KEY, SECRET]);
   #events = 0;
 
-  /** What all bots have logged. */
+  /** Log records of all bots. */
   get records(): readonly LogRecord[] {
     return this.#log.records;
   }
@@ -46,7 +46,7 @@ export class World {
     return bot;
   }
 
-  /** Somebody writes to the bot. The event of it is in the log, and not delivered yet. */
+  /** Sends a user's message. Its event is in the log, but not delivered yet. */
   message(excerpt: string, conversationId = "c_1"): object & { readonly id: string } {
     this.#events += 1;
     const event = {
@@ -63,7 +63,7 @@ export class World {
     return event;
   }
 
-  /** Delivers events to the bot, and resolves to the status of its answer, and once it has handled them. */
+  /** Delivers events to the bot. Resolves to the status of the response once they are handled. */
   async deliver(
     bot: Bot,
     events: readonly unknown[],

@@ -14,7 +14,7 @@ import { type SeenSpan, Spans } from "./spans.ts";
 
 const page = readFileSync(join(root, "docs/operate/tracing.md"), "utf8");
 
-/** What the page says of each span: its kind, and its attributes. */
+/** Returns the documented spans with their kinds and attributes. */
 function documented(): Record<string, readonly string[]> {
   const rows = [
     ...page.matchAll(/^\| `([^`]+)` \| (consumer|client|internal) \| [^|]* \| (.*) \|$/gm),
@@ -27,13 +27,13 @@ function documented(): Record<string, readonly string[]> {
   );
 }
 
-/** A span as the page names it. */
+/** Returns the name of a span in the page's notation. */
 function nameOf({ name, kind }: SeenSpan): string {
   if (kind === "CLIENT") return "<method> <path>";
   return name.replace(/^process .*/, "process <type>").replace(/^step .*/, "step <name>");
 }
 
-/** The packages that the page sets up. */
+/** Packages in the page's set-up. */
 const modules = await installPeer("tracing");
 
 test("the set-up of OpenTelemetry compiles with its packages", async () => {
@@ -57,7 +57,7 @@ const spans = new Spans((onEnd) => {
   return new sdk.TracerProvider({ spanProcessors: [processor] });
 });
 
-/** Everything that a span is made for. */
+/** Creates every kind of span. */
 async function happen(): Promise<void> {
   const world = new World();
   const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
@@ -122,7 +122,7 @@ test("each outcome that a run or a step can have is explained", () => {
   const outcomes = [...Object.values(spanOutcomes), ...stepOutcomes];
   expect(outcomes).toContain("released");
   expect(outcomes).toContain("found");
-  // A run that never began has no span.
+  // A run that never started has no span.
   for (const outcome of outcomes.filter((one) => one !== "skipped")) {
     expect(page).toContain(`\`${outcome}\``);
   }

@@ -4,7 +4,7 @@ import { kindOf, type LogRecord } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { World } from "./bot.ts";
 
-/** The kinds of the lines that have this id, in their order. */
+/** Returns the kinds of the log lines with this trace, in order. */
 function linesOf(records: readonly LogRecord[], trace: string | undefined): string[] {
   expect(trace).toMatch(/^[0-9a-f]{32}$/);
   return records.filter((line) => line["trace"] === trace).map(kindOf);
@@ -36,16 +36,16 @@ test("every line from the delivery to the reply has one id, also of the next pro
   expect(linesOf(world.records, trace)).toEqual([
     "delivery",
     ...["handler", "request", "retry"],
-    // The first reply asks for the platform's time before.
+    // The first reply requests the platform's time first.
     ...["handler", "request", "request", "request", "step", "handled"],
   ]);
   expect(traces).toEqual([trace, trace]);
-  // The line of the reply says whose it is, and what it is.
+  // The line of the reply names its event and its step.
   expect(world.records.find((line) => kindOf(line) === "step")).toMatchObject({
     ...{ level: "debug", trace, event: "evt_1", step: "reply/1", outcome: "made" },
     ref: expect.any(String),
   });
-  // No line about the event is without it.
+  // Every line about the event has the trace.
   const about = world.records.filter((line) => line["event"] === "evt_1");
   expect(about.length).toBeGreaterThan(7);
   for (const line of about) expect(line).toMatchObject({ trace });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { root } from "../docs/markdown.ts";
 import { TestProcess } from "../support/process.ts";
 
-/** Starts and stops a bot, and prints the packages that it asked for. */
+/** Starts and stops a bot, and prints the packages that it has loaded. */
 const code = `
 import { registerHooks } from "node:module";
 const asked = new Set();
@@ -39,6 +39,6 @@ test("a bot that does not trace never asks for OpenTelemetry", async () => {
   const off = await packagesOf("off");
   expect(off).toContain("pino");
   expect(off.filter((name) => name.startsWith("@opentelemetry/"))).toEqual([]);
-  // It would have been seen.
+  // Control: the loaded package is detected.
   expect(await packagesOf("on")).toContain("@opentelemetry/api");
 });

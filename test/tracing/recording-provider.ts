@@ -27,7 +27,7 @@ export interface EndedSpan {
   spanContext(): SpanContext;
 }
 
-/** Passes each ended span to `onEnd`; below an unsampled parent no span is recorded. */
+/** Passes each ended span to `onEnd`. Spans below an unsampled parent are not recorded. */
 export function recordingProvider(onEnd: (span: EndedSpan) => void): TracerProvider {
   return { getTracer: () => new RecordingTracer(onEnd) };
 }
@@ -62,7 +62,7 @@ class RecordingTracer implements Tracer {
   }
 }
 
-/** Spans begin in this order, also within one tick of the clock. */
+/** Orders the starts of spans, even within one tick of the clock. */
 let began = 0;
 
 class RecordedSpan implements Span, EndedSpan {

@@ -11,7 +11,7 @@ import {
 } from "@opentelemetry/api";
 import { type EndedSpan, recordingProvider } from "./recording-provider.ts";
 
-/** A span that has ended, as far as a test looks at it. */
+/** The checked part of an ended span. */
 export interface SeenSpan {
   readonly name: string;
   readonly kind: string;
@@ -46,7 +46,7 @@ class AsyncContextManager implements ContextManager {
   }
 }
 
-/** Remembers every ended span, of the recorder or of another provider. */
+/** Records every ended span, of the recorder or another provider. */
 export class Spans {
   readonly #ended: EndedSpan[] = [];
 
@@ -57,13 +57,13 @@ export class Spans {
     trace.setGlobalTracerProvider(createProvider((span) => void this.#ended.push(span)));
   }
 
-  /** Leaves the process without a tracer, for the next file of the worker. */
+  /** Removes the tracer of this process, for the worker's next file. */
   close(): void {
     trace.disable();
     context.disable();
   }
 
-  /** In the order in which they began. */
+  /** In the order of their starts. */
   get all(): readonly SeenSpan[] {
     return this.#ended
       .toSorted((a, b) => a.startTime[0] - b.startTime[0] || a.startTime[1] - b.startTime[1])
@@ -74,7 +74,7 @@ export class Spans {
     return this.all.filter((span) => span.name === name);
   }
 
-  /** The spans of a trace, each below its parent, two blanks deeper. */
+  /** Returns the spans of a trace. Each is below its parent and indented by two more spaces. */
   tree(traceId: string): string[] {
     const ofTrace = this.all.filter((span) => span.traceId === traceId);
     const known = new Set(ofTrace.map(({ spanId }) => spanId));
@@ -89,7 +89,7 @@ export class Spans {
     return below(undefined, 0);
   }
 
-  /** Whatever of them is exported, as text. */
+  /** Returns everything that is exported, as text. */
   text(): string {
     return JSON.stringify(
       this.#ended.map(({ name, attributes, status, events, links }) => {

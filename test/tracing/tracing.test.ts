@@ -13,7 +13,7 @@ const spans = new Spans();
 beforeEach(() => spans.clear());
 afterAll(() => spans.close());
 
-/** The bot reads its profile once, which belongs to no event. */
+/** The bot's only request for its profile belongs to no event. */
 const ofEvents = () =>
   spans.all.filter(({ name, parent }) => name !== "GET /me" || parent !== undefined);
 
@@ -37,7 +37,7 @@ test("a delivery, its events, their steps and requests, and what handlers trace 
   const [received] = spans.named("receive");
   const { traceId = "" } = received ?? {};
   const handled = ["  process dm.message", "    own work", "      step pay"];
-  // The first reply asks for the platform's time before.
+  // The first reply requests the platform's time first.
   const reply = ["    step reply/1", `      ${REPLY}`];
   expect(spans.tree(traceId).toSorted()).toEqual(
     ["receive", ...handled, "    GET /me", ...reply, ...handled, ...reply].toSorted(),
@@ -281,6 +281,6 @@ test("no span contains a message or a secret", async () => {
   for (const text of [words, JSON.stringify(words).slice(1, -1), answer, API_KEY, SECRET]) {
     expect(spans.text()).not.toContain(text);
   }
-  // They were there to be told.
+  // Control: the platform received the values.
   expect(JSON.stringify(world.platform.calls)).toContain(answer);
 });

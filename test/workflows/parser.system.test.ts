@@ -29,7 +29,7 @@ beforeAll(async () => {
   parser = await loadParser(await installPeer("workflows"));
 }, INSTALL_TIMEOUT_MS);
 
-/** GitHub's parser imports JSON as bundlers take it and Node does not, so it is bundled first. */
+/** Bundles GitHub's parser, because it imports JSON in a way that Node does not support. */
 async function loadParser(modules: string): Promise<Parser> {
   const cache = join(import.meta.dirname, "../../node_modules/.cache");
   mkdirSync(cache, { recursive: true });
@@ -43,7 +43,7 @@ async function loadParser(modules: string): Promise<Parser> {
   }
 }
 
-/** Complaints of GitHub's parser: unknown keys, values of other types, invalid expressions. */
+/** Returns the errors of GitHub's parser: unknown keys, wrong types, and invalid expressions. */
 async function complaintsAbout(name: string, content: string): Promise<readonly string[]> {
   const { context, value } = parser.parseWorkflow(
     { name, content },

@@ -13,7 +13,7 @@ interface Step {
   readonly run?: string;
 }
 
-/** Rules of our own that a workflow breaks: a sentence each. */
+/** Returns one sentence for each of our rules that a workflow breaks. */
 export function problemsOf(content: string): string[] {
   const workflow: {
     readonly on?: unknown;
@@ -35,7 +35,7 @@ export function problemsOf(content: string): string[] {
   ];
 }
 
-/** Rights of a job that publishes to npm or to GitHub Pages. */
+/** Permissions of a job that publishes to npm or to GitHub Pages. */
 const PUBLISHING = ["id-token", "pages"];
 
 function habitsOf(name: string, job: Job): string[] {
@@ -57,7 +57,7 @@ function habitsOf(name: string, job: Job): string[] {
   ];
 }
 
-/** What is installed or in a checkout could take the token with which is published. */
+/** Returns true for a step that runs installed or checked-out code, which could steal the publishing token. */
 function runsOthers({ uses = "", run = "" }: Step): boolean {
   return (
     uses.startsWith("actions/checkout@") || /\bnpm (?:ci|install|run|exec)\b|\bnpx\b/.test(run)
@@ -74,11 +74,11 @@ function isLittle(permissions: unknown): boolean {
 export interface UsedAction {
   readonly action: string;
   readonly hash: string;
-  /** From the comment behind it. */
+  /** Version in the trailing comment. */
   readonly version: string;
 }
 
-/** Each action of another repository, wherever it is used. */
+/** Returns every use of an action from another repository. */
 export function actionsIn(content: string): UsedAction[] {
   const found: UsedAction[] = [];
   visit(parseDocument(content), {
@@ -92,7 +92,7 @@ export function actionsIn(content: string): UsedAction[] {
   return found;
 }
 
-/** The script of the step with this id. */
+/** Returns the script of the step with this id. */
 export function scriptOf(content: string, job: string, id: string): string {
   const steps = parseDocument(content).getIn(["jobs", job, "steps"]);
   if (typeof steps !== "object" || steps === null || !("items" in steps))

@@ -11,13 +11,13 @@ const workflow = readFileSync(join(root, ".github/workflows/release.yml"), "utf8
 
 interface Case {
   readonly version?: string;
-  /** What the registry has already. */
+  /** Versions that the registry already has. */
   readonly published?: readonly string[];
-  /** What the tarballs hold when they arrive. */
+  /** Content of the tarballs on arrival. */
   readonly arrived?: string;
 }
 
-/** Runs the script that publishes, with an npm that writes down what it is asked for. */
+/** Runs the publishing script with a fake npm that records its calls. */
 async function publish({ version = "1.2.3", published = [], arrived = "packed" }: Case = {}) {
   const folder = temporaryFolder();
   const bin = join(folder, "bin");
@@ -35,7 +35,7 @@ echo "$*" >>"${folder}/asked"
   for (const name of names) writeFileSync(join(folder, name), arrived);
   const sum = createHash("sha256").update("packed").digest("hex");
   const sums = names.map((name) => `${sum}  ${name}\n`).join("");
-  // As GitHub starts it.
+  // The way GitHub starts the script.
   const args = ["-e", "-c", scriptOf(workflow, "publish", "publish")];
   const env = {
     PATH: `${bin}:${process.env["PATH"]}`,

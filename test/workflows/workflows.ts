@@ -8,7 +8,7 @@ export interface Workflow {
   readonly content: string;
 }
 
-/** The workflows of the project, and of a bot as the scaffolder has made it. */
+/** Workflows of the project, and of a scaffolded bot. */
 export const workflows: readonly Workflow[] = [
   ".github/workflows",
   "test/fixtures/bot-0.1.0/.github/workflows",
@@ -19,7 +19,7 @@ export const workflows: readonly Workflow[] = [
   }),
 );
 
-/** A workflow of the project. */
+/** Returns a workflow of the project. */
 export function ownWorkflow(name: string): string {
   return readFileSync(join(root, ".github/workflows", name), "utf8");
 }

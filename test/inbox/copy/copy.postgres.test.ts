@@ -21,12 +21,12 @@ import { fillInbox, ODD, rowsOf } from "./whole-inbox.ts";
 
 const LEASE = 60_000;
 
-/** The version of the schema, and what instances that run have among themselves; a new bot begins anew. */
+/** Tables that are not copied: the schema's version, and the state that running instances share. */
 const processTables = [
   ...["migration", "suspect", "instance", "leader", "note", "delivery", "circuit", "place"],
 ];
 
-/** A term, and which event a run that has not ended is of: nothing is copied while there is one. */
+/** Columns of running processes: a term, and the event of an unfinished run. A copy is refused during a run. */
 const processColumns = ["cursor.term", "lane.claimed"];
 
 let folder: string;
@@ -39,7 +39,7 @@ beforeEach(async () => {
   place = await emptyPlace();
 });
 
-/** Copies the file. Returns by how many milliseconds times were moved. */
+/** Copies the file. Returns the ms by which times were moved. */
 async function copy(options: Partial<OpenOptions> = {}, from = file): Promise<number> {
   const source = new CopySource(from);
   const target = await CopyTarget.open({ ...place, ...options });
@@ -61,7 +61,7 @@ async function copyThatFails(method: "write" | "finish"): Promise<void> {
   await target.close();
 }
 
-/** A target on which a copy has begun and never ended. */
+/** Leaves a target with an unfinished copy. */
 async function leaveUnfinished(): Promise<void> {
   const target = await CopyTarget.open(place);
   const source = new CopySource(file);
@@ -70,7 +70,7 @@ async function leaveUnfinished(): Promise<void> {
   await target.close();
 }
 
-/** Every copied row in PostgreSQL, by table. */
+/** Returns the copied rows in PostgreSQL by table. */
 async function copiedRows(): Promise<Record<string, unknown[]>> {
   const database = await openDatabase(place);
   onTestFinished(() => database.close());
@@ -81,7 +81,7 @@ async function copiedRows(): Promise<Record<string, unknown[]>> {
   return Object.fromEntries(await Promise.all(rows));
 }
 
-/** Rows in an order that no store has a say in, without the columns that no copy has. */
+/** Sorts rows independently of the store, and drops the columns that are not copied. */
 function sorted(rows: Readonly<Record<string, readonly unknown[]>>): Record<string, unknown[]> {
   const entries = tables.map(({ name, columns }) => {
     const texts = rows[name]?.map((row) => {
@@ -118,7 +118,7 @@ describe("what is copied", () => {
 
   test("is in PostgreSQL as it was in the file", async () => {
     await fillInbox(file);
-    // Opening ends the runs that the last process left under way.
+    // Opening ends the unfinished runs of the last process.
     await new SqliteInbox({ file }).close();
     const before = rowsOf(file);
     expect(Object.values(before).every((rows) => rows.length > 0)).toBe(true);
@@ -201,7 +201,7 @@ describe("what is copied", () => {
     expect(odd).toMatchObject({ lane: `own:${ODD}`, history: [{ error: `error ${ODD}` }] });
     expect(await inbox.claimedRefs(["m_1", "m_2"])).toEqual(new Set(["m_1"]));
     await inbox.admin.discard("waits", "not needed");
-    // A new event gets a number behind those that were copied.
+    // A new event has a higher number than the copied events.
     expect(await inbox.put([message("new", "d")], "poll")).toMatchObject({ stored: ["new"] });
     const newest = `SELECT id FROM ${place.schema}.event ORDER BY seq DESC LIMIT 1`;
     expect(await look(place, newest)).toEqual([{ id: "new" }]);
@@ -310,7 +310,7 @@ describe("no bot starts", () => {
     const unfinished = { code: "INBOX_UNFINISHED", message: expect.stringContaining("inbox copy") };
     await expect(PostgresInbox.open(place)).rejects.toMatchObject(unfinished);
     await expect(attachPostgres(place)).rejects.toMatchObject(unfinished);
-    // The old place can be used on.
+    // The source stays usable.
     await new SqliteInbox({ file }).close();
     await copy();
     await (await PostgresInbox.open(place)).close();

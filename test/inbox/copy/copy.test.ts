@@ -5,14 +5,14 @@ import { tables } from "../../faces/inbox-copy.ts";
 import { CopySource, openFile } from "../../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** A term, and which event a run that has not ended is of: nothing is copied while there is one. */
+/** Columns of running processes: a term, and the event of an unfinished run. A copy is refused during a run. */
 const PROCESS_COLUMNS = ["cursor.term", "lane.claimed"];
 
 test("what is copied is every column of every table in a file that does not belong to its process", () => {
   const { db, close } = openFile(join(temporaryFolder(), "bot.db"));
   onTestFinished(close);
   const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
-  // A copy keeps resting lanes in its table of lanes.
+  // A copy stores resting lanes in the table of lanes.
   expect(names.sort()).toEqual([...tables.map(({ name }) => name), "resting_lane"].sort());
   for (const table of tables) {
     const columns = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table.name);

@@ -1,6 +1,6 @@
 /**
- * Measures a copy into PostgreSQL, and what an event takes there: npx node test/inbox/copy/measure.ts [EVENTS]
- * The server keeps its data in memory where the system has /dev/shm, so the disk is not measured.
+ * Measures a copy into PostgreSQL and the size of an event there: npx node test/inbox/copy/measure.ts [EVENTS]
+ * The server's data is in memory if the system has /dev/shm, so the disk is not measured.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,12 +14,15 @@ import { look } from "../../support/postgres/look.ts";
 import { PostgresServer } from "../../support/postgres/server.ts";
 
 const LANES = 50_000;
-/** Of a message of some 200 letters. */
+/** Body of a message with about 200 letters. */
 const BODY_BYTES = 500;
 
 const events = Number(process.argv[2] ?? 1_000_000);
 
-/** Most of them have ended and keep their id alone; a tenth has bodies and steps; a hundredth waits. */
+/**
+ * Fills a file. Most events have ended and only their ids are left; a tenth has bodies and steps, and a hundredth is
+ * pending.
+ */
 function fill(file: string): void {
   const { db, close } = openFile(file);
   const now = Date.now();

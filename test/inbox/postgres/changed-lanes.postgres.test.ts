@@ -11,8 +11,8 @@ import { emptyPlace, openAt, type Place, through } from "../../support/postgres/
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 /**
- * Claims and completions read what a lane holds without locking it, and write only lanes that have not changed since.
- * These lanes change in between.
+ * Claims and completions read a lane without a lock, and write it only if it has not changed since. These tests change
+ * the lane in between.
  */
 const LEASE = 30_000;
 
@@ -23,7 +23,7 @@ async function two() {
 
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
-/** Discards a pending event that is not the first of its lane, and holds the lane until that is committed. */
+/** Discards a pending event that is not the first of its lane. Locks the lane until the commit. */
 function discarding(place: Place, id: string) {
   const { schema } = place;
   return hold(
@@ -74,7 +74,7 @@ describe("while a lane is about to go on", () => {
       await one.put(messages(...id), "webhook");
       const claim = first(await one.claim(1, LEASE));
       const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
-      // Of the second round it comes before the one that waits.
+      // In the second round, this event precedes the waiting one.
       const early = String(before + 1);
       const putting = other.put(messages(early), "webhook");
       await free.waiting(1);
@@ -98,7 +98,9 @@ describe("while a lane is about to go on", () => {
 });
 
 describe("between a look at what a lane holds and its claim", () => {
-  /** Statements take the time as they begin to run; here they wait for it, and see what was before that. */
+  /**
+   * Statements read the time at their start. This expression makes them wait first, so that they use an old snapshot.
+   */
   const KEY = 20_251;
   const slowTime = `(SELECT 1800000000000 FROM pg_advisory_xact_lock_shared(${KEY}))`;
   const now = () => slowTime as unknown as number;
@@ -110,7 +112,7 @@ describe("between a look at what a lane holds and its claim", () => {
     const free = await hold(place, `SELECT pg_advisory_xact_lock(${KEY}); ${sql(place)}`);
     const claiming = one.claim(1, LEASE);
     await free(1, "COMMIT");
-    // A lane that has changed is left for the next time.
+    // A changed lane is left for the next claim.
     return { one, claims: [...(await claiming), ...(await one.claim(1, LEASE))] };
   }
 
@@ -143,11 +145,11 @@ describe("between a look at what a lane holds and its claim", () => {
   });
 });
 
-/** So many lanes are handled by one instance in a round, while the other one discards half of their events. */
+/** One instance handles this many lanes in a round, while the other discards half of their events. */
 const LANES = 100;
 const ROUNDS = 3;
 
-/** On a busy machine one of the two may be done before the other begins: then there are more rounds. */
+/** On a busy machine one instance may finish before the other starts. Then there are more rounds. */
 const MOST_ROUNDS = 30;
 
 describe("what was discarded is never handled", () => {
@@ -203,7 +205,7 @@ async function handleAll(inbox: PostgresInbox, goesOn: boolean): Promise<string[
   }
 }
 
-/** Resolves to those that were not handled before. */
+/** Discards events. Resolves to the ids that were not handled before. */
 async function discardAll(inbox: PostgresInbox, ids: readonly string[]): Promise<string[]> {
   const discarded: string[] = [];
   const discard = async (id: string) => {
@@ -231,13 +233,13 @@ describe("a lane that has gone on although nobody was told", () => {
     proxy.hush();
     await expect(bot.advance(a)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     proxy.mend();
-    // It was carried out: that is what makes the difference.
+    // Control: the lost request was executed.
     expect(await bot.admin.show("2")).toMatchObject({ leased: true, attempts: 1 });
     expect(await bot.advance(a)).toMatchObject({ held: false });
     const again = await bot.claim(10, LEASE);
     expect(again).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
     expect(await bot.admin.show("2")).toMatchObject({ history: [] });
-    // What this process knows of is left alone.
+    // A lane that this process knows about is not released.
     const { next } = await bot.advance(b);
     expect(next).toMatchObject({ id: "4", attempt: 1 });
     expect(await bot.claim(10, LEASE)).toEqual([]);

@@ -11,7 +11,7 @@ const LEASE = 30_000;
 const DAY = 86_400_000;
 const keep = { bodiesMs: DAY, idsMs: DAY, deadLettersMs: 2 * DAY };
 
-/** Two processes, and a dead letter whose lane was swept out. */
+/** Two processes, and a dead letter whose lane was swept. */
 async function deadLetter() {
   const place = await emptyPlace();
   const clock = new ManualClock(1_800_000_000_000);
@@ -25,14 +25,14 @@ async function deadLetter() {
   const { schema } = place;
   return {
     ...{ place, one, other },
-    /** What the sweep does with it, and others see once it is committed. */
+    /** The sweep deletes the event. Others see the deletion after the commit. */
     sweeping: () => hold(place, `DELETE FROM ${schema}.event WHERE id = '1' AND state = 'dead'`),
     lanes: () => look(place, `SELECT key, pending FROM ${schema}.lane`),
   };
 }
 
 describe.each(["18", "15"])("in PostgreSQL %s, events that have lost their lane", (version) => {
-  /** An operator has deleted it. */
+  /** An event whose lane an operator has deleted. */
   async function laneless() {
     const place = await emptyPlace(version);
     const clock = new ManualClock(1_800_000_000_000);
@@ -96,7 +96,7 @@ describe("a dead letter that is swept out in the moment in which", () => {
     expect(await lanes()).toEqual([]);
     const free = await sweeping();
     const retrying = one.admin.retry("1");
-    // It is refused only once it has waited for the sweep.
+    // The retry fails only after it has waited for the sweep.
     const refused = expect(retrying).rejects.toMatchObject({ code: "EVENT_NOT_FOUND" });
     await free(1, "COMMIT");
     await refused;

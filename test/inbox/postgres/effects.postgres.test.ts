@@ -12,7 +12,7 @@ const LEASE = 30_000;
 
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-/** An inbox with a state of the key `k` that has the version `old`. */
+/** Creates an inbox whose state `k` has the version `old`. */
 async function withState(onStatement: (text: string) => void = () => undefined) {
   const place = await emptyPlace();
   const bot = await openAt(place, { onStatement });
@@ -21,7 +21,7 @@ async function withState(onStatement: (text: string) => void = () => undefined) 
   return { place, bot };
 }
 
-/** Stores an event in a lane of its own for each number, and claims them all. */
+/** Stores `n` events on separate lanes, and claims them all. */
 async function claims(bot: PostgresInbox, n: number): Promise<readonly Claim[]> {
   await bot.put(
     numbers(n).map((at) => message(`${at}`, `c${String(at).padStart(3, "0")}`)),
@@ -116,7 +116,7 @@ describe("a conflict", () => {
     const stale = keeps("k", 1, "older");
     expect(await outcomesOf([bot.complete(a, stale)])).toEqual(["STATE_CONFLICT"]);
     fails = true;
-    // The next claim gives back what this process does not know of.
+    // The next claim releases lanes that this process does not know about.
     expect(await outcomesOf([bot.bury(b, "x")])).toEqual(["STORE_UNAVAILABLE"]);
     fails = false;
     expect(await bot.claim(10, LEASE)).toEqual([]);
@@ -207,14 +207,14 @@ describe("timers of several instances", () => {
     await bot.complete(claim, effects({ timers: [timer("a", 0, { lane: claim.lane })] }));
     await bot.put([message("2", "c000")], "webhook");
     const canceller = first(await bot.claim(1, LEASE));
-    // Both wait for the lane. Whichever comes first, the other finds what it has left.
+    // Both statements wait for the lane. The second one must see what the first has written.
     const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
     const cancels = [{ lane: claim.lane, name: "remind" }];
     const both = [bot.fireTimers(10, eventOf), bot.complete(canceller, effects({ cancels }))];
     await free(2);
     const began = performance.now();
     const [fired, done] = await Promise.all(both);
-    // A deadlock would be found after a second.
+    // PostgreSQL detects a deadlock after a second.
     expect(performance.now() - began).toBeLessThan(900);
     expect(done).toBe(true);
     const pending = (await bot.stats()).pending;

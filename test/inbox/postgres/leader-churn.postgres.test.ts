@@ -10,11 +10,11 @@ const LEASE = 15_000;
 const INSTANCES = 5;
 const TERMS = Number(process.env["TERMS"] ?? 100);
 
-/** An instance that asks, leads, hands back, or stands still, as it comes. */
+/** An instance that requests leadership, leads, resigns or pauses, at random. */
 class Candidate {
   readonly inbox: PostgresInbox;
   readonly #clock: ManualClock;
-  /** How far its own clock is off; spans are all that counts. */
+  /** In ms. Offset of its own clock. Only durations may matter. */
   readonly #offset: number;
   term: number | undefined;
   #trustedUntil = 0;
@@ -61,7 +61,7 @@ test(`in ${TERMS} terms no two instances trust themselves at once, and no stale 
     candidates.push(new Candidate(await openAt(place, options), clock, offset));
   }
   const pick = () => candidates[Math.floor(random() * INSTANCES)] as Candidate;
-  /** Every term that was ever had, with who had it. */
+  /** Every term, and its leader. */
   const terms = new Map<number, Candidate>();
   let cursor: string | undefined;
   for (let round = 0; terms.size < TERMS; round++) {
@@ -82,7 +82,7 @@ test(`in ${TERMS} terms no two instances trust themselves at once, and no stale 
   }
 });
 
-/** The last few that ever led move the cursor at once; the newest term alone may. */
+/** Recent leaders move the cursor concurrently. Only the newest term may succeed. */
 async function moveAll(
   round: number,
   candidates: readonly Candidate[],

@@ -19,7 +19,7 @@ const claim: Claim = {
   ...{ attempt: 1, crashes: 0, late: false, receivedAt: 0, trace: undefined },
 };
 
-/** One that does not know whether it has been given more than it knows of. */
+/** Creates a ledger that does not know whether it holds more leases than recorded. */
 async function inDoubt(clock = new ManualClock(0)): Promise<LeaseLedger> {
   const held = new LeaseLedger(clock);
   await held.watch(Promise.reject(new Error("no answer"))).catch(() => undefined);
@@ -109,7 +109,7 @@ test("lanes are given back every second until a lease has passed, and after a ne
   await clock.advance(1);
   await giveBack();
   expect(times).toBe(2);
-  // The last time is after the lease has passed, however late that is.
+  // The last repeat comes after the lease has expired, however late.
   await clock.advance(2 * LEASE);
   await giveBack();
   await clock.advance(2 * LEASE);
@@ -123,7 +123,7 @@ test("lanes are given back every second until a lease has passed, and after a ne
 });
 
 describe("a claim that the server carries out after it was given up", () => {
-  /** A bot that has given up a claim of the event 1, which waits at the server. */
+  /** A bot that has abandoned a claim of the event 1. The claim waits at the server. */
   async function givenUp(clock: ManualClock) {
     const place = await emptyPlace();
     const options = { now: () => clock.now(), clock };
@@ -132,7 +132,7 @@ describe("a claim that the server carries out after it was given up", () => {
     await gone.put(messages("1"), "webhook");
     await gone.claim(1, LEASE);
     await clock.advance(LEASE);
-    // The run that ended without a word is to be counted on its event.
+    // The crash of the unfinished run must be counted on its event.
     const free = await hold(place, `SELECT FROM ${place.schema}.event FOR UPDATE`);
     const claiming = bot.claim(1, LEASE);
     await free.waiting(1);
@@ -140,7 +140,7 @@ describe("a claim that the server carries out after it was given up", () => {
     return {
       bot,
       place,
-      /** Lets the server carry it out. */
+      /** Lets the server execute the claim. */
       late: async () => {
         await free(1);
         const lane = `SELECT FROM ${place.schema}.lane WHERE fence = 2`;
@@ -156,7 +156,7 @@ describe("a claim that the server carries out after it was given up", () => {
     await late();
     expect(await bot.claim(1, LEASE)).toEqual([]);
     await clock.advance(1_000);
-    // The one crash is of the process that is gone.
+    // The crash was that of the previous process.
     expect(await bot.claim(1, LEASE)).toMatchObject([{ id: "1", attempt: 2, crashes: 1 }]);
   });
 
@@ -169,7 +169,7 @@ describe("a claim that the server carries out after it was given up", () => {
     expect(await other.claim(1, LEASE)).toEqual([]);
     const heard = wakeUpsOf(other);
     await bot.close();
-    // First that the bot ends, and then that it has given lanes back.
+    // The first notification reports that the bot stopped, and the second that it released lanes.
     await heard.reached(2);
     expect(await other.claim(1, LEASE)).toMatchObject([{ id: "1", attempt: 2, crashes: 1 }]);
   });
@@ -210,7 +210,7 @@ test("a lane that somebody holds locked holds up neither the others nor what is 
   const options = { now: () => clock.now(), clock, timeoutMs: 1_000 };
   const bot = await openAt(through(place, proxy), options);
   await bot.put([message("1", "a"), message("2", "b")], "webhook");
-  // So that there is a connection that nobody uses: none is made now.
+  // Leaves an idle connection, so that no new one is opened.
   await bot.stats();
   proxy.hush();
   await expect(bot.claim(10, LEASE)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
@@ -240,7 +240,7 @@ test("a lane whose lease was not extended is not known any more", async () => {
   await clock.advance(LEASE);
   expect(await other.claim(1, LEASE)).toMatchObject([{ lane: lost.lane }]);
   expect(await one.extend([lost, mine], LEASE)).toEqual([mine]);
-  // A result that is dropped makes it look for what it does not know of.
+  // A dropped result makes the ledger look for unknown leases.
   expect(await one.complete({ ...lost, lane: "another" })).toBe(false);
   await one.claim(1, LEASE);
   expect(kept).toEqual([[[mine.lane], [mine.fence]]]);

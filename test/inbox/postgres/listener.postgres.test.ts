@@ -9,12 +9,12 @@ import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 const PID = 7;
 
-/** A connection to nowhere. */
+/** A connection without a server. */
 class FakeClient extends EventEmitter implements Client {
   readonly processID = PID;
-  /** What was done on it. */
+  /** Calls so far, in order. */
   readonly done: string[] = [];
-  /** Called before each thing is done. */
+  /** Called before each call. */
   before: (what: string) => Promise<void> = async () => undefined;
   async connect(): Promise<void> {
     await this.#do("connect");

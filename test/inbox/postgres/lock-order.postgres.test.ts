@@ -7,8 +7,8 @@ import { hold } from "../../support/postgres/hold.ts";
 import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
 
 /**
- * Whoever writes several lanes takes them in the order of their keys, so that two never wait for each other. That must
- * hold whatever the planner does: for a small table it may read all of it, as it lies on the disk.
+ * Statements that write several lanes lock them in the order of their keys, so that two never deadlock. The order must
+ * not depend on the planner, which may scan a small table in the order on disk.
  */
 const LEASE = 30_000;
 const LANES = 20;
@@ -18,11 +18,11 @@ const keyOf = (lane: number) => `c${String(lane).padStart(2, "0")}`;
 const eventsOf = (batch: string) =>
   Array.from({ length: LANES }, (_, n) => message(`${batch}${keyOf(n)}`, keyOf(n)));
 
-/** All lanes are claimed, with a second event each, and lie on the disk with the last key first. */
+/** Creates claimed lanes with a second event each. On disk, the last key is first. */
 async function upsideDown() {
   const place = await emptyPlace();
   const url = new URL(place.url);
-  // What makes it look up each lane by itself, one after the other.
+  // Makes the planner prefer one scan to a lookup of each lane.
   url.searchParams.set("options", "-c enable_nestloop=off");
   const inbox = await openAt({ ...place, url: url.href });
   await inbox.put(eventsOf("1"), "webhook");

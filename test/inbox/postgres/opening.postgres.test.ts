@@ -16,7 +16,7 @@ import { TestProcess } from "../../support/process.ts";
 
 const numbered = readdirSync(POSTGRES_SCHEMA).sort();
 
-/** The schema as the server keeps it, in the order of the names. */
+/** Returns the schema in PostgreSQL's catalogue, sorted by name. */
 async function dump(place: Place): Promise<string> {
   const columns = await look<{ line: string }>(
     place,
@@ -32,7 +32,7 @@ async function dump(place: Place): Promise<string> {
     "SELECT indexdef AS line FROM pg_indexes WHERE schemaname = $1 ORDER BY indexname",
     [place.schema],
   );
-  // PostgreSQL 18 has the NOT NULLs among the constraints, which the columns show above.
+  // PostgreSQL 18 lists NOT NULL as constraints, which the columns above already include.
   const constraints = await look<{ line: string }>(
     place,
     `SELECT format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) AS line
@@ -51,7 +51,7 @@ async function dump(place: Place): Promise<string> {
   return `${parts.join("\n\n")}\n`;
 }
 
-/** The same place to another role. */
+/** Returns the same place for another role. */
 function as(place: Place, role: string): Place {
   const url = new URL(place.url);
   url.username = role;
@@ -128,7 +128,7 @@ describe("the schema", () => {
     const place = await emptyPlace();
     const before = await openAt(place);
     await before.put(messages("1"), "webhook");
-    // What the next version would do at its start, while the one before is at work.
+    // Simulates the next version's migration while the current version runs.
     await look(
       place,
       `ALTER TABLE ${place.schema}.event ADD COLUMN weight integer;

@@ -17,7 +17,7 @@ import { emptyPlace, openAt, type Place, sessionAt } from "../../support/postgre
 
 const HERE = { host: "h", pid: 1, version: "1.0.0" };
 
-/** What of a bot is left that was killed, or that is behind a pooler: its sign of life, and no lock. */
+/** Simulates a killed bot, or one behind a pooler: it has a heartbeat, but no lock. */
 async function signOfLife(place: Place): Promise<void> {
   const inbox = await openAt(place);
   await listening(place, 1);
@@ -27,7 +27,7 @@ async function signOfLife(place: Place): Promise<void> {
   while ((await locks()) !== "0") await setImmediate();
 }
 
-/** Lets the last signs of life be so many milliseconds older. */
+/** Makes the last heartbeats older by `ms`. */
 const age = (place: Place, ms: number) =>
   look(place, `UPDATE ${place.schema}.instance SET seen_at = seen_at - ${ms}`);
 
@@ -63,7 +63,7 @@ test("one that has stopped is not seen any more, also where it was just about to
   const place = await emptyPlace();
   const session = await sessionAt(place);
   const seen = async () => Number((await session.query(PROCESSES, [place.schema])).rows[0]?.n);
-  // Against the lock of presence.
+  // Conflicts with the lock of running bots.
   const lock = `SELECT pg_advisory_xact_lock(1936876643, hashtext('${place.schema}'))`;
   const free = await hold(place, lock);
   const inbox = await PostgresInbox.open(place);
@@ -73,7 +73,7 @@ test("one that has stopped is not seen any more, also where it was just about to
   await free(0);
   await closing;
   expect(await seen()).toBe(0);
-  // A control: one that runs is seen.
+  // Control: a running bot is detected.
   await openAt(place);
   await listening(place, 1);
   expect(await seen()).toBe(1);
@@ -116,7 +116,7 @@ test("one that has said that it ends is not counted", async () => {
 test("an inbox that is refused for its bots is not marked for a moment, which would stop them", async () => {
   const place = await emptyPlace();
   await signOfLife(place);
-  // To mark it is to make a table, which this role may not.
+  // Marking requires a new table, which this role may not create.
   const role = `${place.schema}_app`;
   await look(
     place,

@@ -1,6 +1,7 @@
 /**
- * Measures what an event costs in PostgreSQL, for docs/operate/scaling.md: npx node test/inbox/postgres/sizing.ts [EVENTS]
- * One process, no handler. The server keeps its data in memory where the system has /dev/shm.
+ * Measures the cost of an event in PostgreSQL for docs/operate/scaling.md: npx node test/inbox/postgres/sizing.ts
+ * [EVENTS]
+ * Uses one process without handlers. The server's data is in memory if the system has /dev/shm.
  */
 import type { Claim } from "../../faces/inbox.ts";
 import { PostgresInbox } from "../../faces/inbox-postgres.ts";
@@ -26,7 +27,7 @@ const inbox = await PostgresInbox.open({
   },
 });
 
-/** Runs one part of an event's life, and prints what it took. */
+/** Runs one phase of an event's life, and prints its cost. */
 async function measure(name: string, work: () => Promise<void>): Promise<void> {
   const wal = "SELECT pg_current_wal_insert_lsn() - '0/0' AS bytes";
   const [before] = await look<{ bytes: string }>(place, wal);
@@ -65,7 +66,7 @@ async function drain(): Promise<void> {
   }
 }
 
-/** Handles what a lane holds. Resolves to how many events there were. */
+/** Handles the events of a lane. Resolves to their number. */
 async function follow(first: Claim): Promise<number> {
   let ended = 0;
   for (let claim: Claim | undefined = first; claim !== undefined; ended++) {

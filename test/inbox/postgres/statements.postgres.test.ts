@@ -14,13 +14,13 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** An inbox, and the statements that it runs. */
+/** Returns an inbox and the statements that it runs. */
 async function watched() {
   const place = await emptyPlace();
   const statements: Statement[] = [];
   const inbox = await openAt(place, {
     onStatement: (text, values) => {
-      // That tells other processes, apart from all else, and ten times a second at most.
+      // Notifications are separate, and sent at most ten times a second.
       if (!/pg_notify|^(BEGIN|COMMIT)/.test(text)) statements.push({ text, values });
     },
   });
@@ -29,7 +29,7 @@ async function watched() {
 
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-/** Everything that happens to an event on its way, with a reply. */
+/** Runs every statement of an event that is answered with a reply. */
 async function oneEvent(inbox: PostgresInbox, id: string): Promise<void> {
   await inbox.put([message(id, id)], "webhook");
   await inbox.nextReadyIn();
@@ -42,8 +42,8 @@ async function oneEvent(inbox: PostgresInbox, id: string): Promise<void> {
 }
 
 /**
- * An inbox that has been at work for a while: of 60,000 events nearly all have ended, a third of them without their
- * bodies; a few are dead, discarded or wait. What is kept of runs and steps is of all of them.
+ * Creates a used inbox. Nearly all of its 60,000 events have ended, a third without their bodies; a few are dead,
+ * discarded or pending. All have runs and steps.
  */
 async function grown() {
   const scene = await watched();
@@ -66,9 +66,9 @@ async function grown() {
   );
   const names = ["event", "step", "attempt", "lane"].map((name) => `${schema}.${name}`);
   await client.query(`VACUUM ANALYZE ${names.join(", ")}`);
-  // Of a batch among a million rows each is looked up. Here there are fewer, on a disk that finds each in no time.
+  // In a large table PostgreSQL looks up each row of a batch. This table is smaller and cached.
   await client.query("SET random_page_cost = 1.1");
-  // As it is unless a transaction stays open for long, here one of another test.
+  // The value in a vacuumed table. An open transaction of another test could prevent the vacuum.
   await client.query(
     "UPDATE pg_class SET relallvisible = relpages WHERE oid = ANY ($1::regclass[])",
     [names],
@@ -83,7 +83,7 @@ async function planOf(client: pg.Client, { text, values }: Statement): Promise<s
 
 const SCAN = /Seq Scan on (event|lane|step|attempt|state|timer)/;
 
-/** None of these reads a table from its first row to its last. */
+/** Checks that no statement scans a whole table. */
 async function expectNoScan(client: pg.Client, statements: readonly Statement[]): Promise<void> {
   for (const one of statements) expect(await planOf(client, one), one.text).not.toMatch(SCAN);
 }
@@ -100,7 +100,7 @@ describe("of the indexes", () => {
       await oneEvent(inbox, analysed ? "2" : "1");
       await inbox.retry(first(await inbox.claim(1, LEASE)), 0, "x");
       await inbox.bury(first(await inbox.claim(1, LEASE)), "x");
-      // What may be asked at any time, by anybody who sees the status.
+      // Every reader of the status causes these statements.
       await inbox.shared.report();
       await expectNoScan(client, statements);
     }
@@ -145,7 +145,7 @@ describe("of the indexes", () => {
     const { done } = await inbox.stats();
     await inbox.admin.stats();
     expect(await inbox.heal()).toBe(0);
-    // Some batches of each, so that there is as much left as before.
+    // Keeps some batches of each kind, so that the table stays large.
     const ageMs = Date.now() - 2_000;
     const keep = { bodiesMs: ageMs, idsMs: ageMs, deadLettersMs: ageMs };
     while (await inbox.sweep(keep));
@@ -154,7 +154,7 @@ describe("of the indexes", () => {
     expect(left).toBeGreaterThan(done / 2);
     expect(statements.length).toBeGreaterThan(10);
     await expectNoScan(client, statements);
-    // A control: what none of them asks.
+    // Control: a statement that scans the table.
     const whole = {
       text: `SELECT count(*) FROM ${place.schema}.event WHERE error IS NULL`,
       values: [],
@@ -232,7 +232,7 @@ describe("each of these is one round trip, and commits by itself", () => {
     const advances = await Promise.all(claims.map((claim) => inbox.advance(claim)));
     expect(statements).toHaveLength(1);
     expect(advances.map(({ next }) => next?.lane)).toEqual(claims.map(({ lane }) => lane));
-    // What is buried beside it is a statement of its own.
+    // Burying the events is a separate statement.
     const ended = advances.map(({ next }, n) => {
       if (next === undefined) throw new Error("each lane has two");
       return n % 5 === 0 ? inbox.bury(next, "x") : inbox.complete(next);
@@ -253,7 +253,7 @@ describe("each of these is one round trip, and commits by itself", () => {
     const advances = await Promise.all(
       claims.map((claim) => inbox.advance(claim, keeps(claim.lane, 1))),
     );
-    // The events and their lanes, and the states.
+    // One statement for the events and lanes, and one for the states.
     expect(statements).toHaveLength(2);
     const reads = await Promise.all(claims.map(({ lane }) => inbox.states([lane])));
     expect(statements).toHaveLength(3);
@@ -265,7 +265,7 @@ describe("each of these is one round trip, and commits by itself", () => {
     });
     expect(new Set(await Promise.all(ended))).toEqual(new Set([true]));
     expect(statements).toHaveLength(6);
-    // When the next one is due, before and after; lanes, timers and events.
+    // The next due time before and after; and lanes, timers and events.
     expect(await inbox.fireTimers(100, eventOf)).toMatchObject({ fired: 50 });
     expect(statements).toHaveLength(12);
   });
@@ -277,7 +277,7 @@ describe("each of these is one round trip, and commits by itself", () => {
     while (await inbox.sweep({ bodiesMs: 0, idsMs: 0, deadLettersMs: 0 }));
     expect(statements.length).toBeGreaterThan(8);
     for (const { text } of statements) expect(text).not.toMatch(/"\.(state|timer)\b/);
-    // A control.
+    // Control: other statements match.
     await inbox.states(["k"]);
     expect(statements.at(-1)?.text).toMatch(/"\.(state|timer)\b/);
   });
@@ -300,7 +300,7 @@ describe("each of these is one round trip, and commits by itself", () => {
       `statements (= round trips) per event: ${per(stored)} to store, ${per(handled)} to claim and complete`,
     );
     expect(stored).toBe(events / 50);
-    // One to claim and one to complete for each 16 is an eighth; twice that where little comes together.
+    // A claim and a completion for 16 events make an eighth. The limit is twice that, for small batches.
     expect(handled).toBeLessThan(events / 4);
   });
 });
@@ -318,7 +318,7 @@ test("leases are on the database's clock, whatever this process takes the time f
   await inbox.beginStep(claim, "s", "");
   await inbox.retry(claim, 1_000, "x");
   const now = Date.now();
-  // No time of this process is among what it sends.
+  // The statements contain no time of this process.
   const sent = statements
     .flatMap(({ values }) => values.flat())
     .filter((v) => typeof v === "number");

@@ -5,7 +5,7 @@ import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { PostgresServer } from "../../support/postgres/server.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** With it the certificates are made. */
+/** openssl creates the certificates. */
 const openssl = spawnSync("openssl", ["version"]).error === undefined;
 
 test.skipIf(!openssl)(
@@ -32,14 +32,14 @@ test.skipIf(!openssl)(
       });
     const modes = ["prefer", "require", "verify-ca", "verify-full"];
 
-    // Without TLS on the server none of them goes on without it.
+    // If the server has no TLS, no mode falls back to plain text.
     for (const mode of modes) await refused(`sslmode=${mode}&${root}`);
     expect(await open("sslmode=disable")).toBe("opened");
 
     await server.secure(localhost);
     for (const mode of modes) {
       expect(await open(`sslmode=${mode}&${root}`)).toBe("opened");
-      // Nobody that is known here has signed it.
+      // The certificate's authority is unknown.
       await refused(`sslmode=${mode}`);
     }
     expect(await open("sslmode=no-verify")).toBe("opened");

@@ -11,7 +11,7 @@ import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 const port = (place: Place) => Number(new URL(place.url).port);
 
-/** Of waits that are not what a test is about: they would be long. */
+/** Clock for waits that are not under test, because they would take long. */
 const still = () => new ManualClock(1_800_000_000_000);
 
 describe("a process hears", () => {
@@ -76,7 +76,7 @@ describe("a process hears", () => {
     while (begun.size < lanes.length) await one.ping();
     await heard.reached(1);
     const drained = dispatcher.drain(60_000);
-    // What had been let go before is told of, too.
+    // Also reports lanes that were released before.
     while (told < 2) {
       await one.ping();
       await clock.advance(100);
@@ -86,7 +86,7 @@ describe("a process hears", () => {
     ends.open();
     while ((await other.stats()).done < 2);
     await clock.advance(100);
-    // A handler is still at work: it has not stopped.
+    // A handler still runs, so the bot has not stopped.
     await heard.reached(3);
     expect(told).toBe(before + 1);
     expect(await other.claim(10, 30_000)).toMatchObject([{ id: "a2" }, { id: "b2" }]);
@@ -127,7 +127,7 @@ describe("a connection that is lost", () => {
     await expect(bot.ping()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     const heard = wakeUpsOf(bot);
     proxy.mend();
-    // No time passes, so it is not the poll that looks.
+    // The clock does not advance, so the wake-up is not a poll.
     while (heard.calls === 0) await clock.advance(0);
     expect(await bot.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
     expect(await bot.put(messages("2"), "webhook")).toMatchObject({ stored: ["2"] });
@@ -145,11 +145,11 @@ describe("a connection that is lost", () => {
     proxy.freeze();
     await expect(bot.ping()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     proxy.mend();
-    // A connection that was frozen stays so: only a new one is told of this.
+    // The frozen connection never recovers. Only a new one gets notifications.
     const { made } = proxy;
     await clock.advance(10_000);
     while (proxy.made === made) await clock.advance(0);
-    // The server still has the session that nobody is at the other end of.
+    // The server still has the session of the frozen connection.
     await listening(place, 3);
     const before = heard.calls;
     await writer.put(messages("1"), "webhook");
@@ -166,7 +166,7 @@ describe("a connection that is lost", () => {
     proxy.hush();
     await expect(bot.claim(10, 30_000)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     proxy.mend();
-    // It has arrived, and was carried out: that is what makes the difference.
+    // Control: the lost request was executed.
     expect(await bot.admin.show("2")).toMatchObject({ leased: true, attempts: 1 });
     expect(await bot.claim(10, 30_000)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
     expect(await bot.admin.show("2")).toMatchObject({ history: [] });
@@ -207,7 +207,7 @@ test("a connection that is ended in the same breath in which it is ready is an e
   await listening(place, 1);
   ends = true;
   const { made } = proxy;
-  // More at once than there are connections, so that a new one is made.
+  // More requests than connections, so that a new connection is opened.
   const pings = await Promise.allSettled([bot.ping(), bot.ping(), bot.ping()]);
   expect(proxy.made).toBeGreaterThan(made);
   expect(ends).toBe(false);
@@ -217,10 +217,10 @@ test("a connection that is ended in the same breath in which it is ready is an e
   await bot.ping();
 });
 
-/** What a session begins with, just before it is ready: K, the length, the process, the secret. */
+/** BackendKeyData: K, length, process id and secret. Ends the start of a session. */
 const KEYS = Buffer.from([0x4b, 0, 0, 0, 12]);
 
-/** E, the length, then severity and code as a server says them that stops. */
+/** ErrorResponse: E, length, severity and code of a server that shuts down. */
 const SHUTDOWN = Buffer.concat([
   Buffer.from([0x45, 0, 0, 0, 4 + 7 + 7 + 6 + 1]),
   Buffer.from("SFATAL\0C57P01\0Mgone\0\0", "latin1"),

@@ -1,4 +1,4 @@
-/** Revisions of the protocol that the suite knows and the server speaks. */
+/** Revisions of the protocol that both the suite and the server support. */
 export const revisions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
 
 /** Scenarios that every server with tools must pass. */
@@ -17,7 +17,7 @@ const itsTools = "calls a tool of the suite's own server";
 const noPrompts = "is about prompts, and the server has none";
 const noResources = "is about resources, and the server has none";
 
-/** Checks of those scenarios that do not fit this server, and why. */
+/** Checks in those scenarios that do not apply to this server, with the reason. */
 export const notFittingChecks: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   caching: {
     "sep-2549-prompts-list-caching-hints": noPrompts,
@@ -35,7 +35,7 @@ export const notFittingChecks: Readonly<Record<string, Readonly<Record<string, s
   },
 };
 
-/** Scenarios that do not fit this server, by the reason. */
+/** Scenarios that do not apply to this server, by reason. */
 const reasons: Readonly<Record<string, readonly string[]>> = {
   [itsTools]: [
     "elicitation-sep1034-defaults",
@@ -110,5 +110,4 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Scenarios that do not fit this server. */
 export const notFitting: readonly string[] = Object.values(reasons).flat();

@@ -10,10 +10,10 @@ interface Check {
   readonly details?: unknown;
 }
 
-/** The checks of a scenario that did not pass, by their ids, with the reason. */
+/** Failed checks of a scenario: id to reason. */
 export type Problems = Readonly<Record<string, string>>;
 
-/** The scenarios for servers that a suite has, and the revisions of the protocol that each is for. */
+/** Returns a suite's scenarios for servers, with the revisions of each. */
 export async function scenariosOf(suite: Peer): Promise<ReadonlyMap<string, readonly string[]>> {
   const { code, output } = await suite.run(["list", "--server"]);
   if (code !== 0) throw new Error(`The scenarios cannot be listed:\n${output}`);
@@ -29,7 +29,7 @@ export async function runSuite(
 ): Promise<ReadonlyMap<string, Problems>> {
   const folder = join(temporaryFolder(), "results");
   const which = ["--suite", "all", "--spec-version", revision];
-  // Its exit code speaks of the scenarios that do not fit, too.
+  // The exit code includes the scenarios that do not apply.
   const { output } = await suite.run(["server", "--url", url, ...which, "--output-dir", folder]);
   try {
     return new Map(

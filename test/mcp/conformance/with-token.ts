@@ -2,8 +2,8 @@ import { createServer, request } from "node:http";
 import { listenUntilEnd } from "../../support/listen.ts";
 
 /**
- * A way to a server of this machine that adds a bearer token, for clients that cannot send one. All else passes as it
- * comes, the `Host` and `Origin` of a request among it.
+ * Starts a proxy that adds a bearer token, for clients that cannot send one. `Host`, `Origin` and everything else are
+ * unchanged.
  */
 export async function withToken(target: string, token: string): Promise<string> {
   const { origin, pathname } = new URL(target);
@@ -12,7 +12,7 @@ export async function withToken(target: string, token: string): Promise<string> 
     const headers = { ...near.headers, authorization: `Bearer ${token}` };
     const far = request(new URL(url, origin), { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-      // A stream on which nothing was said yet is open all the same.
+      // Opens a stream before its first data.
       response.flushHeaders();
       answer.on("error", () => response.destroy());
       answer.pipe(response);

@@ -4,7 +4,7 @@ import { allTools, listTools } from "../../faces/mcp.ts";
 import { connectDirectly, failureIn } from "../call.ts";
 import { everyTool, writingTools } from "../every-tool.ts";
 
-/** The part of a JSON schema that is looked at. */
+/** The part of a JSON schema that the test uses. */
 interface Schema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
@@ -13,7 +13,7 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** One of each kind of JSON. */
+/** One value of each JSON type. */
 const kinds: Readonly<Record<string, unknown>> = {
   null: null,
   number: 5,
@@ -23,7 +23,7 @@ const kinds: Readonly<Record<string, unknown>> = {
   array: [],
 };
 
-/** Lists values that an argument with this schema does not take. */
+/** Lists invalid values of an argument with this schema. */
 function wrongFor(name: string, schema: Schema): unknown[] {
   const { type = "", minLength = 0, maxLength } = schema;
   const others = Object.entries(kinds).filter(
@@ -40,7 +40,7 @@ function wrongFor(name: string, schema: Schema): unknown[] {
   return schema.enum === undefined ? wrong : [...wrong, "image/svg+xml"];
 }
 
-/** Tools whose platform answers with an empty object, and the number of its requests. */
+/** Creates tools on a platform that responds with an empty object. Counts its requests. */
 function tools() {
   const platform = { requests: 0 };
   const fetch = async () => {
@@ -122,6 +122,6 @@ test("arguments of any JSON get a result", async () => {
       if (called.result.isError === true) expect(failureIn(called).code).not.toBe("INTERNAL");
     },
   );
-  // A failure prints its seed.
+  // fast-check prints the seed of a failure.
   await fc.assert(property, { numRuns: 150 });
 });

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { json } from "../../client/api.ts";
 import { serve } from "../stub.ts";
 
-/** A platform that keeps requests waiting until they are given up; those to `/users/` it answers. */
+/** Starts a platform that holds requests until their caller leaves. Requests to `/users/` get a response. */
 export async function heldPlatform(): Promise<{
   readonly url: string;
-  /** Resolves with the next request that waits. */
+  /** Resolves to the next held request. */
   readonly asked: () => Promise<Held>;
 }> {
   const waiting: Held[] = [];
@@ -34,7 +34,7 @@ export async function heldPlatform(): Promise<{
 
 export interface Held {
   readonly request: string;
-  /** Resolves when its connection is closed. */
+  /** Resolves when the connection is closed. */
   readonly left: Promise<void>;
   readonly response: Parameters<Parameters<typeof serve>[0]>[0];
 }

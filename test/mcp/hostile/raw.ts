@@ -8,9 +8,9 @@ import { type StdioConnection, serveOverStdio } from "../../faces/mcp.ts";
 export interface Wire {
   readonly connection: StdioConnection;
   readonly stdin: PassThrough;
-  /** Writes lines as they are. */
+  /** Writes lines unchanged. */
   send(...lines: (string | object)[]): void;
-  /** The next line of the server. */
+  /** Resolves to the next line of the server. */
   next(): Promise<Record<string, unknown>>;
 }
 
@@ -32,7 +32,7 @@ export const cancelled = (requestId: number | string): object => ({
   params: { requestId, reason: "changed my mind" },
 });
 
-/** Lines that are no messages. */
+/** Lines that are not messages. */
 export const garbage: readonly string[] = [
   "",
   "hello",
@@ -50,7 +50,7 @@ export const garbage: readonly string[] = [
   "[".repeat(50_000),
 ];
 
-/** A server on two streams, with nothing between a test and the lines. */
+/** Starts a server on two streams, to which tests write raw lines. */
 export function wireTo(baseUrl: string): Wire {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
@@ -76,7 +76,7 @@ export function wireTo(baseUrl: string): Wire {
   };
 }
 
-/** A request as it stands: a text, JSON, or in pieces. */
+/** Sends a request with a raw body: text, JSON, or a stream. */
 export async function post(
   url: string,
   body: string | object | Blob,
@@ -92,14 +92,14 @@ export async function post(
       "content-type": "application/json",
       ...headers,
     },
-    // In pieces, nothing says how long it is.
+    // A streamed body has no Content-Length.
     ...(body instanceof Blob
       ? { body: body.stream(), duplex: "half" }
       : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
 }
 
-/** The headers of a request of 2025, after the first one. */
+/** Headers of the revision of 2025, after the first request. */
 export const revision2025: Readonly<Record<string, string>> = {
   "mcp-protocol-version": "2025-11-25",
 };

@@ -15,12 +15,12 @@ import {
 } from "./outcomes.ts";
 import { ServiceAuthor } from "./service.ts";
 
-/** A column of the table takes less than a minute, and several times that on a busy machine. */
+/** In ms. A column of the table takes less than a minute, or several on a busy machine. */
 const TIMEOUT_MS = 300_000;
 
 const modules = await installPeer("authors");
 
-/** The columns of the page's table. */
+/** Columns of the page's table. */
 const authors: Readonly<Record<string, CreateAuthor>> = {
   grammY: () => GrammyAuthor.create(modules),
   Bolt: () => BoltAuthor.create(modules),
@@ -29,7 +29,7 @@ const authors: Readonly<Record<string, CreateAuthor>> = {
 
 type Outcome = (create: CreateAuthor) => Promise<string>;
 
-/** The rows of the page's table. Those of a group wait for the same span, so that they run at once. */
+/** Rows of the page's table. The rows of a group wait equally long, so they run concurrently. */
 const groups: readonly (readonly Outcome[])[] = [
   [(create) => counted(create, "replying")],
   [(create) => counted(create, "replied")],

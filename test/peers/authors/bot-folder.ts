@@ -7,15 +7,15 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const clock = fileURLToPath(new URL("clock.ts", import.meta.url));
 
 export interface StartOptions {
-  /** How far the clock of the process is ahead, in ms. Default 0. */
+  /** In ms. Lead of the process's clock. Default: 0. */
   readonly clockOffsetMs?: number;
 }
 
-/** The folder of a bot, with its data. Gone when the test has finished. */
+/** Folder of a bot with its data. Deleted at the end of the test. */
 export class BotFolder {
   readonly #path: string = temporaryFolder();
 
-  /** @param install puts the packages of the bot into its folder */
+  /** @param install installs the bot's packages into its folder */
   constructor(code: string, install: (folder: string) => void) {
     install(this.#path);
     writeFileSync(join(this.#path, "package.json"), '{ "type": "module" }');
@@ -32,7 +32,7 @@ export class BotFolder {
   }
 }
 
-/** Takes the packages of a `node_modules` folder. */
+/** Links to the packages of a `node_modules` folder. */
 export function linked(modules: string): (folder: string) => void {
   return (folder) => symlinkSync(modules, join(folder, "node_modules"));
 }

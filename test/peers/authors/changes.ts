@@ -1,4 +1,4 @@
-/** Lets a test await a condition that changes with what a platform receives. */
+/** Lets a test await a condition that depends on what a platform receives. */
 export class Changes {
   readonly #watchers = new Set<() => void>();
 
@@ -6,7 +6,7 @@ export class Changes {
     for (const look of this.#watchers) look();
   }
 
-  /** Resolves as soon as the condition holds, which is looked at with each change. */
+  /** Resolves as soon as the condition holds. Checks it at each change. */
   until(holds: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {

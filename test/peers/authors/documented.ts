@@ -2,29 +2,29 @@ import { join } from "node:path";
 import { codeBlocks, type Page, pages } from "../../docs/markdown.ts";
 import { first } from "../../support/first.ts";
 
-/** The page with the bots and with what happens to them. */
+/** The page with the bots and their outcomes. */
 export const page: Page = first(
   pages.filter(({ path }) => path === join("docs", "guides", "migrating.md")),
 );
 
 const blocks = codeBlocks(page).filter(({ language }) => language === "ts");
 
-/** The TypeScript of the page by its framework: blocks that import it. */
+/** Returns the page's TypeScript blocks that import a framework. */
 export function blocksOf(framework: "@slack/bolt" | "grammy" | "probot"): string[] {
   return blocks.map(({ code }) => code).filter((code) => code.includes(`from "${framework}"`));
 }
 
-/** The whole bot of a framework, as the page shows it. */
+/** Returns the complete bot of a framework from the page. */
 export function botOf(name: string): string {
   return first(blocks.filter(({ code }) => code.startsWith(`// The bot with ${name}\n`))).code;
 }
 
-/** Lines of code: no blank ones, no comments. */
+/** Counts lines of code, without blank lines and comments. */
 export function linesOf(code: string): number {
   return code.split("\n").filter((line) => !/^\s*(?:\/\/.*)?$/.test(line)).length;
 }
 
-/** The page's table of outcomes, cell by cell. */
+/** Returns the cells of the page's table of outcomes. */
 export function documentedOutcomes(): { header: string[]; rows: string[][] } {
   const [, section = ""] = page.text.split("\n## What happens on kill -9\n");
   const lines = section.split("\n").filter((line) => line.startsWith("| "));

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { buffer } from "node:stream/consumers";
 import { listenUntilEnd } from "../../support/listen.ts";
 
-/** Where a held request stops: before the platform has it, or when only its answer is left. */
+/** Point at which a held request stops: before the platform receives it, or before the bot receives the response. */
 export type Side = "before" | "after";
 
 interface Hold {
@@ -11,7 +11,7 @@ interface Hold {
   readonly reached: () => void;
 }
 
-/** The way from a bot to its platform. It holds a request, so that a test can kill the bot at that moment. */
+/** A proxy between a bot and its platform. It holds a request, so that a test can kill the bot meanwhile. */
 export class Gate {
   readonly url: string;
   readonly #target: URL;
@@ -22,7 +22,7 @@ export class Gate {
     this.#target = target;
   }
 
-  /** Opens a gate that is gone when the test has finished. */
+  /** Opens a gate that closes at the end of the test. */
   static async to(target: string): Promise<Gate> {
     const server = createServer();
     const { url } = await listenUntilEnd(server);
@@ -32,7 +32,7 @@ export class Gate {
   }
 
   /**
-   * Holds the next request that fits, until the bot is gone.
+   * Holds the next matching request until the bot is killed.
    *
    * @returns resolves once the request is held
    */
@@ -44,7 +44,7 @@ export class Gate {
 
   async #pass(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(incoming).catch(() => undefined);
-    // The bot was killed while it wrote.
+    // The bot was killed while it sent the body.
     if (body === undefined) return;
     const { url: path = "/", method, headers } = incoming;
     const hold = this.#take(path, body.toString());
@@ -59,7 +59,7 @@ export class Gate {
       }
     });
     onward.on("error", () => response.destroy());
-    // Ends a long poll of a bot that is gone.
+    // Ends the long poll of a killed bot.
     response.once("close", () => onward.destroy());
     onward.end(body);
   }

@@ -6,7 +6,7 @@ import { Gate } from "./gate.ts";
 import type { Author, Moment } from "./peer.ts";
 import { Telegram } from "./telegram.ts";
 
-/** The bot of the page, which talks to the test's platform instead of the real one. */
+/** The bot of the page, with the test's platform in place of the real one. */
 const CODE = botOf("grammY").replace(
   "new Bot<MyContext>(BOT_TOKEN)",
   'new Bot<MyContext>(BOT_TOKEN, { client: { apiRoot: process.env["API_ROOT"] ?? "" } })',
@@ -64,7 +64,7 @@ export class GrammyAuthor implements Author {
     this.#telegram.say(text);
   }
 
-  /** Telegram does so with the next call of getUpdates. */
+  /** Does nothing, because Telegram repeats updates at the next call of getUpdates. */
   async redeliver(): Promise<void> {}
 
   settled(): Promise<void> {

@@ -4,10 +4,10 @@ import type { TestProcess } from "../../support/process.ts";
 import type { StartOptions } from "./bot-folder.ts";
 import type { Author, Moment } from "./peer.ts";
 
-/** In ms. What has not come by then does not come. A run that goes on after a crash waits ten seconds at most. */
+/** In ms. Longer than the ten seconds that a resumed run waits after a crash. */
 const PATIENCE_MS = 15_000;
 
-/** In ms. What has come does not come again after that. */
+/** In ms. A repeated message would arrive within this time. */
 const REPEAT_MS = 3_000;
 
 /** 09:00 in Paris, between two hours and a day from now. */
@@ -23,13 +23,13 @@ function nextNine(from: number): number {
   return hour.format(at) === "09" ? at : nextNine(at + 3_600_000);
 }
 
-/** The clock of a bot that starts so many milliseconds after 09:00. */
+/** Returns the clock of a bot that starts `ms` milliseconds after 09:00. */
 const atNine = (ms: number): StartOptions => ({ clockOffsetMs: NINE + ms - Date.now() });
 
-/** Creates the bot with its platform. Several instances may need another store. */
+/** Creates a bot and its platform. Several instances may need another store. */
 export type CreateAuthor = (instances?: number) => Promise<Author>;
 
-/** Two messages, of which the bot is killed at the first. The right outcome is "1, 2". */
+/** Sends two messages and kills the bot at the first. The correct outcome is "1, 2". */
 export async function counted(create: CreateAuthor, moment: Moment): Promise<string> {
   const author = await create();
   const bot = await author.start();
@@ -44,7 +44,7 @@ export async function counted(create: CreateAuthor, moment: Moment): Promise<str
   return author.seen.join(", ");
 }
 
-/** A reminder in two seconds. The bot may be killed once it has confirmed the reminder. */
+/** Sets a reminder in two seconds. The bot may be killed once it has confirmed the reminder. */
 export async function reminded(create: CreateAuthor, killed: boolean): Promise<string> {
   const author = await create();
   const bot = await author.start();
@@ -55,7 +55,7 @@ export async function reminded(create: CreateAuthor, killed: boolean): Promise<s
   return await teas(author);
 }
 
-/** A reminder whose bot is killed before the platform has the confirmation. */
+/** Sets a reminder, and kills the bot before the platform receives the confirmation. */
 export async function remindedTorn(create: CreateAuthor): Promise<string> {
   const author = await create();
   const bot = await author.start();
@@ -68,7 +68,7 @@ export async function remindedTorn(create: CreateAuthor): Promise<string> {
   return await teas(author);
 }
 
-/** The post of 09:00 by so many instances. */
+/** Lets several instances make the post of 09:00. */
 export async function posted(create: CreateAuthor, instances: number): Promise<string> {
   const { author, bots } = await startedInTime(create, instances);
   const posts = await times(author, () => author.posts.length);
@@ -76,7 +76,7 @@ export async function posted(create: CreateAuthor, instances: number): Promise<s
   return ended === 0 ? posts : `${posts}, by the one instance that is left`;
 }
 
-/** The post of 09:00 by a bot that is killed while it posts, and is back a minute later. */
+/** Kills the bot during the post of 09:00, and restarts it a minute later. */
 export async function postedTorn(
   create: CreateAuthor,
   moment: "replied" | "replying",
@@ -86,7 +86,7 @@ export async function postedTorn(
   return await postedAfter(author, first(bots));
 }
 
-/** The post of 09:00 by a bot that is killed hours before, and is back a minute after. */
+/** Kills the bot hours before 09:00, and restarts it a minute after. */
 export async function postedLate(create: CreateAuthor): Promise<string> {
   const author = await create();
   const bot = await author.start();
@@ -95,7 +95,7 @@ export async function postedLate(create: CreateAuthor): Promise<string> {
   return await postedAfter(author, bot);
 }
 
-/** Starts bots before 09:00 by their clock. A busy machine is slow, so that each further try has twice the time. */
+/** Starts bots before 09:00 on their clocks. Each further try has twice the time, for busy machines. */
 async function startedInTime(
   create: CreateAuthor,
   instances: number,
@@ -132,7 +132,7 @@ function teas(author: Author): Promise<string> {
   return times(author, () => author.seen.filter((text) => text === "tea").length);
 }
 
-/** How often something happens. */
+/** Waits, and returns the final count. */
 async function times(author: Author, count: () => number): Promise<string> {
   await Promise.race([author.changes.until(() => count() > 0), setTimeout(PATIENCE_MS)]);
   await setTimeout(REPEAT_MS);

@@ -3,32 +3,32 @@ import type { StartOptions } from "./bot-folder.ts";
 import type { Changes } from "./changes.ts";
 
 /**
- * A moment of a run, at which the bot is killed.
+ * The moment at which a test kills the bot.
  *
- * - `replying`: the reply has left the bot, the platform has not taken it
- * - `replied`: the platform has taken the reply, the bot does not know
- * - `done`: the handler has ended, the platform does not know that the bot has the event
+ * - `replying`: the reply has left the bot, but has not reached the platform
+ * - `replied`: the platform has accepted the reply, but the bot has no response
+ * - `done`: the handler has ended, but the platform has no acknowledgement
  */
 export type Moment = "done" | "replied" | "replying";
 
-/** A bot of a framework with a platform that behaves as its own does. */
+/** A bot of a framework with a fake of its platform. */
 export interface Author {
-  /** Publishes what the platform receives. */
+  /** Changes of the platform's state. */
   readonly changes: Changes;
-  /** The texts that Ada has got from the bot. */
+  /** Texts from the bot to Ada. */
   readonly seen: readonly string[];
-  /** The posts in the channel. */
+  /** Posts in the channel. */
   readonly posts: readonly string[];
-  /** Starts one more process of the bot. Resolves when it takes events. */
+  /** Starts another process of the bot. Resolves when it accepts events. */
   start(options?: StartOptions): Promise<TestProcess>;
-  /** Resolves when the bot comes to that moment of the next message. */
+  /** Resolves when the bot reaches this moment of the next message. */
   reaches(moment: Moment): Promise<void>;
-  /** Resolves when a post of the bot has come to the gate. */
+  /** Resolves when a post of the bot has reached the gate. */
   posting(moment: "replied" | "replying"): Promise<void>;
-  /** Writes to the bot in Ada's name. */
+  /** Sends a message from Ada to the bot. */
   say(text: string): Promise<void>;
-  /** Delivers again what a bot killed at that moment has not acknowledged. */
+  /** Repeats deliveries that a bot killed at this moment has not acknowledged. */
   redeliver(moment: Moment): Promise<void>;
-  /** Resolves when the bot has dealt with everything that Ada wrote. */
+  /** Resolves when the bot has handled Ada's messages. */
   settled(): Promise<void>;
 }

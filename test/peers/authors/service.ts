@@ -22,11 +22,11 @@ export class ServiceAuthor implements Author {
     linkPackage(folder, { ".": "./src/index.ts" });
     symlinkSync(join(checkout, "node_modules", "zod"), join(folder, "node_modules", "zod"));
   });
-  /** Ids of messages to the bot, and of those whose run is done. */
+  /** Ids of messages to the bot, and of handled ones. */
   readonly #said: string[] = [];
   readonly #done = new Set<string>();
 
-  /** The platform begins with a few posts. */
+  /** A new platform already has a few posts. */
   readonly #postsAtFirst: number;
 
   private constructor(platform: Platform, gate: Gate, databaseUrl: string) {
@@ -96,7 +96,7 @@ export class ServiceAuthor implements Author {
     this.#said.push(...events.map(({ id }) => id));
   }
 
-  /** The inbox has what was acknowledged. So only an acknowledgement that got lost is missing. */
+  /** The inbox has acknowledged events, so only a lost acknowledgement leads to another delivery. */
   async redeliver(moment: Moment): Promise<void> {
     if (moment === "done") await this.#platform.control.deliver({ eventIds: this.#said });
   }

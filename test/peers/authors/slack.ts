@@ -11,53 +11,52 @@ const TEAM = "T0001";
 
 export const SIGNING_SECRET = "slack signing secret";
 
-/** One request to the app: its headers beyond the signature, and its body. */
+/** A request to the app: its body, and its headers except the signature. */
 interface Delivery {
   readonly type: string;
   readonly body: string;
 }
 
 /**
- * The part of Slack's Web API that the bot uses, and deliveries by the Events API. An event that is not acknowledged
- * within three seconds is delivered again: https://docs.slack.dev/apis/events-api/
+ * The part of Slack's Web API that the bot uses, and deliveries of the Events API. Slack repeats an event without an
+ * acknowledgement after three seconds: https://docs.slack.dev/apis/events-api/
  */
 export class Slack {
   readonly changes: Changes = new Changes();
-  /** Texts in Ada's conversation, as the bot wrote them. */
+  /** The bot's texts in Ada's conversation. */
   readonly seen: string[] = [];
-  /** Texts in the channel. */
+  /** The bot's texts in the channel. */
   readonly posts: string[] = [];
-  /** The app's request URL. */
   requestUrl = "";
   #expected = 0;
   #next = 1;
   #last: Delivery | undefined;
 
-  /** @returns the address, which ends with the test */
+  /** @returns the address of the server, which ends with the test */
   async listen(): Promise<string> {
     const server = createServer((request, response) => void this.#answer(request, response));
     return (await listenUntilEnd(server)).url;
   }
 
-  /** Ada writes to the app. A text that begins with a slash is a command, which Slack delivers as a form. */
+  /** Sends a text from Ada to the app. Slack delivers a command, which begins with a slash, as a form. */
   async say(words: string): Promise<void> {
     const [, command, args = ""] = /^(\/\w+) (.*)$/.exec(words) ?? [];
     await this.#deliver(command === undefined ? this.#event(words) : commandOf(command, args));
   }
 
-  /** Delivers the last event again, as if its acknowledgement had been lost. */
+  /** Repeats the last event, as if its acknowledgement had been lost. */
   async redeliver(): Promise<void> {
     if (this.#last === undefined) throw new Error("nothing was delivered");
     const retry = { "x-slack-retry-num": "1", "x-slack-retry-reason": "http_timeout" };
     await this.#deliver(this.#last, retry);
   }
 
-  /** Forgets deliveries whose handlers were killed: Slack has their acknowledgement. */
+  /** Forgets deliveries whose handlers were killed, because Slack has their acknowledgement. */
   forget(): void {
     this.#expected = this.seen.length;
   }
 
-  /** Resolves once each acknowledged delivery has its answer; the bot's handlers answer once. */
+  /** Resolves once each acknowledged delivery has its answer. Each handler answers once. */
   async settled(): Promise<void> {
     await this.changes.until(() => this.seen.length >= this.#expected);
   }
@@ -108,7 +107,7 @@ export class Slack {
       const delayMs = Number(parameters.get("post_at")) * 1_000 - Date.now();
       setTimeout(() => {
         list.push(message);
-        // No answer of a handler.
+        // Not sent by a handler.
         this.#expected += 1;
         this.changes.publish();
       }, delayMs);

@@ -17,28 +17,28 @@ interface Waiting {
 }
 
 /**
- * The part of Telegram's Bot API that the bot uses. An update stays until `getUpdates` is called with a higher offset, and
- * a second poller ends the first one with 409: https://core.telegram.org/bots/api#getupdates
+ * The part of Telegram's Bot API that the bot uses. An update stays until `getUpdates` is called with a higher offset.
+ * A second poller ends the first one with 409: https://core.telegram.org/bots/api#getupdates
  */
 export class Telegram {
   readonly changes: Changes = new Changes();
-  /** Texts in Ada's chat, as the bot wrote them. */
+  /** The bot's texts in Ada's chat. */
   readonly seen: string[] = [];
-  /** Texts in the channel. */
+  /** The bot's texts in the channel. */
   readonly posts: string[] = [];
-  /** How often a bot has asked for updates. */
+  /** Number of calls of `getUpdates`. */
   polls = 0;
   #updates: Update[] = [];
   #nextId = 1;
   #waiting: Waiting | undefined;
 
-  /** @returns the address, which ends with the test */
+  /** @returns the address of the server, which ends with the test */
   async listen(): Promise<string> {
     const server = createServer((request, response) => void this.#answer(request, response));
     return (await listenUntilEnd(server)).url;
   }
 
-  /** Ada writes to the bot. */
+  /** Sends a message from Ada to the bot. */
   say(text: string): void {
     const update_id = this.#nextId++;
     const command = /^\/\w+/.exec(text)?.[0];
@@ -51,7 +51,7 @@ export class Telegram {
     this.#serve();
   }
 
-  /** Resolves once the bot has confirmed every update, and asks for new ones. */
+  /** Resolves once the bot has confirmed every update and polls again. */
   async settled(): Promise<void> {
     await this.changes.until(() => this.#updates.length === 0 && this.#waiting !== undefined);
   }
