@@ -4,12 +4,12 @@ import { makeBaseImages } from "./engine/images.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Address of the container engine, or the reason if there is none. */
+    /** Address of the container engine, or the reason why there is none. */
     readonly engine: { readonly host: string } | { readonly whyNot: string };
   }
 }
 
-/** Starts one engine for all container tests, with replacements for the registry's images. */
+/** Starts one engine for all container tests, with local builds of the base images. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const whyNot = whyNoEngine();
   if (whyNot !== undefined) {

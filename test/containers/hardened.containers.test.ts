@@ -50,7 +50,7 @@ withEngine("the image of a scaffolded bot", () => {
     const text = readFileSync(join(project.dir, ".env"), "utf8");
     const secrets = text.match(/(?<==)(?:sbk_|whsec_)\w+/g) ?? [];
     expect(secrets).toHaveLength(2);
-    // The search finds what is in a layer.
+    // Control: the search finds a text that is in a layer.
     const known = '"name": "hardened"';
     expect(await findInLayers([known, ...secrets])).toEqual([known]);
   });
@@ -100,7 +100,7 @@ withEngine("the image of a scaffolded bot", () => {
     expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/x`)).toBe(false);
     expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/data/x`)).toBe(true);
 
-    // Only the environment in the engine's description has the secrets.
+    // The secrets are only in the environment of the engine's description.
     const { Config, ...rest } = await docker.inspect<{ Config: { Env: string[] } }>(bot.name);
     const { Env, ...config } = Config;
     expect(Env).toContain(`SERVICE_WEBHOOK_SECRET=${SECRET}`);

@@ -10,10 +10,10 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ComposeProject, DOMAIN } from "./support/compose.ts";
 import { docker, hostAddress, withEngine } from "./support/given.ts";
 
-/** In ms. Installs the bot, starts its database, and waits for both. */
+/** In ms. Covers the installation of the bot, and the start of its database and both services. */
 const UP_TIMEOUT_MS = 600_000;
 
-/** The page's lines, with a domain for which Caddy signs the certificate itself. */
+/** Lines of the page, with a domain for which Caddy signs the certificate itself. */
 const [NAME_LINE = "", UP = "", FOLLOW = "", ...MORE] = documentedBlock(
   "docs/deploy/docker.md",
   "docker",
@@ -132,7 +132,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       await platform.answer("Hi Ada! You wrote: by polling");
       expect(await platform.answers(message.conversation)).toHaveLength(1);
       expect(await project.container("caddy")).toBe("");
-      // With a public address Caddy needs a name, and reports that.
+      // With a public address Caddy needs a domain name, and reports that.
       const start = "docker compose run --rm -T --no-deps caddy 2>&1 || echo ended with $?";
       expect(await project.type(start)).toMatch(
         /BOT_DOMAIN.* must be set in \.env.*ended with 2\s*$/s,

@@ -8,17 +8,17 @@ import { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** A small machine: the heap in MB, and how much the process may grow, in bytes. */
+/** Limits of a small machine: heap in MB, and growth of the process in bytes. */
 const HEAP_FLAG = "--max-old-space-size=128";
 const MAX_GROWTH_BYTES = 128 * 1024 * 1024;
 
-/** In ms. A second is the aim on a free machine. The floods come from this process, and its own requests wait for them. */
+/** In ms. On a free machine a second would do. The floods come from this process, so its own requests are delayed. */
 const MAX_WAIT_MS = 10_000;
 
-/** Connections that send a body in single bytes. */
+/** Connections that send a body byte by byte. */
 const CONNECTIONS = 5;
 
-/** Bodies of which the last byte does not come. */
+/** Bodies whose last byte never arrives. */
 const UNFINISHED = 300;
 const unfinished = Buffer.alloc(1_048_575, "x");
 
@@ -27,9 +27,9 @@ const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
 
 interface Target extends FloodTarget {
   readonly process: TestProcess;
-  /** Headers of strangers, and of those who seem to be none. */
+  /** Headers of unsigned requests, and of requests that look genuine. */
   readonly heads: readonly (readonly string[])[];
-  /** Sends a genuine request, and resolves to its status. */
+  /** Sends a genuine request. Resolves to its status. */
   genuine(): Promise<number>;
 }
 

@@ -14,13 +14,13 @@ import { makeCertificates } from "./proxy/certificates.ts";
 import { startProxy, whyNoProxy } from "./proxy/proxy.ts";
 import { API_KEY, PlatformProcess, SECRET } from "./proxy/world.ts";
 
-/** Who `node` is here: somebody to whom nothing belongs. Only root can become somebody else. */
+/** Stand-in for the user `node`, who owns no files. Only root can switch users. */
 const node: User | undefined = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 if (node === undefined) {
   process.stderr.write("the image is not run as another user: only root can do that\n");
 }
 
-/** The steps of a Dockerfile, and the project's compose.yaml, without Docker. */
+/** Runs the steps of a Dockerfile and the project's compose.yaml without Docker. */
 describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   let folder: string;
   let project: string;
@@ -31,7 +31,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "container-"));
     chmodSync(folder, 0o755);
-    // The image installs from the lock file, and takes nothing of the project's node_modules.
+    // The image installs from the lock file, and does not use the project's node_modules.
     const lockOnly = { npm_config_package_lock_only: "true" };
     project = (await scaffoldedBot(folder, "project", ["--no-git"], lockOnly)).dir;
     bin = nodeFor(folder);
@@ -41,7 +41,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Runs something in the image, which nobody can write to but for its data. */
+  /** Runs a command in the image, where only the data folder is writable. */
   function inside([command = "", ...args]: readonly string[], env: Record<string, string> = {}) {
     return new TestProcess(args, {
       command: command === "node" ? join(bin, "node") : command,
@@ -56,9 +56,9 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     return (await inside(command, env).exited).code;
   }
 
-  /** The bot as its CMD starts it, with an environment as compose.yaml gives it. */
+  /** Starts the bot with the image's CMD and the environment from compose.yaml. */
   async function runBot(platform: PlatformProcess) {
-    // A volume of its own: another platform's events have the same ids.
+    // A fresh volume, because another platform's events have the same ids.
     const data = join(image.workdir, "data");
     for (const name of readdirSync(data)) rmSync(join(data, name));
     const port = String(await reservePort());
@@ -123,7 +123,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     expect(bot.volumes).toEqual([`data:${image.workdirName}/data`]);
     expect(bot.environment["DATABASE_URL"]).toMatch(/^file:data\//);
     const proxy = compose.service("caddy");
-    // Caddy waits for a bot that is healthy, which only a health check can tell.
+    // Caddy waits until the bot is healthy, which requires a health check.
     expect(proxy.depends_on).toEqual({ bot: { condition: "service_healthy" } });
     expect(image.healthcheck).not.toEqual([]);
     expect(caddyfile).toContain("{$BOT_DOMAIN}");
@@ -146,7 +146,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
       username: "bot",
       pathname: "/bot",
     });
-    // The server's superuser is another one, and cannot log in.
+    // The server's superuser is a different role that cannot log in.
     expect(POSTGRES_USER).toBeUndefined();
     const init = readFileSync(join(dir, "postgres-init.sql"), "utf8");
     expect(init).toContain("CREATE ROLE bot LOGIN PASSWORD :'password';");
@@ -156,7 +156,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
       "./postgres-init.sql:/docker-entrypoint-initdb.d/postgres-init.sql:ro",
     );
     expect(unconfined(stack)).toEqual([]);
-    // Both have the password from .env: the bot by env_file, the server by its name.
+    // Both read the password from .env, the bot through env_file and the server by the variable's name.
     const { PGPASSWORD } = parseEnv(readFileSync(join(dir, ".env"), "utf8"));
     expect(PGPASSWORD).toMatch(/^[0-9a-f]{32,}$/);
     expect(POSTGRES_PASSWORD).toMatch(/^\$\{PGPASSWORD:\?/);
@@ -186,14 +186,14 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   });
 });
 
-/** The capabilities that a service keeps, because its image needs them. */
+/** Capabilities that a service keeps because its image needs them. */
 const kept: Readonly<Record<string, readonly string[]>> = {
   bot: [],
   caddy: ["NET_BIND_SERVICE"],
   postgres: ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"],
 };
 
-/** The services that may do more than they need. */
+/** Lists the services with more privileges than they need. */
 function unconfined(compose: Compose): string[] {
   return compose.names.filter((name) => {
     const { read_only, tmpfs, cap_drop, cap_add, security_opt, mem_limit } = compose.service(name);

@@ -122,7 +122,7 @@ describe.skipIf(reason !== undefined)("while a bot runs behind PgBouncer", () =>
         code: 1,
         err: expect.stringContaining("A bot uses"),
       });
-      // It was not disturbed.
+      // The second bot was not disturbed.
       const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
       await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
       await bot.idle();
@@ -133,7 +133,7 @@ describe.skipIf(reason !== undefined)("while a bot runs behind PgBouncer", () =>
   );
 });
 
-/** Ends what the server has of this inbox, and returns how many sessions there were. */
+/** Terminates the server's sessions for this inbox. Returns their number. */
 async function endSessions({ url, schema }: Place): Promise<number> {
   const client = new pg.Client(url);
   await client.connect();

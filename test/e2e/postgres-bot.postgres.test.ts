@@ -10,7 +10,7 @@ import { giveToServer, PostgresServer } from "../support/postgres/server.ts";
 import { TestProcess } from "../support/process.ts";
 import { reservePort } from "../support/reserve-port.ts";
 
-/** A bot with `--store postgres`, whose `service-bot` is the sources of this checkout. */
+/** Scaffolds a bot with `--store postgres` that uses this checkout's `service-bot`. */
 async function bot(port: number) {
   const cwd = await temporaryDirectory();
   const argv = ["bot", "--store", "postgres", "--no-install", "--no-git"];
@@ -43,7 +43,7 @@ describe("npm run dev of a bot on PostgreSQL", () => {
   let rules: string;
 
   beforeAll(async () => {
-    // As in the image: everybody needs the password for the database of the bot.
+    // Like in the image, every connection to the bot's database needs the password.
     rules = await mkdtemp(join(tmpdir(), "pg-hba-"));
     const hba = join(rules, "pg_hba.conf");
     await writeFile(hba, "host bot all all scram-sha-256\nhost all all all trust\n");

@@ -10,7 +10,7 @@ import { runBot, runPlatform } from "../support/running-bot.ts";
 const TABLES = ["event", "attempt", "step", "lane", "cursor", "webhook_type", "suspect"];
 const PEOPLE = ["ada", "ben", "cleo"];
 
-/** Copies everything as it is at one moment, as a dump does, into a place that has an inbox without events. */
+/** Copies a consistent snapshot, like a dump, into another inbox without events. */
 async function dumpInto(to: Place, from: Place): Promise<void> {
   await connected(from, async (client) => {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
@@ -27,7 +27,7 @@ async function dumpInto(to: Place, from: Place): Promise<void> {
   });
 }
 
-/** A bot that answers some messages alike, and the others each in its own words. */
+/** Starts a bot that gives some messages the same answer, and the others a unique one. */
 async function start(platform: Platform, place: Place): Promise<Bot> {
   const { bot } = await runBot(
     platform,

@@ -6,15 +6,15 @@ import { nginx } from "./proxy/nginx.ts";
 import { type ProxyOptions, type RunningProxy, startProxy, whyNoProxy } from "./proxy/proxy.ts";
 import { answersTo, BotProcess, PlatformProcess } from "./proxy/world.ts";
 
-/** Nobody listens there: a port that needs rights which no bot should have. */
+/** A port without a listener. Listening on it takes privileges that no bot should have. */
 const NO_BOT = "http://127.0.0.1:1";
 
 interface Outage {
   readonly name: string;
-  /** What a delivery gets meanwhile, and what its record says. */
+  /** Status of a delivery during the outage, as its record shows it. */
   readonly status: number | null;
   readonly told: RegExp;
-  /** What takes the place of the proxy that was stopped. */
+  /** Starts a server in place of the stopped proxy. */
   replace(options: ProxyOptions): Promise<RunningProxy | undefined>;
 }
 

@@ -10,10 +10,10 @@ import { nginx } from "./proxy/nginx.ts";
 import { type ProxyKind, startProxy, whyNoProxy } from "./proxy/proxy.ts";
 import { answersTo, BotProcess, PlatformProcess, SECRET } from "./proxy/world.ts";
 
-/** The bot's limit for a body, and the proxy's, in bytes. */
+/** In bytes. The body limit of both the bot and the proxy. */
 const LIMIT = 16_777_216;
 
-/** A platform that trusts the proxy's certificate, the proxy, and the bot behind it. */
+/** Starts the proxy, a bot behind it, and a platform that trusts the proxy's certificate. */
 async function start(kind: ProxyKind) {
   const folder = temporaryFolder();
   const certificates = makeCertificates(folder);
@@ -27,7 +27,7 @@ async function start(kind: ProxyKind) {
   return { folder, trusted, platform, bot, origin };
 }
 
-/** The status of a request by https, with the certificate checked. */
+/** Returns the status of an https request, with certificate verification. */
 function statusOf(
   url: string,
   ca: string,
@@ -45,7 +45,7 @@ function statusOf(
   });
 }
 
-/** A delivery of 50 events that is so many bytes long. */
+/** Creates a delivery of 50 events with exactly this many bytes. */
 function batchOf(bytes: number): Buffer {
   const events = Array.from({ length: 50 }, (_, n) => ({
     id: `evt_large_${bytes}_${n}`,
@@ -59,7 +59,7 @@ function batchOf(bytes: number): Buffer {
     createdAt: new Date().toISOString(),
   }));
   const body = JSON.stringify({ events });
-  // White space between two tokens fills it up to the byte.
+  // Whitespace between two tokens pads the body to the exact size.
   return Buffer.from(body.replace("[", `[${" ".repeat(bytes - Buffer.byteLength(body))}`));
 }
 
@@ -71,7 +71,7 @@ describe.each([nginx, caddy])("behind $name with TLS", (kind) => {
     const { platform, bot, origin, trusted } = await start(kind);
     const text = "grüße 🙂 e\u0301 \u2028";
     const { event, conversation } = await platform.message(text);
-    // Caddy listens before it has its certificate, so the first try may fail.
+    // Caddy listens before it has its certificate, so the first attempt may fail.
     expect(await platform.delivery(event, 200)).toMatchObject({ eventIds: [event] });
     await platform.answer(answersTo(text)[1]);
     expect(await platform.answers(conversation)).toEqual(answersTo(text));
@@ -80,7 +80,7 @@ describe.each([nginx, caddy])("behind $name with TLS", (kind) => {
       modeReason: "the bot has started",
       lastDeliveryAt: expect.any(String),
     });
-    // The webhook alone is public.
+    // Only the webhook is public.
     expect(await statusOf(`${origin}/readyz?verbose`, trusted)).toBe(404);
   });
 
@@ -138,7 +138,7 @@ describe.skipIf(reason !== undefined)("the platform checks the certificate", () 
     expect({ status, error }).toEqual({ status: null, error: expect.stringMatching(told) });
     expect(await bot.status()).toMatchObject({ lastDeliveryAt: null });
 
-    // The certificate is all that is wrong: a platform that has no reason to doubt gets through.
+    // Control: the certificate is the only problem. A platform that trusts it gets through.
     await proxy.stop();
     await startProxy(nginx, { ...options, certificates });
     const other = await PlatformProcess.start(folder, trusted);

@@ -6,7 +6,7 @@ import { type Result, type RunResult, run } from "../faces/create.ts";
 import { TestProcess } from "../support/process.ts";
 import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot, withoutBotVariables } from "../support/scaffolded.ts";
 
-/** The starter is played in start.system.test.ts and tour.system.test.ts. */
+/** start.system.test.ts and tour.system.test.ts cover the starter. */
 describe.each(["minimal", "assistant"])(
   "a bot of the template %s, made from this checkout",
   {
@@ -20,7 +20,7 @@ describe.each(["minimal", "assistant"])(
     beforeAll(async () => {
       parent = await mkdtemp(join(tmpdir(), "scaffold e2e "));
       result = await scaffoldedBot(parent, "First Bot", ["--template", template]);
-      // A bot is complete in itself, so it can be moved.
+      // A bot is self-contained, so its folder can move.
       bot = join(parent, "moved");
       await rename(result.dir, bot);
     }, SCAFFOLD_TIMEOUT_MS);

@@ -12,16 +12,16 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
 
-/** Failures in a row after which the platform switches the webhook off. */
+/** Failures in a row after which the platform disables the webhook. */
 export const DISABLE_AFTER = 3;
 
-/** From a failed delivery to the next round, in milliseconds. */
+/** In ms, from a failed delivery to the next round. */
 const RETRY_MS = 150;
 
-/** Short enough for a test. The five seconds that an event may be under way cannot be set. */
+/** Short enough for a test. The five seconds during which an event may be under way are not configurable. */
 const hurried = { POLL_INTERVAL_MS: "50", AUDIT_INTERVAL_MS: "100", SILENCE_MS: "300" };
 
-/** Something that a person has written to the bot. */
+/** A user's message to the bot. */
 export interface Written {
   readonly eventId: string;
   readonly conversationId: string;
@@ -30,7 +30,7 @@ export interface Written {
 
 type RunningPlatform = Pick<Platform, "url" | "apiKey" | "webhookSecret" | "controlToken">;
 
-/** A local platform as a person starts it, and bots, each a process of its own. */
+/** A local platform started from the command line, and bots, each in a separate process. */
 export class Stage {
   readonly control: ControlClient;
   readonly #folder = temporaryFolder();
@@ -50,7 +50,7 @@ export class Stage {
     return new Stage(JSON.parse(await platform.line((line) => line.startsWith("{"))));
   }
 
-  /** A bot on a free port, with the file of the one before. */
+  /** Starts a bot on a free port, with the inbox of the previous bot. */
   async startBot(delivery: "auto" | "polling" | "webhook" = "auto"): Promise<BotProcess> {
     const { url, apiKey, webhookSecret } = this.#platform;
     const secret = delivery === "polling" ? {} : { SERVICE_WEBHOOK_SECRET: webhookSecret };
@@ -70,7 +70,7 @@ export class Stage {
     return new BotProcess(bot, String(ready.url), apiKey);
   }
 
-  /** The webhook is saved, as its owner does in the portal: on, and without failures. */
+  /** Saves the webhook as the owner does in the portal, which enables it and resets its failures. */
   async saveWebhook(bot: BotProcess): Promise<void> {
     await this.control.saveWebhook({ url: `${bot.url}/webhook` });
   }
@@ -93,7 +93,7 @@ export class Stage {
     );
   }
 
-  /** The first entry of the platform's timeline that fits, be it there already or still to come. */
+  /** Resolves to the first matching entry of the platform's timeline, waiting for one if necessary. */
   async happens<K extends TimelineRecord["kind"]>(
     kind: K,
     fits: (entry: EntryOf<K>) => boolean = () => true,
@@ -108,13 +108,13 @@ export class Stage {
     }
   }
 
-  /** Everything of this kind that has happened by now, in order. */
+  /** Returns all entries of this kind so far, in order. */
   async happened<K extends TimelineRecord["kind"]>(kind: K): Promise<readonly EntryOf<K>[]> {
     await this.#readTimeline(0);
     return this.#entries.filter((entry): entry is EntryOf<K> => entry.kind === kind);
   }
 
-  /** The bot has read the log so many times from now on. */
+  /** Waits until the bot has read the log this many more times. */
   async reads(times: number): Promise<void> {
     let seq = (await this.control.state()).timelineSeq;
     for (let read = 0; read < times; read++) {
@@ -122,7 +122,7 @@ export class Stage {
     }
   }
 
-  /** Everything that the bot has said. */
+  /** Returns all of the bot's messages. */
   async answers(): Promise<readonly string[]> {
     const conversations = [...new Set(this.#written.map((written) => written.conversationId))];
     const messages = await Promise.all(conversations.map((id) => this.control.messages(id)));
@@ -133,7 +133,7 @@ export class Stage {
       .sort();
   }
 
-  /** The answers there should be: two to each text. */
+  /** The expected answers, two per text. */
   get due(): readonly string[] {
     const texts = this.#written.map(({ text }) => text);
     return texts.flatMap((text) => [`first answer to ${text}`, `second answer to ${text}`]).sort();
@@ -145,7 +145,7 @@ export class Stage {
   }
 }
 
-/** A bot that runs, as its owner sees it: its log and its health checks. */
+/** A running bot as its owner sees it, by its log and health checks. */
 export class BotProcess {
   readonly url: string;
   readonly #process: TestProcess;
@@ -157,17 +157,17 @@ export class BotProcess {
     this.#apiKey = apiKey;
   }
 
-  /** The line that says that polling has taken over. */
+  /** Waits for the log line about the switch to polling. */
   takeover(): Promise<Record<string, unknown>> {
     return this.#process.logLine((line) => isSwitch(line) && line["mode"] === "polling");
   }
 
-  /** The line that says that the webhook is used again. */
+  /** Waits for the log line about the return to the webhook. */
   handBack(): Promise<Record<string, unknown>> {
     return this.#process.logLine((line) => isSwitch(line) && line["mode"] !== "polling");
   }
 
-  /** The lines that tell of a switch, in order. */
+  /** The log lines about switches, in order. */
   get switches(): readonly unknown[] {
     return this.#process.logLines.filter(isSwitch).map((line) => line["mode"]);
   }
@@ -181,7 +181,7 @@ export class BotProcess {
     await this.#process.exited;
   }
 
-  /** Stops it as a deployment does; it must end well. */
+  /** Stops the bot as a deployment does. Expects exit code 0. */
   async stop(): Promise<void> {
     this.#process.kill("SIGTERM");
     const { code } = await this.#process.exited;

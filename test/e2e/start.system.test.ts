@@ -10,7 +10,7 @@ import { hasPty } from "../support/at-terminal.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
 
-/** What docs/start/first-bot.md has a newcomer do, block by block. */
+/** The code blocks of docs/start/first-bot.md in order. */
 const blocks = pages
   .filter(({ path }) => path === join("docs/start/first-bot.md"))
   .flatMap(codeBlocks);
@@ -42,7 +42,7 @@ test.skipIf(!hasPty)(
 
 class Newcomer {
   readonly shell: Shell;
-  /** What the last command has shown. */
+  /** Output of the last command. */
   shown = "";
 
   constructor(shell: Shell) {
@@ -68,7 +68,7 @@ class Newcomer {
     }
   }
 
-  /** Saves a file, whose name is in its first line. The bot starts again where it is one of its sources. */
+  /** Saves a file, whose name is in its first line. The bot restarts if the file is one of its sources. */
   async writes(code: string): Promise<void> {
     const [, path = ""] = /^\/\/ (\S+)\n/.exec(code) ?? [];
     this.shell.opened.takes();

@@ -14,12 +14,12 @@ import { API_KEY, PlatformProcess, SECRET } from "./proxy/world.ts";
 
 const fixtures = join(root, "test/fixtures");
 
-/** Where the event was said that waits in the inbox of each of them. */
+/** Conversation of the pending event in each old inbox. */
 const conversation = "c_9";
 
 const bots = readdirSync(fixtures).filter((name) => name.startsWith("bot-"));
 
-/** Bots as earlier versions have made them, with the inbox that they left; docs/operate/upgrading.md. */
+/** Bots created by earlier versions, with the inboxes they left behind. See docs/operate/upgrading.md. */
 describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, (name) => {
   let folder: string;
   let bot: string;
@@ -29,7 +29,7 @@ describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, 
     bot = join(folder, name);
     cpSync(join(fixtures, name), bot, { recursive: true });
     const tarball = await new PackCache().packServiceBot(folder);
-    // The update, as docs/operate/upgrading.md has it.
+    // The update, as described in docs/operate/upgrading.md.
     await npm("install", tarball, "--no-audit", "--no-fund");
   }, SCAFFOLD_TIMEOUT_MS);
 
@@ -63,7 +63,7 @@ describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, 
     const { url } = await running.message("ready");
     await platform.answer("Hi Ada! You wrote: text of evt_old_waiting");
 
-    // Once more what it has handled, now in the conversation where an answer would be seen.
+    // Redelivers a handled event, now in a conversation where an answer would be visible.
     expect(await deliver(String(url), message("evt_old_done", conversation).body)).toBe(200);
     expect(await deliver(String(url), message("evt_new", conversation).body)).toBe(200);
     await platform.answer("Hi Ada! You wrote: text of evt_new");

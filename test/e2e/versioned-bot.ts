@@ -1,4 +1,4 @@
-/** A bot that says in each answer which version it is, run by tests as a process of its own. */
+/** A bot that includes its version in each answer. Tests run it as a separate process. */
 import { Bot } from "../../src/index.ts";
 
 const bot = new Bot({ loopGuard: false });

@@ -14,18 +14,18 @@ export class FakeLog {
   readonly #clock: ManualClock;
   readonly requests: (string | undefined)[] = [];
   entries: Entry[] = [];
-  /** What an empty log answers when it is asked for the present. */
+  /** Head cursor of an empty log. */
   emptyCursor = "0";
-  /** The platform refuses positions below this id, as if the log were trimmed up to it. */
+  /** The platform refuses cursors below this id, as if the log had been trimmed up to it. */
   refusesBelow = "";
-  /** Thrown by the next requests, one each. */
+  /** Errors for the next requests, one each. */
   failures: unknown[] = [];
 
   constructor(clock: ManualClock) {
     this.#clock = clock;
   }
 
-  /** Adds an event. Out of order when its id is lower than the last one: such commits happen. */
+  /** Adds an event. An id below the last one simulates a late commit. */
   add(id: string, type = "dm.message", at: number = this.#clock.now()): void {
     const from = { userId: "u", username: "ada", name: "Ada" };
     const actor = { username: "ada", name: "Ada" };

@@ -15,33 +15,33 @@ import { FakeLog } from "./fake-log.ts";
 
 const MINUTE = 60_000;
 const PAGE = 50;
-/** Thirteen pages, the last of them in part: page 1, pages 2 to 11 and pages 12 and 13 share a transaction each. */
+/** Thirteen pages, the last one partial. Transactions hold page 1, pages 2 to 11, and pages 12 and 13. */
 const EVENTS = 620;
-/** Pages that are stored with each `put`. */
+/** Total of stored pages after each `put`. */
 const PAGES_STORED = [1, 11, 13];
 
-/** Where a read is interrupted: at its n-th request or at its n-th `put`, from 1 up. */
+/** Interrupts a read at its n-th request or `put`, from 1. */
 interface Interruption {
   readonly at: "request" | "put";
   readonly n: number;
-  readonly how: /** A request breaks off; a `put` is refused by the store. */
+  readonly how: /** Breaks off the request, or refuses the `put`. */
     | "fails"
-    /** A `put` is refused, and then the page that was requested meanwhile fails as well. */
+    /** Refuses the `put`. The page requested meanwhile fails as well. */
     | "fails, and the next page too"
-    /** The bot is stopped while the request is under way. */
+    /** Stops the bot while the request is under way. */
     | "is aborted"
-    /** The process is killed before it. */
+    /** Kills the process before the call. */
     | "is not reached"
-    /** The process is killed when it is done, before anybody learns of it. */
+    /** Kills the process after the call, before the caller gets the result. */
     | "is the last thing done";
 }
 
-/** One life of the bot: a reader whose requests and writes can be interrupted. */
+/** One process of the bot: a reader whose requests and writes can be interrupted. */
 class Life {
   readonly requests: { readonly since: string | undefined; readonly limit: number | undefined }[] =
     [];
   readonly found: FoundEvent[] = [];
-  /** The ids that its writes have added. */
+  /** Ids added by its writes. */
   readonly stored: string[] = [];
   readonly #log: FakeLog;
   readonly #inbox: SqliteInbox;
@@ -68,7 +68,7 @@ class Life {
     });
   }
 
-  /** Reads until it is through or interrupted. Resolves to how that ended. */
+  /** Reads until complete or interrupted. Resolves to the outcome. */
   async live(from: "cursor" | "head" = "cursor"): Promise<"read" | "failed" | "killed"> {
     const { signal } = this.#stopping;
     const read = async () => {
@@ -81,7 +81,7 @@ class Life {
       () => "failed" as const,
     );
     const how = await Promise.race([ended, this.#killed.promise]);
-    // The page that nobody waits for any more fails only now.
+    // The page fails only now, when the reader no longer waits for it.
     this.#refused.resolve();
     for (let turns = 0; turns < 3; turns++) await turn();
     return how;
@@ -147,12 +147,12 @@ function never(): Promise<never> {
 
 const kindsOfIds: Readonly<Record<string, (n: number) => string>> = {
   "ids of digits": (n) => String(n),
-  // They become longer on the way: in the order of texts the last ones would come first.
+  // Lengths grow in between. In text order the last ids would come first.
   "ids beyond 2^53": (n) => String(99_999_999_999_999_900n + BigInt(n)),
   "ids that are no numbers": (n) => `evt_${String(n).padStart(6, "0")}`,
 };
 
-/** The number of pages that are stored once `puts` of them have. */
+/** Returns the number of stored pages after `puts` writes. */
 function pagesBy(puts: number): number {
   return PAGES_STORED[puts - 1] ?? 0;
 }
@@ -162,7 +162,7 @@ const points: readonly (Interruption & { readonly pages: number })[] = [
   ...[1, 2, 3, 4, 8, 12, 13, 14].flatMap((n) => [
     { at: "request" as const, n, how: "fails" as const, pages: n - 1 },
     { at: "request" as const, n, how: "is aborted" as const, pages: n - 1 },
-    // The pages that share a transaction with the one before it were not stored yet.
+    // Pages in the same transaction as the previous page were not stored yet.
     {
       at: "request" as const,
       n,
@@ -192,7 +192,7 @@ beforeEach(() => {
   onTestFinished(() => void process.off("unhandledRejection", note));
 });
 
-/** What stands before the cursor and is not in the inbox: there must never be anything. */
+/** Returns the ids before the cursor that are not in the inbox. There must never be any. */
 function passedOver(
   ids: readonly string[],
   cursor: string | undefined,
@@ -202,7 +202,7 @@ function passedOver(
   return ids.filter((id) => orderKey(id) <= orderKey(cursor) && !known.has(id));
 }
 
-/** The ids in a file that nobody has open. */
+/** Returns the ids in a closed inbox file. */
 function idsIn(file: string): string[] {
   const db = new Database(file, { readonly: true });
   const ids = db.prepare("SELECT id FROM event ORDER BY ord").pluck().all() as string[];
@@ -210,7 +210,7 @@ function idsIn(file: string): string[] {
   return ids;
 }
 
-/** What the ids are makes no difference between one way to break off and the other. */
+/** The form of the ids does not interact with the kind of interruption, so these are tested on fewer points. */
 const someWays = points.filter(({ at, how }) =>
   at === "put" ? how === "is the last thing done" : how === "fails",
 );
@@ -239,7 +239,7 @@ describe.each(
     expect(passedOver(ids, cursor, new Set(known))).toEqual([]);
     expect(known).toEqual(ids.slice(0, pages * PAGE));
     expect(cursor).toBe(pages === 0 ? undefined : known.at(-1));
-    // What is told to the mode is what was stored, unless nobody lives to hear it.
+    // The mode is notified of exactly the stored events, unless the process was killed first.
     if (end === "failed") {
       expect(interrupted.found.map(({ id }) => id)).toEqual(interrupted.stored);
     }
@@ -262,7 +262,7 @@ describe("pages of 50 are requested, each while the one before is stored", () =>
   const log = new FakeLog(clock);
   for (let n = 1; n <= EVENTS; n++) log.add(String(n), "follow", clock.now() - MINUTE);
 
-  /** Reads the log. Resolves to the requests, answers and writes in their order. */
+  /** Reads the log. Resolves to the requests, responses and writes in order. */
   async function read(answered: () => Promise<unknown>): Promise<string[]> {
     const inbox = new SqliteInbox({ file: ":memory:", clock });
     onTestFinished(() => inbox.close());
@@ -301,7 +301,7 @@ describe("pages of 50 are requested, each while the one before is stored", () =>
   const written = (events: number) => [`store ${events}`, `stored ${events}`];
 
   test("and shares a transaction with those that come at once, up to 500 events", async () => {
-    // An answer takes longer than storing a page does.
+    // A response takes longer than storing a page.
     const answered = async () => {
       for (let turns = 0; turns < 10; turns++) await turn();
     };
@@ -338,7 +338,7 @@ const SEED = Number(process.env.SEED ?? 20261120);
 describe(`interrupted again and again, while events commit late (SEED=${SEED})`, () => {
   const seeds = Array.from({ length: 6 }, (_, n) => SEED + n);
 
-  // One of the others waits for a page that these reads may not come to.
+  // The excluded interruption waits for a page that these reads may never request.
   const randomPoints = points.filter(({ how }) => how !== "fails, and the next page too");
 
   test.each(seeds)("seed %i: nothing is passed over, and everything comes once", async (seed) => {
@@ -350,7 +350,7 @@ describe(`interrupted again and again, while events commit late (SEED=${SEED})`,
     const log = new FakeLog(clock);
     const inbox = new SqliteInbox({ file: ":memory:", clock });
     onTestFinished(() => inbox.close());
-    /** Every id that was ever given away, also those whose events are yet to commit. */
+    /** All assigned ids, including those of uncommitted events. */
     const ids: string[] = [];
     let uncommitted: { readonly id: string; readonly at: number; readonly commitAt: number }[] = [];
     const stored: string[] = [];
@@ -385,7 +385,7 @@ describe(`interrupted again and again, while events commit late (SEED=${SEED})`,
       const { pages: _, ...point } = randomPoints[upTo(randomPoints.length)] ?? { pages: 0 };
       const interruption = random() < 0.7 && "at" in point ? point : undefined;
       const life = new Life(clock, log, inbox, interruption);
-      // A bot that lives on reads from where it has got to, and only an audit looks back.
+      // A running bot continues from its position. Only an audit looks back.
       while ((await read(life, random() < 0.5 ? "cursor" : "head")) === "read") {
         if (random() < 0.4) break;
         await happen();

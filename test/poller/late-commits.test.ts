@@ -38,7 +38,7 @@ test("a read from the head that comes late does not carry the cursor over what t
   log.add("11");
   await clock.advance(50_000);
   log.add("9", "dm.message", clock.now() - 50_001);
-  // The API was away: what is behind the head is old by now, and what is before it was not read again.
+  // The API was away. Events behind the head are old by now, and those before it were not read again.
   await clock.advance(20_000);
   await reader.read("head", signal);
   await reader.read("cursor", signal);
@@ -46,7 +46,7 @@ test("a read from the head that comes late does not carry the cursor over what t
 });
 
 test("a cursor ahead of the last event is kept once a minute has passed since it was seen", async () => {
-  // The end of the log is an event that the token may not read.
+  // The last event of the log is not visible to the token.
   const { clock, log, inbox, reader } = await open((cursor) => (cursor === "1" ? "5" : cursor));
   log.add("1");
   await clock.advance(61_000);

@@ -295,7 +295,7 @@ describe("an event whose date says nothing", () => {
       const reader = await open({ client: { events } });
       log.add("2", "follow", clock.now() + hours * 60 * MINUTE);
       expect(await reader.read("cursor", signal)).toMatchObject([{ at: clock.now() }]);
-      // One that commits late, before it, must not be passed over.
+      // A late commit with a lower id must not be missed.
       log.add("1", "follow", clock.now() + hours * 60 * MINUTE);
       await clock.advance(MINUTE - 1);
       expect(await reader.read("cursor", signal)).toMatchObject([{ id: "1" }]);
@@ -304,7 +304,7 @@ describe("an event whose date says nothing", () => {
 });
 
 describe("a position that the platform refuses", () => {
-  /** A reader whose cursor is at 3, after which the log was trimmed. */
+  /** Creates a reader with cursor 3 on a log that is trimmed afterwards. */
   async function trimmed(): Promise<LogReader> {
     for (const id of ["1", "2", "3"]) log.add(id, "follow", clock.now() - MINUTE);
     const reader = await open();
@@ -347,7 +347,7 @@ describe("a position that the platform refuses", () => {
   });
 
   test("refused by mistake, brings nothing back that it had passed", async () => {
-    // Nothing before the start was ever meant for this bot.
+    // Events from before the start are not for this bot.
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     log.add("121", "follow", clock.now() - MINUTE);

@@ -12,7 +12,7 @@ import {
 const SILENCE = 45_000;
 const T0 = 1_800_000_000_000;
 
-/** The state machine with its clock, driven by hand. */
+/** The state machine with a manual clock. */
 class Machine {
   state: ModeState;
   now = T0;
@@ -35,7 +35,7 @@ class Machine {
   }
 
   round(found: readonly FoundEvent[] = [], resumed = false): this {
-    // What is found was made before the start then.
+    // With a resume time in the future, the found events count as made before the start.
     const resumedAt = resumed ? this.now + 1 : undefined;
     return this.observe({ kind: "round", now: this.now, found, resumedAt });
   }
@@ -270,7 +270,7 @@ describe("hand-back", () => {
 
   test("does not wait for a moment at which nothing is on its way, on a busy bot", () => {
     const machine = polling().delivery("2");
-    // The log always has one that the webhook brings ten seconds later.
+    // Each event reaches the log ten seconds before the webhook delivers it.
     for (let id = 3; id < 9; id++) {
       machine.after(1_000).round([machine.event(String(id))]);
       if (id > 3) machine.after(9_000).delivery(String(id - 1));

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:c
 import { Screen } from "../create/screen.ts";
 import { quote } from "../faces/create.ts";
 
-/** Can there be a real terminal here? By `script` of util-linux, which every Linux has. */
+/** Whether tests can use a real terminal, through `script` of util-linux. */
 export const hasPty: boolean = ((): boolean => {
   try {
     return execFileSync("script", ["--version"], { encoding: "utf8" }).includes("util-linux");
@@ -19,16 +19,16 @@ if (!hasPty) {
 
 export interface TerminalOptions {
   readonly cwd: string;
-  /** All of it, but PATH. */
+  /** The complete environment, except PATH. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Settings of `stty`; a terminal that nobody has told its size has none. */
+  /** Settings of `stty`. By default, a terminal has no size. */
   readonly size?: string;
 }
 
-/** A program at a terminal of its own, at which keys can be typed. */
+/** A program at its own terminal, which accepts typed keys. */
 export class AtTerminal {
   readonly screen: Screen = new Screen();
-  /** The exit code, once it has ended. */
+  /** Resolves to the exit code. */
   readonly ended: Promise<number>;
   readonly #child: ChildProcessWithoutNullStreams;
 

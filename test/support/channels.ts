@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { Logger } from "../faces/core.ts";
 import { type ChannelMessages, type Listeners, logFacts, subscribe } from "../faces/observe.ts";
 
-/** Returns a sender whose messages are written to a log until the test ends. */
+/** Returns a sender whose messages are logged until the test ends. */
 export function loggedSender(log: Logger): object {
   const bot = {};
   onTestFinished(logFacts(bot, log));
@@ -14,7 +14,7 @@ export function listenTo(bot: object, listeners: Listeners): void {
   onTestFinished(subscribe(bot, listeners));
 }
 
-/** Message of a run that is done, from this sender. */
+/** Returns the message of a completed run of this sender. */
 export function runMessage(
   bot: object,
   more: Partial<ChannelMessages["run"]> = {},

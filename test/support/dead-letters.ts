@@ -1,6 +1,6 @@
 import type { EventSummary, Inbox } from "../faces/inbox.ts";
 
-/** The dead letters of an inbox, the newest first. */
+/** Returns the dead letters of an inbox, newest first. */
 export async function deadLetters({
   admin,
 }: Pick<Inbox, "admin">): Promise<readonly EventSummary[]> {

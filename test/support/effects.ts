@@ -10,31 +10,31 @@ import type {
 
 const NONE: Effects = { states: [], timers: [], cancels: [] };
 
-/** The effects of a run: nothing, unless they say otherwise. */
+/** Returns the effects of a run. Default: none. */
 export function effects(some: Partial<Effects>): Effects {
   return { ...NONE, ...some };
 }
 
-/** Effects that write one state, as it is read for the first time unless a version is given. */
+/** Returns effects that write one state. Without `version`, the state is new. */
 export function keeps(key: string, value: unknown, version?: string): Effects {
   const write: StateWrite = { key, value: JSON.stringify(value), version };
   return effects({ states: [write] });
 }
 
-/** A timer of the conversation c1. */
+/** Returns a timer of the conversation c1. */
 export function timer(key: string, delayMs: number, more: Partial<NewTimer> = {}): NewTimer {
   const [lane, name] = ["dm:c1", "remind"];
   return { lane, name, key, delayMs, eventId: `timer:remind:${key}`, body: `{"n":1}`, ...more };
 }
 
-/** The event that a timer becomes. */
+/** Returns the event of a fired timer. */
 export function eventOf({ lane, name, key, eventId, body, dueAt }: StoredTimer): NewEvent {
   const type = `timer:${name}`;
   const event = { id: eventId, type, payload: { name, key, dueAt, data: JSON.parse(body) } };
   return { id: eventId, type, lane, ord: "", body: JSON.stringify(event) };
 }
 
-/** The ways in which the end of a run writes its effects. Each resolves to false if the lease was lost. */
+/** The calls that end a run and write its effects. Each resolves to false if the lease was lost. */
 export const endings: Readonly<
   Record<
     "complete" | "advance" | "bury",

@@ -2,18 +2,18 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 
-/** A path of a server that strangers can reach. */
+/** A server path open to unauthenticated clients. */
 export interface FloodTarget {
   readonly url: string;
   readonly path: string;
 }
 
-/** Bodies of 5.4 MB in chunks of one byte, six bytes each on the wire. */
+/** One-byte chunks of a 5.4 MB body. Each is six bytes on the wire. */
 const CHUNKS = 5_400_000;
 const CHUNKS_AT_ONCE = 100_000;
 const chunks = Buffer.from("1\r\nx\r\n".repeat(CHUNKS_AT_ONCE));
 
-/** Begins a POST, of which the body is still to come. */
+/** Starts a POST without sending its body. */
 export async function openRequest(
   { url, path }: FloodTarget,
   headers: readonly string[],
@@ -28,7 +28,7 @@ export async function openRequest(
   return socket;
 }
 
-/** Sends a body in single bytes until it is whole, or the connection is closed. */
+/** Sends a body byte by byte until it is complete or the connection closes. */
 export async function sendChunks(target: FloodTarget, head: readonly string[]): Promise<void> {
   const socket = await openRequest(target, [...head, "transfer-encoding: chunked"]);
   const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -38,7 +38,7 @@ export async function sendChunks(target: FloodTarget, head: readonly string[]): 
   }
 }
 
-/** The most memory that a process of Linux has had, in bytes. */
+/** Returns the peak memory of a Linux process, in bytes. */
 export function peakMemory(pid: number): number {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kilobytes) * 1024;

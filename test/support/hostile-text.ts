@@ -1,11 +1,13 @@
 import fc from "fast-check";
 
-/** Code points that must not reach a terminal, apart from line feeds and tabs; listed without the code under test. */
+/**
+ * Code points that must not reach a terminal, except line feeds and tabs. Listed independently of the code under test.
+ */
 export const FORBIDDEN: RegExp =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
-/** A line that only a line break in a text from outside can begin with. */
+/** A line can begin with this text only if a line break in untrusted text was printed. */
 export const FORGED = "FORGED";
 
 const parts = [
@@ -35,7 +37,7 @@ const parts = [
   "é🐟",
 ];
 
-/** Texts made to command a terminal. */
+/** Texts that try to control a terminal. */
 export const hostileText: fc.Arbitrary<string> = fc
   .array(fc.constantFrom(...parts), { minLength: 1, maxLength: 8 })
   .map((chosen) => chosen.join(""));

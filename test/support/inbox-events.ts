@@ -1,7 +1,7 @@
 import { orderKey } from "../faces/events.ts";
 import type { NewEvent } from "../faces/inbox.ts";
 
-/** A message event for the inbox, in the lane of its conversation. */
+/** Returns a message event in the lane of its conversation. */
 export function message(id: string, conversation = "c1"): NewEvent {
   const from = { userId: "u_ada", username: "ada", name: "Ada" };
   const event = {
@@ -19,7 +19,7 @@ export function message(id: string, conversation = "c1"): NewEvent {
   };
 }
 
-/** Messages with these ids, all in one conversation. */
+/** Returns messages with these ids, all in one conversation. */
 export function messages(...ids: readonly string[]): NewEvent[] {
   return ids.map((id) => message(id));
 }

@@ -5,10 +5,10 @@ import { fileURLToPath } from "node:url";
 export const checkout: string = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * Puts `service-bot` into the node_modules of a folder: the sources of this checkout. Packed, the package has its entries in
- * dist; here they are the sources themselves.
+ * Links this checkout's sources as `service-bot` into the node_modules of a folder. The published package points its
+ * entries to dist; here they point to the sources.
  *
- * @param entries which ones, such as `{ ".": "./src/index.ts" }`
+ * @param entries such as `{ ".": "./src/index.ts" }`
  */
 export function linkPackage(folder: string, entries: Readonly<Record<string, string>>): void {
   const installed = join(folder, "node_modules", "service-bot");

@@ -1,13 +1,13 @@
 import { createLogger, type Logger } from "../faces/core.ts";
 
-/** What was logged: one record a line. */
+/** One line of the log. */
 export interface LogRecord {
   readonly level: string;
   readonly msg: string;
   readonly [field: string]: unknown;
 }
 
-/** The kind of a line, by its fields, so that its wording can change. */
+/** Returns the kind of a line by its fields, so that its wording can change. */
 export function kindOf(line: LogRecord): string {
   if ("duplicates" in line) return "status" in line ? "delivery" : "page";
   if ("method" in line) return "request";
@@ -18,12 +18,12 @@ export function kindOf(line: LogRecord): string {
   return line.level === "error" ? "dead letter" : "handled";
 }
 
-/** Returns true for a line of a switch between webhook and polling, the only one that has both fields. */
+/** Returns true for a line about a switch between webhook and polling. Only that line has both fields. */
 export function isSwitch(line: LogRecord): boolean {
   return "mode" in line && "reason" in line;
 }
 
-/** A logger and the lines it has written. */
+/** Creates a logger that records its lines. */
 export function logSink(secrets: readonly string[] = []): {
   readonly log: Logger;
   readonly records: readonly LogRecord[];

@@ -1,4 +1,4 @@
-/** A small generator that can be seeded, so that a failure can be run again with SEED=… Gives [0, 1). */
+/** Creates a seeded random generator in [0, 1). SEED=… reproduces a failure. */
 export function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** A step of the PostgreSQL schema that only adds, as the next version could have it. */
+/** An additive step of the PostgreSQL schema, like one in the next version. */
 export const NEXT_POSTGRES_STEP = `
 CREATE TABLE next (x integer);
 ALTER TABLE instance ADD COLUMN zone text;
@@ -7,7 +7,7 @@ ALTER TABLE event ADD COLUMN weight integer NOT NULL DEFAULT 1;
 ALTER TABLE lane ADD COLUMN weight integer;
 `;
 
-/** The same of the SQLite schema. */
+/** An additive step of the SQLite schema, like one in the next version. */
 export const NEXT_SQLITE_STEP = `
 CREATE TABLE next (x INTEGER) STRICT;
 ALTER TABLE step ADD COLUMN note TEXT NOT NULL DEFAULT '';
@@ -15,7 +15,7 @@ ALTER TABLE event ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE lane ADD COLUMN weight INTEGER;
 `;
 
-/** The name of the next file in a folder of numbered steps. */
+/** Returns the name of the next file in a folder of numbered steps. */
 export function nextStepName(steps: number): string {
   return `${String(steps + 1).padStart(3, "0")}_next.sql`;
 }

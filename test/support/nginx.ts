@@ -3,18 +3,18 @@ import { join } from "node:path";
 
 export const NGINX_PACKAGE = "nginx-light";
 
-/** Tells the version of nginx. */
+/** Prints nginx's version. */
 export const NGINX_VERSION = ["nginx", "-v"] as const;
 
-/** In the line of its log that comes once it listens. */
+/** Part of the log line that appears once nginx listens. */
 export const NGINX_LISTENS = "nginx/";
 
 /**
- * Writes a configuration, and says with which arguments nginx runs by it in the foreground: as one process, so
- * that nothing is left of it when it is killed.
+ * Writes a configuration. Returns the arguments that run nginx with it in the foreground, as one process, so that a
+ * kill leaves no process behind.
  *
- * @param folder holds everything that it writes
- * @param http what its `http` block has besides
+ * @param folder for all files that nginx writes
+ * @param http additional content of the `http` block
  */
 export function prepareNginx(folder: string, http: string): readonly string[] {
   mkdirSync(folder, { recursive: true });
@@ -37,6 +37,6 @@ export function prepareNginx(folder: string, http: string): readonly string[] {
     }
     `,
   );
-  // Until the configuration is read, errors would go to the system's own log.
+  // Until nginx has read its configuration, errors would go to the system's log.
   return ["-p", folder, "-c", "nginx.conf", "-e", "stderr"];
 }

@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { OLDEST_NODE, runsBots } from "../faces/create.ts";
 
-/** A Node on the PATH that is too old to run TypeScript, where there is one; says so where there is none. */
+/**
+ * Returns a Node on the PATH that is too old to run TypeScript. Logs a note and returns `undefined` if there is none.
+ */
 export function nodeOlderThanBots(): string | undefined {
   const older = (process.env["PATH"] ?? "")
     .split(delimiter)

@@ -1,32 +1,32 @@
 import type { Fetch } from "../faces/client.ts";
 import { ManualClock } from "../faces/testing.ts";
 
-/** In ms. Shorter than the waits that tests pass, so that what is on the network is answered in between. */
+/** In ms. Shorter than the waits in tests, so that network requests complete in between. */
 const STEP_MS = 500;
 
-/** A wait gives up after an hour of the clock. */
+/** In ms. A wait fails after an hour of clock time. */
 const MAX_WAIT_MS = 3_600_000;
 
-/** A clock that a test moves. Requests that are under way are over before the time goes on. */
+/** A clock that a test moves. It waits for requests under way before each step. */
 export class PassingTime {
   readonly clock: ManualClock;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** @param start milliseconds since 1970; by default the present */
+  /** @param start ms since 1970. Default: now */
   constructor(start?: number) {
     this.clock = new ManualClock(start);
   }
 
-  /** Keeps the time from passing until this request is over. */
+  /** Stops the clock until this request completes. */
   async track<T>(request: Promise<T>): Promise<T> {
     this.#underWay.add(request);
     return await request.finally(() => this.#underWay.delete(request));
   }
 
-  /** Requests of a bot or a client, each of which keeps the time from passing. */
+  /** A `fetch` for a bot or a client. Each request stops the clock until it completes. */
   readonly fetch: Fetch = (url, init) => this.track(fetch(url, init));
 
-  /** Lets the time pass, or less of it when this holds before. */
+  /** Moves the clock by this time, or until the condition holds. */
   async pass(
     ms: number,
     isOver: () => boolean = () => false,
@@ -41,7 +41,7 @@ export class PassingTime {
     }
   }
 
-  /** Lets the time pass until this holds. @throws after an hour of the clock */
+  /** Moves the clock until the condition holds. @throws after an hour of clock time */
   async until(holds: () => boolean | Promise<boolean>): Promise<void> {
     for (const end = this.clock.now() + MAX_WAIT_MS; !(await holds()); ) {
       if (this.clock.now() >= end) throw new Error("an hour of the clock has passed in vain");

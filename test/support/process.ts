@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { LogRecord } from "./log.ts";
 
-/** Compiled code of the processes under test, as a deployment would keep it: there are hundreds of them. */
+/** Compile cache of the hundreds of processes under test, as in a deployment. */
 export const COMPILE_CACHE: string = fileURLToPath(
   new URL("../../node_modules/.cache/processes-under-test", import.meta.url),
 );
@@ -14,7 +14,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A child process, what it writes, and how it ends. Killed when the test has finished. */
+/** A child process, its output and its exit. Killed after the test. */
 export class TestProcess {
   readonly stdout: string[] = [];
   readonly stderr: string[] = [];
@@ -23,8 +23,8 @@ export class TestProcess {
   readonly #watchers = new Set<() => void>();
 
   /**
-   * @param options.command what is run; this process's Node unless it is said
-   * @param options.user who runs it; only root can let somebody else
+   * @param options.command program to run. Default: this process's Node
+   * @param options.user user of the process. Only root can switch users.
    */
   constructor(
     args: readonly string[],
@@ -49,7 +49,7 @@ export class TestProcess {
     });
     this.#collect(this.#child.stdout, this.stdout);
     this.#collect(this.#child.stderr, this.stderr);
-    // "close" comes after the last line has been read.
+    // "close" fires after the last line was read.
     this.exited = new Promise((resolve) => {
       this.#child.once("close", (code, signal) => {
         resolve({ code, signal });
@@ -71,7 +71,7 @@ export class TestProcess {
     this.#child.kill(signal);
   }
 
-  /** The first line that fits, be it there or still to come; of standard output, unless `lines` is the other one. */
+  /** Resolves to the first matching line, waiting for one if necessary. `lines` defaults to stdout. */
   async line(
     fits: (line: string) => boolean,
     lines: readonly string[] = this.stdout,
@@ -86,12 +86,12 @@ export class TestProcess {
     }
   }
 
-  /** Resolves with the first line of the log that fits, there already or still to come. */
+  /** Resolves to the first matching line of the log, waiting for one if necessary. */
   async logLine(fits: (line: LogRecord) => boolean): Promise<LogRecord> {
     return JSON.parse(await this.line((line) => line.startsWith("{") && fits(JSON.parse(line))));
   }
 
-  /** The first line of the log whose `msg` is this. */
+  /** Resolves to the first line of the log with this `msg`. */
   message(msg: string): Promise<LogRecord> {
     return this.logLine((line) => line.msg === msg);
   }

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * A port on 127.0.0.1 that nobody has, and that the system gives to nobody who asks for any port: it has
- * to stay free while the server is stopped.
+ * Returns a free port on 127.0.0.1 outside the system's ephemeral range, so that it stays free while the server is
+ * stopped.
  */
 export async function reservePort(): Promise<number> {
   for (;;) {

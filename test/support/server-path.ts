@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 
-/** Debian keeps servers where an ordinary user's PATH may not lead. */
+/** Debian installs servers outside an ordinary user's PATH. */
 export const SERVER_PATH: string = `${process.env.PATH}:/usr/local/sbin:/usr/sbin`;
 
-/** Whether there is such a program: it tells its version, and ends well. */
+/** Returns true if the version command of a program exits with 0. */
 export function isInstalled([command, ...args]: readonly [string, ...string[]]): boolean {
   try {
     execFileSync(command, args, { stdio: "ignore", env: { PATH: SERVER_PATH } });

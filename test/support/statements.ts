@@ -1,19 +1,19 @@
 import Sqlite, { type Database } from "better-sqlite3";
 import { onTestFinished } from "vitest";
 
-/** What is asked for often enough to be looked at; the rest sets a connection up. */
+/** Statements that run often enough to check. The rest set up a connection. */
 const OFTEN = /^(SELECT|UPDATE|INSERT|DELETE)/;
 
 /**
- * Watches which statements run from now on, until the end of the test. Many are prepared; which of them
- * run, only running them tells.
+ * Records which statements run until the end of the test. Many are prepared, and only execution shows which of them
+ * run.
  */
 export function watchStatements(): () => readonly string[] {
   const ran = watchRuns();
   return () => [...new Set(ran())];
 }
 
-/** Returns each run of a statement from now on, in order, until the end of the test. */
+/** Records each execution of a statement, in order, until the end of the test. */
 export function watchRuns(): () => readonly string[] {
   const seen: string[] = [];
   const statement = Object.getPrototypeOf(new Sqlite(":memory:").prepare("SELECT 1"));
@@ -31,16 +31,16 @@ export function watchRuns(): () => readonly string[] {
   return () => seen.filter((sql) => OFTEN.test(sql.trim()));
 }
 
-/** The steps of SQLite's plan for a statement that look at every row there is. */
+/** Returns the steps of SQLite's plan that visit every row. */
 export function scansOf(db: Database, sql: string): string[] {
-  // A search of a primary key without a condition is a scan by another name.
+  // A search of a primary key without a condition is effectively a scan.
   return planOf(db, sql).filter(
     (step) =>
       /^SCAN (?!json_each|CONSTANT|\d+-ROW VALUES)/.test(step) || /USING PRIMARY KEY$/.test(step),
   );
 }
 
-/** How SQLite goes about a statement. */
+/** Returns SQLite's plan for a statement. */
 export function planOf(db: Database, sql: string): string[] {
   return db
     .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replace(/[@$]\w+|\?/g, "1")}`)

@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** A user to whom nothing here belongs. Root may write everything, and other users are kept off by the mode. */
+/** A user who owns no files here. Root bypasses file modes, but this user does not. */
 export const stranger: { readonly uid: number; readonly gid: number } | undefined =
   process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 
-/** True if a process of the stranger can read this checkout. */
+/** Whether the stranger's processes can read this checkout. */
 export const hasStranger: boolean = stranger === undefined || isOpenToAll(import.meta.dirname);
 
 function isOpenToAll(folder: string): boolean {

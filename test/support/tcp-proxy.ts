@@ -8,16 +8,16 @@ import {
 } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A way to a server that can be broken. */
+/** A TCP proxy to a server, with breakable connections. */
 export class TcpProxy {
   readonly port: number;
   readonly #server: Server;
   readonly #rewrite: (bytes: Buffer) => Buffer;
   readonly #sockets = new Set<Socket>();
   readonly #stale = new Set<Socket>();
-  /** How many connections there were. */
+  /** Number of connections so far. */
   made = 0;
-  /** How many of them are over. */
+  /** Number of closed connections. */
   ended = 0;
   #open = true;
   #frozen = false;
@@ -31,10 +31,10 @@ export class TcpProxy {
   }
 
   /**
-   * One that is gone when the test has finished.
+   * Opens a proxy. Closes it after the test.
    *
-   * @param target the port of a server of this machine
-   * @param rewrite what becomes of the server's answers
+   * @param target local port of the server
+   * @param rewrite transforms the server's responses
    */
   static async to(target: number, rewrite?: (bytes: Buffer) => Buffer): Promise<TcpProxy> {
     const proxy = await TcpProxy.open(target, rewrite);
@@ -42,7 +42,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** One that is there until it is closed. */
+  /** Opens a proxy that stays until closed. */
   static async open(
     target: number,
     rewrite: (bytes: Buffer) => Buffer = (bytes) => bytes,
@@ -52,13 +52,13 @@ export class TcpProxy {
     return new TcpProxy(server, target, rewrite);
   }
 
-  /** Connections end with a reset, and none is made. */
+  /** Resets all connections, and refuses new ones. */
   cut(): void {
     this.#open = false;
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** Half-open: connections stay, and nothing that is written to them arrives any more. */
+  /** Half-open: connections stay, but the server receives no more bytes. */
   freeze(): void {
     this.#frozen = true;
     for (const socket of this.#sockets) {
@@ -67,7 +67,7 @@ export class TcpProxy {
     }
   }
 
-  /** Both ends of what was frozen are told at last. */
+  /** Closes both ends of the frozen connections. */
   dropFrozen(): void {
     for (const socket of this.#stale) socket.resetAndDestroy();
     this.#stale.clear();
@@ -78,12 +78,12 @@ export class TcpProxy {
     this.#server.close();
   }
 
-  /** Half-open the other way: what the server answers does not arrive any more. */
+  /** Half-open in the other direction: clients receive no more bytes. */
   hush(): void {
     this.#hushed = true;
   }
 
-  /** Connections are made again. Those that were frozen stay so. */
+  /** Accepts new connections again. Frozen connections stay frozen. */
   mend(): void {
     this.#open = true;
     this.#frozen = false;

@@ -12,11 +12,11 @@ interface TypeErrorsOptions {
 }
 
 /**
- * Compiles files as strictly as the project's own.
+ * Compiles files with the project's strict options.
  *
  * @param files texts by path
  * @param options `modules` is the `node_modules` folder of imported packages, `paths` the compiler's option
- * @returns the compiler's complaints; empty without any
+ * @returns the compiler's errors
  */
 export async function typeErrors(
   files: Readonly<Record<string, string>>,

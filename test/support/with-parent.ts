@@ -3,16 +3,16 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 /**
- * Ends the program by the signal that it is told, or when whoever started it is gone, however that came about:
- * then nobody needs its data any more.
+ * Stops the program with the signal from stdin. If the parent exits without sending one, also removes the program's
+ * data.
  */
 const WITH_PARENT = `"$@" & child=$!; read how; said=$?
 kill -"\${how:-INT}" $child; wait $child; [ $said = 0 ] || rm -rf "$0"`;
 
-/** A server that must not outlive the process that started it. What it says on standard error can be read. */
+/** A server that must not outlive its parent process. Its stderr is readable. */
 export type Dependent = ChildProcessByStdio<Writable, null, Readable>;
 
-/** @param data the folder that is dropped when nobody is left to do it */
+/** @param data folder to remove if the parent exits first */
 export function spawnWithParent(
   command: readonly string[],
   data: string,
@@ -21,12 +21,12 @@ export function spawnWithParent(
   return spawn("sh", ["-c", WITH_PARENT, data, ...command], {
     ...options,
     stdio: ["pipe", "ignore", "pipe"],
-    // Not to be killed with the tests, for it has to end the server.
+    // In its own process group, so that a kill of the tests spares it. It has to stop the server.
     detached: true,
   });
 }
 
-/** @param signal without SIG, as `kill` takes it */
+/** @param signal without the SIG prefix, as for `kill` */
 export async function endWithParent(
   child: Dependent,
   signal: "INT" | "QUIT" | "TERM",

@@ -6,31 +6,30 @@ const runFile = promisify(execFile);
 /** In bytes. More than Node's default, because a container under load logs more. */
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
-/** Runs the `docker` command for one engine. */
 export class Docker {
-  /** Environment that selects the engine. */
+  /** Environment variables that select the engine. */
   readonly env: Readonly<Record<string, string>>;
 
-  /** @param host address of the engine. Default: that of the command */
+  /** @param host address of the engine. Default: the command's own */
   constructor(host: string | undefined) {
-    // The engine's own builder, because Debian lacks the plugin of the newer one.
+    // Uses the legacy builder, because Debian has no package for the BuildKit plugin.
     this.env = { DOCKER_BUILDKIT: "0", ...(host === undefined ? {} : { DOCKER_HOST: host }) };
   }
 
-  /** Runs a command. Resolves to its trimmed standard output. @throws with its error output */
+  /** Runs a command. Resolves to its trimmed stdout. @throws with its stderr */
   async run(...args: readonly string[]): Promise<string> {
     const env = { ...process.env, ...this.env };
     const { stdout } = await runFile("docker", args, { env, maxBuffer: MAX_OUTPUT });
     return stdout.trim();
   }
 
-  /** Runs a command synchronously. @throws with its error output */
+  /** Runs a command synchronously. @throws with its stderr */
   runNow(...args: readonly string[]): string {
     const env = { ...process.env, ...this.env };
     return execFileSync("docker", args, { env, stdio: "pipe", encoding: "utf8" }).trim();
   }
 
-  /** Resolves to the lines of a container's standard output and error. */
+  /** Resolves to the lines of a container's stdout and stderr. */
   async logs(container: string): Promise<string[]> {
     const env = { ...process.env, ...this.env };
     const { stdout, stderr } = await runFile("docker", ["logs", container], {
@@ -45,7 +44,7 @@ export class Docker {
     return JSON.parse(await this.run("inspect", "--format", `{{${template}}}`, name));
   }
 
-  /** True if the command ends with 0. */
+  /** Resolves to true if the command exits with 0. */
   async succeeds(...args: readonly string[]): Promise<boolean> {
     return await this.run(...args).then(
       () => true,

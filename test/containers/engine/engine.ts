@@ -10,12 +10,11 @@ import { Docker } from "./docker.ts";
 export const CACHE: string =
   process.env["SERVICE_BOT_CONTAINERS"] ?? "/var/cache/service-bot-containers";
 
-/** In ms. */
 const START_TIMEOUT_MS = 60_000;
 
 const INSTALL = "apt-get install --no-install-recommends docker.io docker-compose mmdebstrap";
 
-/** Returns the reason if no engine can run here, otherwise `undefined`. */
+/** Returns why no engine can run here. `undefined` if one can. */
 export function whyNoEngine(): string | undefined {
   if (process.getuid?.() !== 0) return "containers are not run: only root starts an engine";
   const needed = [
@@ -30,8 +29,7 @@ export function whyNoEngine(): string | undefined {
 }
 
 /**
- * An engine of the tests' own, as a child of this process: its images, containers and networks are apart from those of
- * the machine.
+ * A private engine, as a child of this process. Its images, containers and networks are separate from the machine's.
  */
 export class Engine {
   readonly host: string;
@@ -44,7 +42,7 @@ export class Engine {
     this.#daemon = daemon;
   }
 
-  /** Uses the daemon of another run if it still answers. @throws when the daemon ends, or does not answer in time */
+  /** Starts the engine, or reuses the daemon of another run. @throws if the daemon ends or does not answer in time */
   static async start(): Promise<Engine> {
     mkdirSync(CACHE, { recursive: true });
     const socket = `unix://${join(CACHE, "docker.sock")}`;
@@ -72,7 +70,7 @@ export class Engine {
     return engine;
   }
 
-  /** Ends the daemon that this run has started, with all containers. */
+  /** Stops the daemon that this run has started, with all containers. */
   async stop(): Promise<void> {
     if (this.#daemon === undefined || this.#daemon.exitCode !== null) return;
     const exited = once(this.#daemon, "exit");

@@ -20,7 +20,7 @@ const SOURCES = fileURLToPath(new URL("../images/", import.meta.url));
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 const DEBIAN = "debian:12-slim";
 
-/** Files that the slim images of Debian omit too. */
+/** Files that Debian's slim images omit too. */
 const LEFT_OUT = ["doc", "info", "locale", "man"].map(
   (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
 );
@@ -29,7 +29,7 @@ const LEFT_OUT = ["doc", "info", "locale", "man"].map(
 interface Base {
   readonly folder: string;
   readonly tag: string;
-  /** Adds to a copy of the folder. */
+  /** Adds files to a copy of the folder. */
   prepare(context: string): void;
 }
 
@@ -46,14 +46,14 @@ const bases: readonly Base[] = [
   },
 ];
 
-/** A Debian with systemd, PostgreSQL and Node. Its build takes two minutes, so only its tests request it. */
+/** Debian with systemd, PostgreSQL and Node. The build takes two minutes, so only its own tests request it. */
 const MACHINE: Base = {
   folder: "machine",
   tag: "service-bot-test/machine",
   prepare: () => undefined,
 };
 
-/** Builds the image of a whole machine if this version is missing. Resolves to its name. */
+/** Builds the machine image if this version is missing. Resolves to its name. */
 export async function makeMachineImage(docker: Docker): Promise<string> {
   await makeImage(docker, MACHINE);
   return MACHINE.tag;
@@ -97,7 +97,7 @@ function versionOf(folder: string): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Adds the project's Node, npm and npm configuration to an image. */
+/** Adds this machine's Node, npm and npm configuration to an image. */
 function addNode(context: string): void {
   copyFileSync(process.execPath, join(context, "node"));
   execFileSync("npm", ["install", "--prefix", join(context, "install"), "npm@11"], {

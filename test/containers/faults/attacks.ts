@@ -12,15 +12,14 @@ const UNFINISHED = 64;
 const IDLE = 1_200;
 const UNSIGNED = 20;
 
-/** In ms. */
 const FLOOD_MS = 4_000;
 const ANSWER_TIMEOUT_MS = 60_000;
 
 const unfinished = Buffer.alloc(1_048_575, "x");
 
 /**
- * Combines under load: bodies of single bytes, endless bodies, more connections than the bot accepts, unsigned requests,
- * and a signed round of the largest size.
+ * Attacks under load: bodies of single bytes, endless bodies, more connections than the bot accepts, unsigned requests,
+ * and a signed round of maximum size.
  */
 export class Attacks implements Attack {
   readonly #stage: Stage;
@@ -51,7 +50,7 @@ export class Attacks implements Attack {
     // The bot derives the largest round from its memory limit.
     const refused = await this.#deliverRound(target.url, this.#roundBytes + 1);
     if (refused !== 413) world.violations.push(`a larger round got ${refused}, time ${time}`);
-    // The bot may close the request for a newer connection, because the request is incomplete.
+    // The bot may close the incomplete request to make room for a newer connection.
     const round = this.#sendRound(target.url, this.#roundBytes);
     const floods = [[], [seeming]].flatMap((head) =>
       Array.from({ length: CHUNKED }, () => sendChunks(target, head)),
@@ -92,24 +91,24 @@ export class Attacks implements Attack {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Checks that the engine ended neither the process nor a child for its memory. */
+  /** Checks that the engine did not kill the process or a child for its memory use. */
   async #look(): Promise<void> {
     const { pid, violations } = await this.#limit.checkContainer(this.#bots.at().name);
     this.#stage.world.violations.push(...violations);
     if (pid !== undefined) this.#peak = Math.max(this.#peak, peakMemory(pid));
   }
 
-  /** Delivers a round until the bot accepts it or answers 413. Resolves to the last answer. */
+  /** Delivers a round until the bot accepts it or answers 413. Resolves to the last status. */
   async #deliverRound(url: string, bytes: number): Promise<number> {
     const deadline = performance.now() + ANSWER_TIMEOUT_MS;
-    // An attack's connections close one by one, so the bot may drop this one for them.
+    // An attack's connections close one by one, so the bot may still drop this one.
     for (;;) {
       const status = await this.#sendRound(url, bytes);
       if (status === 200 || status === 413 || performance.now() > deadline) return status;
     }
   }
 
-  /** Delivers a round of `bytes` with events already stored. Resolves to 0 if the connection ends. */
+  /** Delivers a round of `bytes` with events that are already stored. Resolves to 0 if the connection ends. */
   async #sendRound(url: string, bytes: number): Promise<number> {
     const { platform } = this.#stage.world;
     const event = JSON.stringify(platform.control.events()[0]);
@@ -123,7 +122,7 @@ export class Attacks implements Attack {
       .finally(() => poster.close());
   }
 
-  /** Sends requests without a signature, one after the other. */
+  /** Sends unsigned requests one by one. */
   async #flood(url: string): Promise<void> {
     const end = performance.now() + FLOOD_MS;
     while (performance.now() < end) {

@@ -7,13 +7,13 @@ import { median } from "../../faults/report.ts";
 import type { Docker } from "../engine/docker.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
 
-/** Folder of the package libfaketime. `undefined` if not installed. The base images have this machine's Debian. */
+/** Folder of the package libfaketime. `undefined` if not installed. The base images use this machine's Debian. */
 export const FAKETIME_FOLDER: string | undefined = globSync("/usr/lib/*-linux-gnu*/faketime")[0];
 
 /** Longer than the tolerance of a signature. */
 const OFFSETS = ["+600", "-600"] as const;
 
-/** In ms. Longest wait for an answer by polling, on a busy machine. */
+/** In ms. Longest wait for an answer by polling on a busy machine. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const REFUSED_TIMEOUT_MS = 10_000;
 
@@ -49,13 +49,13 @@ export class ContainerClock {
   }
 }
 
-/** Shifts a bot's clock by ±10 min under load, while it runs or before it starts, and corrects it again. */
+/** Shifts a bot's clock by ±10 min under load, while the bot runs or before it starts, then corrects it. */
 export class Clocks implements Attack {
   readonly #stage: Stage;
   readonly #bots: FaultBots;
   readonly #docker: Docker;
   readonly #clock: ContainerClock;
-  /** In ms, from a refused delivery to the answer to the next event. */
+  /** In ms. From a refused delivery to the answer to the next event. */
   readonly #takenOverMs: number[] = [];
   #refused = 0;
 
@@ -71,7 +71,7 @@ export class Clocks implements Attack {
 
   async once(time: number): Promise<void> {
     const { world } = this.#stage;
-    // Every second shift is before a start, because a bot reads the system time there.
+    // Every second shift comes before a start, because a bot reads the system time then.
     const restarts = time % 4 > 2 || time % 4 === 0;
     await this.#setClock(OFFSETS[time % 2] ?? "+0", restarts);
     if (!(await this.#untilRefused())) {

@@ -8,24 +8,23 @@ import type { FaultBots } from "../support/fault-bots.ts";
 /** In ms. Longest wait for an answer on a busy machine. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** In ms. */
 const MIN_CUT_MS = 500;
 
 export interface CutOptions {
   readonly bots: FaultBots;
   /** Network to disconnect. */
   readonly network: string;
-  /** Address that a bot reaches through this network only. */
+  /** URL that a bot reaches only through this network. */
   readonly peer: URL;
   /** In ms. Longest cut. */
   readonly maxMs: number;
   /** Returns true if all bots lose the network this time. Default: never. */
   readonly isForAll?: (time: number) => boolean;
-  /** True if an event may count another attempt, because another bot continues with it. Default false. */
+  /** Whether an event may count another attempt, because another bot continues with it. Default: false. */
   readonly mayCount?: boolean;
 }
 
-/** Disconnects bots under load from a network and reconnects them later. */
+/** Disconnects bots under load from a network, and reconnects them later. */
 export class Cuts<S extends Store> implements Attack {
   readonly #stage: Stage<S>;
   readonly #options: CutOptions;

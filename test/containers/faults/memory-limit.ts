@@ -49,7 +49,7 @@ export class MemoryLimit {
     }
   }
 
-  /** Checks that no process of a container was killed for its memory. Returns its process if it runs. */
+  /** Checks that no process of a container was killed for its memory use. Returns the pid if the container runs. */
   async checkContainer(name: string): Promise<{ pid?: number; violations: string[] }> {
     const docker = this.#docker;
     const { OOMKilled, Pid, Running } = await docker.inspect<RunningState>(name, "json .State");

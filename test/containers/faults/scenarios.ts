@@ -46,9 +46,9 @@ const small = new MemoryLimit(docker, 128 * 1024 * 1024);
 
 type Loaded<S extends Store> = Omit<LoadedFault<S>, "name">;
 
-/** Every fault of containers. Calls `image` when the first scenario runs. */
+/** Lists every fault of containers. Calls `image` when the first scenario runs. */
 export function scenariosOf(image: () => string): readonly Scenario[] {
-  /** One bot, with its inbox in a volume. */
+  /** Builds a scenario with one bot and its inbox in a volume. */
   const alone = (
     label: string,
     choose: (bots: FaultBots) => Loaded<SqliteStore>,
@@ -58,7 +58,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
       underLoad({ name: label, ...choose(bots) }, undefined),
     ]);
 
-  /** Three bots on one database, under load. */
+  /** Builds a scenario with three bots on one database, under load. */
   const three = (
     label: string,
     choose: (bots: FaultBots, database: PostgresContainer) => Loaded<PostgresStore>,
@@ -85,7 +85,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     begin: (stage) => new Stops(stage, STOP_GRACE_S * 1_000),
   }));
 
-  /** @param settings with a request timeout that the cuts of 0.5 to 3 s do or do not outlast */
+  /** @param settings include a request timeout shorter or longer than the cuts of 0.5 to 3 s */
   const cuts = (
     label: string,
     settings: Partial<BotSettings>,

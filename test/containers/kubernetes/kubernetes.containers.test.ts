@@ -19,7 +19,7 @@ const IMAGE = "service-bot-test/kubernetes";
 const NAME = "kubernetes-pod";
 const DATABASE = "kubernetes";
 
-/** In ms from a pod's first 503. Less than DRAIN_MS, because a cluster still sends deliveries then. */
+/** In ms after a pod's first 503. Less than DRAIN_MS, because a cluster still sends deliveries then. */
 const LATE_MS = 2_500;
 
 withEngine("a container as the manifests for Kubernetes describe it", () => {
@@ -45,7 +45,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     await docker.succeeds("volume", "rm", `${NAME}-data`);
   }
 
-  /** A platform that delivers to a bot in a pod. */
+  /** Starts a platform that delivers to a bot in a pod. */
   async function start(manifest: Manifest) {
     const platform = await startPlatform();
     return { pod: await startPod(manifest, platform), platform };
@@ -77,8 +77,8 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
   }
 
   /**
-   * Ends a pod, and lets ada write LATE_MS after its readiness probe has failed. Resolves to the answer to that probe, the
-   * message, the status of its delivery, and the end.
+   * Ends a pod. Ada writes LATE_MS after its readiness probe has failed. Resolves to the probe's response, the message,
+   * its delivery status, and the pod's end.
    */
   async function endWithMessage(pod: Pod, platform: PlatformProcess, text: string) {
     const ending = pod.terminate();
@@ -171,7 +171,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
   }, 400_000);
 });
 
-/** The manifest of a pod without DRAIN_MS, as a control. */
+/** Removes DRAIN_MS from the manifest of a pod, as a control. */
 function withoutDrain(text: string): string {
   const changed = text.replace(/(name: DRAIN_MS\n +value:) "\d+"/, '$1 "0"');
   expect(changed).not.toBe(text);

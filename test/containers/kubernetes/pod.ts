@@ -4,10 +4,9 @@ import { reservePort } from "../../support/reserve-port.ts";
 import type { Docker } from "../engine/docker.ts";
 import type { State } from "../support/container.ts";
 
-/** Kubernetes' defaults of a probe. */
+/** Kubernetes' probe defaults. */
 const DEFAULTS = { periodSeconds: 10, timeoutSeconds: 1, failureThreshold: 3 } as const;
 
-/** In ms. */
 const READY_TIMEOUT_MS = 300_000;
 const LOOK_INTERVAL_MS = 100;
 
@@ -21,13 +20,13 @@ export interface PodOptions {
 }
 
 /**
- * Runs a container as its manifest describes, with a kubelet's probes, restarts and termination. There is no scheduler,
+ * Runs a container as its manifest describes, with a kubelet's probes, restarts and termination. It has no scheduler,
  * Service or Ingress.
  */
 export class Pod {
   readonly name: string;
   readonly url: string;
-  /** True if a Service would send deliveries. */
+  /** Whether a Service would send deliveries. */
   isReady = false;
   /** Number of restarts because of a probe. */
   restarts = 0;
@@ -45,14 +44,13 @@ export class Pod {
     this.url = url;
   }
 
-  /** Starts the container and its probes. */
   static async start(docker: Docker, manifest: Manifest, options: PodOptions): Promise<Pod> {
     const { name, image, secret, network } = options;
     const port = await reservePort();
     const inside = manifest.bot.ports?.[0]?.containerPort;
     const publish = ["--publish", `127.0.0.1:${port}:${inside}`];
     const volumes = await volumeFlags(docker, manifest, name);
-    // A pod restarts a container that ended by itself.
+    // A pod restarts a container that exits.
     const always = ["--restart", "always"];
     await docker.run(
       ...["create", "--name", name, ...always, "--env-file", secret, ...publish],
@@ -78,12 +76,12 @@ export class Pod {
     }
   }
 
-  /** Counts the restarts of a container that has ended by itself. */
+  /** Returns how often the container exited and was restarted. */
   ownRestarts(): Promise<number> {
     return this.#docker.inspect<number>(this.name, "json .RestartCount");
   }
 
-  /** Polls readiness until it is no longer 200. Resolves to the status; `undefined` without an answer. */
+  /** Polls readiness until the status is no longer 200. Resolves to the status, or `undefined` without a response. */
   async untilUnready(): Promise<number | undefined> {
     for (;;) {
       const status = await this.#statusOf(this.#bot.readinessProbe);
@@ -92,7 +90,7 @@ export class Pod {
     }
   }
 
-  /** Deletes the pod as a kubelet does. Resolves to the last state of its container, and the duration. */
+  /** Deletes the pod as a kubelet does. Resolves to the final state of its container, and the duration. */
   async terminate(): Promise<State & { readonly tookMs: number }> {
     const started = performance.now();
     this.#ended.abort();
@@ -126,7 +124,7 @@ export class Pod {
     }
   }
 
-  /** Returns false if the probe has failed too often. */
+  /** Resolves to false if the probe has failed too often. */
   async #succeeds(probe: Probe | undefined): Promise<boolean> {
     const { periodSeconds, failureThreshold } = { ...DEFAULTS, ...probe };
     for (let failures = 0; failures < failureThreshold; failures++) {
@@ -174,7 +172,7 @@ export class Pod {
     }
   }
 
-  /** Returns false if the pod was deleted meanwhile. */
+  /** Resolves to false if the pod was deleted meanwhile. */
   async #pause(seconds: number, signal: AbortSignal = this.#ended.signal): Promise<boolean> {
     return await wait(seconds * 1_000, true, { signal }).catch(() => false);
   }
@@ -186,7 +184,7 @@ export class Pod {
   }
 }
 
-/** The manifest's variables, which override those of the Secret. */
+/** Returns the manifest's variables, which override the Secret's. */
 function environmentOf({ bot }: Manifest): string[] {
   return (bot.env ?? []).flatMap(({ name, value }) => ["--env", `${name}=${value}`]);
 }
@@ -202,7 +200,7 @@ function confinementOf({ pod, bot }: Manifest): string[] {
     ...["--user", `${runAsUser}:${runAsGroup}`, "--group-add", String(fsGroup)],
     ...(readOnlyRootFilesystem === true ? ["--read-only"] : []),
     ...(allowPrivilegeEscalation === false ? ["--security-opt", "no-new-privileges"] : []),
-    // The engine applies the runtime's default profile unless it is switched off.
+    // The engine applies the runtime's default profile unless disabled.
     ...(seccompProfile?.type === "RuntimeDefault" ? [] : ["--security-opt", "seccomp=unconfined"]),
     ...drop.flatMap((name) => ["--cap-drop", name]),
     ...(memory === undefined ? [] : ["--memory", memory.replace("Mi", "m")]),
@@ -210,7 +208,7 @@ function confinementOf({ pod, bot }: Manifest): string[] {
   ];
 }
 
-/** Returns flags for volumes. An emptyDir is in memory here, and a claim is a volume owned by fsGroup. */
+/** Returns flags for volumes. An emptyDir is in memory here; a claim is a volume owned by fsGroup. */
 async function volumeFlags(
   docker: Docker,
   { pod, bot }: Manifest,

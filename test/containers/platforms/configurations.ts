@@ -14,7 +14,7 @@ export interface Hosting {
   readonly givesPort: boolean;
   readonly healthPath: string;
   readonly stopSignal: "SIGINT" | "SIGTERM";
-  /** In seconds, from the signal to SIGKILL. */
+  /** In seconds. From the stop signal to SIGKILL. */
   readonly stopSeconds: number;
   /** In MB. */
   readonly memory: number;
@@ -22,7 +22,7 @@ export interface Hosting {
   readonly volume?: string;
   /** In ms, from the page. Default: the bot's own. */
   readonly shutdownGraceMs?: number;
-  /** Names of the variables in the configuration. */
+  /** Variable names in the configuration. */
   readonly variables: readonly string[];
 }
 

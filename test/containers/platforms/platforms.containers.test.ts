@@ -28,7 +28,7 @@ const NAME = "platforms";
 const STORES = ["sqlite", "postgres"] as const;
 type StoreName = (typeof STORES)[number];
 
-/** The image of a bot scaffolded with the `--store` of a platform's page. */
+/** Returns the image of a bot scaffolded with the `--store` of a platform's page. */
 const imageOf = (store: StoreName) => `service-bot-test/platforms-${store}`;
 
 /** Folder of the SQLite file in the image. */
@@ -37,7 +37,7 @@ const DATA = "/bot/data";
 /** In seconds. Fly's default `kill_timeout`. */
 const SHORTEST_STOP_S = 5;
 
-/** In ms. Share of the time to stop that a process takes to start and end on a busy machine. */
+/** In ms. Startup and exit of a process on a busy machine, as part of the time to stop. */
 const ROOM_MS = 1_000;
 
 const hostings = await Promise.all([fly(), railway(), render(), cloudRun()]);
@@ -62,7 +62,7 @@ describe.each(hostings)("docs/deploy/$page", ({ stopSeconds, shutdownGraceMs, ..
   });
 });
 
-/** A volume that belongs to root, regardless of the image. */
+/** A volume owned by root, regardless of the image. */
 const ROOTS_VOLUME = ["--mount", `type=volume,source=${NAME},target=${DATA},volume-nocopy`];
 
 withEngine("the image of a scaffolded bot, as platforms run it", () => {
@@ -114,7 +114,10 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     return (await findings()).filter(({ level }) => level === "warn");
   }
 
-  /** Creates the database of the platform's page: flags of `docker run`, variables, and a part of its address. */
+  /**
+   * Creates the database of the platform's page. Returns flags of `docker run`, variables, and a part of the database's
+   * address.
+   */
   async function memoryOf({ page, volume }: Hosting) {
     if (volume !== undefined) {
       return { store: "sqlite", flags: ["--volume", volume], env: {}, shown: "bot.db" } as const;
@@ -167,7 +170,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
   });
 });
 
-/** Stops a bot of the faults as the platform does, under load. */
+/** Builds a scenario that stops a bot under load as the platform does. */
 function stopsOn(hosting: Hosting, image: () => string): Scenario {
   const { port, shutdownGraceMs = defaults.shutdownGraceMs, volume } = hosting;
   const label = `platforms-${hosting.page.replace(".md", "")}`;
@@ -177,10 +180,10 @@ function stopsOn(hosting: Hosting, image: () => string): Scenario {
     name: label,
     counted: "stops",
     times: { small: 4, large: 40 },
-    // The engine kills a slower bot, which then does not exit with 0.
+    // The engine kills a slower bot, so its exit code is not 0.
     begin: (stage: Stage<Store>) => new Stops(stage, Number.POSITIVE_INFINITY),
   };
-  /** The bot that the world started with. */
+  /** Stops every bot that the world started, so that the scenario starts its own. */
   async function alone(stage: Stage<PostgresStore>): Promise<Stops> {
     for (const bot of stage.world.bots) await stage.world.stop(bot);
     return fault.begin(stage);

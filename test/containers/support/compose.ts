@@ -9,10 +9,10 @@ import type { Docker } from "../engine/docker.ts";
 
 const runFile = promisify(execFile);
 
-/** Value of BOT_DOMAIN. Caddy signs its certificate with an own authority. */
+/** Value of BOT_DOMAIN. Caddy signs its certificate with its own authority. */
 export const DOMAIN = "localhost";
 
-/** Replaces `docker compose`, because Debian 12 has Compose 1 without the plugin. The arguments are the same. */
+/** Replaces `docker compose`, because Debian 12 has Compose 1 without the plugin. Both take the same arguments. */
 const STAND_IN = `#!/bin/sh
 [ "$1" = compose ] || exec "$DOCKER" "$@"
 shift
@@ -62,7 +62,7 @@ export class ComposeProject {
     writeFileSync(file, text);
   }
 
-  /** Runs shell lines in the project's folder. Resolves to their standard output. */
+  /** Runs shell lines in the project's folder. Resolves to their stdout. */
   async type(lines: string): Promise<string> {
     const { stdout } = await runFile("sh", ["-euc", lines], {
       cwd: this.dir,
@@ -97,7 +97,6 @@ export class ComposeProject {
     return { ...withoutBotVariables(), ...this.#docker.env, ...own };
   }
 
-  /** Removes containers, networks and volumes. */
   async remove(): Promise<void> {
     await this.type(`BOT_DOMAIN=${DOMAIN} docker compose down --volumes --remove-orphans`);
   }

@@ -11,7 +11,6 @@ export const CONFINED: readonly string[] = [
   ...["--security-opt", "no-new-privileges:true", "--pids-limit", "64"],
 ];
 
-/** In ms. */
 const READY_TIMEOUT_MS = 60_000;
 const LOOK_INTERVAL_MS = 100;
 
@@ -22,7 +21,6 @@ export interface ContainerOptions {
   readonly flags?: readonly string[];
 }
 
-/** State of a container in the engine. */
 export interface State {
   readonly Status: string;
   readonly Running: boolean;
@@ -42,7 +40,7 @@ export class BotContainer {
     this.url = url;
   }
 
-  /** Starts a container, after removing an earlier one of this name. */
+  /** Starts a container, after removing any earlier one of this name. */
   static async run(
     docker: Docker,
     name: string,
@@ -59,7 +57,7 @@ export class BotContainer {
     return new BotContainer(docker, name, `http://127.0.0.1:${port}`);
   }
 
-  /** Waits until the bot is ready. @throws if it ends before or exceeds the timeout */
+  /** Waits until the bot is ready. @throws if it ends first or the timeout passes */
   async ready(): Promise<void> {
     const deadline = performance.now() + READY_TIMEOUT_MS;
     while (!(await isOk(`${this.url}/readyz`))) {
@@ -74,7 +72,7 @@ export class BotContainer {
     return this.#docker.inspect<State>(this.name, "json .State");
   }
 
-  /** The last lines of the log. */
+  /** Returns the last lines of the log. */
   async tail(): Promise<string> {
     return (await this.#docker.logs(this.name)).slice(-30).join("\n");
   }

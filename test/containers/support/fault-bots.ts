@@ -13,7 +13,9 @@ const LOOK_INTERVAL_MS = 20;
 
 const MAX_PAUSES = 20;
 
-/** Shell script: creates a container, connects it to an additional network, starts it, and waits for its exit code. */
+/**
+ * Shell script that creates a container, connects it to an additional network, starts it, and waits for its exit code.
+ */
 const RUN = `
 name=$1 network=$2; shift 2
 docker create --name "$name" "$@" >/dev/null
@@ -33,19 +35,21 @@ export interface FaultBotsOptions {
   readonly image: string;
   /** Name prefix of containers, volumes and networks. */
   readonly name: string;
-  /** Bots of the world. Default 1. */
+  /** Bots of the world. Default: 1. */
   readonly instances?: number;
-  /** Volume or host folder mounted at `/bot/data`. Default none. */
+  /** Volume or host folder mounted at `/bot/data`. Default: none. */
   readonly data?: string;
   /** Additional network of each bot, such as the database's. */
   readonly network?: string;
-  /** Port of each bot in its container. Default 3000. */
+  /** Port of each bot in its container. Default: 3000. */
   readonly port?: number;
   /** Additional flags of `docker create`, by index of the bot. */
   readonly flags?: (place: number) => readonly string[];
 }
 
-/** Bots under test in containers, in a network of their own. Each life of a bot is a new container with the old volume. */
+/**
+ * Bots under test in containers, in a private network. Each start of a bot creates a new container with the old volume.
+ */
 export class FaultBots {
   /** Network that connects the bots, the platform and this machine. */
   readonly network: string;
@@ -79,7 +83,7 @@ export class FaultBots {
       ...{ HOST: "0.0.0.0", PORT: String(inside), NODE_COMPILE_CACHE: "" },
       [SETTINGS_VARIABLE]: JSON.stringify({ ...settings, journalPid: life }),
     };
-    // The world's cluster has its own ports.
+    // A cluster in the world assigns its own ports.
     const port = env["PORT"] === "0" ? this.#ports[place] : Number(env["PORT"]);
     const shared = dirname(settings.runsFile ?? "");
     chmodSync(shared, 0o777);
@@ -99,7 +103,7 @@ export class FaultBots {
     return bot;
   };
 
-  /** The bot last started at this index. */
+  /** Returns the bot last started at this index. */
   at(place = 0): FaultBot {
     const bot = this.#lives.findLast(({ name }) =>
       name.startsWith(`${this.#options.name}-${place}-`),
@@ -130,7 +134,6 @@ export class FaultBots {
     );
   }
 
-  /** Removes all containers and the network. */
   async remove(): Promise<void> {
     const { docker } = this.#options;
     const names = this.#lives.map(({ name }) => name);
@@ -146,7 +149,7 @@ interface Container {
   readonly port: number;
 }
 
-/** One life of a bot under test, in its own container. */
+/** One process of a bot under test, in its own container. */
 export class FaultBot extends BotProcess {
   readonly name: string;
   readonly #docker: Docker;
@@ -168,7 +171,7 @@ export class FaultBot extends BotProcess {
     return this.#signalled;
   }
 
-  /** Sends a signal by `docker kill`, once the container runs. */
+  /** Sends a signal with `docker kill`, once the container runs. */
   override signal(signal: NodeJS.Signals): void {
     this.#signalled = true;
     const deadline = performance.now() + START_TIMEOUT_MS;

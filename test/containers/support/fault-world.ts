@@ -8,10 +8,8 @@ import { FaultBots, type FaultBotsOptions } from "./fault-bots.ts";
 import { docker, hostAddress } from "./given.ts";
 import { PostgresContainer } from "./postgres-container.ts";
 
-/** A scenario without its name. */
 export type Unnamed = Omit<Scenario, "name">;
 
-/** Options of a scenario in containers. */
 export interface ContainerOptions extends WorldOptions {
   /** Image of the bots. */
   readonly image: () => string;
@@ -21,7 +19,7 @@ export interface ContainerOptions extends WorldOptions {
   readonly port?: number;
 }
 
-/** Faults of a bot in a container, with its inbox in a volume or in a folder. */
+/** Inflicts faults on a bot in a container, with its inbox in a volume or a folder. */
 export function onVolume(
   options: ContainerOptions,
   choose: (bots: FaultBots) => readonly Fault<SqliteStore>[],
@@ -29,7 +27,7 @@ export function onVolume(
   return { run: (run) => runOnVolume(run, options, choose) };
 }
 
-/** Faults of several bots in containers, behind nginx, with their inbox in a PostgreSQL container. */
+/** Inflicts faults on several bots in containers, behind nginx, with their inbox in a PostgreSQL container. */
 export function onPostgres(
   options: ContainerOptions,
   choose: (bots: FaultBots, database: PostgresContainer) => readonly Fault<PostgresStore>[],
@@ -93,7 +91,7 @@ async function runOnPostgres(
   }
 }
 
-/** Unique, because several runs share an engine. */
+/** Returns a unique name, because several runs share an engine. */
 function nameOf(label: string): string {
   return `${label}-${process.pid}`;
 }

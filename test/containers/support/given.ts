@@ -9,7 +9,6 @@ export const withEngine: (typeof describe)["skipIf"] extends (condition: boolean
   ? D
   : never = describe.skipIf("whyNot" in engine);
 
-/** The tests' engine. */
 export const docker: Docker = new Docker("host" in engine ? engine.host : undefined);
 
 /** Returns this machine's address as seen from a container. */

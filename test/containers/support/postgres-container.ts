@@ -32,7 +32,7 @@ export class PostgresContainer {
     this.network = `${name}-database`;
   }
 
-  /** @param name name prefix of the container and its network */
+  /** @param name prefix of the container's and the network's name */
   static async start(docker: Docker, name: string): Promise<PostgresContainer> {
     const database = new PostgresContainer(docker, name);
     await docker.run("network", "create", "--internal", "--opt", NO_HOST, database.network);
@@ -46,12 +46,12 @@ export class PostgresContainer {
     return database;
   }
 
-  /** Waits until the database accepts connections. */
+  /** Opens the inbox once the database accepts connections. */
   async store(folder: string): Promise<PostgresStore> {
     return new PostgresStore({ own: await this.ready(), bots: this.#url(this.name) }, folder);
   }
 
-  /** Waits until the database accepts connections. Resolves to its address in the default network. */
+  /** Waits until the database accepts connections. Resolves to its URL in the default network. */
   async ready(): Promise<string> {
     const template = "json .NetworkSettings.Networks.bridge.IPAddress";
     const address = await this.#docker.inspect<string>(this.name, template);

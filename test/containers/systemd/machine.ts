@@ -21,18 +21,17 @@ import { makeMachineImage } from "../engine/images.ts";
 
 const runFile = promisify(execFile);
 
-/** In ms. */
 const BOOT_TIMEOUT_MS = 60_000;
 const PROPERTY_TIMEOUT_MS = 60_000;
 const LOOK_INTERVAL_MS = 200;
 
-/** In bytes. */
+/** In bytes. The journal of a unit exceeds Node's default. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
-/** SIGRTMIN+4. As process 1, systemd powers off at this signal. */
+/** SIGRTMIN+4. As process 1, systemd powers off on this signal. */
 const POWER_OFF = "-RTMIN+4";
 
-/** Returns the reason if no machine can boot here, otherwise `undefined`. */
+/** Returns why no machine can boot here. `undefined` if one can. */
 export function whyNoMachine(): string | undefined {
   const needed = [
     ["systemd-nspawn", "--version"],
@@ -44,12 +43,12 @@ export function whyNoMachine(): string | undefined {
   return `the unit is not booted: there is no ${missing.join(" and ")} (Debian: ${install})`;
 }
 
-/** A Debian with systemd as process 1, in a systemd-nspawn container that shares this machine's network. */
+/** Debian with systemd as process 1, in a systemd-nspawn container that shares this machine's network. */
 export class Machine {
   readonly #folder: string;
   readonly #image: string;
   #nspawn: ChildProcess | undefined;
-  /** Process id of the machine's process 1 on this host. */
+  /** Process id of the machine's init process on this host. */
   #init = "";
 
   private constructor(folder: string, image: string) {
@@ -57,7 +56,7 @@ export class Machine {
     this.#image = image;
   }
 
-  /** Creates a machine. Its changes to the image's files go to a separate folder. */
+  /** Creates a machine. Changes to the image's files go to a separate folder. */
   static async create(docker: Docker): Promise<Machine> {
     const image = await filesOf(docker, await makeMachineImage(docker));
     const folder = mkdtempSync(join(CACHE, "systemd-"));
@@ -68,7 +67,7 @@ export class Machine {
   /**
    * Resolves once systemd has started all units.
    *
-   * @param shown readable folders of this host, by their paths in the machine
+   * @param shown host folders mounted read-only, by their paths in the machine
    * @throws after the timeout
    */
   async boot(shown: Readonly<Record<string, string>>): Promise<void> {
@@ -78,7 +77,7 @@ export class Machine {
     const layers = `lowerdir=${this.#image},upperdir=${path("upper")},workdir=${path("work")}`;
     const mount = `mount -t overlay overlay -o ${layers} ${path("root")}`;
     const binds = Object.entries(shown).map(([there, here]) => `--bind-ro=${here}:${there}`);
-    // Without a unit and a registration, because those need systemd on this host.
+    // Without a unit and a registration, because those need systemd on the host.
     const flags = ["--quiet", "--keep-unit", "--register=no", `--directory=${path("root")}`];
     // The mount ends with its namespace, which ends with the machine.
     this.#nspawn = spawn(
@@ -122,7 +121,7 @@ export class Machine {
     return ["nsenter", ...into, ...env, "sh", "-euc", `cd ${folder}\n${line}`];
   }
 
-  /** Runs a shell line in the machine as root. Resolves to its standard output. @throws with its error output */
+  /** Runs a shell line in the machine as root. Resolves to its stdout. @throws with its stderr */
   async type(line: string, folder?: string): Promise<string> {
     const [command, ...args] = this.command(line, folder);
     const env = { ...process.env, PATH: SERVER_PATH };
@@ -130,12 +129,10 @@ export class Machine {
     return stdout.trim();
   }
 
-  /** Reads a property of a unit. */
   async property(unit: string, name: string): Promise<string> {
     return await this.type(`systemctl show --value --property ${name} ${unit}`);
   }
 
-  /** Waits until a property of a unit has this value. */
   async until(unit: string, name: string, value: string): Promise<void> {
     const deadline = performance.now() + PROPERTY_TIMEOUT_MS;
     for (;;) {
@@ -153,7 +150,7 @@ export class Machine {
     return await this.type(`journalctl --unit ${unit} --output cat --no-pager`);
   }
 
-  /** Ends all units and process 1. */
+  /** Stops all units and the init process. */
   async powerOff(): Promise<void> {
     const nspawn = this.#nspawn;
     if (nspawn === undefined || nspawn.exitCode !== null) return;
@@ -181,7 +178,7 @@ export class Machine {
   }
 }
 
-/** Returns the folder with the files of an image. */
+/** Exports the files of an image to a folder. Resolves to its path. */
 async function filesOf(docker: Docker, image: string): Promise<string> {
   const id = await docker.inspect<string>(image, "json .Id");
   const folder = join(CACHE, `machine-${id.slice(-16)}`);

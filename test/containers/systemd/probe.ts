@@ -1,12 +1,12 @@
-// Replaces a bot's src/main.ts. Tries operations that no bot needs and prints the result of each as one line of JSON.
+// Replaces a bot's src/main.ts. Tries operations that no bot needs, and prints each result as one line of JSON.
 import { execFileSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 
-/** Runs Perl, which exits with the error number or 0. */
+/** Runs Perl, which exits with the errno or 0. */
 const perl = (code: string) =>
   execFileSync("perl", ["-MSocket", "-e", `${code} or exit($!+0)`], { stdio: "pipe" });
 
-/** Numbers of system calls. */
+/** System call numbers. */
 const calls = { x64: { ptrace: 101, unshare: 272 }, arm64: { ptrace: 117, unshare: 97 } };
 const { ptrace, unshare } = calls[process.arch === "arm64" ? "arm64" : "x64"];
 

@@ -129,7 +129,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       expect(await machine.property(UNIT, "Result")).toBe("success");
       expect(await machine.property(UNIT, "ExecMainStatus")).toBe("0");
 
-      // An enabled unit starts with the machine and reads the missed events.
+      // An enabled unit starts at boot, and the bot reads the missed events.
       await platform.message("while the machine was off");
       texts.push("while the machine was off");
       following.kill("SIGKILL");

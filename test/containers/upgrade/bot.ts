@@ -1,4 +1,4 @@
-/** The bot of the upgrades, with public imports only. It pauses where a kill would be visible. */
+/** The bot for the upgrade tests, with public imports only. It pauses at points where a kill would be visible. */
 import { setTimeout as wait } from "node:timers/promises";
 import { Bot } from "../../../src/index.ts";
 import { answerTo, behaviourOf } from "../../faults/bot/behaviours.ts";
@@ -6,7 +6,7 @@ import { answerTo, behaviourOf } from "../../faults/bot/behaviours.ts";
 /** Control: without steps, a repeated handler repeats its messages. */
 const hasSteps = process.env["WITHOUT_STEPS"] !== "1";
 
-// The test's users exceed the usual rate.
+// The test's users write more often than the loop guard allows.
 const bot = new Bot({ loopGuard: false, leaseMs: 5_000 });
 bot.on("dm.message", async (ctx) => {
   const { excerpt, conversationId } = ctx.payload;
@@ -17,7 +17,7 @@ bot.on("dm.message", async (ctx) => {
     if (hasSteps) await ctx.reply(text);
     else await ctx.client.dms.send(conversationId, { text });
   }
-  // Only the end of the run is not yet recorded.
+  // Only the outcome of the run remains to be recorded.
   if (behaviour === "linger") await wait(500);
 });
 await bot.start();

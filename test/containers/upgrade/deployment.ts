@@ -22,23 +22,22 @@ const PAUSE_MS = 65;
 /** In ms. Without progress for this time, the remaining messages count as lost. */
 const STUCK_MS = 60_000;
 
-/** A finished delivery of the platform. */
 export interface Delivery {
-  /** In ms, of `performance.now`. */
+  /** In ms, from `performance.now`. */
   readonly at: number;
   readonly eventIds: readonly string[];
-  /** HTTP status of the answer; `null` without an answer. */
+  /** HTTP status of the response. `null` without a response. */
   readonly status: number | null;
   /** Reason of a refusal. `undefined` if the bot accepted the delivery. */
   readonly refusal: string | undefined;
 }
 
-/** A scaffolded bot run by its compose files, the platform on this machine, and the ledger of both. */
+/** A scaffolded bot run by its compose files, a platform on this machine, and the ledger of both. */
 export class Deployment {
   readonly project: ComposeProject;
   readonly platform: Platform;
   readonly ledger: Ledger;
-  /** Webhook address at Caddy. */
+  /** Webhook URL at Caddy. */
   readonly webhookUrl: string;
   readonly before: Version;
   readonly after: Version;
@@ -67,7 +66,7 @@ export class Deployment {
     });
   }
 
-  /** Scaffolds a bot with the handlers of `bot.ts` in its earlier version, without starting it. */
+  /** Scaffolds a bot with the handlers of `bot.ts` and the earlier version, without starting it. */
   static async create(name: string, flags: readonly string[]): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), `${name}-`));
     const project = await ComposeProject.scaffold(docker, folder, name, flags);
@@ -92,7 +91,7 @@ export class Deployment {
     return deployment;
   }
 
-  /** Sets the version for the next build. */
+  /** Selects the version for the next build. */
   use(version: Version): void {
     useVersion(this.project.dir, version);
   }
@@ -103,7 +102,7 @@ export class Deployment {
     return new Load({ ledger: this.ledger, random, pauseMs: () => PAUSE_MS, ...options });
   }
 
-  /** Returns the deliveries that ended since then. */
+  /** Returns the deliveries that ended since `began`. */
   deliveriesSince(began: number): Delivery[] {
     return this.deliveries.filter(({ at }) => at >= began);
   }
@@ -141,7 +140,7 @@ export class Deployment {
   }
 }
 
-/** Publishes Caddy on a free port, because other tests take 80 and 443. Resolves to that port. */
+/** Publishes Caddy on a free port, because other tests use 80 and 443. Resolves to the port. */
 async function publish(project: string): Promise<number> {
   const path = join(project, "compose.yaml");
   const port = await reservePort();
@@ -152,7 +151,7 @@ async function publish(project: string): Promise<number> {
   return port;
 }
 
-/** Replaces the starter's handlers by those of `bot.ts`, which import service-bot from the package. */
+/** Replaces the starter's handlers with those of `bot.ts`, which import service-bot from the package. */
 function takeHandlers(project: string): void {
   const src = join(project, "src");
   rmSync(src, { recursive: true });

@@ -21,10 +21,10 @@ const NAME = `upgrade-file-${process.pid}`;
 
 const UP = "docker compose up --build --detach";
 
-/** Runs a command instead of the bot. */
+/** Prefix of a command that runs instead of the bot. */
 const RUN = "docker compose run --rm --no-deps -T bot";
 
-/** Prints the reason as JSON if the bot cannot start. */
+/** Prints as JSON why the bot cannot start. */
 const WHY_NOT = `
 import { Bot } from "service-bot";
 const ignore = () => ({});
@@ -33,7 +33,7 @@ console.log(JSON.stringify(why));
 process.exit();
 `;
 
-/** Lines of the page. */
+/** Commands of the page. */
 const BACKUP = documentedBlock("docs/deploy/docker.md", "backup");
 const COPY = documentedBlock("docs/deploy/docker.md", "copy");
 const PREVIOUS = documentedBlock("docs/deploy/docker.md", "previous");
@@ -49,7 +49,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
 
   afterAll(() => deployment?.remove());
 
-  /** The inbox's file on this machine. */
+  /** Opens the inbox's file, which the engine keeps in a folder of this machine. */
   async function openStore(): Promise<SqliteStore> {
     const volume = `${NAME}_data`;
     const template = "{{.Mountpoint}}";
@@ -78,14 +78,14 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
     expect(await ledger.waitSaid(ledger.said + 200, ANSWERS_TIMEOUT_MS)).toBe(true);
   }
 
-  /** In ms. The longest time without an accepted delivery so far. */
+  /** Returns the longest time without an accepted delivery since `began`, in ms. */
   function longestGap(began: number): number {
     const taken = deployment.deliveriesSince(began).filter(isTaken);
     const times = [began, ...taken.map(({ at }) => at), performance.now()];
     return Math.max(...times.slice(1).map((at, n) => at - (times[n] ?? at)));
   }
 
-  /** Returns the events of these deliveries without a later delivery or without an answer. */
+  /** Lists the events of these deliveries that have no later delivery or no answer. */
   function unanswered(deliveries: readonly Delivery[]): string[] {
     return deliveries.flatMap(({ at, eventIds }) => {
       const later = deployment.deliveriesSince(at).filter(isTaken);
@@ -113,7 +113,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
       const gapMs = longestGap(updated);
       expect(gapMs).toBeLessThan(MAX_GAP_MS);
       const refused = deployment.deliveriesSince(updated).filter((each) => !isTaken(each));
-      // Caddy's answer without a bot.
+      // Caddy's response while no bot runs.
       for (const { status } of refused) expect([502, 503]).toContain(status);
 
       expect(await docker.run("wait", await replace(PREVIOUS))).toBe("1");
@@ -124,11 +124,11 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
         message: expect.stringMatching(/Update service-bot/),
       });
 
-      // The remedy in the message.
+      // The remedy from the error message.
       expect(await packageIn(await replace(NEWER))).toBe(packageOf(after));
       await untilMoreSaid();
 
-      // Back to the previous version.
+      // Returns to the previous version.
       await project.type("docker compose exec -T bot rm data/2026-03-01.db");
       await project.type(COPY);
       expect(await packageIn(await replace(BACK))).toBe(packageOf(before));

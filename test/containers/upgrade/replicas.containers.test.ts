@@ -25,12 +25,11 @@ const TIMES = Number(process.env["UPGRADES"] ?? "3");
 /** Minimum number of messages per upgrade. */
 const EVENTS_PER_UPGRADE = 500;
 
-/** In ms. */
 const UP_TIMEOUT_MS = 600_000;
 const UPGRADE_TIMEOUT_MS = 180_000;
 const ANSWERS_TIMEOUT_MS = 60_000;
 
-/** A delivery without events, and the interval in ms. */
+/** A delivery without events, and the interval between two in ms. */
 const EMPTY = '{"events":[]}';
 const PAUSE_MS = 20;
 
@@ -51,7 +50,7 @@ withEngine("three bots behind Caddy", () => {
   });
 
   /**
-   * Replaces all bots by the other version, one after the other. Every second call goes back. Resolves to the deliveries
+   * Replaces all bots by the other version one by one. Every second call downgrades. Resolves to the deliveries
    * meanwhile.
    */
   async function upgrade(): Promise<Delivery[]> {
@@ -70,7 +69,7 @@ withEngine("three bots behind Caddy", () => {
     return deliveries;
   }
 
-  /** Kills a bot after some more answers and restarts it. Resolves to the deliveries meanwhile. */
+  /** Kills a bot after some more answers, and restarts it. Resolves to the deliveries meanwhile. */
   async function kill(random: Random): Promise<Delivery[]> {
     const { ledger, project } = deployment;
     const container = await project.container(random.pick(REPLICAS));
@@ -137,7 +136,7 @@ withEngine("three bots behind Caddy", () => {
     await untilReady(deployment);
   }
 
-  /** Upgrades idle bots, which stop immediately. Resolves to the number of deliveries meanwhile. */
+  /** Upgrades idle bots, which stop immediately. Resolves to the counts of deliveries meanwhile. */
   async function upgradeWhileIdle(): Promise<{ taken: number; refused: number }> {
     const { webhookUrl, platform } = deployment;
     const poster = new Poster(webhookUrl, platform.webhookSecret, 1);

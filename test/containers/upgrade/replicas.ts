@@ -11,10 +11,9 @@ import { Deployment } from "./deployment.ts";
 /** Services of compose.override.yaml and compose.yaml. */
 export const REPLICAS: readonly string[] = ["bot", "bot-2", "bot-3"];
 
-/** In ms. Caddy checks once a second, and a check may take as long. */
+/** In ms. Caddy checks once a second, and a check may take just as long. */
 const CADDY_MS = 2_500;
 
-/** In ms. */
 const READY_TIMEOUT_MS = 60_000;
 const LOOK_INTERVAL_MS = 100;
 
@@ -43,7 +42,7 @@ export async function botContainers({ project }: Deployment): Promise<string[]> 
   return ids;
 }
 
-/** The inbox in the database of the compose files. */
+/** Opens the inbox in the database of the compose files. */
 export async function openStore({ project }: Deployment): Promise<PostgresStore> {
   const [, password = ""] =
     /^PGPASSWORD=(.*)$/m.exec(readFileSync(join(project.dir, ".env"), "utf8")) ?? [];
@@ -69,7 +68,7 @@ async function isReady(container: string): Promise<boolean> {
   return address !== "" && (await isOk(`http://${address}:3000/readyz`));
 }
 
-/** Resolves to a container's address in the compose network. Empty if the container does not run. */
+/** Resolves to a container's address in the compose network. Empty if the container is not running. */
 async function addressOf(container: string): Promise<string> {
   const template = "range .NetworkSettings.Networks}}{{json .IPAddress}}{{end";
   return await docker.inspect<string>(container, template);

@@ -9,12 +9,12 @@ import { docker } from "../support/given.ts";
 /** Files of a project that contain its version of service-bot. */
 const NAMING = ["package.json", "package-lock.json"];
 
-/** A version of service-bot: contents of the files that contain it. */
+/** A version of service-bot, as the contents of the files that name it. */
 export type Version = ReadonlyMap<string, string>;
 
 /**
- * Packs two versions of service-bot beside the project, older one first. These are this checkout and a version that
- * extends both schemas, or the package at the path `SERVICE_BOT_BEFORE` and this checkout.
+ * Packs two versions of service-bot beside the project, older one first. Default: this checkout, and a version that
+ * extends both schemas. With `SERVICE_BOT_BEFORE`: the package at that path, and this checkout.
  */
 export async function twoVersions(project: string): Promise<readonly [Version, Version]> {
   const vendor = join(project, "vendor");
@@ -38,7 +38,7 @@ export function useVersion(project: string, version: Version): void {
   for (const [name, text] of version) writeFileSync(join(project, name), text);
 }
 
-/** Hash of the service-bot package that this version installs. */
+/** Returns the hash of the service-bot package that this version installs. */
 export function packageOf(version: Version): string {
   return hashOf(version.get("package-lock.json") ?? "");
 }

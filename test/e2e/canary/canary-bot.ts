@@ -1,4 +1,4 @@
-/** A bot whose handlers do all that can be done wrong. The first word of a text says what. */
+/** A bot whose handlers make every possible mistake. The first word of a text selects one. */
 import { Bot, GiveUp } from "../../../src/index.ts";
 import { limitFile } from "../../faults/bot/file-limit.ts";
 import { Spans } from "../../tracing/spans.ts";

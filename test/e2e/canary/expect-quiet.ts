@@ -4,10 +4,10 @@ import type { TestProcess } from "../../support/process.ts";
 import { leaks } from "./forms.ts";
 import type { Stage } from "./stage.ts";
 
-/** So much of a line that tells too much is shown. */
+/** Characters of a leaking line to show in the failure message. */
 const SHOWN = 2_000;
 
-/** That it did come to all of this, and that nothing was told of it that is nobody's business. */
+/** Expects that every situation occurred, and that no output leaked a canary. */
 export function expectQuiet(it: Stage, told: readonly string[]): void {
   const output = it.everything();
   expect(told.filter((words) => !output.includes(words))).toEqual([]);
@@ -21,7 +21,7 @@ export function expectQuiet(it: Stage, told: readonly string[]): void {
   expect([...new Set(odd)].filter((line) => line !== undefined)).toEqual([]);
 }
 
-/** The lines that the bot has logged by itself. */
+/** Returns the log lines of these runs. */
 function linesOf(runs: readonly TestProcess[]): Record<string, unknown>[] {
   const lines = runs.flatMap(({ stdout }) => stdout).filter((line) => line.startsWith("{"));
   const records = lines.map((line): Record<string, unknown> => JSON.parse(line));

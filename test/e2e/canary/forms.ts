@@ -1,11 +1,11 @@
-/** Something unmistakable. */
+/** A unique text that must not leak. */
 export interface Canary {
   readonly name: string;
-  /** What is looked for: letters and digits alone, so that JSON and URLs do not change it. */
+  /** Text to search for. Only letters and digits, so that JSON and URL encoding leave it unchanged. */
   readonly song: string;
 }
 
-/** Which canaries are in a text: as they are, in hex, or in base64 with any neighbours, also that of URLs. */
+/** Returns the names of the canaries in a text: plain, in hex, or in base64 (also base64url) at any offset. */
 export function leaks(text: string, canaries: readonly Canary[]): string[] {
   const lower = text.toLowerCase();
   return canaries
@@ -15,7 +15,7 @@ export function leaks(text: string, canaries: readonly Canary[]): string[] {
 
 function formsOf(song: string): string[] {
   const middles = ["", "x", "xx"].map((before) =>
-    // The ends also depend on what stands beside it.
+    // The first and last characters also depend on adjacent bytes.
     Buffer.from(before + song)
       .toString("base64")
       .slice(4, -4),

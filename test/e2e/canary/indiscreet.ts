@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { listenUntilEnd } from "../../support/listen.ts";
 
-/** How the event log is answered, when it is not as it should be. */
+/** Faults in the response to a read of the event log. */
 export type LogFault = "error" | "words" | "page" | "events" | "elsewhere" | "token";
 
-/** A platform that stands before another one, and says back whatever it was told, when it refuses. */
+/** A proxy in front of the platform that echoes the request in each refusal. */
 export interface Indiscreet {
   readonly url: string;
-  /** Answers the next so many reads of the log like this; resolves when they were asked for, and one after them. */
+  /** Answers the next reads of the log with this fault. Resolves after these reads and one more. */
   spoil(fault: LogFault, texts: string, times?: number): Promise<void>;
 }
 

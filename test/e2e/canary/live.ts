@@ -4,7 +4,7 @@ import { askForEverything, askForTheEnd, showAll, showAndDiscard } from "./opera
 import { crash, deliver, lookAtPages, meetEverything } from "./outcomes.ts";
 import { type Listening, type Place, phrase, Stage } from "./stage.ts";
 
-/** What a life comes to, and tells. */
+/** Codes and messages that the bot must log during the run. */
 const told = [
   ...["SIGNATURE_MISMATCH", "SIGNATURE_MISSING", "SIGNATURE_MALFORMED", "SIGNATURE_STALE"],
   ...["BODY_INVALID", "TOO_LARGE", "VALIDATION", "STEP_UNCERTAIN", "HANDLER_TIMEOUT", "GAVE_UP"],
@@ -21,9 +21,9 @@ const told = [
 ];
 
 /**
- * A bot that meets everything, while somebody looks at all of its pages and types all commands: nothing comes out.
+ * Runs a bot through every situation while a client reads all its pages and runs all commands. Expects no leak.
  *
- * @param failStore makes the store fail, and mends it
+ * @param failStore makes the store fail, and repairs it
  */
 export async function live(
   place: Place,

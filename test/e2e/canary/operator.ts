@@ -3,16 +3,16 @@ import type { EventDetails } from "../../faces/inbox.ts";
 import { leaks } from "./forms.ts";
 import type { Stage } from "./stage.ts";
 
-/** Fields of `inbox show` and `inbox list --json` that hold the words of people and of the bot, on purpose. */
+/** Fields of `inbox show` and `inbox list --json` that contain texts of users and the bot by design. */
 const exempt: readonly (keyof EventDetails)[] = ["body", "steps"];
 
-/** The same, as people read it: the parts that begin like this, and the names of steps in what can be done. */
+/** The same fields in the plain output: parts with these headings, and step names in suggested commands. */
 const exemptParts = ["event\n", "steps\n"];
 const stepNames = /(?<=Unknown result of \d+ steps?: )".*"(?=\.$)/m;
 
 const list = ["inbox", "list", "--state", "all", "--limit", "100"];
 
-/** What an operator types to see how it goes. */
+/** Runs the commands with which an operator checks on the bot. */
 export async function askForEverything(it: Stage): Promise<void> {
   await Promise.all([
     it.run(["inbox", "stats"]),
@@ -23,19 +23,22 @@ export async function askForEverything(it: Stage): Promise<void> {
   ]);
 }
 
-/** What the inbox has come to in the end. */
+/** Runs the commands that show the final state of the inbox. */
 export async function askForTheEnd(it: Stage): Promise<void> {
   await Promise.all([it.run(["inbox"]), it.run([...list, "--json"], withoutFieldsOfAll)]);
 }
 
-/** `inbox show` of the events that have most to tell, and a decision; all may be seen but what it is there to show. */
+/**
+ * Runs `inbox show` on the events with the most details, and discards one. Only the exempt fields may contain user
+ * texts.
+ */
 export async function showAndDiscard(it: Stage): Promise<void> {
   const [ofStep, ofError] = await Promise.all([deadOf(it, "step"), deadOf(it, "json")]);
   const shown = await Promise.all([
     it.run(["inbox", "show", ofStep], withoutParts),
     it.run(["inbox", "show", ofError, "--json"], withoutFields),
   ]);
-  // Else there was nothing to leave out.
+  // Control: the exempt parts exist.
   for (const { code, out } of shown) {
     expect(code).toBe(0);
     expect(leaks(out, it.canaries)).toEqual(["message"]);
@@ -43,7 +46,7 @@ export async function showAndDiscard(it: Stage): Promise<void> {
   await it.run(["inbox", "discard", ofStep, "--reason", "seen"]);
 }
 
-/** Everything about each event but for the exceptions, as the inbox has it. */
+/** Reads the details of every event from the inbox, except the exempt fields. */
 export async function showAll(it: Stage, atLeast: number): Promise<void> {
   const shown = await read(it);
   expect(shown.filter(({ body }) => body !== undefined).length).toBeGreaterThanOrEqual(atLeast);
@@ -58,7 +61,7 @@ async function read(it: Stage): Promise<EventDetails[]> {
   return shown;
 }
 
-/** The id of the dead direct message that begins with this word. */
+/** Returns the id of the dead direct message that begins with this word. */
 async function deadOf(it: Stage, word: string): Promise<string> {
   const shown = await read(it);
   const found = shown.find(

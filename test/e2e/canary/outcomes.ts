@@ -5,14 +5,14 @@ import type { TestProcess } from "../../support/process.ts";
 import type { LogFault } from "./indiscreet.ts";
 import { type Listening, phrase, type Stage } from "./stage.ts";
 
-/** What a handler may be made to do, by the first word of a message; each ends in one of two lines. */
+/** Behaviours of a handler, by the first word of a message. Each ends with one of two log lines. */
 const handled = ["answer", "picture", "away"];
 const dead = [
   ...["refused", "upload", "search", "throw", "json", "named", "reject", "giveup", "step"],
   ...["observer", "secrets"],
 ];
 
-/** What a sender may do right and wrong; how it was answered. */
+/** Sends correct and incorrect deliveries. Resolves to the response statuses. */
 export async function deliver(it: Stage, url: string): Promise<number[]> {
   const { songs, platform, oldSecret } = it;
   const words = phrase(songs.message);
@@ -44,13 +44,13 @@ export async function deliver(it: Stage, url: string): Promise<number[]> {
   ];
 }
 
-/** Somebody writes what makes the handler do this. */
+/** Writes a message that makes the handler behave this way. */
 export function say({ platform, songs }: Stage, how: string): void {
   const text = `${how} ${phrase(songs.message)}`;
   platform.control.act({ type: "dm.message", from: `user_${how}`, text });
 }
 
-/** Resolves when the bot has written so many lines of this kind. */
+/** Resolves when the bot has logged this many lines of this kind. */
 export async function ends(
   bot: TestProcess,
   kind: "dead letter" | "handled",
@@ -59,7 +59,7 @@ export async function ends(
   await bot.line(() => bot.logLines.filter((line) => kindOf(line) === kind).length >= count);
 }
 
-/** Every page that the bot has. */
+/** Reads every page of the bot. */
 export async function lookAtPages(it: Stage, { url, metrics }: Listening): Promise<void> {
   const authorization = `Bearer ${it.env["SERVICE_API_KEY"]}`;
   await it.ask(`${url}/readyz?verbose`, { headers: { authorization } });
@@ -69,7 +69,7 @@ export async function lookAtPages(it: Stage, { url, metrics }: Listening): Promi
   expect(text).toContain('service_bot_deliveries_total{status="401",code="SIGNATURE_MISMATCH"}');
 }
 
-/** Everything that handlers, senders and the event log can do to a bot. */
+/** Runs every fault that handlers, senders and the event log can cause. */
 export async function meetEverything(it: Stage, listening: Listening): Promise<void> {
   const { platform, proxy, songs } = it;
   const { bot, url } = listening;
@@ -86,7 +86,7 @@ export async function meetEverything(it: Stage, listening: Listening): Promise<v
   const faults: LogFault[] = ["error", "words", "page", "events", "elsewhere"];
   for (const fault of faults) await proxy.spoil(fault, phrase(songs.message));
   await ends(bot, "dead letter", dead.length + 4);
-  // It takes five seconds that cannot be set.
+  // Takes five seconds, which are not configurable.
   const [examined] = await Promise.all([
     it.run(["doctor"]),
     misconfigure(it),
@@ -97,9 +97,9 @@ export async function meetEverything(it: Stage, listening: Listening): Promise<v
 }
 
 /**
- * A bot that ends its process twice over one event, which is dead in the third one.
+ * Runs a bot that crashes twice on one event. In the third process the event is dead.
  *
- * @param meanwhile what is done while the second one, and the third one, waits for what the one before it held
+ * @param meanwhile runs while the second and third process wait for the leases of the process before
  */
 export async function crash(
   it: Stage,
@@ -117,7 +117,7 @@ export async function crash(
   return third;
 }
 
-/** Configurations that cannot be used, with what nobody may see in them. */
+/** Starts bots with invalid configurations that contain secrets. */
 async function misconfigure(it: Stage): Promise<void> {
   const { SERVICE_API_KEY: key = "", SERVICE_WEBHOOK_SECRET: secrets = "" } = it.env;
   const bots = [

@@ -14,31 +14,31 @@ const BOT = fileURLToPath(new URL("./canary-bot.ts", import.meta.url));
 
 export const song = (): string => `c4n4ry${randomBytes(10).toString("hex")}`;
 
-/** A text with all that is written otherwise in JSON and in URLs. */
+/** Adds characters to a text that JSON and URLs escape. */
 export const phrase = (words: string): string => `"${words}" & löve\\s it`;
 
-/** Where a bot has its inbox. */
+/** The inbox's location. */
 export interface Place {
   address(folder: string): string;
-  /** The inbox as `service-bot inbox` has it. */
+  /** Opens the inbox as `service-bot inbox` does. */
   open(address: string): Promise<Pick<AttachedInbox, "admin" | "close">>;
-  /** What else is in the environment. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What nobody may see of the address and the environment. */
+  /** Secrets in the address and the environment. */
   readonly canaries: readonly Canary[];
 }
 
-/** A bot that listens, and where its pages are. */
+/** A running bot and the URLs of its pages. */
 export interface Listening {
   readonly bot: TestProcess;
   readonly url: string;
   readonly metrics: string;
 }
 
-/** What people, the bot and an image say. */
+/** Texts of users, the bot and an image. */
 type Songs = Readonly<Record<"message" | "mention" | "comment" | "says" | "image", string>>;
 
-/** Bots in processes of their own, the platform that says everything back, and all that came out of either. */
+/** Bots in separate processes, a platform behind an echoing proxy, and the outputs of both. */
 export class Stage {
   readonly platform: Platform;
   readonly proxy: Indiscreet;
@@ -92,7 +92,7 @@ export class Stage {
     return new Stage(platform, await indiscreet(platform.url), place);
   }
 
-  /** A bot that may end before it is ready. */
+  /** Starts a bot that may end before it is ready. */
   launch(change: Readonly<Record<string, string>> = {}): TestProcess {
     const env = { ...this.env, ...change };
     const bot = new TestProcess([BOT], { bareEnv: true, cwd: this.#folder, env });
@@ -100,14 +100,14 @@ export class Stage {
     return bot;
   }
 
-  /** Resolves once the bot listens, and the platform delivers to it. */
+  /** Resolves once the bot listens and the platform delivers to it. */
   async listening(bot: TestProcess): Promise<Listening> {
     const { url, metrics } = await bot.message("ready");
     this.platform.control.saveWebhook({ url: `${url}/webhook` });
     return { bot, url: String(url), metrics: String(metrics) };
   }
 
-  /** Fetches a page, of which everything is looked through. */
+  /** Fetches a page, and keeps the response for the leak check. */
   async ask(url: string, init?: RequestInit): Promise<{ status: number; text: string }> {
     const response = await fetch(url, init);
     const { status, headers } = response;
@@ -116,7 +116,7 @@ export class Stage {
     return { status, text };
   }
 
-  /** Runs `service-bot`; what it prints is looked through, but for what `without` takes out of it. */
+  /** Runs `service-bot`, and keeps its output for the leak check, except for what `without` removes. */
   async run(
     args: readonly string[],
     without = (out: string): string => out,
@@ -126,7 +126,7 @@ export class Stage {
     return { code, out };
   }
 
-  /** More that is looked through. */
+  /** Adds output to the leak check. */
   keep(output: string): void {
     this.#outputs.push(output);
   }

@@ -60,7 +60,7 @@ const file: z.ZodType<File> = z.strictObject({
   volumes: z.record(z.string(), z.null()),
 });
 
-/** A compose.yaml, of which we use a part: a key that is not among them is taken for a slip. */
+/** A compose.yaml. An unknown key counts as a mistake. */
 export class Compose {
   readonly #file: File;
 
@@ -74,12 +74,11 @@ export class Compose {
     return found;
   }
 
-  /** The names of all services. */
   get names(): string[] {
     return Object.keys(this.#file.services);
   }
 
-  /** What is named and not there, or there and not named. */
+  /** Lists references without a definition, and definitions without a reference. */
   problems(project: string): string[] {
     const services = Object.entries(this.#file.services);
     const mounts = services.flatMap(([, { volumes }]) => volumes);
@@ -103,7 +102,7 @@ export class Compose {
         .map((name) => `no service ${name}`),
       ...services
         .flatMap(([, { depends_on }]) => Object.keys(depends_on))
-        // What is built here has its health check in the Dockerfile.
+        // An image built here has its health check in the Dockerfile.
         .filter((name) => this.service(name).build === undefined)
         .filter((name) => this.service(name).healthcheck === undefined)
         .map((name) => `nothing tells when ${name} is healthy`),
@@ -114,7 +113,7 @@ export class Compose {
   }
 }
 
-/** @throws {ZodError} for what is not as compose has it */
+/** @throws {ZodError} if the file does not match the schema */
 export function readCompose(path: string): Compose {
   return new Compose(file.parse(parse(readFileSync(path, "utf8"))));
 }

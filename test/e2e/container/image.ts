@@ -12,33 +12,32 @@ import { withoutBotVariables } from "../../support/scaffolded.ts";
 import { BuildContext, copyInto } from "./context.ts";
 import { type Instruction, parseDockerfile } from "./instructions.ts";
 
-/** Somebody who may read what is for everyone. */
 export interface User {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** What a Dockerfile makes: a folder that stands for the root of the image, and how it is run. */
+/** The result of a Dockerfile: a folder in place of the image's root, and how the image runs. */
 export interface Image {
-  /** The working directory, in the folder. */
+  /** Host path of the working directory. */
   readonly workdir: string;
-  /** The same, as the image calls it. */
+  /** Path of the working directory in the image. */
   readonly workdirName: string;
   readonly env: Readonly<Record<string, string>>;
   readonly user: string;
   readonly port: string;
   readonly command: readonly string[];
   readonly healthcheck: readonly string[];
-  /** The base images of all stages. */
+  /** Base images of all stages. */
   readonly bases: readonly string[];
 }
 
 export interface BuildOptions {
   /** The folder with the Dockerfile. */
   readonly context: string;
-  /** Where the stages go. */
+  /** Folder for the stages. */
   readonly folder: string;
-  /** Who `node` is; undefined where files cannot be given away. */
+  /** The user `node`. `undefined` if this process cannot change a file's owner. */
   readonly node: User | undefined;
 }
 
@@ -53,8 +52,8 @@ interface Stage {
 }
 
 /**
- * Does what `docker build` would do, without Docker: a stage is a folder, and RUN is run in it by the shell of this
- * machine. Commands must therefore keep to relative paths. An instruction that is not known is refused, not passed over.
+ * Emulates `docker build` without Docker. A stage is a folder, and this machine's shell executes RUN in it, so commands
+ * must use relative paths. An unknown instruction is an error.
  */
 export class Build {
   readonly #options: BuildOptions;
@@ -104,7 +103,7 @@ export class Build {
   #set(variables: string): void {
     for (const variable of variables.split(" ")) {
       const [name = "", ...value] = variable.split("=");
-      // The image has a newer Node than some that this test runs on.
+      // The image's Node may be newer than the Node of this test.
       if (name === "NODE_OPTIONS" && !isKnown(value[0])) continue;
       this.#current.env[name] = value.join("=");
     }
@@ -132,7 +131,7 @@ export class Build {
     const found = places.map((place) =>
       origin === undefined ? this.#context.find(place) : [join(origin.root, place)],
     );
-    // Docker lets a pattern find nothing, not a name, and not all of them together.
+    // Docker lets a pattern match no file. A plain name must match, and so must at least one source.
     const missing = places.find((place, n) => !place.includes("*") && found[n]?.length === 0);
     if (missing !== undefined) throw new Error(`COPY finds no ${missing}`);
     const to = join(root, posix.resolve(workdir, target));
@@ -151,7 +150,7 @@ export class Build {
     });
   }
 
-  /** This machine has no user `node`. */
+  /** Creates commands that replace those for the user `node`, whom this machine lacks. */
   #standIns(): string {
     const bin = join(this.#options.folder, "stand-ins");
     mkdirSync(bin, { recursive: true });
@@ -173,7 +172,7 @@ function isKnown(flag = ""): boolean {
   return process.allowedNodeEnvironmentFlags.has(flag);
 }
 
-/** A Node that other users can run: the one of this process may be where only its owner gets. */
+/** Returns a Node that other users can run. The one of this process may be in a private folder. */
 export function nodeFor(folder: string): string {
   const bin = join(folder, "bin");
   mkdirSync(bin, { recursive: true });

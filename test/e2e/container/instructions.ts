@@ -3,11 +3,11 @@ export interface Instruction {
   readonly keyword: string;
   /** Flags such as `--from=dependencies`, by name. */
   readonly flags: Readonly<Record<string, string>>;
-  /** The text behind the flags. */
+  /** Text after the flags. */
   readonly text: string;
 }
 
-/** The instructions of a Dockerfile in their order, with continued lines joined. */
+/** Parses a Dockerfile into its instructions. Joins continued lines. */
 export function parseDockerfile(dockerfile: string): readonly Instruction[] {
   return dockerfile
     .replace(/^\s*#.*\n/gm, "")

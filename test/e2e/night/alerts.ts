@@ -16,14 +16,17 @@ const PAGE = fileURLToPath(new URL("../../../docs/operate/alerts.md", import.met
 
 export const hasPromtool: boolean = isInstalled(["promtool", "--version"]);
 
-/** What fires in a night. */
+/** Alerts that fire in a night. */
 export interface Fired {
   readonly calm: readonly string[];
   readonly fault: readonly string[];
   readonly mended: readonly string[];
 }
 
-/** What fires at the end of each part of the night, by the rules as they are shipped and Prometheus' own clock. */
+/**
+ * Evaluates the shipped rules with Prometheus' own clock. Returns the alerts that fire at the end of each part of the
+ * night.
+ */
 export async function firedIn(night: Night): Promise<Fired> {
   const series = seriesOf(night);
   const calm = await firing(series, CALM_MINUTES - 1);
@@ -33,8 +36,8 @@ export async function firedIn(night: Night): Promise<Fired> {
 }
 
 /**
- * promtool says only what it did not expect. So it is told to expect an alert that nobody has, and what it got instead
- * is read from its complaint.
+ * promtool reports only unexpected alerts. The test therefore expects an alert that does not exist, and reads the
+ * firing ones from the failure report.
  */
 async function firing(series: readonly object[], minute: number): Promise<readonly string[]> {
   const file = join(temporaryFolder(), "night.yml");
@@ -61,19 +64,19 @@ async function firing(series: readonly object[], minute: number): Promise<readon
   return [...got.matchAll(/alertname="(\w+)"/g)].map(([, name = ""]) => name).sort();
 }
 
-/** Expects that these alerts fire during the fault alone, and that the table in docs/operate/alerts.md has them. */
+/** Expects that these alerts fire only during the fault, and that the table in docs/operate/alerts.md lists them. */
 export function expectAlerts(fired: Fired, fault: string, alerts: readonly string[]): void {
   expect(fired).toEqual({ calm: [], fault: alerts, mended: [] });
   expect(documented(fault)).toEqual(alerts);
 }
 
-/** Expects that the runbook of an alert names these commands and words. */
+/** Expects that the runbook of an alert contains these commands and words. */
 export function expectRunbook(alert: string, words: readonly string[]): void {
   const page = runbook(alert);
   for (const word of words) expect(page).toContain(word);
 }
 
-/** Returns the section of docs/operate/alerts.md to which the runbook of an alert leads. */
+/** Returns the section of docs/operate/alerts.md that an alert's runbook links to. */
 function runbook(alert: string): string {
   const [, ...sections] = readFileSync(PAGE, "utf8").split(/^## /m);
   const section = sections.find((text) => text.split("\n", 1)[0] === alert);
@@ -81,7 +84,7 @@ function runbook(alert: string): string {
   return section;
 }
 
-/** The alerts that the table in docs/operate/alerts.md gives for a fault, by the first words of its row. */
+/** Returns the alerts in the table of docs/operate/alerts.md for a fault. `fault` is the start of the row. */
 function documented(fault: string): readonly string[] {
   const rows = readFileSync(PAGE, "utf8").split("\n");
   const row = rows.find((line) => line.startsWith(`| ${fault} |`));

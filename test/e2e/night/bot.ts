@@ -1,13 +1,13 @@
-/** A bot whose owner is woken at night, run by tests as a process of its own. */
+/** A bot with faults that alert its owner at night. Tests run it as a separate process. */
 import { Bot } from "../../../src/index.ts";
 
-/** The mistake in the handler, until its owner has mended it. */
+/** Whether the owner has fixed the handler's bug. */
 const isMended = process.env.HANDLER === "mended";
 
 const bot = new Bot({
   requestTimeoutMs: 1_000,
   retry: { baseMs: 10, maxMs: 100 },
-  // So that a small disk of a test is a usual one, and full only when nothing is left.
+  // Lower than the default, because a small disk must count as normal until it is full.
   minFreeBytes: 65_536,
 });
 bot.on("dm.message", async (ctx) => {

@@ -3,7 +3,7 @@ import { SmallDisk } from "../../faults/driver/disk.ts";
 import { expectAlerts, expectRunbook, hasPromtool } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
-/** Only where this process may mount one. */
+/** Requires that this process may mount a disk. */
 const disk = hasPromtool ? SmallDisk.mount(64) : undefined;
 
 test.skipIf(disk === undefined)(
@@ -13,7 +13,7 @@ test.skipIf(disk === undefined)(
     if (disk === undefined) return;
     onTestFinished(() => disk.unmount());
     const night = await NightShift.begin({ disableAfter: 1_000 }, disk.folder);
-    // Before the disk is taken away.
+    // Must run before the disk is unmounted.
     onTestFinished(() => night.end());
     disk.fill();
     const refused = night.write("is there room?");

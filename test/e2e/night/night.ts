@@ -14,16 +14,16 @@ import { type Night, readScrape, type Scrape } from "./series.ts";
 
 const BOT = fileURLToPath(new URL("./bot.ts", import.meta.url));
 
-/** Failures in a row after which the platform switches the webhook off. */
+/** Failures in a row after which the platform disables the webhook. */
 export const DISABLE_AFTER = 3;
 
-/** For a whole night, in milliseconds. */
+/** In ms, for a whole night. */
 export const TEST_MS = 90_000;
 
-/** Between two looks at a fault, in milliseconds: many times as long as the log is left unread when all is well. */
+/** In ms, between two looks at a fault. Many times the normal interval between reads of the log. */
 const APART_MS = 2_000;
 
-/** How long a status may take to come, in milliseconds: a machine that is busy with other tests included. */
+/** In ms. Timeout for a status, even on a machine busy with other tests. */
 const PATIENCE_MS = 20_000;
 
 /** Short enough for a test. */
@@ -34,7 +34,7 @@ const hurried = {
   MAX_ATTEMPTS: "2",
 };
 
-/** What `service-bot doctor --json` says. */
+/** Output of `service-bot doctor --json`. */
 interface Diagnosis {
   readonly code: number | null;
   readonly findings: readonly {
@@ -45,7 +45,7 @@ interface Diagnosis {
   }[];
 }
 
-/** One night: a platform, a bot as a process of its own with its metrics, and what its owner types. */
+/** One night: a platform, a bot with metrics in a separate process, and the owner's commands. */
 export class NightShift {
   readonly platform: Platform;
   readonly #folder: string;
@@ -62,9 +62,9 @@ export class NightShift {
   }
 
   /**
-   * A bot that has answered a message from the webhook, and was looked at then.
+   * Starts a bot that answers a message from the webhook, and scrapes its metrics.
    *
-   * @param databaseFolder where its inbox is; a folder of its own by default
+   * @param databaseFolder folder of the inbox. Default: a new one
    */
   static async begin(
     options: PlatformOptions = {},
@@ -97,7 +97,7 @@ export class NightShift {
     return `http://127.0.0.1:${this.#env["PORT"]}`;
   }
 
-  /** Starts the bot; what is given is written into its `.env` first. */
+  /** Starts the bot. Writes the changes into its `.env` first. */
   async start(change: Record<string, string> = {}): Promise<void> {
     Object.assign(this.#env, change);
     const lines = Object.entries(this.#env).map(([name, value]) => `${name}=${value}\n`);
@@ -108,25 +108,25 @@ export class NightShift {
     this.#metricsUrl = String(metrics);
   }
 
-  /** Ends it as a deployment does, and starts it anew with this in its `.env`. */
+  /** Stops the bot as a deployment does, and restarts it with these changes in its `.env`. */
   async restart(change: Record<string, string>): Promise<void> {
     this.#bot?.kill("SIGTERM");
     expect(await this.#bot?.exited).toMatchObject({ code: 0 });
     await this.start(change);
   }
 
-  /** What the bot's owner does in the portal: the webhook is on, and has no failures. */
+  /** Saves the webhook as the owner does in the portal, which enables it and resets its failures. */
   saveWebhook(): void {
     this.platform.control.saveWebhook({ url: `${this.url}/webhook` });
   }
 
-  /** Somebody writes to the bot, each in a conversation of their own. Returns the text. */
+  /** Writes to the bot, in a separate conversation per user. Returns the text. */
   write(text: string, from = "ada"): string {
     this.platform.control.act({ type: "dm.message", from, text });
     return text;
   }
 
-  /** Waits for the answer, and sees that it is the only one. */
+  /** Waits for the answer, and expects no second one. */
   async answered(text: string): Promise<void> {
     const answer = `answer to ${text}`;
     await this.platform.waitFor("api", (entry) => entry.text === answer && entry.status === 201);
@@ -144,7 +144,7 @@ export class NightShift {
     return (await (await fetch(`${this.url}/readyz?verbose`, { headers })).json()) as Status;
   }
 
-  /** The first status that fits. */
+  /** Resolves to the first matching status. */
   until(fits: (status: Status) => boolean): Promise<Status> {
     const look = async () => {
       const status = await this.status();
@@ -154,14 +154,14 @@ export class NightShift {
     return vi.waitFor(look, { timeout: PATIENCE_MS, interval: 20 });
   }
 
-  /** The doctor, as somebody types it in the bot's folder. */
+  /** Runs the doctor in the bot's folder. */
   async doctor(...flags: readonly string[]): Promise<Diagnosis> {
     const { code, out, err } = await this.#type("doctor", "--json", ...flags);
     if (!out.startsWith("{")) throw new Error(`the doctor said: ${out}${err}`);
     return { code, findings: JSON.parse(out).findings };
   }
 
-  /** Expects that the doctor fails, and that this is one of its findings. */
+  /** Expects the doctor to fail with this finding. */
   async expectDoctorFailure(
     finding: { readonly [field in "area" | "what" | "remedy"]: unknown },
   ): Promise<void> {
@@ -170,14 +170,14 @@ export class NightShift {
     expect(findings).toContainEqual({ level: "fail", ...finding });
   }
 
-  /** `service-bot inbox`, with `--json`. */
+  /** Runs `service-bot inbox` with `--json`. */
   async inbox(...words: readonly string[]): Promise<Record<string, unknown>> {
     const { code, out, err } = await this.#type("inbox", ...words, "--json");
     if (code !== 0) throw new Error(`inbox ${words.join(" ")} ended with ${code}: ${err}`);
     return JSON.parse(out);
   }
 
-  /** Looks at the fault, twice: before anybody asks the doctor, whose forged delivery counts as one. */
+  /** Scrapes the metrics twice during the fault. Runs before the doctor, because its forged delivery is counted. */
   async lookAtFault(): Promise<void> {
     const fault = await this.scrape();
     const began = performance.now();
@@ -188,10 +188,10 @@ export class NightShift {
   }
 
   /**
-   * What fires, as Prometheus would tell it: the bot as it was at first, as it was when the fault was looked at, and as
-   * it is after `mend`.
+   * Returns the alerts that Prometheus would fire, from the metrics before the fault, during the fault and after
+   * `mend`.
    *
-   * @param mend ends when the bot is well again
+   * @param mend resolves when the bot works again
    */
   async fires(mend: () => Promise<void>): Promise<Fired> {
     if (this.#calm === undefined || this.#seen === undefined) throw new Error("nobody has looked");
@@ -202,7 +202,7 @@ export class NightShift {
     return await firedIn({ calm: this.#calm, ...this.#seen, mended: await this.scrape() });
   }
 
-  /** Ends the bot for good, so that nothing has its files open any more. */
+  /** Stops the bot for good, so that its files are closed. */
   async end(): Promise<void> {
     this.#bot?.kill("SIGKILL");
     await this.#bot?.exited;
@@ -213,7 +213,7 @@ export class NightShift {
   }
 }
 
-/** As `/readyz?verbose` has it. */
+/** Status from `/readyz?verbose`. */
 export type Status = Omit<WrittenStatus, "inbox" | "log"> & {
   readonly inbox: Record<string, unknown> | null;
   readonly log: Record<string, unknown> | null;

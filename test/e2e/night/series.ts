@@ -1,15 +1,15 @@
-/** One sample of a scrape: the name with its labels, as Prometheus writes it, and its value. */
+/** Samples of a scrape by name and labels, in Prometheus' notation. */
 export type Scrape = ReadonlyMap<string, number>;
 
-/** So many samples lie in each part of a night, one a minute. */
+/** Samples in each part of a night, one per minute. */
 export const CALM_MINUTES = 20;
 export const FAULT_MINUTES = 100;
 export const MENDED_MINUTES = 100;
 
-/** What a scraper adds to every series. */
+/** Labels that a scraper adds to every series. */
 const TARGET = 'job="service-bot",instance="bot"';
 
-/** Reads the text format; what a scraper adds is added. */
+/** Parses the text format, and adds a scraper's labels. */
 export function readScrape(text: string): Scrape {
   const samples = text
     .split("\n")
@@ -22,19 +22,19 @@ export function readScrape(text: string): Scrape {
   return new Map([[`up{${TARGET}}`, 1], ...samples]);
 }
 
-/** Four looks at one bot: well, twice in the middle of the fault, and after it was mended. */
+/** Four scrapes of one bot: before the fault, twice during the fault, and after the repair. */
 export interface Night {
   readonly calm: Scrape;
   readonly fault: Scrape;
   readonly later: Scrape;
   readonly mended: Scrape;
-  /** Between the two looks at the fault, in seconds. */
+  /** In seconds, between the two scrapes during the fault. */
   readonly elapsed: number;
 }
 
 /**
- * What Prometheus would have seen of it, a sample a minute. While the fault lasts counters grow each minute by what
- * the fault has brought about before the test looked, ages grow with the time, and the rest stays as it was.
+ * Extrapolates the series that Prometheus would have recorded, one sample a minute. During the fault, a counter grows
+ * each minute by its increase before the first look. Ages grow with time, and other values stay constant.
  */
 export function seriesOf(night: Night): { readonly series: string; readonly values: string }[] {
   const names = new Set([...night.calm.keys(), ...night.later.keys(), ...night.mended.keys()]);
@@ -48,14 +48,14 @@ export function seriesOf(night: Night): { readonly series: string; readonly valu
     const values = [
       run(calm, 0, CALM_MINUTES),
       run(from, step, FAULT_MINUTES),
-      // A counter has not fallen by being mended.
+      // A repair does not decrease a counter.
       run(isCounter(series) ? last : mended, 0, MENDED_MINUTES),
     ];
     return { series, values: values.join(" ") };
   });
 }
 
-/** How much it grows in a minute of the fault. */
+/** Returns the growth per minute of the fault. */
 function stepOf(series: string, { calm, fault, later, elapsed }: Night): number {
   if (isCounter(series)) return Math.max(0, (later.get(series) ?? 0) - (calm.get(series) ?? 0));
   const grown = (later.get(series) ?? 0) - (fault.get(series) ?? 0);
@@ -70,13 +70,13 @@ function isAge(series: string): boolean {
   return /^\w+_(?:age|lag)_seconds\{/.test(series);
 }
 
-/** As promtool writes a run: the first value, what is added, and how often. */
+/** Formats a run for promtool: first value, step and repetitions. */
 function run(from: number, step: number, minutes: number): string {
   if (Number.isNaN(from)) return `_x${minutes}`;
   return `${decimal(from)}${step < 0 ? "" : "+"}${decimal(step)}x${minutes - 1}`;
 }
 
-/** promtool takes no exponents. */
+/** Formats a number without an exponent, which promtool does not parse. */
 function decimal(value: number): string {
   return value.toFixed(9).replace(/\.?0+$/, "");
 }

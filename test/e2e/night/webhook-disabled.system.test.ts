@@ -18,7 +18,7 @@ test.skipIf(!hasPromtool)(
       modeReason: expect.stringContaining("did not arrive by webhook"),
       inbox: { pending: 0, deadLetters: 0 },
     });
-    // Nothing is wrong on this side, which the doctor says of the address in the portal, too.
+    // The bot is healthy. The doctor reports the same for the URL in the portal.
     await night.lookAtFault();
     const { code, findings } = await night.doctor("--webhook", `${night.url}/webhook`);
     expect(code).toBe(0);

@@ -5,7 +5,7 @@ import type { ProxyKind } from "./proxy.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../../templates/starter/Caddyfile", import.meta.url));
 
-/** Caddy as a process of its own, with the Caddyfile that every scaffolded bot gets. */
+/** Caddy as a separate process, with the Caddyfile of every scaffolded bot. */
 export const caddy: ProxyKind = {
   name: "Caddy",
   debianPackage: "caddy",
@@ -42,7 +42,7 @@ ${inFrontOf(bot, caddyfile)}`,
   },
 };
 
-/** The configuration, in front of this bot instead of the container beside it. */
+/** Points the configuration at this bot instead of the container. */
 function inFrontOf(bot: string, caddyfile: string): string {
   const text = readFileSync(caddyfile, "utf8");
   const here = text.replace("reverse_proxy bot:3000", `reverse_proxy ${new URL(bot).host}`);

@@ -2,18 +2,18 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Files in PEM. */
+/** PEM files. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** A certificate authority that lives as long as its folder, and what it has signed. */
+/** A temporary certificate authority, and the certificates it has signed. */
 export interface Certificates {
   readonly authority: Certificate;
   /** For `localhost` and 127.0.0.1. */
   readonly localhost: Certificate;
-  /** For another name than the one that is called. */
+  /** For a different host name than the requested one. */
   readonly elsewhere: Certificate;
 }
 
@@ -32,7 +32,7 @@ subjectAltName = DNS:bot.example.org
 
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-/** Makes an authority and its certificates with the `openssl` command. */
+/** Creates an authority and its certificates with the `openssl` command. */
 export function makeCertificates(parent: string): Certificates {
   const folder = join(parent, "certificates");
   mkdirSync(folder);
@@ -49,7 +49,7 @@ export function makeCertificates(parent: string): Certificates {
     return ["req", "-config", config, ...NEW_KEY, ...subject, "-keyout", key];
   };
   const authority = files("authority");
-  // Longer than what Caddy signs with it, which is 7 days.
+  // Longer than the 7 days for which Caddy signs certificates with it.
   const itself = ["-x509", "-extensions", "authority", "-days", "30", "-out", authority.cert];
   openssl(...request("authority", authority.key), ...itself);
 

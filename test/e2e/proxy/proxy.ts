@@ -3,25 +3,25 @@ import { isInstalled, SERVER_PATH as PATH } from "../../support/server-path.ts";
 import type { Certificates } from "./certificates.ts";
 
 export interface ProxyOptions {
-  /** Holds everything that the proxy writes. */
+  /** Folder for all files of the proxy. */
   readonly folder: string;
   readonly certificates: Certificates;
-  /** Where https is spoken, on 127.0.0.1. */
+  /** https port on 127.0.0.1. */
   readonly port: number;
   /** The origin of the bot. */
   readonly bot: string;
-  /** The configuration for Caddy that passes on to `bot:3000`; by default that of the template. */
+  /** Caddy configuration that proxies to `bot:3000`. Default: the template's. */
   readonly caddyfile?: string;
 }
 
-/** How a proxy is run in the foreground, with the configuration that we recommend. */
+/** A reverse proxy that runs in the foreground with the recommended configuration. */
 export interface ProxyKind {
   readonly name: string;
-  /** What to install, in Debian's words. */
+  /** Name of the Debian package to install. */
   readonly debianPackage: string;
-  /** Tells its version and ends. */
+  /** Command that prints the version. */
   readonly version: readonly [command: string, ...args: string[]];
-  /** Writes its configuration, and says how it is started. */
+  /** Writes the configuration. Returns the command that starts the proxy. */
   prepare(options: ProxyOptions): ProxyCommand;
 }
 
@@ -29,13 +29,12 @@ export interface ProxyCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** In a line of its log that comes once it listens. */
+  /** Part of a log line that appears once the proxy listens. */
   readonly listening: string;
 }
 
-/** A proxy that runs. */
 export interface RunningProxy {
-  /** Resolves when it does not listen any more. */
+  /** Resolves once the proxy no longer listens. */
   stop(): Promise<void>;
 }
 
@@ -56,7 +55,7 @@ export async function startProxy(kind: ProxyKind, options: ProxyOptions): Promis
   };
 }
 
-/** Why there can be no test behind this proxy here; undefined when there can. */
+/** Returns why tests behind this proxy cannot run here. `undefined` if they can. */
 export function whyNoProxy({ name, debianPackage, version }: ProxyKind): string | undefined {
   const needed = [version, ["openssl", "version"] as const];
   const missing = needed.filter((one) => !isInstalled(one));

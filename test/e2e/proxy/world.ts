@@ -9,13 +9,13 @@ import { readStatus } from "../../support/read-status.ts";
 
 const BOT = fileURLToPath(new URL("../answering-bot.ts", import.meta.url));
 
-/** The same for every platform of these tests, so that a bot can have several. */
+/** Shared by every platform of these tests, so that a bot can have several. */
 export const SECRET = "whsec_behind_a_real_proxy";
 export const API_KEY = "sbk_behind_a_real_proxy";
 
 type EntryOf<K extends TimelineEntry["kind"]> = Extract<TimelineEntry, { kind: K }>;
 
-/** A local platform in a process of its own. */
+/** A local platform in a separate process. */
 export class PlatformProcess {
   readonly url: string;
   readonly control: ControlClient;
@@ -26,8 +26,8 @@ export class PlatformProcess {
   }
 
   /**
-   * @param trusted file with the certificate of an authority that its https client trusts too
-   * @param more flags of `service-bot platform`; of two alike the later one counts
+   * @param trusted certificate file of an additional authority that the https client trusts
+   * @param more flags of `service-bot platform`. A later flag overrides an earlier one.
    */
   static async start(
     folder: string,
@@ -48,7 +48,7 @@ export class PlatformProcess {
     return new PlatformProcess(url, controlToken);
   }
 
-  /** Lets ada write to the bot; the event's id and the conversation's. */
+  /** Writes to the bot as ada. Resolves to the ids of the event and the conversation. */
   async message(text: string): Promise<{ event: string; conversation: string }> {
     const { events, conversationId } = await this.control.act({
       type: "dm.message",
@@ -58,7 +58,7 @@ export class PlatformProcess {
     return { event: events[0]?.id ?? "", conversation: conversationId ?? "" };
   }
 
-  /** Lets one person after the other write to the bot, until there is the conversation of this id. */
+  /** Makes new users write to the bot until the conversation with this id exists. */
   async conversation(id: string): Promise<void> {
     for (let n = 1; n < 100; n++) {
       const from = `person_${n}`;
@@ -68,7 +68,7 @@ export class PlatformProcess {
     throw new Error(`there is no conversation ${id}`);
   }
 
-  /** The first entry of the timeline that fits, be it there or still to come. */
+  /** Resolves to the first matching entry of the timeline, waiting for one if necessary. */
   async entry<K extends TimelineEntry["kind"]>(
     kind: K,
     fits: (entry: EntryOf<K>) => boolean,
@@ -83,7 +83,7 @@ export class PlatformProcess {
     }
   }
 
-  /** The first try to deliver this event, or the first that had this answer; null stands for none. */
+  /** Resolves to the first delivery attempt of this event, optionally with this status. `null` means no response. */
   delivery(event: string, status?: number | null): Promise<EntryOf<"delivery">> {
     return this.entry(
       "delivery",
@@ -92,24 +92,24 @@ export class PlatformProcess {
     );
   }
 
-  /** The bot has said this. */
+  /** Waits until the bot has sent this text. */
   async answer(text: string): Promise<void> {
     await this.entry("api", (entry) => entry.text === text && entry.status === 201);
   }
 
-  /** What the bot has said in a conversation, in order. */
+  /** Returns the bot's messages in a conversation, in order. */
   async answers(conversation: string): Promise<string[]> {
     const said = await this.control.messages(conversation);
     return said.filter(({ fromBot }) => fromBot).map(({ text }) => text);
   }
 }
 
-/** What the bot says to a message. */
+/** Returns the bot's answers to a message. */
 export function answersTo(text: string): [string, string] {
   return [`first answer to ${text}`, `second answer to ${text}`];
 }
 
-/** The bot in a process of its own, on a free port, in plain http. */
+/** A bot in a separate process, on a free port, over plain http. */
 export class BotProcess {
   readonly url: string;
   readonly #running: TestProcess;
@@ -140,7 +140,7 @@ export class BotProcess {
     return new BotProcess(String(url), running);
   }
 
-  /** Waits for the line of the log about the switch to this mode. */
+  /** Waits for the log line about the switch to this mode. */
   switched(mode: "polling" | "auditing"): Promise<LogRecord> {
     return this.#running.logLine((line) => isSwitch(line) && line["mode"] === mode);
   }
@@ -150,7 +150,7 @@ export class BotProcess {
     return this.#running.logLines.filter(isSwitch).map((line) => line["mode"]);
   }
 
-  /** What a monitor on the same machine is told. */
+  /** Returns the status as a local monitor sees it. */
   async status(): Promise<Record<string, unknown>> {
     return { ...(await readStatus(this.url, API_KEY)) };
   }

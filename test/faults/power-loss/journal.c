@@ -1,10 +1,10 @@
 /*
- * Preloaded into a process, this writes down in one order what the kernel is told about the files of
- * one folder, and when an HTTP answer or a POST goes out. Linux, 64 bits. Two variables of the environment:
- * JOURNAL_FOLDER is watched (files directly in it), JOURNAL_FILE is appended to.
+ * Preloaded into a process, this library writes a journal of system calls on the files of one folder, and of HTTP
+ * responses and POSTs that the process sends. Linux, 64 bits. Environment variables: JOURNAL_FOLDER is the folder
+ * (without its subfolders), JOURNAL_FILE the journal, which is appended to.
  *
- * What changes something is recorded before it is done, what makes it durable after it was done, and
- * what goes out before it is sent: so the journal never claims more than what is true.
+ * A change is recorded before the call, a sync after it, and a response or request before it is sent. The journal
+ * therefore never claims more durability than the files have.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -28,14 +28,14 @@ enum kind { OPENED = 1, WRITE, TRUNCATE, SYNC, SYNC_FOLDER, UNLINK, RENAME, ANSW
 struct head {
   uint32_t kind;
   uint32_t length;
-  uint64_t inode; /* of an answer: the port it goes to */
-  uint64_t offset; /* of a truncation: the size; of an answer: the status */
+  uint64_t inode; /* ANSWER: the remote port */
+  uint64_t offset; /* TRUNCATE: the size; ANSWER: the status */
 };
 
 static int journal = -1;
 static char folder[PATH_MAX];
 static size_t folder_length;
-/* One at a time, from the record to the end of the call, so that the order is the kernel's. */
+/* Held from the record to the end of the call, so that the journal has the kernel's order. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((constructor)) static void begin(void) {
@@ -65,14 +65,14 @@ static void record_text(enum kind kind, uint64_t inode, uint64_t offset, const c
   record(kind, inode, offset, &data, 1);
 }
 
-/* The name within the folder: "" for the folder itself, NULL for anything else. */
+/* Returns the name within the folder, "" for the folder itself, or NULL for any other path. */
 static const char *name_in(const char *path) {
   if (strncmp(path, folder, folder_length) != 0) return NULL;
   if (path[folder_length] == '\0') return "";
   return path[folder_length] == '/' ? path + folder_length + 1 : NULL;
 }
 
-/* The same for an open file. */
+/* Returns the name of an open file. */
 static const char *name_of(int fd, char *path) {
   char link[32];
   if (journal < 0 || fd == journal) return NULL;
@@ -88,7 +88,7 @@ static uint64_t inode_of(int fd) {
   return fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
-/* Both are known by their first bytes; the port of the other side says whose answer it is. */
+/* The first bytes identify a response or request. The remote port identifies the delivery of a response. */
 static void note_http(int fd, const struct iovec *data, int count) {
   struct sockaddr_storage peer;
   socklen_t length = sizeof peer;
@@ -111,7 +111,7 @@ static off_t position(int fd) {
   return (off_t)syscall(SYS_lseek, fd, 0, SEEK_CUR);
 }
 
-/* `at` is negative where the file's own position counts. */
+/* A negative `at` means the file's current position. */
 static ssize_t put(int fd, const struct iovec *data, int count, off_t at) {
   char path[PATH_MAX];
   int watched = name_of(fd, path) != NULL;
@@ -227,7 +227,7 @@ int unlink(const char *path) {
   return result;
 }
 
-/* `offset` is the length of the old name; the new one follows it. */
+/* `offset` is the length of the old name. The new name follows it. */
 int rename(const char *from, const char *to) {
   const char *old = journal < 0 ? NULL : name_in(from);
   const char *new = journal < 0 ? NULL : name_in(to);

@@ -77,7 +77,7 @@ describe("scenarios", () => {
   test("have keys of their own, and none of every view", () => {
     const keys = all.flatMap(({ key }) => key ?? []);
     expect(new Set(keys).size).toBe(keys.length);
-    // The first tool is common to all views.
+    // The first scenario's key works in every view.
     expect(keys.slice(1).filter((key) => "123456?dmrfwo".includes(key))).toEqual([]);
   });
 });

@@ -7,28 +7,28 @@ export interface Findings {
   readonly violations: string[];
   lost: number;
   flaps: number;
-  /** The longest time from an event being overdue to the switch, in units of what is promised. */
+  /** Longest time from an overdue event to the switch, as a multiple of the promised bound. */
   worstTakeover: number;
   worstTakeoverMs: number;
   takeovers: number;
-  /** The most requests in a minute, as a share of the budget; 0 without one. */
+  /** Most requests in a minute, as a fraction of the budget. 0 without a budget. */
   budgetUsed: number;
 }
 
-/** A request takes this long at most, and a round of the audit has two of them. */
+/** In ms. Maximum for the two requests of an audit round. */
 const REQUESTS_MS = 1_000;
 
-/** A read of the log waits this long for its place at most, where handlers use up the budget. */
+/** In ms. Longest wait of a log read for budget that handlers use up. */
 const WAIT_MS = 62_000;
 
-/** A round that is under way has two reads, and the one after it those of the largest burst (four pages and the end). */
+/** Two reads of the round under way, and five of the next round after the largest burst (four pages and the end). */
 const READS = 7;
 
 function waitsMs({ perMinute }: Schedule): number {
   return perMinute === undefined ? 0 : READS * WAIT_MS;
 }
 
-/** What is promised, from the moment at which an event is overdue. */
+/** Returns the promised time to polling, counted from the moment an event is overdue. */
 export function takeoverBoundMs(schedule: Schedule): number {
   return schedule.auditMs + 2 * schedule.pollMs + waitsMs(schedule);
 }
@@ -64,15 +64,15 @@ function checkLoss(record: RunRecord, findings: Findings): void {
   }
 }
 
-/** So many types the webhook loses where its owner narrows the subscription. */
+/** Types that the webhook loses when its owner narrows the subscription. */
 const TYPES_LOST = 2;
 
-/** Between two switches to polling, something must have changed for the worse. */
+/** Checks that a change for the worse lies between two switches to polling. */
 function checkFlaps(record: RunRecord, findings: Findings): void {
   const causes = record.worse;
   const narrowed = causes.find(({ what }) => what === "narrowed");
   for (const life of record.lives) {
-    // Each type that the webhook has lost is learnt by missing it once, and again after a start.
+    // The poller detects each lost type by missing one event, and once more after a restart.
     let allowed = narrowed === undefined ? 0 : TYPES_LOST;
     let last = Number.NEGATIVE_INFINITY;
     for (const { at, to, reason } of life.switches) {
@@ -109,14 +109,14 @@ function checkTakeover(record: RunRecord, schedule: Schedule, findings: Findings
   }
 }
 
-/** With DELIVERY=polling there is nothing to switch to, and an event is in the inbox by the next poll. */
+/** Checks DELIVERY=polling: the mode never changes, and an event is in the inbox by the next poll. */
 function checkPolling(record: RunRecord, schedule: Schedule, findings: Findings): void {
   for (const life of record.lives) {
     const { switches } = life;
     if (switches.length > 0) findings.violations.push(`switched ${switches.length} times`);
     for (const event of record.events) {
       const { committedAt, madeAt } = event;
-      // What committed late may be behind the head, and waits for an audit.
+      // A late commit may be behind the head, and waits for an audit.
       const wait = committedAt > madeAt ? schedule.auditMs : 0;
       const bound = schedule.pollMs + wait + waitsMs(schedule) + REQUESTS_MS;
       const from = Math.max(committedAt, life.from);
@@ -129,7 +129,7 @@ function checkPolling(record: RunRecord, schedule: Schedule, findings: Findings)
   }
 }
 
-/** A bot's budget is its own: a new process begins a new one. */
+/** Checks the request budget. A new process starts with a fresh budget. */
 function checkBudget(record: RunRecord, { perMinute }: Schedule, findings: Findings): void {
   if (perMinute === undefined) return;
   for (const { from, to } of record.lives) {
@@ -151,7 +151,7 @@ function isAway({ apiAway }: RunRecord, from: number, to: number): boolean {
   return apiAway.some((away) => away.from <= to && away.to >= from);
 }
 
-/** Whether the promise holds for this event: it must be missing, and the bot in a position to see it. */
+/** Returns true if the promise holds for this event: it was missing, and the bot was able to detect that. */
 function counts(record: RunRecord, life: Life, event: LogEvent, until: number): boolean {
   const settled = life.from + SILENCE_MS;
   if (event.madeAt < settled || life.to <= until || !record.mayRead(event)) return false;
@@ -161,12 +161,12 @@ function counts(record: RunRecord, life: Life, event: LogEvent, until: number): 
   return auditing(life, event.madeAt) && expected(record, life, event);
 }
 
-/** Polling may have begun because of the event, and not before. */
+/** Returns false if polling had begun before the event was made. Polling may begin because of the event. */
 function auditing(life: Life, madeAt: number): boolean {
   return life.switches.findLast(({ at }) => at <= madeAt)?.to !== "polling";
 }
 
-/** A type counts once the webhook has brought it since polling began, and since it was last missed. */
+/** Returns true if the webhook delivered the type since polling began and since the type was last missed. */
 function expected(record: RunRecord, life: Life, { type, madeAt }: LogEvent): boolean {
   const polling = life.switches.findLast(({ at, to }) => to === "polling" && at <= madeAt)?.at ?? 0;
   const last = Math.max(polling, record.missedBefore(type, madeAt));

@@ -7,18 +7,18 @@ export interface LogEvent {
   readonly id: string;
   readonly type: string;
   readonly madeAt: number;
-  /** When it can be read and is sent: some rows commit late. */
+  /** When the event becomes readable and is sent. Some rows commit late. */
   readonly committedAt: number;
-  /** False where its date says nothing. */
+  /** False if the event's date is unusable. */
   readonly hasDate: boolean;
-  /** As it goes over the wire, dated by the platform's clock. */
+  /** Wire format, dated by the platform's clock. */
   readonly wire: object;
 }
 
 export type IdScheme = "counter" | "huge" | "text";
 export type Scopes = "read" | "dm" | "both";
 
-/** Ids by their order: whole numbers, numbers beyond 2^53 that grow longer, and text. */
+/** Returns the n-th id of a scheme: integers, numbers beyond 2^53 of growing length, or text. */
 export function idOf(seq: number, scheme: IdScheme): string {
   if (scheme === "counter") return String(seq);
   if (scheme === "huge") return String(99_999_999_999_999_999_000n + BigInt(seq) * 7n);
@@ -29,14 +29,14 @@ export type EventLogOptions = Pick<Schedule, "scopes" | "cursorAtEnd" | "refuses
 
 /** The event log with the rules of `GET /events` (section 4 of the platform document). */
 export class EventLog {
-  /** In the order of the ids, as far as committed and not trimmed. */
+  /** Committed events that are not trimmed, in id order. */
   #entries: LogEvent[] = [];
   readonly #seqs = new Map<string, number>();
   readonly #scopes: Scopes;
   readonly #refusesTrimmed: boolean;
-  /** The last place that was trimmed. */
+  /** Position of the last trimmed event. */
   #trimmedTo = -1;
-  /** True when the cursor of the last page is the end of the log, whatever the token may read of it. */
+  /** True if the last page's cursor is the end of the log, even if the token cannot read the last events. */
   readonly #cursorAtEnd: boolean;
 
   constructor(options: EventLogOptions) {
@@ -52,7 +52,7 @@ export class EventLog {
     this.#entries.splice(at, 0, event);
   }
 
-  /** Drops what was committed before then, and returns it. */
+  /** Drops events committed before then. Returns the dropped events. */
   trim(before: number): LogEvent[] {
     const gone = this.#entries.filter(({ committedAt }) => committedAt < before);
     if (gone.length > 0) {
@@ -71,7 +71,7 @@ export class EventLog {
     return this.#seqs.get(id ?? "") ?? -1;
   }
 
-  /** @throws {ApiError} 400 for a position that is not in the log any more, where it does so */
+  /** @throws {ApiError} 400 for a trimmed position, if the schedule refuses these */
   page(since: string | undefined, limit: number, date: number): EventPage {
     if (this.#refusesTrimmed && this.#isTrimmed(since))
       throw new ApiError("unknown since", { status: 400 });
@@ -91,11 +91,11 @@ export class EventLog {
 
   #isTrimmed(since: string | undefined): boolean {
     if (since === undefined || since === "" || this.seqOf(since) > this.#trimmedTo) return false;
-    // What committed late may outlive its successors.
+    // A late commit may outlive its successors.
     return !this.#entries.some(({ id }) => id === since);
   }
 
-  /** The index of the first entry behind this place. */
+  /** Returns the index of the first entry after this position. */
   #after(seq: number): number {
     let [low, high] = [0, this.#entries.length];
     while (low < high) {

@@ -6,13 +6,13 @@ export interface HandlersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly perMinute: number;
-  /** One request of a handler, at the platform. */
+  /** One request of a handler to the platform. */
   readonly call: (signal: AbortSignal) => Promise<void>;
-  /** What no bot has answered yet; what this one answers is taken out. */
+  /** Events without an answer. Handlers remove those they answer. */
   readonly unanswered: Set<string>;
 }
 
-/** A bot's budget of requests, and its handlers that share it: each answer costs a read and a write. */
+/** A bot's request budget and the handlers that share it. Each answer costs a read and a write. */
 export class Handlers {
   readonly #options: HandlersOptions;
   readonly #limiter: RequestLimiter;
@@ -25,13 +25,13 @@ export class Handlers {
     for (const id of unanswered) this.answer(id);
   }
 
-  /** Begins to answer an event. */
+  /** Starts to answer an event. */
   answer(id: string): void {
     this.#options.unanswered.add(id);
     this.#untilAnswered(id).catch(() => undefined);
   }
 
-  /** A read of the log shares the same budget. */
+  /** Runs a log read within the shared budget. */
   async share<T>(purpose: LogPurpose, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
     const permit = await this.#limiter.take(purpose, signal);
     return await read().finally(() => permit.end());

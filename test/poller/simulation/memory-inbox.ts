@@ -1,22 +1,22 @@
 import type { CursorMove, Inbox, NewEvent, PutResult, Source } from "../../faces/inbox.ts";
 
-/** When an event came in, and through which door. */
+/** Time and source of an event's arrival. */
 export interface Stored {
   readonly at: number;
   readonly source: Source;
 }
 
-/** As much of an inbox as the poller needs. It outlives the bots that are started on it. */
+/** The part of an inbox that the poller needs. It outlives the bots. */
 export class MemoryInbox implements Pick<Inbox, "put" | "cursor"> {
   readonly events: Map<string, Stored> = new Map();
   readonly #cursors = new Map<string, string>();
   readonly #types = new Set<string>();
   readonly #now: () => number;
   readonly #onStored: (id: string) => void;
-  /** What the very first cursor was; undefined until there is one. */
+  /** The first cursor. `undefined` until one is stored. */
   firstCursor: string | undefined;
 
-  /** @param onStored called for each event that is new */
+  /** @param onStored called for each new event */
   constructor(now: () => number, onStored: (id: string) => void = () => undefined) {
     this.#now = now;
     this.#onStored = onStored;
@@ -42,7 +42,7 @@ export class MemoryInbox implements Pick<Inbox, "put" | "cursor"> {
     return this.#cursors.get(name);
   }
 
-  /** The types that came by webhook, as a bot learns them at its start. */
+  /** Returns the types received by webhook, which a bot reads at startup. */
   typesByWebhook(): ReadonlySet<string> {
     return new Set(this.#types);
   }

@@ -2,18 +2,18 @@ import type { LogEvent } from "./event-log.ts";
 import type { Life, RunRecord, Span } from "./record.ts";
 import { SILENCE_MS } from "./schedule.ts";
 
-/** Whole seconds in the Date header, and a request under way. */
+/** In ms. The Date header has whole seconds, and a request may be under way. */
 const TOLERANCE_MS = 2_000;
 
-/** The webhook is fine when it brings an event this soon. */
+/** In ms. A working webhook delivers an event within this time. */
 const SOON_MS = 20_000;
 
-/** When it has been fine for this long, with three events or more, there is no reason to poll. */
+/** In ms. A webhook that worked this long, with at least three events, leaves no reason to poll. */
 const FINE_MS = 5 * 60_000;
 
-/** Whether each switch to polling had a missing event behind it, and polling ended when there was none. */
+/** Checks that a missing event caused each switch to polling, and that polling ended when none was missing. */
 export function checkNecessity(record: RunRecord, waitsMs: number): string[] {
-  // The two rounds before the hand-back may have to wait for their requests.
+  // The two rounds before the return to the webhook may have to wait for their requests.
   const fineMs = FINE_MS + 2 * waitsMs;
   return record.lives.flatMap((life) => [
     ...falseAlarms(record, life),
@@ -33,7 +33,7 @@ function falseAlarms(record: RunRecord, life: Life): string[] {
     .map(({ at, reason }) => `false alarm at ${at}: ${reason}`);
 }
 
-/** Made before the start, and not there by the first read after it. */
+/** Returns true if the event was made before the start and was missing in the first read after it. */
 function wasMissed(record: RunRecord, life: Life, event: LogEvent, at: number): boolean {
   if (event.madeAt > life.from + TOLERANCE_MS || event.committedAt > at) return false;
   return (record.broughtAt.get(event.id) ?? Number.POSITIVE_INFINITY) > at - TOLERANCE_MS;
@@ -55,7 +55,7 @@ function needlessPolling(record: RunRecord, life: Life, fineMs: number): string[
   return found;
 }
 
-/** Since when the webhook was fine for too long within this span. */
+/** Returns the start of a too long period in this span during which the webhook worked. */
 function fineSince(
   record: RunRecord,
   { from, to: until }: Readonly<Span>,

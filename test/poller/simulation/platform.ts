@@ -8,12 +8,12 @@ import { Webhook } from "./webhook.ts";
 
 export type ApiFault = Extract<Outage["kind"], "401" | "429" | "503" | "network">;
 
-/** The longest pause of the poller without a Retry-After, with a little for the requests themselves. */
+/** In ms. The poller's longest pause without a Retry-After, plus a margin for the requests. */
 const RECOVERY_MS = 62_000;
 
 const RETRY_AFTER_MS = 150_000;
 
-/** How long the poller may take to notice that a fault of the API is over. */
+/** In ms. Maximum time until the poller detects the end of an API fault. */
 export const recoveryMs: Readonly<Record<ApiFault, number>> = {
   "401": 302_000,
   "429": RETRY_AFTER_MS,
@@ -62,7 +62,7 @@ export class Platform {
     return this.#clock.now() + this.#schedule.clockOffMs;
   }
 
-  /** Something happens to the bot; the row that says so may commit later. */
+  /** Makes an event. Its row may commit later. */
   readonly make = (type: string, agoMs = 0): void => {
     const { ids, late } = this.#schedule;
     this.#seq += 1;
@@ -87,7 +87,7 @@ export class Platform {
     });
   };
 
-  /** A request on its way to the platform, which counts it, and back. */
+  /** Simulates a round trip to the platform, which counts the request. */
   async call(signal?: AbortSignal): Promise<void> {
     await sleep(this.#clock, 5 + this.#random.below(100), signal);
     if (!signal?.aborted) this.#record().countedAt.push(this.#clock.now());
@@ -103,7 +103,7 @@ export class Platform {
     await this.call(signal);
     const fault = this.apiFaults.at(-1);
     if (fault !== undefined) throw failure(fault);
-    // The Date header knows whole seconds alone.
+    // The Date header has a resolution of one second.
     return this.log.page(since, limit, Math.floor(this.now() / 1000) * 1000);
   };
 }

@@ -5,39 +5,39 @@ import { SILENCE_MS } from "./schedule.ts";
 
 export interface Span {
   readonly from: number;
-  /** Infinity while it lasts. */
+  /** Infinity while the span lasts. */
   to: number;
 }
 
-/** One life of the bot, and what it switched to. */
+/** One process of the bot, and its mode switches. */
 export interface Life extends Span {
   readonly switches: { readonly at: number; readonly to: Mode; readonly reason: string }[];
 }
 
-/** Everything that a checker needs to know about a run. Times are the simulation's. */
+/** All data about a run that a checker needs. Times are the simulation's. */
 export class RunRecord {
   readonly events: LogEvent[] = [];
   readonly lives: Life[] = [];
-  /** When the API could not be used, with the longest pause that the bot may make after it. */
+  /** Spans without a usable API, plus the bot's longest pause afterwards. */
   readonly apiAway: Span[] = [];
-  /** Changes for the worse: each may cost one switch to polling and the one back. */
+  /** Changes for the worse. Each may cause one switch to polling and one back. */
   readonly worse: { readonly at: number; readonly what: string }[] = [];
-  /** When the webhook brought an event first. */
+  /** First delivery of each event by the webhook. */
   readonly broughtAt: Map<string, number> = new Map();
-  /** When the webhook brought something of a type that was not in the inbox. */
+  /** Times at which the webhook delivered a new event of each type. */
   readonly typeBroughtAt: Map<string, number[]> = new Map();
-  /** The reads of the log. */
+  /** Times of log reads. */
   readonly requestsAt: number[] = [];
-  /** When the platform counted a request, those of handlers included. */
+  /** Times at which the platform counted a request, including handlers' requests. */
   readonly countedAt: number[] = [];
-  /** What handlers have not answered. */
+  /** Events that handlers have not answered. */
   readonly unanswered: Set<string> = new Set();
-  /** Trimmed before anybody could read it, for the bot or the API was away. */
+  /** Events trimmed before the bot could read them, because the bot or the API was away. */
   readonly trimmedUnread: Set<string> = new Set();
   webhookOutages = 0;
   readonly inbox: MemoryInbox;
   readonly startSeq: () => number;
-  /** By type, in order; made when the run is over. */
+  /** By type, in order. Computed after the run. */
   #overdueAt: Map<string, number[]> | undefined;
   readonly mayRead: (event: LogEvent) => boolean;
 
@@ -57,7 +57,7 @@ export class RunRecord {
     }
   }
 
-  /** When an event of the type was last overdue before then; 0 when none was. */
+  /** Returns the last time before `then` at which an event of the type was overdue. 0 if never. */
   missedBefore(type: string, then: number): number {
     this.#overdueAt ??= this.#findOverdue();
     return this.#overdueAt.get(type)?.findLast((at) => at < then) ?? 0;

@@ -2,25 +2,25 @@ import type { Life, RunRecord } from "./record.ts";
 import type { Schedule } from "./schedule.ts";
 
 export interface Requests {
-  /** Whole hours of auditing without an event or a failure, and the requests in them. */
+  /** Whole hours of auditing without an event or a failure. */
   readonly quietHours: number;
   readonly quiet: number;
-  /** Those of them that had more requests than audits. */
+  /** Number of those hours with more requests than audits. */
   readonly quietExcess: number;
-  /** Whole hours of polling, and the requests in them. */
+  /** Whole hours of polling. */
   readonly pollingHours: number;
   readonly polling: number;
 }
 
 const HOUR = 3_600_000;
 
-/** An event stays in the part that is read again for a minute, and an audit may be under way by then. */
+/** In ms. The poller rereads an event for a minute, and an audit may be under way by then. */
 const SETTLED_MS = 10 * 60_000;
 
-/** Counts the requests by what the bot was doing. */
+/** Counts the requests by the bot's activity. */
 export function requestsOf(record: RunRecord, schedule: Schedule): Requests {
   const sum = { quietHours: 0, quiet: 0, quietExcess: 0, pollingHours: 0, polling: 0 };
-  // A position that is refused is asked for once.
+  // A refused cursor costs one request.
   const perHour = HOUR / schedule.auditMs + 1 + (schedule.refusesTrimmed ? 1 : 0);
   for (const life of record.lives) {
     for (let from = life.from; from + HOUR <= life.to; from += HOUR) {
@@ -47,7 +47,7 @@ function isQuiet(record: RunRecord, life: Life, from: number): boolean {
   );
 }
 
-/** The mode of a whole span; undefined when it changed in it. */
+/** Returns the mode of a whole span. `undefined` if it changed within the span. */
 function modeIn(
   life: Life,
   from: number,

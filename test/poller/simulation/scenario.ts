@@ -7,9 +7,9 @@ import { Simulation } from "./simulation.ts";
 
 export interface SimulationPlan {
   readonly schedules: number;
-  /** The seed of a single schedule, as a violation names it. */
+  /** Seed of a single schedule, as shown in a violation. */
   readonly only?: number | undefined;
-  /** Skips longer schedules. Default: none. */
+  /** Skips longer schedules. Default: no limit. */
   readonly maxHours?: number;
 }
 
@@ -22,7 +22,7 @@ interface Run extends Findings {
   readonly requests: Requests;
 }
 
-/** The poller through outages of the webhook, the bot and the API, on a clock that jumps from timer to timer. */
+/** Runs the poller through outages of the webhook, the bot and the API, on a clock that jumps between timers. */
 export function simulate({ schedules, only, maxHours }: SimulationPlan): Scenario {
   return {
     name: "outages of the webhook, the bot and the API, simulated",

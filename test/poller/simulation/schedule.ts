@@ -1,11 +1,15 @@
 import { Random } from "../../faults/random.ts";
 import type { IdScheme, Scopes } from "./event-log.ts";
 
-/** What goes wrong, from when on, and for how long. Milliseconds from the beginning. */
+/** An outage: its kind, start and duration. In ms from the start of the simulation. */
 export interface Outage {
   /**
-   * `proxy` answers 502 itself; `answers` passes deliveries on and answers 502 all the same; `deleted` is
-   * the webhook, `bot` the process; the API refuses the token (401), answers 429, answers 503 or cannot be reached.
+   * - `proxy`: a proxy answers 502 and drops the delivery.
+   * - `answers`: a proxy forwards the delivery but answers 502.
+   * - `deleted`: the webhook is deleted.
+   * - `bot`: the bot does not run.
+   * - `401`, `429`, `503`: the API answers with this status.
+   * - `network`: the API is unreachable.
    */
   readonly kind: "proxy" | "answers" | "deleted" | "bot" | "401" | "429" | "503" | "network";
   readonly at: number;
@@ -20,16 +24,16 @@ export interface Schedule {
   readonly scopes: Scopes;
   readonly ids: IdScheme;
   readonly startFrom: "now" | "oldest";
-  /** Events that the log has before the first start. */
+  /** Events in the log before the first start. */
   readonly before: number;
   readonly clockOffMs: number;
-  /** The share of rows that commit up to a minute late. */
+  /** Fraction of rows that commit up to a minute late. */
   readonly late: number;
   readonly cursorAtEnd: boolean;
   readonly subset: boolean;
-  /** When the subscription loses a type, if it does. */
+  /** When the subscription loses a type. `undefined` if never. */
   readonly narrowedAt: number | undefined;
-  /** When the log is trimmed, it keeps this much. */
+  /** In ms. Age of the events that a trim keeps. */
   readonly keepMs: number;
   readonly auditMs: number;
   readonly pollMs: number;
@@ -38,15 +42,15 @@ export interface Schedule {
   readonly batch: number;
   readonly drainMs: number;
   readonly delivery: "auto" | "polling";
-  /** Whether the log refuses a position that it was trimmed past, instead of going on after it. */
+  /** Whether the log refuses a trimmed position instead of continuing after it. */
   readonly refusesTrimmed: boolean;
-  /** The share of events whose date is missing, cannot be read or lies ahead. */
+  /** Fraction of events whose date is missing, invalid or in the future. */
   readonly badDates: number;
-  /** The budget of requests that the poller shares with handlers; undefined: none. */
+  /** Request budget that the poller shares with handlers. `undefined` if unlimited. */
   readonly perMinute: number | undefined;
 }
 
-/** How long the webhook may take to bring an event, in milliseconds. */
+/** In ms. The webhook may take this long to deliver an event. */
 export const SILENCE_MS = 45_000;
 
 const MINUTE = 60_000;
@@ -111,7 +115,7 @@ function drawOutages(random: Random, lengthMs: number): Outage[] {
   })).sort((a, b) => a.at - b.at);
 }
 
-/** From seconds to days, and each order of magnitude as often as the others. */
+/** Draws a duration from seconds to days, with equal weight for each order of magnitude. */
 function drawSpan(random: Random, longest: number): number {
   return Math.floor(2_000 * (longest / 2_000) ** random.next());
 }

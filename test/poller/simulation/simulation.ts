@@ -16,7 +16,7 @@ import { startTraffic } from "./traffic.ts";
 const START = 1_800_000_000_000;
 const silent = pino({ level: "silent" });
 
-/** The platform, the bot and what goes wrong between them, from the beginning to a quiet end. */
+/** The platform, the bot and the outages between them, from the start to a quiet end. */
 export class Simulation {
   readonly #schedule: Schedule;
   readonly #clock = new ManualClock(START);
@@ -31,7 +31,7 @@ export class Simulation {
   #handlers: Handlers | undefined;
   #clockOffset = 0;
   #luckyUntil = 0;
-  /** How many outages of a kind are on at the moment. */
+  /** Active outages by kind. */
   readonly #on = new Map<Outage["kind"], number>();
 
   constructor(schedule: Schedule) {
@@ -63,7 +63,7 @@ export class Simulation {
     for (let at = 3_600_000; at < lengthMs; at += 3_600_000) clock.timer(at, () => this.#trim());
     const longest = Math.max(0, ...outages.map(({ at, ms }) => at + ms - lengthMs));
     const recovery = 3 * auditMs + 2 * Math.max(...Object.values(recoveryMs));
-    // With a small budget the last bursts take their time.
+    // With a small budget, the last bursts take longer.
     const rest = this.#schedule.perMinute === undefined ? 0 : 3 * 3_600_000;
     await clock.advance(lengthMs + longest + recovery + rest);
     this.#stopBot();
@@ -103,7 +103,7 @@ export class Simulation {
     this.record.worse.push({ at: this.#clock.now(), what });
   }
 
-  /** The owner looks into it in minutes or hours, and again should it not be mended by then. */
+  /** The owner enables the webhook again after minutes or hours, and repeats that while the fault lasts. */
   #disabled(): void {
     this.#worse("disabled");
     const look = () => {
@@ -145,10 +145,10 @@ export class Simulation {
     return !this.#isOn("answers");
   }
 
-  /** Now and then a delivery fails by itself, and the next round brings it in time. */
+  /** Returns true for an occasional failed delivery, which the next round repeats in time. */
   #isUnlucky(events: readonly LogEvent[]): boolean {
     const now = this.#clock.now();
-    // On top of a late commit it would not be in time.
+    // Together with a late commit, the event would be late.
     if (this.#schedule.late > 0) return false;
     if (events.some(({ madeAt }) => now - madeAt > 10_000) || now < this.#luckyUntil) return false;
     if (!this.#random.chance(0.03)) return false;
@@ -161,7 +161,7 @@ export class Simulation {
     const life: Life = { from: this.#clock.now(), to: Number.POSITIVE_INFINITY, switches: [] };
     this.record.lives.push(life);
     this.#worse("start");
-    // A new process has yet to learn what the platform's clock shows.
+    // A new process does not know the platform's clock yet.
     this.#clockOffset = 0;
     this.#handlers = this.#startHandlers();
     this.#poller = new Poller({

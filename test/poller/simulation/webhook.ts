@@ -5,33 +5,33 @@ import type { LogEvent } from "./event-log.ts";
 export interface WebhookOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** So many failures in a row disable it. */
+  /** Consecutive failures that disable the webhook. */
   readonly disableAfter: number;
-  /** Whether what failed before a disable or was made during one is sent after it. */
+  /** Whether events from before and during the outage are sent once the webhook is enabled again. */
   readonly keepsBacklog: boolean;
   readonly batch: number;
-  /** Between two batches, when more than one is waiting. */
+  /** In ms, between two batches of a backlog. */
   readonly drainMs: number;
-  /** False is any answer but 2xx. */
+  /** Returns false for any status except 2xx. */
   readonly send: (events: readonly LogEvent[]) => boolean;
   readonly onDisabled: () => void;
-  /** Called with each batch after which events wait that were made long ago. */
+  /** Called after each batch that leaves old events waiting. */
   readonly onBehind: () => void;
 }
 
-/** Who waits longer than this comes too late for the bot, although deliveries succeed. */
+/** In ms. An event that waits longer arrives too late for the bot, even if deliveries succeed. */
 const BEHIND_MS = 35_000;
 
 const ROUND_MS = 30_000;
 
-/** The sending end of the webhook: rounds of retries, and the automatic disable. */
+/** The sending side of the webhook: retry rounds, and the automatic disable. */
 export class Webhook {
   readonly #options: WebhookOptions;
   #waiting: LogEvent[] = [];
   #failures = 0;
   #scheduled = false;
   enabled = true;
-  /** The types that it is subscribed to; undefined: all. */
+  /** Subscribed types. `undefined` means all. */
   types: ReadonlySet<string> | undefined;
 
   constructor(options: WebhookOptions, types: ReadonlySet<string> | undefined) {
@@ -48,7 +48,7 @@ export class Webhook {
     if (!this.enabled && !this.#options.keepsBacklog) return;
     this.#waiting.push(event);
     const { random } = this.#options;
-    // Now and then the network takes its time.
+    // The network is sometimes slow.
     this.#schedule(random.chance(0.02) ? 4_000 : 50 + random.below(1_000));
   }
 
@@ -57,7 +57,7 @@ export class Webhook {
     if (!this.#options.keepsBacklog) this.#waiting = [];
   }
 
-  /** The owner saves it in the portal. */
+  /** Enables the webhook, as its owner does in the portal. */
   enable(): void {
     this.enabled = true;
     this.#failures = 0;

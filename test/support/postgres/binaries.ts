@@ -11,21 +11,21 @@ import { mkdir, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 
-/** The programs of one version of PostgreSQL. */
+/** The programs of one PostgreSQL version. */
 export interface Binaries {
-  /** The folder of `initdb` and `postgres`. */
+  /** Folder of `initdb` and `postgres`. */
   readonly bin: string;
-  /** What they need in their environment. */
+  /** Environment variables that the programs need. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Where Debian and its kin install each version. */
+/** Folder in which Debian and its derivatives install each version. */
 const SYSTEM = "/usr/lib/postgresql";
 
-/** The version that npm installs, for every platform that it has. */
+/** The version that npm installs on every supported platform. */
 export const NEWEST = "18";
 
-/** The oldest version that the system has itself. `undefined` if it has none. */
+/** The oldest version that the system provides. `undefined` if none. */
 export const OLDER: string | undefined = systemVersions().sort((a, b) => Number(a) - Number(b))[0];
 
 function systemVersions(): string[] {
@@ -49,7 +49,7 @@ export function nativeFolder(): string {
   return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
 }
 
-/** Below a folder that is root's alone, as a checkout in /root is, the server's user can read nothing. */
+/** Copies the programs if the server's user cannot read them, for example in a checkout below /root. */
 function readable(folder: string, scratch: string): string {
   let closed = false;
   for (let at = folder; at !== dirname(at); at = dirname(at)) {
@@ -63,8 +63,8 @@ function readable(folder: string, scratch: string): string {
 }
 
 /**
- * The package ships its libraries without their short names, which its install script makes. Where
- * scripts are not run, as npm has it by default, they are made here, beside the package and not in it.
+ * Links the package's libraries under their short names. The package's install script does this, but npm may not run
+ * install scripts. The links are outside the package.
  */
 async function linkLibraries(native: string, scratch: string): Promise<Record<string, string>> {
   const file = join(native, "pg-symlinks.json");

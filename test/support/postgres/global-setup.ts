@@ -5,12 +5,12 @@ import { PostgresServer } from "./server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where a test asks for a server: `GET /<version>` answers with its address. */
+    /** URL for server requests. `GET /<version>` answers with the server's URL. */
     readonly postgres: string;
   }
 }
 
-/** One server of each version for all tests of a run, started when the first of them asks for it. */
+/** Starts one server per version for all tests of a run, when the first test requests it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const servers = new Map<string, Promise<PostgresServer>>();
   const broker = createServer((request, response) => {

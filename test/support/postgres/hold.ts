@@ -1,21 +1,21 @@
 import { type Place, sessionAt } from "./open.ts";
 
-/** Waits for so many that wait for what is held, and lets go of it: what was written is undone, or stays. */
+/** Waits for this many blocked sessions, then rolls back or commits. */
 export interface Free {
   (waiting: number, end?: "ROLLBACK" | "COMMIT"): Promise<void>;
-  /** Waits for them, and holds on. */
+  /** Waits for this many blocked sessions, and keeps the lock. */
   waiting(waiting: number): Promise<void>;
 }
 
-/** Holds what a statement locks. */
+/** Runs a statement and keeps its locks. */
 export async function hold(place: Place, sql: string): Promise<Free> {
   const client = await sessionAt(place);
   await client.query(`BEGIN; ${sql}`);
   const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
   const waiting = async (number: number) => {
     for (let n = 0; n < number; ) {
-      // Whoever waits for this session, or for somebody who does. The processes of pg_stat_activity would stay those
-      // that there were at the first look.
+      // Counts sessions that this one blocks, even indirectly. Without a fresh snapshot, pg_stat_activity would repeat
+      // its first result.
       const blocked = await client.query(
         `WITH RECURSIVE waiting AS MATERIALIZED (
            SELECT DISTINCT pid FROM pg_locks WHERE NOT granted

@@ -3,7 +3,7 @@ import type { Place } from "./open.ts";
 
 type Server = Pick<Place, "url">;
 
-/** Works on a connection of its own, which is closed then. */
+/** Runs a callback with a new connection, and closes the connection afterwards. */
 export async function connected<T>(
   { url }: Server,
   work: (client: pg.Client) => Promise<T>,
@@ -17,7 +17,7 @@ export async function connected<T>(
   }
 }
 
-/** Looks into the database from outside, as an operator would with a shell. */
+/** Queries the database from outside, as an operator would with psql. */
 export function look<Row extends pg.QueryResultRow>(
   server: Server,
   sql: string,

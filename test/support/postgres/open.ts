@@ -7,13 +7,13 @@ import { PostgresInbox, type PostgresInboxOptions } from "../../faces/inbox-post
 import type { ManualClock } from "../../faces/testing.ts";
 import { NEWEST } from "./binaries.ts";
 
-/** A place in the server of this version that nobody else uses. */
+/** An unshared schema on a server of this version. */
 export interface Place {
   readonly url: string;
   readonly schema: string;
 }
 
-/** Starts the server when it is the first to ask. */
+/** Creates an empty place. Starts the server if necessary. */
 export async function emptyPlace(version: string = NEWEST): Promise<Place> {
   const response = await fetch(`${inject("postgres")}/${version}`);
   const answer = await response.text();
@@ -21,7 +21,7 @@ export async function emptyPlace(version: string = NEWEST): Promise<Place> {
   return { url: answer, schema: `test_${randomBytes(8).toString("hex")}` };
 }
 
-/** A connection as an operator has it, which is closed when the test has finished. */
+/** Opens an operator's connection. Closes it after the test. */
 export async function sessionAt({ url }: Place): Promise<pg.Client> {
   const client = new pg.Client(url);
   await client.connect();
@@ -29,22 +29,22 @@ export async function sessionAt({ url }: Place): Promise<pg.Client> {
   return client;
 }
 
-/** The same place by way of what is in front of its server on this machine. */
+/** Returns the same place through a proxy on a local port. */
 export function through(place: Place, { port }: { readonly port: number }): Place {
   const url = new URL(place.url);
   url.port = String(port);
   return { ...place, url: url.href };
 }
 
-/** The password of the roles that tests make. */
+/** Password of roles created by tests. */
 const PASSWORD = "x";
 
-/** Makes a role that may log in and has no other rights. */
+/** Creates a role that may log in and has no other privileges. */
 export async function createRole(session: pg.Client, role: string): Promise<void> {
   await session.query(`CREATE ROLE ${role} LOGIN PASSWORD '${PASSWORD}'`);
 }
 
-/** The same place, for a role of {@link createRole}. */
+/** Returns the same place for a role of {@link createRole}. */
 export function asRole(place: Place, role: string): Place {
   const url = new URL(place.url);
   url.username = role;
@@ -52,7 +52,7 @@ export function asRole(place: Place, role: string): Place {
   return { ...place, url: url.href };
 }
 
-/** An inbox that is closed when the test has finished. */
+/** Opens an inbox. Closes it after the test. */
 export async function openAt(
   place: Place,
   options: Partial<PostgresInboxOptions> = {},
@@ -62,10 +62,10 @@ export async function openAt(
   return inbox;
 }
 
-/** Places with a schema and without rows, by version of the server. */
+/** Places with a schema but no rows, by server version. */
 const emptied = new Map<string, Place[]>();
 
-/** A place that serves one test after the other, emptied in between: making a schema takes longer than most tests. */
+/** Returns an emptied place that an earlier test used. Creating a schema takes longer than most tests. */
 export async function reusedPlace(version: string = NEWEST): Promise<Place> {
   const free = emptied.get(version) ?? [];
   emptied.set(version, free);
@@ -77,7 +77,7 @@ export async function reusedPlace(version: string = NEWEST): Promise<Place> {
   return place;
 }
 
-/** A connection for each server that empties its places. It does not keep the worker alive. */
+/** One connection per server to empty its places. It does not keep the worker alive. */
 const emptying = new Map<string, pg.Pool>();
 
 function emptyingPool({ url }: Place): pg.Pool {
@@ -90,7 +90,7 @@ function emptyingPool({ url }: Place): pg.Pool {
   return pool;
 }
 
-/** Leaves the tables of an inbox as its migrations do. */
+/** Empties the tables of an inbox to their state after the migrations. */
 export async function emptyTables(
   client: Pick<pg.Pool, "query">,
   { schema }: Place,
@@ -105,7 +105,7 @@ export async function emptyTables(
   );
 }
 
-/** Empty inboxes in the server of a version, on the clock of the suite. */
+/** Opens empty inboxes on a server of this version, with the suite's clock. */
 export function openPostgres(version: string = NEWEST): OpenInbox {
   return async ({ clock, maxBacklog }) => {
     const place = await reusedPlace(version);
@@ -113,9 +113,9 @@ export function openPostgres(version: string = NEWEST): OpenInbox {
   };
 }
 
-/** Several inboxes in one empty place, on the clock of the suite. */
+/** Opens several inboxes in one empty place, with the suite's clock. */
 export function openPostgresTogether(version: string = NEWEST): OpenTogether {
-  // The instances of one test have one clock; with the next clock comes the next test.
+  // All instances of a test share one clock, so a new clock means a new test.
   const places = new WeakMap<ManualClock, Promise<Place>>();
   return async (clock, instances) => {
     const place = places.get(clock) ?? reusedPlace(version);

@@ -8,7 +8,7 @@ import { SERVER_PATH } from "../server-path.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
 import { giveToServer, SERVER_USER } from "./server.ts";
 
-/** Why there can be no pooler here; undefined when there can. */
+/** Returns why no pooler can run here. `undefined` if one can. */
 export function whyNoPgBouncer(): string | undefined {
   try {
     execFileSync("pgbouncer", ["--version"], { stdio: "ignore", env: { PATH: SERVER_PATH } });
@@ -18,7 +18,7 @@ export function whyNoPgBouncer(): string | undefined {
   }
 }
 
-/** A PgBouncer in transaction mode in front of a server of this machine. What is not set is as it comes. */
+/** PgBouncer in transaction mode in front of a local server. Other settings keep their defaults. */
 export class PgBouncer {
   readonly port: number;
   readonly #folder: string;
@@ -30,7 +30,7 @@ export class PgBouncer {
   }
 
   /**
-   * @param server the address of any database of the server, with a user and a password
+   * @param server URL of any database of the server, with a user and a password
    * @param settings of the section `pgbouncer`, such as `default_pool_size`
    */
   static async start(
@@ -49,13 +49,13 @@ export class PgBouncer {
     const files = { "pgbouncer.ini": lines.join("\n"), "users.txt": `"${username}" "${password}"` };
     for (const [name, text] of Object.entries(files))
       writeFileSync(join(folder, name), `${text}\n`);
-    // It refuses to run as root, too.
+    // PgBouncer refuses to run as root, too.
     giveToServer(folder);
     await pooler.begin();
     return pooler;
   }
 
-  /** Starts it again after {@link end}. */
+  /** Restarts PgBouncer after {@link end}. */
   async begin(): Promise<void> {
     const options = { cwd: this.#folder, env: { PATH: SERVER_PATH }, ...SERVER_USER };
     const child = spawnWithParent(["pgbouncer", "pgbouncer.ini"], this.#folder, options);
@@ -70,7 +70,7 @@ export class PgBouncer {
     throw new Error(`PgBouncer did not start:\n${lines.join("\n")}`);
   }
 
-  /** Ends it at once, with all connections to it. */
+  /** Kills PgBouncer, which breaks all connections to it. */
   async end(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;

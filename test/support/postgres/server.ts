@@ -8,20 +8,20 @@ import { reservePort } from "../reserve-port.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
 import { type Binaries, binariesOf } from "./binaries.ts";
 
-/** Memory, where there is such a folder: an fsync costs nothing there. */
+/** In memory if the system has such a folder, because an fsync is free there. */
 const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-/** PostgreSQL refuses to run as root; this is "nobody". */
+/** An unprivileged user if this process is root, because PostgreSQL refuses to run as root. */
 export const SERVER_USER: { readonly uid?: number; readonly gid?: number } =
   process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** Lets the servers' user write there. */
+/** Makes the servers' user the owner. */
 export function giveToServer(path: string): void {
   const { uid, gid } = SERVER_USER;
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
-/** A server of its own, in a folder that is gone when it has stopped. */
+/** A private server. Its folder is removed when it stops. */
 export class PostgresServer {
   readonly port: number;
   readonly #folder: string;
@@ -40,9 +40,9 @@ export class PostgresServer {
   }
 
   /**
-   * Makes a cluster and starts it.
+   * Creates a cluster and starts it.
    *
-   * @param settings besides those that tests have, as `name=value`; of two of a name the later one holds
+   * @param settings added to the tests' own, as `name=value`. A later setting overrides an earlier one.
    */
   static async start(version: string, settings: readonly string[] = []): Promise<PostgresServer> {
     const folder = mkdtempSync(join(FOLDER, "service-bot-postgres-"));
@@ -58,12 +58,12 @@ export class PostgresServer {
     return server;
   }
 
-  /** @param database the one that is always there, by default */
+  /** @param database default: the one that always exists */
   url(database = "postgres"): string {
     return `postgres://bot:hunter2@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Starts the server again after {@link end}. */
+  /** Restarts the server after {@link end}. */
   async begin(): Promise<void> {
     const command = [
       join(this.#binaries.bin, "postgres"),
@@ -83,7 +83,7 @@ export class PostgresServer {
     throw new Error(`PostgreSQL did not start:\n${lines.join("\n")}`);
   }
 
-  /** Starts it again with TLS; connections without it are taken as well. */
+  /** Restarts the server with TLS. It also accepts connections without TLS. */
   async secure(certificate: { readonly cert: string; readonly key: string }): Promise<void> {
     const [cert, key] = [join(this.#folder, "server.pem"), join(this.#folder, "server.key")];
     copyFileSync(certificate.cert, cert);
@@ -99,9 +99,9 @@ export class PostgresServer {
   }
 
   /**
-   * Stops the server, connections and all. Its data stays.
+   * Stops the server and all connections. Keeps its data.
    *
-   * @param how `immediate`: at once, as a crash would be; its next start recovers
+   * @param how `immediate` stops like a crash, and the next start recovers
    */
   async end(how: "fast" | "immediate" = "fast"): Promise<void> {
     const child = this.#process;

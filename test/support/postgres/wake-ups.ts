@@ -2,11 +2,11 @@ import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
 
 export interface WakeUpsSeen {
   readonly calls: number;
-  /** Resolves once there were so many. */
+  /** Resolves after the n-th wake-up. */
   reached(n: number): Promise<void>;
 }
 
-/** Counts how often an inbox says that there may be something to do, and lets a test wait for it. */
+/** Counts the wake-ups of an inbox, and lets a test wait for them. */
 export function wakeUpsOf(inbox: PostgresInbox): WakeUpsSeen {
   let calls = 0;
   const waiting = new Set<() => void>();
