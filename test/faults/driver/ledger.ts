@@ -72,8 +72,8 @@ export class Ledger {
   }
 
   /**
-   * Calls `act` when the platform accepts the next `count`-th answer, before it replies. Returns a function that
-   * cancels the call.
+   * Calls `act` once the platform has accepted the answer after the next `count`, before it responds. Returns a function
+   * that cancels the call.
    */
   onSaid(count: number, act: () => void): () => void {
     const end = this.said + count;
