@@ -33,13 +33,13 @@ import {
 /** A request, from any server. */
 export interface Incoming {
   readonly method: string;
-  /** Without the query, and without a slash at the end. */
+  /** Without the query and without a trailing slash. */
   readonly path: string;
-  /** Path below the mount point of the middleware in Express; absent elsewhere. */
+  /** Path below the mount point of the middleware in Express. Absent in other servers. */
   readonly mountedPath?: string;
-  /** Text after the question mark; empty without one. */
+  /** Text after the question mark. Empty without a query. */
   readonly query: string;
-  /** By their names in lower case. */
+  /** By name in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /**
    * Reads the raw body within bounds. Reading begins before the call returns.
@@ -47,7 +47,7 @@ export interface Incoming {
    * @throws {BodyError}
    */
   read(bounds: BodyBounds): Promise<Uint8Array>;
-  /** Gives up the body without reading it. */
+  /** Drops the body without reading it. */
   drop(): void;
 }
 
@@ -55,39 +55,39 @@ export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
   readonly inbox: Pick<Inbox, "put">;
   /** Path of the webhook, such as `/webhook`. */
   readonly path: string;
-  /** The largest body, in bytes. */
+  /** Largest body, in bytes. */
   readonly maxBodyBytes: number;
-  /** Every secret that is valid now, the newest first. */
+  /** Every valid secret, the newest first. */
   readonly secrets: readonly string[];
   readonly laneOf: LaneOf;
-  /** Time of day, by which signatures are dated. */
+  /** Time of day, for the dates of signatures. */
   readonly clock: Clock;
   /** Clock of `lastDeliveryAt`. Default `clock`. */
   readonly steady?: Clock;
   readonly log: Logger;
-  /** Receives each batch once it is stored, duplicates included: the webhook's sign of life. */
+  /** Notified of each stored batch, including duplicates, because a delivery proves that the webhook works. */
   readonly fallback?: { delivered(events: readonly NewEvent[]): void } | undefined;
-  /** Sender of what is published on channels. */
+  /** Sender on the channels. */
   readonly bot?: object | undefined;
 }
 
 /** Answers requests to the path of the webhook. */
 export type Webhook = Pick<Receiver, "receive">;
 
-/** Name of the header with the number of events in a delivery. */
+/** Header with the number of events in a delivery. */
 const EVENT_COUNT_HEADER = "x-service-event-count";
 
-/** In ms. The use of one old secret is logged at most this often. */
+/** In ms. Interval between two log lines about the same old secret. */
 const OLD_SECRET_INTERVAL_MS = 3_600_000;
 
 /**
- * Turns the bytes and headers of a delivery into an answer ("Webhook receiver" in section 4, rules in section 6 of the
- * platform document). A 2xx means that the whole batch is on disk. A handler's failure never reaches the sender, because
- * the platform disables a webhook that fails often.
+ * Answers deliveries ("Webhook receiver" in section 4, rules in section 6 of the platform document). A 2xx means that
+ * the whole batch is on disk. A handler's failure never reaches the sender, because the platform disables a webhook
+ * that fails often.
  */
 export class Receiver {
   readonly #options: ReceiverOptions;
-  /** When the use of an old secret was logged, by the secret's index. */
+  /** When the use of an old secret was last logged, by the secret's index. */
   readonly #oldSecretLoggedAt = new Map<number, number>();
   #lastDeliveryAt: number | undefined;
   #isClosed = false;
@@ -96,24 +96,24 @@ export class Receiver {
     this.#options = options;
   }
 
-  /** When the last batch was stored, duplicates and empty ones included; in ms since 1970. */
+  /** When the last batch was stored, in ms since 1970. Counts duplicates and empty batches as well. */
   get lastDeliveryAt(): number | undefined {
     return this.#lastDeliveryAt;
   }
 
-  /** Acknowledges nothing from now on, even a batch that is being stored: another inbox is in use. */
+  /** Acknowledges no more batches, even one that is being stored, because another inbox is in use. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Answers a request to the webhook; returns `undefined` for another path. */
+  /** Answers a request to the webhook. `undefined` for another path. */
   receive(incoming: Incoming): Promise<Answer> | undefined {
     return atWebhook(this.#options.path, incoming, () => this.#receive(incoming));
   }
 
   async #receive(incoming: Incoming): Promise<Answer> {
     const { clock, secrets, maxBodyBytes: limit, budget, timeoutMs } = this.#options;
-    // Before the body: strangers must not make the bot read one.
+    // Checked before the body, because strangers must not make the bot read one.
     const head = readSignature(incoming.headers[SIGNATURE_HEADER], clock.now());
     if (!head.ok) {
       incoming.drop();
@@ -130,7 +130,7 @@ export class Receiver {
     const verdict = verifyBody(body, head, { secrets, now: started });
     if (!verdict.ok) return await this.#refuseSignature(verdict);
     this.#noteSecret(verdict.secretIndex, started);
-    // The header is not signed. One that a stranger sent would put spans into the traces of others.
+    // The header is not signed. A stranger could use it to add spans to foreign traces, so it is read only now.
     const parent = readTraceparent(incoming.headers[TRACEPARENT_HEADER]);
     const count = incoming.headers[EVENT_COUNT_HEADER];
     return await this.#trace(parent, async (work) => {
@@ -150,7 +150,7 @@ export class Receiver {
     const { events } = wire;
     const announced = readCount(count);
     if (announced !== undefined && announced !== events.length) {
-      // The header is not signed, and nothing depends on it.
+      // Only a warning, because the header is not signed and nothing depends on it.
       log.warn(
         { announced, events: events.length },
         "X-Service-Event-Count differs from the number of events in the body",
@@ -212,7 +212,7 @@ export class Receiver {
     throw new ServiceBotError("STORE_UNAVAILABLE", "The bot no longer uses its inbox.");
   }
 
-  /** A failure of the fallback must not make a failure of a batch that is stored. */
+  /** A failure of the fallback must not fail a batch that is stored. */
   #notifyFallback(batch: readonly NewEvent[]): void {
     try {
       this.#options.fallback?.delivered(batch);
@@ -221,11 +221,11 @@ export class Receiver {
     }
   }
 
-  /** Logs during a rotation that an old secret is still in use, so that an operator knows when it is not. */
+  /** Logs during a rotation that an old secret is still in use, so that operators know when to remove it. */
   #noteSecret(index: number, now: number): void {
     if (index === 0) return;
     const loggedAt = this.#oldSecretLoggedAt.get(index) ?? Number.NEGATIVE_INFINITY;
-    // In both directions, because a clock that was set back must not silence it until it has caught up.
+    // In both directions, because a clock that was set back must not suppress the log line.
     if (Math.abs(now - loggedAt) < OLD_SECRET_INTERVAL_MS) return;
     this.#oldSecretLoggedAt.set(index, now);
     const { log, secrets } = this.#options;
@@ -236,7 +236,7 @@ export class Receiver {
   }
 }
 
-/** A delivery whose signature is good. */
+/** A delivery with a valid signature. */
 interface Arrival {
   readonly started: number;
   readonly trace: string;
@@ -254,7 +254,7 @@ export function beforeStart(path: string): Webhook {
   };
 }
 
-/** Answers a POST to the path of the webhook by `answer`; returns `undefined` for another path. */
+/** Answers a POST to the path of the webhook with `answer`. `undefined` for another path. */
 function atWebhook(
   webhook: string,
   incoming: Incoming,
@@ -285,7 +285,7 @@ const storeUnavailable = failure(
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads a body; `undefined` unless it is `{"events":[…]}`. */
+/** Reads a body. `undefined` unless the body is `{"events":[…]}`. */
 function readBody(body: Uint8Array): WireEvents | undefined {
   try {
     return readEvents(utf8.decode(body));
@@ -294,7 +294,7 @@ function readBody(body: Uint8Array): WireEvents | undefined {
   }
 }
 
-/** Reads `X-Service-Event-Count`; `undefined` if the header is absent, doubled or anything but digits. */
+/** Reads `X-Service-Event-Count`. `undefined` if the header is absent, duplicated or not a number. */
 function readCount(header: string | readonly string[] | undefined): number | undefined {
   return typeof header === "string" && /^[0-9]{1,15}$/.test(header) ? Number(header) : undefined;
 }

@@ -8,7 +8,7 @@ import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
 import type { Arrivals } from "./arrivals.ts";
 import type { GroupCommit } from "./store.ts";
 
-/** Events that are put in together. */
+/** Events that are stored together. */
 export interface Batch {
   readonly events: readonly NewEvent[];
   readonly source: Source;
@@ -31,16 +31,16 @@ type EventRow = [
   trace: string | null,
 ];
 
-/** Stores batches of events, with the cursors that were read with them. */
+/** Stores batches of events, together with the cursors of their poll. */
 export class Intake {
   readonly #group: GroupCommit;
   readonly #clock: Clock;
   readonly #arrivals: Arrivals;
-  // By place: looking values up by name costs as much as the row does.
+  // Values are bound by position, because binding by name would cost as much as writing the row.
   readonly #insert: Statement<EventRow>;
   readonly #moveCursor: Statement<[name: string, position: string]>;
   readonly #noteType: Statement<[type: string]>;
-  /** Types that are in the file for certain. */
+  /** Types that are certainly in the file. */
   readonly #noted = new Set<string>();
 
   constructor(db: Database, group: GroupCommit, arrivals: Arrivals, clock: Clock) {
@@ -62,14 +62,14 @@ export class Intake {
     );
   }
 
-  /** Resolves once the batch is on the disk. */
+  /** Resolves once the batch is on disk. */
   async put(batch: Batch): Promise<PutResult> {
     const result = await this.write((now) => this.#store(batch, now));
     if (batch.source === "webhook") this.#markCommitted(batch.events);
     return result;
   }
 
-  /** Stores the events that `take` makes in the same transaction. */
+  /** Stores the events that `take` returns in the same transaction. */
   putOwn(take: (now: number) => readonly NewEvent[]): Promise<PutResult> {
     return this.write((now) => {
       const batch: Batch = { events: take(now), source: "poll", cursors: [], trace: undefined };
@@ -77,12 +77,12 @@ export class Intake {
     });
   }
 
-  /** Runs work in a transaction, with the time of the store; see {@link GroupCommit.write}. */
+  /** Runs work in a transaction, with the time of the store. See {@link GroupCommit.write}. */
   write<T>(work: (now: number) => T, isLast?: boolean): Promise<T> {
     return this.#group.write(() => work(this.#clock.now()), isLast);
   }
 
-  /** Runs work in a transaction in which the lanes of all stored events are written. */
+  /** Runs work in a transaction that first writes the lanes of all stored events. */
   writeWithLanes<T>(work: (now: number) => T): Promise<T> {
     return this.write((now) => {
       this.#arrivals.writeAll();
@@ -105,7 +105,7 @@ export class Intake {
     return { stored, duplicates: events.length - stored.length, unusable };
   }
 
-  /** Returns the place of the event in the file; `undefined` if it was known. */
+  /** Returns the row id of the event. `undefined` if the event was stored before. */
   #insertEvent(
     event: NewEvent,
     source: Source,
@@ -125,33 +125,32 @@ export class Intake {
     for (const { type } of events) if (!this.#noted.has(type)) this.#noteType.run(type);
   }
 
-  /** The types of a committed batch need not be written again. */
   #markCommitted(events: readonly NewEvent[]): void {
     for (const { type } of events) this.#noted.add(type);
   }
 }
 
 export interface DiskGuardOptions {
-  /** A folder on the disk. */
+  /** A folder on the disk of the inbox. */
   readonly folder: string;
-  /** New events are refused when less than this is free, in bytes. */
+  /** In bytes. With less free space, new events are refused. */
   readonly minFreeBytes: number;
   readonly clock: Clock;
-  /** How much is free, in bytes; by default what the file system says. */
+  /** Returns the free bytes on the disk of a folder. Default: from the file system. */
   readonly freeBytes?: (folder: string) => number;
-  /** Sender of what is published on channels. */
+  /** Sender on the channels. */
   readonly bot?: object | undefined;
 }
 
-/** The default of `minFreeBytes`. */
+/** Default of `minFreeBytes`. */
 export const MIN_FREE_BYTES: number = 64 * 1024 * 1024;
 
-/** The file system is asked this often at most, in milliseconds. */
+/** In ms. Interval between two queries of the file system. */
 const INTERVAL_MS = 1_000;
 
 /**
- * Refuses new events while the disk is nearly full. What is left is for the events that are under way:
- * an outcome or a step that cannot be written is worse than a delivery that comes again.
+ * Refuses new events while the disk is nearly full. The reserve is for events in progress, because losing an outcome or
+ * a step is worse than refusing a delivery that will be retried.
  */
 export class DiskGuard {
   readonly #options: DiskGuardOptions;
@@ -162,7 +161,7 @@ export class DiskGuard {
     this.#options = options;
   }
 
-  /** Free space in bytes; `undefined` if the file system does not report it. */
+  /** Free space in bytes. `undefined` if the file system does not report it. */
   get free(): number | undefined {
     this.#look();
     return Number.isFinite(this.#free) ? this.#free : undefined;
@@ -188,19 +187,19 @@ export class DiskGuard {
   #look(): void {
     const { folder, clock, freeBytes = freeOn } = this.#options;
     const now = clock.now();
-    // A clock that was set back must not blind it.
+    // In both directions, because a clock that was set back must not stop the checks.
     if (Math.abs(now - this.#checkedAt) < INTERVAL_MS) return;
     this.#checkedAt = now;
     try {
       this.#free = freeBytes(folder);
     } catch {
-      // Not every file system reports it. The commit itself would fail.
+      // Some file systems do not report it. On a full disk the commit itself fails.
       this.#free = Number.POSITIVE_INFINITY;
     }
   }
 }
 
-/** How large the file of an inbox is, and what lies beside it. */
+/** Returns the sizes of the file of an inbox and of its WAL. */
 export function sizesOf(file: string): Pick<DiskMeasures, "database" | "wal"> {
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return { database: sizeOf(file), wal: sizeOf(`${file}-wal`) };

@@ -6,7 +6,7 @@ import { channels, type StoreFailure } from "../../observe/channels.ts";
 import type { StorageReport } from "../admin.ts";
 import type { Dialect, Query, Script, SqlStore } from "../sql/store.ts";
 
-/** The words of SQLite, and the indexes of its schema. */
+/** SQLite's syntax, and the indexes of its schema. */
 export const dialect: Dialect = {
   locksRows: false,
   lockText: undefined,
@@ -20,7 +20,7 @@ export const dialect: Dialect = {
     discarded: ["event.state = 'discarded'"],
     ended: ["event.state <> 'pending'"],
   },
-  // From the index alone, because 100,000 rows would take 200 ms. The oldest event came first.
+  // Reads only the index, because 100,000 rows would take 200 ms. Rows are in the order of arrival.
   pending: `SELECT (SELECT count(*) FROM event WHERE state = 'pending') AS n,
     (SELECT received_at FROM event WHERE seq =
       (SELECT min(seq) FROM event INDEXED BY event_pending WHERE state = 'pending')) AS at`,
@@ -32,15 +32,15 @@ const PENDING = "SELECT count(*) AS n FROM event WHERE state = 'pending'";
 
 export interface SqliteStoreOptions {
   readonly db: Database;
-  /** Milliseconds since 1970. */
+  /** Returns the time in ms since 1970. */
   readonly now: () => number;
-  /** Runs work in a transaction, and resolves once that is committed. */
+  /** Runs work in a transaction, and resolves once the transaction is committed. */
   readonly write: <T>(work: () => T) => Promise<T>;
-  /** The same, in a transaction in which the lanes of all committed events are written. */
+  /** Like `write`, in a transaction that first writes the lanes of all committed events. */
   readonly writeWithLanes: <T>(work: () => T) => Promise<T>;
 }
 
-/** The file of an inbox, as statements see it. */
+/** Runs statements on the file of an inbox. */
 export class SqliteStore implements SqlStore {
   readonly dialect: Dialect = dialect;
   readonly #options: SqliteStoreOptions;
@@ -54,7 +54,7 @@ export class SqliteStore implements SqlStore {
     return this.read(text, values);
   }
 
-  /** Runs one statement at once. */
+  /** Runs one statement synchronously. */
   read<Row>(text: string, values: readonly unknown[] = []): Row[] {
     return readStore(() => this.#all(text, values) as Row[]);
   }
@@ -70,7 +70,6 @@ export class SqliteStore implements SqlStore {
     );
   }
 
-  /** How many events are pending. */
   countPending(): number {
     return this.read<{ readonly n: number }>(PENDING)[0]?.n ?? 0;
   }
@@ -96,7 +95,7 @@ export class SqliteStore implements SqlStore {
   }
 }
 
-/** Runs a script at once, on a connection that nothing else uses meanwhile. */
+/** Runs a script synchronously, on a connection without other users. */
 export function execute<T>(db: Database, script: Script<T>): T {
   return drive(script, ({ text, values }) => new Prepared(db, text).all(values, Date.now()));
 }
@@ -107,10 +106,10 @@ function drive<T>(script: Script<T>, run: (query: Query) => unknown[]): T {
   return step.value;
 }
 
-/** A prepared statement. Values are bound by place, because names would cost as much as the row. */
+/** A prepared statement. Values are bound by position, because names would cost as much as the row. */
 class Prepared {
   readonly #statement: Statement<unknown[], unknown>;
-  /** The number of the value at each place; 0 is the time. */
+  /** The number of the value at each position. 0 is the time. */
   readonly #order: number[] = [];
 
   constructor(db: Database, text: string) {
@@ -123,14 +122,14 @@ class Prepared {
     this.#statement = db.prepare(sql);
   }
 
-  /** Returns the rows of a query; none of another statement. */
+  /** Returns the rows of a query. Empty for other statements. */
   all(values: readonly unknown[], now: number): unknown[] {
     if (this.#statement.reader) return this.#statement.all(...this.#places(values, now));
     this.run(values, now);
     return [];
   }
 
-  /** Returns the number of rows that were written. */
+  /** Returns the number of written rows. */
   run(values: readonly unknown[], now: number): number {
     return this.#statement.run(...this.#places(values, now)).changes;
   }
@@ -140,29 +139,29 @@ class Prepared {
   }
 }
 
-/** Lists are given as JSON, which has no halves of characters (lone surrogates): neither has a stored text. */
+/** Encodes a list as JSON. Lone surrogates are replaced, because stored texts have none either. */
 function pack(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return JSON.stringify(value.map((one) => (typeof one === "string" ? one.toWellFormed() : one)));
 }
 
 interface Write {
-  /** Runs after the others of its transaction, and sees what they have written. */
+  /** Runs after the other writes of its transaction, and sees their changes. */
   readonly isLast: boolean;
   run(): void;
   keep(): void;
   refuse(error: unknown): void;
 }
 
-/** Holds in memory what transactions change there. */
+/** In-memory data that transactions change. */
 export interface TransactionMemory {
   committed(): void;
   undone(): void;
 }
 
 /**
- * Group commit: what is asked for in one turn of the event loop shares one transaction, and so one
- * fsync. A hundred deliveries cost little more than one, and none is acknowledged before the commit.
+ * Group commit. Writes of one turn of the event loop share a transaction and its fsync. A hundred deliveries cost
+ * little more than a single delivery, and none is acknowledged before the commit.
  */
 export class GroupCommit {
   readonly #db: Database;
@@ -179,11 +178,10 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `work` inside the next transaction. Resolves with its value once that is committed.
-   * `work` must do nothing but read and write the database, and what the transaction's memory undoes: it may be run a
-   * second time.
+   * Runs `work` inside the next transaction. Resolves with its value once the transaction is committed. `work` may only
+   * read and write the database and data that {@link TransactionMemory} rolls back, because it may run twice.
    *
-   * @param isLast runs it after what else is asked for meanwhile
+   * @param isLast runs `work` after the other writes of the transaction
    */
   write<T>(work: () => T, isLast = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -206,7 +204,7 @@ export class GroupCommit {
     });
   }
 
-  /** Commits what is waiting and takes nothing more. */
+  /** Commits the waiting writes and refuses later ones. */
   close(): void {
     this.#closed = true;
     this.#flush();
@@ -223,7 +221,7 @@ export class GroupCommit {
       this.#settle(group, error);
       return;
     }
-    // The fault of one write must not fail the others.
+    // A failing write must not fail the others, so each gets its own transaction.
     for (const write of group) this.#settle([write], this.#commit([write]));
   }
 
@@ -238,7 +236,7 @@ export class GroupCommit {
     }
   }
 
-  /** Returns what undid the transaction, or undefined once it is on disk. */
+  /** Returns the error that rolled back the transaction. `undefined` once it is on disk. */
   #commit(group: readonly Write[]): unknown {
     const started = performance.now();
     try {
@@ -258,7 +256,7 @@ export class GroupCommit {
   }
 
   #rollback(): void {
-    // After SQLITE_FULL and some I/O errors SQLite has rolled back by itself.
+    // After SQLITE_FULL and some I/O errors, SQLite has already rolled back.
     if (this.#db.open && this.#db.inTransaction) this.#db.exec("ROLLBACK");
     this.#memory?.undone();
   }
@@ -271,14 +269,14 @@ function failureOf(error: unknown): StoreFailure {
 }
 
 /**
- * A file that is locked, full or broken is so for each write alone as well, and each would wait for the
- * lock again, with the whole process.
+ * Returns whether the file itself is locked, full or broken. Each single write would fail as well, and each would block
+ * the process until the lock times out.
  */
 function isOfTheStore(error: unknown): boolean {
   return /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
-/** Everything that SQLite throws becomes STORE_UNAVAILABLE; our own errors stay what they are. */
+/** Converts an error of SQLite to STORE_UNAVAILABLE. The project's own errors stay unchanged. */
 export function asStoreError(error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
   return new ServiceBotError(
@@ -290,7 +288,7 @@ export function asStoreError(error: unknown): ServiceBotError {
   );
 }
 
-/** Reads from the store. @throws {ServiceBotError} as {@link asStoreError} has it */
+/** Reads from the store. @throws {ServiceBotError} the error of {@link asStoreError} */
 export function readStore<T>(work: () => T): T {
   try {
     return work();
@@ -299,15 +297,15 @@ export function readStore<T>(work: () => T): T {
   }
 }
 
-/** In ms. Commits of another connection are noticed within this. */
+/** In ms. Interval of the check for commits of other connections. */
 const WATCH_INTERVAL_MS = 1_000;
 
 /**
- * Calls `changed` after another connection, such as that of `service-bot inbox`, has committed something to the file. A
- * look takes some microseconds and no I/O. Returns a function that ends it.
+ * Calls `changed` after another connection, such as that of `service-bot inbox`, has committed to the file. A check
+ * takes a few microseconds and no I/O. Returns a function that stops the checks.
  */
 export function watchOthers(db: Database, clock: Clock, changed: () => void): () => void {
-  // No other connection can open a database in memory.
+  // No other connection can open an in-memory database.
   if (db.memory) return () => undefined;
   const version = db.prepare("PRAGMA data_version").pluck();
   let seen = version.get();
@@ -323,7 +321,7 @@ export function watchOthers(db: Database, clock: Clock, changed: () => void): ()
       changed();
       seen = now;
     } catch {
-      // The store is out of reach for now. Writes report that, and the next look comes soon.
+      // The store is unavailable. Writes report that, and the next check follows soon.
     }
   };
   arm();
