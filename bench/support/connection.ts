@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /**
- * A keep-alive connection to an `http:` origin, for one request at a time. It sends prepared bytes and parses only
- * enough of an answer to find its end, because a sender must not be slower than the server it measures.
+ * A keep-alive connection to an `http:` origin, for one request at a time. Sends prepared bytes, and parses an answer
+ * only to find its end. A sender must not be slower than the server it measures.
  */
 export class Connection {
   readonly #socket: Socket;

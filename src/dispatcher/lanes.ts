@@ -78,8 +78,8 @@ export class Lanes {
 
   /**
    * Starts the run of a claimed lane. A process that was suspended for longer than a lease may claim a lane that it
-   * still works on. The older run is then aborted, and ends before the new run begins, because two runs must not act at
-   * once.
+   * still works on. It then aborts the older run. The new run begins once the older run has ended, because two runs
+   * must not act at once.
    */
   begin(claim: Claim, since: number): Pick<LaneRun, "abort"> {
     const older = this.#lanes.get(claim.lane);

@@ -174,8 +174,8 @@ export interface RecordedOutcome {
 }
 
 /**
- * Records the outcome of a run and publishes it. If another run has changed a state that this run read, nothing is
- * written, and the event runs again after a short delay.
+ * Records the outcome of a run and publishes it. Nothing is written if another run has changed a state that this run
+ * read. The event then runs again after a short delay.
  */
 export async function recordOutcome(
   run: EndedRun,

@@ -45,8 +45,8 @@ export interface RunOptions {
 }
 
 /**
- * One run of a claimed event. The logger, the signal and the steps are created on first use, because most runs need
- * none of them and they cost more than the rest of the run.
+ * One run of a claimed event. The logger, the signal and the steps are created on first use. They cost more than the
+ * rest of the run, and most runs need none of them.
  */
 export class Run implements Job {
   readonly event: AnyEvent;

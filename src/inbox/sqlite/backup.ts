@@ -37,7 +37,7 @@ export interface BackupReport extends InboxContents {
 const PAGES = 1_000;
 
 /**
- * Copies the file of an inbox at one point in time, while a bot may be using it, and checks the copy. The copy is a
+ * Copies the file of an inbox at one point in time, and checks the copy. A bot may be using the inbox. The copy is a
  * single file without a WAL.
  *
  * One read transaction spans the whole copy, because SQLite would otherwise start over after each write of another

@@ -149,8 +149,8 @@ export const MIN_FREE_BYTES: number = 64 * 1024 * 1024;
 const INTERVAL_MS = 1_000;
 
 /**
- * Refuses new events while the disk is nearly full. The reserve is for events in progress, because losing an outcome or
- * a step is worse than refusing a delivery that will be retried.
+ * Refuses new events while the disk is nearly full. The reserve is for events in progress. Losing an outcome or a step
+ * is worse than refusing a delivery, which the platform retries.
  */
 export class DiskGuard {
   readonly #options: DiskGuardOptions;

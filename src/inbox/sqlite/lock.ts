@@ -25,8 +25,8 @@ const OWN_FILE =
 const ownLocks = new Map<string, Database>();
 
 /**
- * Locks the file of an inbox for one process. The lock is an exclusive SQLite lock on a file beside it, because the
- * kernel frees that lock however the process ends.
+ * Locks the file of an inbox for one process. The lock is an exclusive SQLite lock on a file beside it. The kernel
+ * frees such a lock however the process ends.
  *
  * @param remedy remedy in the error if another process holds the lock
  */

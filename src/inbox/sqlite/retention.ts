@@ -21,8 +21,8 @@ const FREE_PAGES =
   "SELECT freelist_count AS free, page_count AS pages FROM pragma_freelist_count, pragma_page_count";
 
 /**
- * A subquery of every lane, as if all were active. The casts match the types of the columns, because SQLite would
- * otherwise sort all rows for each batch instead of merging the two tables.
+ * A subquery of every lane, as if all were active. The casts match the types of the columns. Without them, SQLite sorts
+ * all rows for each batch instead of merging the two tables.
  */
 export const EVERY_LANE: string = `(
   SELECT key, pending, ready_at, owner, fence, done_ord, done_at FROM lane
