@@ -47,8 +47,8 @@ export interface BotOptions<S = unknown> extends ConfigOverrides {
   /** Number of waiting events at which the bot answers deliveries with 503. Default 100,000. */
   readonly maxBacklog?: number;
   /**
-   * Free disk space, in bytes, below which the bot refuses new events with 503. Default 64 MiB. SQLite only, because
-   * PostgreSQL has the disk of its server.
+   * Free disk space, in bytes, below which the bot refuses new events with 503. Default 64 MiB. SQLite only, because a
+   * PostgreSQL server manages its own disk.
    */
   readonly minFreeBytes?: number;
   /**
@@ -145,7 +145,7 @@ const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
   random: true,
 };
 
-/** Includes options with a variable, which the bot checks together with the environment when it starts. */
+/** Options with a variable have no range here, because the bot checks them with the environment at the start. */
 export const BOT_OPTIONS: OptionTable<object> = {
   ...CODE_OPTIONS,
   ...Object.fromEntries(Object.keys(settings).map((name) => [name, true])),

@@ -31,7 +31,6 @@ const TOKEN_WAITS: BackoffOptions = { baseMs: 5_000, maxMs: 60_000, factor: 2 };
 /** Codes of section 7 of the platform document whose refusal concerns one operation only. */
 const ofOneOperation: ReadonlySet<string> = new Set(["QUOTA_EXCEEDED", "NOT_CONFIGURED"]);
 
-/** Circuits of one operation. */
 interface Operation {
   /** Counts outages of this operation while other operations are answered. */
   readonly outages: Circuit;

@@ -166,8 +166,8 @@ export class Client {
   }
 
   /**
-   * Longest duration of a request without a purpose, in milliseconds: its deadline, plus five seconds of waiting if the
-   * client has a budget of requests.
+   * Longest duration of a request without a purpose, in milliseconds. Consists of its deadline and, with a request
+   * budget, five seconds of waiting.
    */
   get longestCallMs(): number {
     const { timeoutMs, limiter } = this.#http;
@@ -273,7 +273,7 @@ const COMMENTS = "/posts/{id}/comments";
 /** Maximum number of images of a post, comment or message (section 8 of the platform document). */
 const MAX_IMAGES = 4;
 
-/** Value for the `{id}` of a path. */
+/** Call options with the value for the `{id}` of a path. */
 interface Target extends CallOptions {
   readonly id?: string;
 }

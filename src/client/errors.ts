@@ -35,7 +35,7 @@ export class ApiError extends ServiceBotError {
   /** True if the client refused the request before it sent anything. */
   readonly local: boolean;
   /**
-   * True if the platform refuses the token or the whole app: the token is missing, unknown or revoked (401), or the app
+   * True if the platform refuses the token or the whole app. The token is missing, unknown or revoked (401), or the app
    * is switched off. Every other request would fail as well, and no event is the cause.
    */
   readonly refusesToken: boolean;
@@ -53,7 +53,7 @@ export class ApiError extends ServiceBotError {
   }
 
   /**
-   * Whether the same request may succeed later: after 408, 425, 429 (limits and quotas) and 5xx. `retryAfterMs` is the
+   * True if the same request may succeed later: after 408, 425, 429 (limits and quotas) and 5xx. `retryAfterMs` is the
    * wait, if the platform names one.
    */
   get retryable(): boolean {
@@ -61,10 +61,10 @@ export class ApiError extends ServiceBotError {
   }
 
   /**
-   * Whether the request certainly took no effect. True after 4xx except 408, because the platform refuses such a
-   * request before it acts. After 503 it is true only for the platform's own answer: a JSON error body with a code of
-   * section 7, or with another code in capitals and `Retry-After`. After a gateway's answer or any other 5xx, a write
-   * may have taken effect.
+   * True if the request certainly took no effect: after 4xx except 408, because the platform refuses such a request
+   * before it acts. After 503, true only for the platform's own answer: a JSON error body with a code of section 7, or
+   * with another code in capitals and `Retry-After`. After a gateway's answer or any other 5xx, a write may have taken
+   * effect.
    */
   get saysNothingHappened(): boolean {
     if (this.local) return true;
@@ -188,7 +188,7 @@ export type NetworkErrorCode =
 export class NetworkError extends ServiceBotError {
   override readonly name = "NetworkError";
   declare readonly code: NetworkErrorCode;
-  /** Whether the same request may succeed later: always true. */
+  /** Always true, because the same request may succeed later. */
   readonly retryable = true;
   /** False if the request certainly did not reach the platform, as when no connection was made. */
   readonly sent: boolean;

@@ -55,7 +55,6 @@ const OPTIONS: OptionTable<ClientOptions> = {
   maxRequestsPerMinute: COUNT,
 };
 
-/** Checked answer. */
 export interface Answer<T> {
   readonly value: T;
   /** The platform's time of the answer (the `Date` header, whole seconds), in ms since 1970. */
@@ -233,7 +232,7 @@ export class Http {
     }
   }
 
-  /** Waits for a permit of the limiter and the breaker. */
+  /** Waits for a permit of the limiter, and enters the breaker. */
   async #admit(
     { operation, kind }: ApiRequest,
     signal: AbortSignal | undefined,
@@ -265,7 +264,6 @@ export class Http {
     await this.#attempt(request, 1, await this.#admit(request, signal), signal);
   }
 
-  /** Sends a request once. */
   async #attempt(
     request: ApiRequest,
     number: number,

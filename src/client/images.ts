@@ -14,7 +14,6 @@ export type PreparedImage =
   | { readonly url: string }
   | { readonly data: Uint8Array<ArrayBuffer>; readonly kind: ImageKind };
 
-/** Image that is not uploaded yet. */
 export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
 
 /**

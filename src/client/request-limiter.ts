@@ -107,10 +107,9 @@ class RateLimit {
   }
 }
 
-/** Request that waits for its permit. */
 interface Waiter {
   readonly kind: RequestKind;
-  /** Start of the wait. */
+  /** Start of the wait, in ms since 1970. */
   readonly since: number;
   readonly grant: (permit: Permit) => void;
 }

@@ -30,10 +30,7 @@ export interface ApiRequest {
   readonly path: string;
   /** Method and path, for errors. */
   readonly name: string;
-  /**
-   * Method and template. Keys circuits, metrics and spans, because it contains no id and the number of values is
-   * bounded.
-   */
+  /** Method and template. The key of circuits, metrics and spans, because it contains no id and has few values. */
   readonly operation: string;
   readonly url: string;
   readonly kind: RequestKind;

@@ -28,8 +28,8 @@ export function retryInMs(
 }
 
 /**
- * Returns whether a request may be repeated. Reads always may. Writes may only if they certainly had no effect: no
- * connection was made, or the answer guarantees it (429, or a 503 from the platform itself).
+ * Returns whether a request may be repeated. Reads always may. Writes may only if they certainly had no effect. Either
+ * no connection was made, or the answer guarantees it (429, or a 503 from the platform itself).
  */
 function mayRepeat(method: Method, error: unknown): boolean {
   if (error instanceof NetworkError) {

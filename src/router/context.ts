@@ -142,15 +142,16 @@ export interface Context<T extends string = string> extends EffectsContext {
    * Runs `fn` once per event, even if the handler is retried. Every run gets the result as JSON keeps it, including the
    * first: a `Date` becomes a string. A result that JSON cannot keep, such as a `Map`, makes the event a dead letter.
    *
-   * The effect of a step is unknown if the process dies inside `fn`, or if `fn` fails without an answer, with a server
-   * error or with an abort. The event then becomes a dead letter (STEP_UNCERTAIN), unless the step is `repeatable`.
+   * The effect of a step is unknown if the process dies inside `fn`. It is also unknown if `fn` fails without an
+   * answer, with a server error or with an abort. The event then becomes a dead letter (STEP_UNCERTAIN), unless the
+   * step is `repeatable`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST
    */
   step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<Jsonify<R>>;
 }
 
-/** A message, comment or post that this run made, or that the platform shows to be made by an earlier run. */
+/** A message, comment or post that this run made, or that it found because an earlier run had made it. */
 export interface WriteEnd {
   readonly kind: WriteKind;
   readonly result: unknown;

@@ -61,7 +61,6 @@ export interface EffectsContext {
 export interface EffectsContextOptions {
   /** Schema of `ctx.state()`; `undefined` if the bot has none. */
   readonly stateSchema: StandardSchemaV1 | undefined;
-  /** Event types that have a handler. */
   readonly handledTypes: readonly string[];
 }
 

@@ -37,8 +37,8 @@ type PassedIn<V> = V extends Passed<infer A> ? A : never;
 export type ErrorObserver<X = unknown> = (error: unknown, context: Context & Partial<X>) => unknown;
 
 /**
- * Handles the final failure of an event, because no later run will. It may answer the event. Fields of middleware may
- * be missing, because the run may have failed before the middleware.
+ * Handles an event whose last run has failed, and may answer the event. Fields of middleware may be missing, because
+ * the run may have failed before the middleware.
  */
 export type Boundary<T extends string = string, X = unknown> = (
   error: unknown,

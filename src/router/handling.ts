@@ -20,7 +20,7 @@ export interface HandlingOptions {
   readonly state?: StandardSchemaV1 | undefined;
 }
 
-/** Runs the handlers of a bot. Skips events that the bot caused itself, and events that the loop guard holds back. */
+/** Runs the handlers of a bot. Skips events that the bot caused itself. The loop guard may hold other events back. */
 export class Handling {
   readonly routes: Routes;
   readonly client: Client;
@@ -49,7 +49,6 @@ interface LastWord {
   readonly after: Route | undefined;
 }
 
-/** One run of the handlers for one event. */
 export class HandlerRun {
   readonly #job: Job;
   readonly #handling: Handling;

@@ -30,7 +30,6 @@ export type TextType = "dm.message" | "mention";
 
 export const TEXT_TYPES: ReadonlySet<string> = new Set<TextType>(["dm.message", "mention"]);
 
-/** Matcher of a text. */
 export interface TextPattern {
   /** Folded text that every match contains. */
   readonly needle: string;
@@ -42,7 +41,6 @@ export interface TextPattern {
 export interface TextEntry extends TextPattern {
   readonly kind: "text";
   readonly run: Chain;
-  /** Set for a command. */
   readonly command?: Command | undefined;
 }
 

@@ -112,8 +112,8 @@ async function readUntil<T extends Message | Post>(
 }
 
 /**
- * Finds the message of an event that does not name it. The message has the event's author and about the same time. Its
- * text equals the excerpt, or begins with it.
+ * Finds the message of an event that does not name it. The message has the event's author, and was created at about the
+ * same time. Its text equals the excerpt, or begins with it.
  */
 function nearest<T extends Message | Post>(event: AnyEvent, items: readonly T[]): T | undefined {
   // Dates may be off, as in a test of an old event. An equal text is enough then.

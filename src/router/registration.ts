@@ -53,7 +53,7 @@ export interface Parts {
  * @throws {ServiceBotError} INVALID_OPTION
  */
 export function readHandler(what: string, given: readonly unknown[]): Parts {
-  // Check for a schema first, because a schema may be a function.
+  // Checked first, because a schema may be a function.
   const schema = isSchema(given[0]) ? given[0] : undefined;
   const rest = schema === undefined ? given : given.slice(1);
   const isLastOptions = rest.length > 1 && typeof rest.at(-1) !== "function";

@@ -329,15 +329,15 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Registers a boundary: a function for the final failure of an event, when no later run will handle it. The function
-   * runs once, before the event becomes a dead letter, and may answer the event. A boundary of a module gets only the
-   * events of the module's handlers.
+   * Registers a boundary, which handles an event whose last run has failed. The boundary runs once, before the event
+   * becomes a dead letter, and may answer the event. A boundary of a module gets only the events of the module's
+   * handlers.
    *
    * @throws {ServiceBotError} INVALID_OPTION if the router already has a boundary
    */
   catch(boundary: Boundary<string, X>): this;
   /**
-   * Registers a boundary for the final failure of events of one or several types.
+   * Registers a boundary for events of one or several types.
    *
    * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE; INVALID_OPTION if a type already has a boundary
    */

@@ -26,7 +26,6 @@ export interface EventEntry {
   readonly type: string;
   readonly run: Chain;
   readonly options: HandlerOptions;
-  /** Set for a cron. */
   readonly cron?: Cron | undefined;
 }
 
@@ -185,7 +184,6 @@ export class Routes {
     return this.#entries.some((entry) => entry.kind === "module" && entry.routes.#contains(other));
   }
 
-  /** Entries of this router and of its modules. */
   #allEntries(): readonly Exclude<Entry, ModuleEntry>[] {
     return this.#entries.flatMap((entry) =>
       entry.kind === "module" ? entry.routes.#allEntries() : [entry],
@@ -270,9 +268,7 @@ async function notify(observer: ErrorObserver, error: unknown, context: Context)
   }
 }
 
-/** Types that a bot handles. */
 interface Types {
-  /** Options of each type with a handler. */
   readonly options: ReadonlyMap<string, HandlerOptions>;
   readonly names: readonly string[];
   /** True if the bot handles other types as well. */

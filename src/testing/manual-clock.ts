@@ -70,7 +70,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Waits five turns of the event loop. Promises settle, and group commits run, in the turns after the request. */
+/** Waits five turns of the event loop, because promises settle and group commits run in later turns. */
 export async function turn(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
 }

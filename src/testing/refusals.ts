@@ -55,7 +55,6 @@ const codes: { readonly [C in PlatformCode]: readonly [status: number, fits: Fit
   NOT_CONFIGURED: [503, upload],
 };
 
-/** Refusals that a test has requested. */
 export class Refusals {
   readonly #waiting: { readonly fits: Fits; readonly answer: () => Response; left: number }[] = [];
 

@@ -50,8 +50,8 @@ const BOT = "bot";
 const USERNAME = /^[a-z0-9_](?:[a-z0-9_.-]{0,28}[a-z0-9_])?$/;
 
 /**
- * Plays the events of a test on a platform. Translates between the ids of the test and those of the platform, because a
- * test chooses its names freely and the platform numbers its objects.
+ * Plays the events of a test on a platform. Translates between the ids of the test and the platform's, because the test
+ * chooses its names and the platform numbers its objects.
  */
 export class Scene {
   readonly #control: Pick<Control, "act">;

@@ -40,7 +40,6 @@ export interface BotUnderTest extends ObservableBot {
   readonly inbox: StoredEffects;
 }
 
-/** Parts of a {@link TestBot}. */
 interface TestBotParts<B> {
   readonly bot: B;
   readonly clock: ManualClock;
@@ -51,7 +50,7 @@ interface TestBotParts<B> {
 /**
  * A bot under test, without port, network, files or account. `dm`, `mention` and the other acts of people resolve once
  * the bot has handled the event. They reject with the error of a failed handler, so that no failure goes unnoticed.
- * `deliver` does not.
+ * `deliver` never rejects with a handler's error.
  */
 export class TestBot<B extends BotUnderTest = BotUnderTest> {
   readonly bot: B;
