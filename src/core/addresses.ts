@@ -3,8 +3,8 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
- * Describes a problem of the platform's address, as the end of a sentence that begins with its name; `undefined` if valid.
- * The address may have a path, because a platform may share its host. A password in it is never repeated.
+ * Returns what is wrong with the platform's address, to follow the address's name in a sentence; `undefined` if valid.
+ * A path is allowed because a platform may share its host. The problem never repeats a password.
  */
 export function addressProblem(text: string): string | undefined {
   const url = URL.parse(text);
@@ -19,7 +19,7 @@ export function addressProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** Writes the platform's address without a slash at its end. */
+/** Returns the platform's address without trailing slashes. */
 export function normalizeAddress(text: string): string {
   const { origin, pathname } = new URL(text);
   return `${origin}${withoutSlash(pathname)}`;
@@ -29,7 +29,10 @@ function withoutSlash(path: string): string {
   return path.replace(/\/+$/, "");
 }
 
-/** Describes a problem of a bearer token without repeating it. A missing variable would go out as "undefined". */
+/**
+ * Returns what is wrong with a bearer token, without repeating the token. The check also catches an unset variable that
+ * was interpolated.
+ */
 export function tokenProblem(text: string): string | undefined {
   return typeof text === "string" && /^[\x21-\x7e]+$/.test(text)
     ? undefined
@@ -37,48 +40,48 @@ export function tokenProblem(text: string): string | undefined {
 }
 
 /**
- * Returns whether a token sent to `origin` crosses a network unencrypted: plain http to another machine. A private
- * network, such as that of Compose, counts too.
+ * Returns whether a token sent to `origin` crosses a network unencrypted: plain HTTP to another machine. Private
+ * networks, such as those of Compose, count too.
  */
 export function isSentInClear(origin: string): boolean {
   const url = URL.parse(origin);
   return url?.protocol === "http:" && !isLoopback(url.hostname);
 }
 
-/** Returns whether a name or an address stands for this machine alone. No name is looked up. */
+/** Returns whether a host name or address is loopback. Performs no DNS lookup. */
 export function isLoopback(host: string): boolean {
   const name = normalHost(host);
   return name === "localhost" || (isIP(name) !== 0 && ipaddr.parse(name).range() === "loopback");
 }
 
-/** Spells each name and address in one way, without brackets. */
+/** Normalizes a host so that every spelling of an address compares equal. Brackets are removed. */
 export function normalHost(host: string): string {
   const name = host.replace(/^\[(.*)\]$/, "$1").toLowerCase();
   return isIP(name) === 0 ? name : ipaddr.process(name).toString();
 }
 
-/** Writes a host as a URL does: an IPv6 address in brackets. */
+/** Formats a host for a URL, with brackets around an IPv6 address. */
 export function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** Names by which this machine calls itself. */
+/** Loopback names that every server accepts in the Host header. */
 export const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "::1"]);
 
-/** A name or an address with any port, because a port may be forwarded. */
+/** A name or an address with any port. The port is not compared because a proxy may forward another one. */
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 const NAME = /^[a-z\d_]([\w.-]*[a-z\d_])?$/i;
 
-/** Returns whether a text is a name or an address without scheme and port. */
 export function isHostName(text: string): boolean {
   return NAME.test(text) || isIP(text) === 6;
 }
 
 /**
- * Makes the check whether a request is for this server. A web page can point a name of its own at this machine, and then
- * the browser would let it read the answers (DNS rebinding); the Host header reveals the name. Accepted are loopback
- * names, the address that the request has come to, which no name can stand for, and `allowed`.
+ * Creates a check that rejects requests meant for another host, against DNS rebinding. A web page can point its own
+ * host name at this machine and then read the responses, but the Host header reveals that name.
+ *
+ * Accepts loopback names, the local address of the connection (no name can imitate an address), and `allowed`.
  */
 export function hostCheck(allowed: readonly string[]): (request: IncomingMessage) => boolean {
   const names = new Set([...loopbackNames, ...allowed.map(normalHost)]);
@@ -88,53 +91,53 @@ export function hostCheck(allowed: readonly string[]): (request: IncomingMessage
   };
 }
 
-/** Returns the host that a request names; `undefined` if it names none, several, or an invalid one. */
+/** Returns the host named by a request; `undefined` if the request names none, several, or an invalid one. */
 function hostOf({ headersDistinct, url = "" }: IncomingMessage): string | undefined {
   const [host = "", ...more] = headersDistinct.host ?? [];
   const [, name] = HOST.exec(host) ?? [];
   if (name === undefined || more.length > 0) return undefined;
-  // A whole address in the request line takes precedence (RFC 9112, section 3.2.2).
+  // An absolute URL in the request line takes precedence over Host (RFC 9112, section 3.2.2).
   if (!url.startsWith("/") && URL.parse(url)?.host !== host.toLowerCase()) return undefined;
   return normalHost(name);
 }
 
-/** Returns the address of this machine that a request has come to. */
+/** Returns the local address that a request arrived at. */
 function addressOf({ socket }: IncomingMessage): string {
   return normalHost((socket.localAddress ?? "").replace(/%.*$/, ""));
 }
 
-/** Names for this machine, or for a host of the local network. */
+/** Names for this machine or for hosts of a local network. */
 const localNames =
   /(^|\.)(localhost|localdomain6?|local|internal|lan|intranet|corp|home|home\.arpa)$/;
 
-/** Public addresses that clouds use for services inside. */
+/** Public addresses that clouds use for internal services. */
 const insideClouds: ReadonlySet<string> = new Set(["168.63.129.16"]);
 
 /**
- * Returns whether a host is of the public internet, as far as its name or address alone shows. No name is looked up.
+ * Returns whether a host is on the public internet, judged by its name or address alone. Performs no DNS lookup.
  *
- * @param hostname as a `URL` writes it: every spelling of an IPv4 address has become four numbers
+ * @param hostname as `URL` writes it, with every IPv4 address in dotted decimal
  */
 export function isPublicHost(hostname: string): boolean {
   const address = literalIn(hostname);
   return address === undefined ? isPublicName(hostname) : isPublicAddress(address);
 }
 
-/** Returns an address without brackets and final dot; `undefined` for a name. */
+/** Returns an IP address without brackets or trailing dots; `undefined` if the host is a name. */
 export function literalIn(hostname: string): string | undefined {
   const text = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.+$/, "");
   return isIP(text) === 0 ? undefined : text;
 }
 
-/** Returns false for names without a dot, and for names that are reserved for local networks. */
+/** Returns false for names without a dot and for names reserved for local networks. */
 export function isPublicName(hostname: string): boolean {
   const name = hostname.replace(/\.+$/, "").toLowerCase();
   return name.includes(".") && !localNames.test(name);
 }
 
-/** Returns whether a text is an IP address of the public internet. */
+/** Returns whether a text is a public IP address. */
 export function isPublicAddress(address: string): boolean {
-  // An address with a zone is of a local network.
+  // An address with a zone is link-local.
   if (isIP(address) === 0 || address.includes("%")) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== "unicast") return false;
@@ -142,8 +145,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Requires 2000::/3, the part of IPv6 that is assigned. Prefixes that embed an IPv4 address have a range of their own;
- * ISATAP (RFC 5214) embeds one behind any prefix.
+ * Requires 2000::/3, the assigned part of IPv6. Prefixes that embed an IPv4 address are other ranges, except ISATAP
+ * (RFC 5214), which embeds one after any prefix.
  */
 function isPublic6({ parts }: ipaddr.IPv6): boolean {
   const [first = 0, , , , fifth = 0, sixth = 0] = parts;

@@ -1,20 +1,19 @@
-/** Source of the time. An ordinary option everywhere, so that tests need not wait. */
+/** Source of time, injectable so that tests need not wait. */
 export interface Clock {
-  /** Milliseconds since 1970, UTC. */
+  /** Returns ms since 1970, UTC. */
   now(): number;
-  /** Calls `fn` once after `ms` milliseconds, unless the returned function is called before. */
+  /** Calls `fn` once after `ms` milliseconds unless the returned function is called first. */
   timer(ms: number, fn: () => void, options?: TimerOptions): () => void;
 }
 
 export interface TimerOptions {
-  /** True for upkeep: such a timer does not keep the process alive, and may skip times that it missed. */
+  /** True for upkeep: the timer does not keep the process alive, and may skip missed firings. */
   readonly background?: boolean;
 }
 
-/** In ms. The longest delay of Node's timers; longer ones would fire at once. */
+/** In ms. Node's longest timer delay; longer delays fire at once. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
-/** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer(ms, fn, { background = false } = {}) {
@@ -25,8 +24,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * A clock that begins with the system's time and ignores later corrections of it. Leases, waits and deadlines are spans;
- * a correction must neither end them all nor stop them for an hour.
+ * Creates a clock that starts at the system time and ignores later corrections. A correction must not end every lease
+ * and deadline at once, nor freeze them for an hour.
  */
 export function steadyClock(
   wall: () => number = Date.now,
@@ -36,7 +35,7 @@ export function steadyClock(
   return { now: () => Math.round(began + elapsed()), timer: systemClock.timer };
 }
 
-/** Resolves after `ms` milliseconds, or as soon as `signal` aborts; it never rejects. */
+/** Resolves after `ms` milliseconds or when `signal` aborts. Never rejects. */
 export function sleep(
   clock: Clock,
   ms: number,
@@ -58,7 +57,7 @@ export function sleep(
   });
 }
 
-/** Does `work` every `ms` milliseconds until `signal` aborts, or `work` rejects. */
+/** Repeats `work`, with `ms` milliseconds between calls, until `signal` aborts or `work` rejects. */
 export async function every(
   clock: Clock,
   ms: number,
@@ -73,22 +72,22 @@ export async function every(
   }
 }
 
-/** Waits between tries, in milliseconds. */
+/** Waits between tries, in ms. */
 export interface BackoffOptions {
   /** Upper bound of the first wait. */
   readonly baseMs: number;
-  /** No wait is longer than this. */
+  /** Upper bound of every wait. */
   readonly maxMs: number;
-  /** Growth of the upper bound from one try to the next. */
+  /** Growth factor of the upper bound from one try to the next. */
   readonly factor: number;
 }
 
-/** A random number in [0, 1), as `Math.random` returns; an ordinary option, for repeatable tests. */
+/** Returns a number in [0, 1), like `Math.random`. Injectable for repeatable tests. */
 export type Random = () => number;
 
 /**
- * Exponential backoff with full jitter: anything between 0 and `base * factor^(attempt - 1)`, capped. Full jitter spreads
- * the tries of many lanes that failed at the same moment.
+ * Returns an exponential backoff with full jitter: a random wait up to `base * factor^(attempt - 1)`, capped. Full
+ * jitter spreads the retries of lanes that failed at the same moment.
  *
  * @param attempt the number of tries made so far, from 1 up
  * @returns whole milliseconds
@@ -98,7 +97,7 @@ export function backoff(
   attempt: number,
   random: Random = Math.random,
 ): number {
-  // After a thousand tries the power is infinite, and a base of 0 times that is not a number.
+  // After a thousand tries the power is infinite, and 0 times infinity is NaN.
   const growth = Math.min(options.factor ** Math.max(attempt - 1, 0), Number.MAX_VALUE);
   const bound = options.baseMs * growth;
   return Math.floor(Math.min(bound, options.maxMs) * random());
@@ -106,21 +105,20 @@ export function backoff(
 
 export interface Patience {
   readonly clock: Clock;
-  /** Ends a wait between two tries; one more try follows. */
+  /** Cuts the current wait short. One more try follows. */
   readonly signal?: AbortSignal | undefined;
-  /** Largest number of tries. Read after each, because a stop may lower it. */
+  /** Maximum number of tries. Read after each try because a stop may lower it. */
   tries(): number;
-  /** Called after each try that failed. */
   failed(error: unknown): void;
 }
 
-/** Tries for recording an outcome, about a minute in all. A briefly full disk must not lose it. */
+/** Tries for recording an outcome, about a minute in all. A briefly full disk must not lose an outcome. */
 export const WRITE_ATTEMPTS = 20;
 
 const WRITE_BACKOFF: BackoffOptions = { baseMs: 100, maxMs: 5_000, factor: 3 };
 
 /**
- * Repeats a write of the store that fails.
+ * Retries a failing store write.
  *
  * @throws the error of the last try
  */

@@ -1,13 +1,15 @@
 import { Cron } from "croner";
 import { messageOf, ServiceBotError } from "../errors.ts";
 
-/** In ms. The pattern has whole seconds. */
+/** In ms. Cron patterns resolve to whole seconds. */
 const SECOND_MS = 1_000;
 
 /**
- * The due moments of a cron pattern, in ms since 1970. A time of day that a change of the clocks leaves out is due at
- * the first valid time after it, and a time that comes twice is due once. A pattern with `*` or a step in its hours,
- * minutes or seconds is an interval instead: it leaves out what the day leaves out, and is due in both hours.
+ * Due moments of a cron pattern, in ms since 1970. A time that the clock change skips is due at the first valid time
+ * after the gap. A time that occurs twice is due once.
+ *
+ * A pattern with `*` or a step in its hours, minutes or seconds is an interval. An interval skips the gap and is due in
+ * both repeated hours.
  */
 export class CronPattern {
   readonly #cron: Cron;
@@ -23,12 +25,12 @@ export class CronPattern {
     if (this.after(Date.now()) === undefined) throw refusal(pattern, "the pattern never matches");
   }
 
-  /** Returns the first due moment later than `time`; `undefined` if there is none. */
+  /** Returns the first due moment after `time`; `undefined` if there is none. */
   after(time: number): number | undefined {
     return this.#cron.nextRun(new Date(time))?.getTime();
   }
 
-  /** Returns the last due moment that is not later than `time`; `undefined` if there is none. */
+  /** Returns the last due moment at or before `time`; `undefined` if there is none. */
   upTo(time: number): number | undefined {
     const exclusive = (Math.floor(time / SECOND_MS) + 1) * SECOND_MS;
     return this.#cron.previousRuns(1, new Date(exclusive))[0]?.getTime();
@@ -55,7 +57,7 @@ function checkTimeZone(timeZone: unknown): void {
       return;
     }
   } catch {
-    // Refused below.
+    // Reported below.
   }
   throw new ServiceBotError(
     "INVALID_OPTION",

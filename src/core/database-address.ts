@@ -1,4 +1,4 @@
-/** Address of an inbox. */
+/** Address of an inbox database. */
 export type DatabaseAddress =
   /** A path, or `:memory:`. */
   | { readonly kind: "sqlite"; readonly file: string }
@@ -9,7 +9,7 @@ const POSTGRES = /^postgres(ql)?:/i;
 
 const TLS = ["disable", "prefer", "require", "verify-ca", "verify-full", "no-verify"];
 
-/** Returns the problem of an address, without quoting it. `undefined` if it can be used. */
+/** Returns what is wrong with an address, without quoting the address; `undefined` if valid. */
 export function databaseProblem(text: string): string | undefined {
   if (POSTGRES.test(text)) return postgresProblem(text);
   if (!/^file:./.test(text)) {
@@ -24,7 +24,7 @@ export function databaseProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** @param text one without a problem */
+/** @param text an address that {@link databaseProblem} accepts */
 export function readDatabase(text: string): DatabaseAddress {
   return POSTGRES.test(text)
     ? { kind: "postgres", url: text }
@@ -38,10 +38,7 @@ export function showDatabase(address: DatabaseAddress): string {
   return `postgres://${host}${pathname}`;
 }
 
-/**
- * Returns the secrets of an address: its passwords, or the one that the driver takes from the environment if the
- * address has none.
- */
+/** Returns the secrets of an address: its passwords, or PGPASSWORD, which the driver uses if the address has none. */
 export function secretsOf(
   address: DatabaseAddress,
   env: { readonly PGPASSWORD?: string | undefined },

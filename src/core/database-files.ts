@@ -2,14 +2,14 @@ import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync } 
 import { basename, dirname } from "node:path";
 import { hasCode } from "../errors.ts";
 
-/** The folder for files of the command line, such as the state of the local platform. */
+/** Folder for files of the command line, such as the local platform's state. */
 export const PRIVATE_FOLDER = ".service-bot";
 
-/** Suffixes of the files that SQLite keeps beside a database. They hold a part of its content. */
+/** Suffixes of the files that SQLite keeps next to a database. They contain parts of its data. */
 export const BESIDE: readonly string[] = ["-wal", "-shm", "-journal"];
 
 /**
- * Makes the folder of a file with mode 0700. An existing folder keeps its mode, unless it is {@link PRIVATE_FOLDER}.
+ * Creates the folder of a file with mode 0700. An existing folder keeps its mode unless it is {@link PRIVATE_FOLDER}.
  */
 export function makePrivateFolderOf(file: string): void {
   const folder = dirname(file);
@@ -17,21 +17,21 @@ export function makePrivateFolderOf(file: string): void {
   if (basename(folder) === PRIVATE_FOLDER) setMode(folder, 0o700);
 }
 
-/** Makes an empty file with mode 0600 unless it exists, because SQLite would go by the umask. Never throws. */
+/** Creates an empty file with mode 0600 unless it exists, because SQLite would apply the umask. Never throws. */
 export function makePrivateFile(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch {
-    // The file exists, or SQLite reports why it cannot.
+    // The file exists, or SQLite reports the error on opening it.
   }
 }
 
-/** Gives an existing database, and the files beside it, mode 0600. */
+/** Sets mode 0600 on an existing database and the files next to it. */
 export function tightenDatabase(file: string): void {
   for (const suffix of ["", ...BESIDE]) setMode(`${file}${suffix}`, 0o600);
 }
 
-/** Leaves a file alone that is missing, or belongs to another user. */
+/** Ignores files that are missing or belong to another user. */
 function setMode(path: string, mode: number): void {
   try {
     chmodSync(path, mode);
@@ -40,7 +40,7 @@ function setMode(path: string, mode: number): void {
   }
 }
 
-/** The used part of a SQLite connection. */
+/** Subset of a SQLite connection that migrations use. */
 export interface MigratedDatabase {
   exec(sql: string): unknown;
   pragma(source: string, options?: { simple?: boolean }): unknown;
@@ -48,10 +48,10 @@ export interface MigratedDatabase {
 }
 
 /**
- * Brings a schema up to date with the numbered SQL files of a folder, each in a transaction of its own. The number of the
- * last one is the file's `user_version`.
+ * Migrates a schema with the numbered SQL files of a folder, one transaction per file. `user_version` holds the number
+ * of the last applied file.
  *
- * @param tooNew makes the error for a file that a newer version has written
+ * @param tooNew creates the error for a database that a newer version has written
  */
 export function migrate(
   db: MigratedDatabase,
@@ -72,7 +72,7 @@ export function migrate(
   }
 }
 
-/** Returns the numbered files of a schema in order. Their count is its newest version. */
+/** Returns the numbered SQL files of a folder in order. Their count is the newest schema version. */
 export function migrationsIn(folder: URL): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".sql"))

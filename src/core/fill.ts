@@ -1,10 +1,10 @@
-/** In columns. Texts of the command line fit into it. */
+/** In columns. Width of the command line's output. */
 export const WIDTH = 80;
 
-/** A word. A command in backticks and a flag in brackets stay in one line. */
+/** One word. A command in backticks or a flag in brackets stays on one line. */
 const WORD = /(?:`[^`\n]*`|\[[^\]\n]*\]|\S)+/g;
 
-/** Fills lines of a text behind a label; its further lines begin below its first one. */
+/** Wraps text after a label. Continuation lines align with the first. */
 export function fill(label: string, text = "", width: number = WIDTH): string {
   const indent = " ".repeat(label.length);
   const lines: string[] = [];
@@ -22,7 +22,7 @@ export function fill(label: string, text = "", width: number = WIDTH): string {
   return [...lines, line].join("\n");
 }
 
-/** Fills a line. Further lines begin below the text behind its indentation and its mark. */
+/** Wraps a line. Continuation lines align after its indentation and mark. */
 export function fillLine(line: string): string {
   const [label = ""] = /^ *(?:- |→ |✖ )?/.exec(line) ?? [];
   return line.length <= WIDTH ? line : fill(label, line.slice(label.length));

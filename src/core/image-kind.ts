@@ -1,18 +1,18 @@
-/** The kinds of image that the platform takes (section 4 of the platform document, "POST /uploads"). */
+/** Image formats that the platform accepts (section 4 of the platform document, "POST /uploads"). */
 export type ImageKind = "png" | "jpeg" | "webp" | "gif" | "avif";
 
-/** In bytes. A longer beginning says no more about the kind. */
+/** In bytes. Later bytes do not help to detect the format. */
 export const KIND_PREFIX_BYTES = 128;
 
 const PNG = "\x89PNG\r\n\x1a\n";
 
 /**
- * Finds the kind of an image by its first bytes alone; `undefined` if it is none of the five.
+ * Detects an image format by its first bytes; `undefined` if unsupported.
  *
  * @param bytes the whole image, or its first 128 bytes
  */
 export function imageKindOf(bytes: Uint8Array): ImageKind | undefined {
-  // One character for each byte, because signatures are easier to read as text.
+  // One character per byte, because signatures are easier to read as text.
   const head = asBuffer(bytes.subarray(0, KIND_PREFIX_BYTES)).toString("latin1");
   if (head.startsWith(PNG)) return "png";
   if (head.startsWith("\xff\xd8\xff")) return "jpeg";
@@ -21,27 +21,25 @@ export function imageKindOf(bytes: Uint8Array): ImageKind | undefined {
   return brandsOf(head).some((brand) => brand === "avif" || brand === "avis") ? "avif" : undefined;
 }
 
-/** Returns the media type of a kind. */
 export function mediaTypeOf<K extends ImageKind>(kind: K): `image/${K}` {
   return `image/${kind}`;
 }
 
 /**
- * Returns the brands of a file of the ISO base media format (ISO/IEC 14496-12, 4.3): the major one, then the compatible
- * ones. Empty for every other file.
+ * Returns the brands of an ISO base media file (ISO/IEC 14496-12, 4.3), the major brand first; empty for other files.
  *
- * @param head the beginning of the file, one character for each byte
+ * @param head the beginning of the file, one character per byte
  */
 function brandsOf(head: string): string[] {
   if (!head.startsWith("ftyp", 4)) return [];
   const size = [...head.slice(0, 4)].reduce((sum, byte) => sum * 256 + byte.charCodeAt(0), 0);
   const box = head.slice(0, size);
-  // Between the major brand and the others is a version.
+  // A version stands between the major brand and the compatible brands.
   const compatible = box.slice(16).match(/[\s\S]{4}/g) ?? [];
   return box.length < 12 ? [] : [box.slice(8, 12), ...compatible];
 }
 
-/** Views bytes as a Buffer, without a copy. */
+/** Returns a Buffer view of the bytes, without a copy. */
 export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

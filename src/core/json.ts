@@ -1,11 +1,13 @@
-/** A field that holds an id, with a number that may be beyond 2^53. Checked first, because few texts have one. */
+/**
+ * Matches an id field with a number that may exceed 2^53. A cheap first check, because few texts contain such a number.
+ */
 const LONG_ID = /(?:"id|Id|ID|_id)"\s*:\s*-?[0-9]{16}/;
 
 const ID_FIELD = /^id$|(?:Id|ID|_id)$/;
 
 /**
- * Parses JSON as `JSON.parse` does, and keeps every digit of an id: an integer beyond 2^53 in a field named `id`,
- * or ending in `Id`, `ID` or `_id`, becomes a text with its exact digits.
+ * Parses JSON like `JSON.parse` but keeps every digit of an id. An integer beyond 2^53 in a field named `id`, or ending
+ * in `Id`, `ID` or `_id`, becomes a string with its exact digits.
  *
  * @throws {SyntaxError} when the text is not JSON
  */
@@ -15,7 +17,7 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text, keepDigits);
   } catch {
-    // A reviver recurses, and a hostile depth exhausts its stack. Such an event is refused for its depth later.
+    // The reviver recurses, so hostile nesting exhausts the stack. The event is later refused for its depth.
     return value;
   }
 }
@@ -32,7 +34,7 @@ function keepDigits(key: string, value: unknown, context?: { readonly source?: s
   return /^-?[0-9]+$/.test(source) ? source : value;
 }
 
-/** Lists the texts in a value of JSON. */
+/** Returns every string in a JSON value. */
 export function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
@@ -40,9 +42,9 @@ export function textsIn(value: unknown): string[] {
 }
 
 /**
- * The type of a value after `JSON.parse(JSON.stringify(value))`: a `Date` is a string, and what has a `toJSON` is what that
- * returns. Properties that may be `undefined` are optional, and those whose key is a symbol are left out. `never` for
- * a value that JSON cannot keep, such as a `Map`, a `bigint`, or an object with a method.
+ * Type of a value after `JSON.parse(JSON.stringify(value))`. A `Date` becomes a string, and an object with `toJSON`
+ * becomes the result of that method. Properties that may be `undefined` become optional, and symbol keys are dropped.
+ * `never` for values that JSON cannot represent, such as a `Map`, a `bigint`, or an object with a method.
  */
 export type Jsonify<T> = unknown extends T
   ? T // `any` and `unknown`
@@ -61,7 +63,7 @@ export type Jsonify<T> = unknown extends T
               : never
             : never;
 
-/** JSON has no `undefined` in arrays. */
+/** JSON arrays have no `undefined`; it becomes null. */
 type JsonItem<T> = undefined extends T ? Jsonify<Exclude<T, undefined>> | null : Jsonify<T>;
 
 type JsonObject<T> = Flat<
@@ -72,7 +74,7 @@ type JsonObject<T> = Flat<
 
 type Kept<K> = Exclude<K, symbol>;
 
-/** Keys of the members that are functions in any case. The members of a class instance include its methods. */
+/** Keys of members that are always functions. A class instance includes its methods. */
 type FunctionKeys<T> = {
   [K in Kept<keyof T>]-?: [T[K]] extends [never]
     ? never
@@ -85,7 +87,7 @@ type FunctionKeys<T> = {
 
 type AnyFunction = ((...args: never) => unknown) | (abstract new (...args: never) => unknown);
 
-/** Values that JSON drops, refuses, or turns into an empty object. */
+/** Values that JSON drops, refuses or turns into an empty object. */
 type Lost =
   | bigint
   | symbol

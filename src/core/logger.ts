@@ -4,20 +4,20 @@ import { isShown, printableText, REDACTED, scrubber, showError } from "./safe-te
 /** A pino logger. */
 export type Logger = PinoLogger;
 
-/** pino's levels, from loud to quiet. */
+/** Pino's levels, from most to least verbose. */
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-/** Lines of this level and louder ones are logged. */
+/** Minimum level of logged lines. */
 export type LogLevel = (typeof logLevels)[number];
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  /** Values that no line may show, wherever they turn up. */
+  /** Values to redact wherever they appear. */
   readonly secrets: readonly string[];
   /** Destination of the lines. Default: standard output. */
   readonly destination?: DestinationStream | undefined;
 }
 
-/** Fields with texts of people or secrets, at the top of a log record and one level down. */
+/** Fields that hold people's texts or secrets, at the top of a log record and one level down. */
 const fields = [
   "ctx",
   "payload",
@@ -35,15 +35,15 @@ const fields = [
   "signature",
 ];
 
-/** Keeps `log.info({ event })` in a handler from showing a message. */
+/** Ensures that `log.info({ event })` in a handler does not log a message. */
 const redaction = {
   paths: [...fields, ...fields.map((field) => `*.${field}`), 'headers["x-service-signature"]'],
   censor: REDACTED,
 };
 
 /**
- * One JSON object a line. Texts of people are redacted by field, secrets wherever they stand. Control characters are
- * escaped, because `docker logs` and the like write the lines to a terminal.
+ * Creates a logger that writes one JSON object per line. People's texts are redacted by field, and secrets wherever
+ * they appear. Control characters are escaped because tools such as `docker logs` write lines to a terminal.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const scrub = scrubber(options.secrets);
@@ -64,8 +64,8 @@ export function createLogger(options: LoggerOptions): Logger {
 }
 
 /**
- * Describes the field `err` of a line: an error with its causes, and without its other fields, which may hold anything. An
- * error that was described before stays as it is.
+ * Serializes the field `err`: the error and its causes, without other fields, which may hold anything. An error that
+ * was already serialized stays unchanged.
  */
 function loggedError(thrown: unknown): unknown {
   if (isShown(thrown)) return thrown;

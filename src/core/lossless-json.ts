@@ -1,6 +1,6 @@
 /**
- * Writes a value as JSON, and refuses what JSON would drop or change in silence. Properties that are `undefined` are left
- * out all the same, and `undefined` in an array becomes null.
+ * Serializes a value as JSON, and refuses values that JSON would silently drop or change. Properties that are
+ * `undefined` are still left out, and `undefined` in an array becomes null.
  *
  * @returns `undefined` for a value that is `undefined`
  * @throws {TypeError} with the path of the part, such as `$.items[0] is a Map`; never with a value
@@ -9,12 +9,12 @@ export function toLosslessJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, refuseLosses());
   } catch (error) {
-    // The first line, because Node draws cycles on further ones.
+    // The first line only, because Node draws cycles on the following lines.
     throw error instanceof Error ? new TypeError(error.message.split("\n")[0]) : error;
   }
 }
 
-/** A replacer for one call of `JSON.stringify`. */
+/** Returns a replacer for one call of `JSON.stringify`. */
 function refuseLosses() {
   const paths = new WeakMap<object, string>();
   return function refuseLoss(this: object, key: string, part: unknown): unknown {
@@ -27,7 +27,7 @@ function refuseLosses() {
   };
 }
 
-/** The problem with a part, after the path of the part. `undefined` if JSON keeps it. */
+/** Returns what JSON would lose of a part, to follow its path in a sentence; `undefined` if nothing. */
 function lossOf(parent: object, key: string, part: unknown): string | undefined {
   switch (typeof part) {
     case "undefined":
@@ -48,14 +48,14 @@ function lossOf(parent: object, key: string, part: unknown): string | undefined 
   }
 }
 
-/** Objects of another realm have a root prototype of their own. */
+/** Compares by depth because objects of another realm have their own root prototype. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function classOf(value: object): string {
-  // An object without a constructor has a prototype of its own making.
+  // An object with a custom prototype may have no constructor.
   return value.constructor?.name || "class instance";
 }
 

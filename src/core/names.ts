@@ -1,11 +1,7 @@
-/** Names of at least this many characters may differ in two of them, shorter ones in one. */
+/** In characters. Names of this length may differ in two letters, shorter names in one. */
 const LONG_NAME = 6;
 
-/**
- * Finds the known name that a misspelt one stands for. Case, `-`, `_` and `.` do not count.
- *
- * @returns the nearest known name; `undefined` if none is near
- */
+/** Returns the known name nearest to a misspelled one; `undefined` if none is near. Ignores case, `-`, `_` and `.`. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const near = known
     .map((candidate) => ({ candidate, edits: editsBetween(plain(name), plain(candidate)) }))
@@ -14,13 +10,13 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return near[0]?.candidate;
 }
 
-/** Suggests the nearest known name in a sentence that begins with a space; "" if no name is near. */
+/** Returns a sentence that suggests the nearest known name, with a leading space; "" if no name is near. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const near = nearestName(name, known);
   return near === undefined ? "" : ` Did you mean ${near}?`;
 }
 
-/** Counts the letters to change, add, leave out or swap with their neighbour (Damerau-Levenshtein). */
+/** Counts the letters to change, insert, delete or swap with a neighbour (Damerau-Levenshtein). */
 export function editsBetween(from: string, to: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -48,23 +44,23 @@ function plain(name: string): string {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Names shorter than this are near too many others: HOST and HOSTS, TRACING and TRACKING. */
+/** Shorter names have too many near neighbours: HOST and HOSTS, TRACING and TRACKING. */
 const MIN_LENGTH = 8;
 
-/** Kubernetes and Docker links inject addresses for each service: `REDIS_PORT=tcp://10.0.0.1:6379`. */
+/** Kubernetes and Docker links inject an address for each service: `REDIS_PORT=tcp://10.0.0.1:6379`. */
 const INJECTED_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/** A variable of the environment with nearly the name of a variable of a bot. */
+/** An environment variable whose name is nearly that of a bot's variable. */
 export interface MisspeltVariable {
   readonly name: string;
   readonly meant: string;
 }
 
 /**
- * Finds variables of the environment whose name differs from a known one in one letter. Neither a variable without a
- * value counts, nor one whose known variable is set: it may belong to another program.
+ * Finds environment variables that differ from a known name in one letter. Ignores variables without a value. Ignores
+ * near names of a variable that is set, because they may belong to another program.
  *
- * @param isSet whether a known variable has a value already
+ * @param isSet returns whether a known variable has a value
  */
 export function misspeltVariables(
   env: Environment,
@@ -80,8 +76,8 @@ export function misspeltVariables(
 }
 
 /**
- * One letter alone counts, because two make other words: DATABASE_SSL, WEBHOOK_AUTH. A slip rarely hits the first letter,
- * and names that differ there are words of their own.
+ * Allows one letter only, because two make other words: DATABASE_SSL, WEBHOOK_AUTH. The first letter must match because
+ * a typo rarely hits it.
  */
 function isNear(name: string, known: string): boolean {
   if (name[0] !== known[0] || Math.abs(name.length - known.length) > 1) return false;

@@ -2,9 +2,9 @@ import { MAX_WAIT_MS, ServiceBotError } from "../errors.ts";
 import type { BackoffOptions } from "./clock.ts";
 import { nearestName } from "./names.ts";
 
-/** Range of a number. Absent bounds are open. */
+/** Range of a number. A missing `max` means no upper bound. */
 export interface Range {
-  /** 0 by default. */
+  /** Default: 0. */
   readonly min?: number;
   readonly max?: number;
   readonly whole?: boolean;
@@ -12,34 +12,37 @@ export interface Range {
   readonly maxText?: string;
 }
 
-/** A wait in milliseconds. */
+/** A wait in ms. */
 export const WAIT: Range = { max: MAX_WAIT_MS, maxText: "365 days" };
 
-/** A time limit in milliseconds, which cannot be 0. */
+/** A time limit in ms, which cannot be 0. */
 export const TIME_LIMIT: Range = { ...WAIT, min: 1 };
 
-/** A count in whole numbers. */
+/** A whole number from 1 up. */
 export const COUNT: Range = { min: 1, whole: true };
 
-/** Every name of a set of options, with the range of a number, or the table of options inside. The compiler keeps it complete. */
+/**
+ * Rules for every name of an options type: a number's range, or the table of nested options. The compiler keeps the
+ * table complete.
+ */
 export type OptionTable<T> = { readonly [K in keyof T]-?: OptionRule };
 
 type OptionRule = true | Range | { readonly options: OptionTable<object> };
 
-/** Options of a retry policy. The factor has no upper bound, because waits end at `maxMs`. */
+/** Options of a retry policy. The factor has no upper bound because `maxMs` caps every wait. */
 export const RETRY_OPTIONS: OptionTable<BackoffOptions> = { baseMs: WAIT, maxMs: WAIT, factor: {} };
 
-/** Options of a handler that differ from its bot's, for the events of one type. */
+/** Options of a handler that override its bot's, for events of one type. */
 export interface HandlerOptions {
-  /** After this many failed runs the event goes to the dead letters; 1 or more. */
+  /** Failed runs before the event becomes a dead letter; 1 or more. */
   readonly maxAttempts?: number;
-  /** The waits between runs that fail, in milliseconds, each from 0 to 365 days. */
+  /** Waits between failed runs, in ms, each from 0 to 365 days. */
   readonly retry?: Partial<BackoffOptions>;
-  /** How long a run may take, in milliseconds; more than 0, 365 days at most. */
+  /** Time limit of a run in ms; more than 0, at most 365 days. */
   readonly timeoutMs?: number;
   /**
-   * How many events of the type one instance handles at once, 1 or more. Not more than `CONCURRENCY`. Default: three
-   * quarters of it if the bot handles several types, which leaves places to the others; otherwise all.
+   * Events of this type that one instance handles at once; from 1 to `CONCURRENCY`. Default: three quarters of
+   * `CONCURRENCY` if the bot handles several types, so that the other types keep capacity; otherwise all.
    */
   readonly concurrency?: number;
 }
@@ -52,8 +55,7 @@ export const HANDLER_OPTIONS: OptionTable<HandlerOptions> = {
 };
 
 /**
- * Refuses options that do not exist, and numbers out of range. A slip would show much later, when something fails at
- * night.
+ * Refuses unknown options and numbers out of range at startup. Otherwise a slip would show only when something fails.
  *
  * @throws {ServiceBotError} INVALID_OPTION with every problem at once
  */
@@ -62,10 +64,10 @@ export function checkOptions(given: object, table: OptionTable<object>): void {
 }
 
 /**
- * Describes each option that does not exist, and each number that is out of its range. The compiler finds unknown
- * options in TypeScript's literals, but neither in JavaScript nor in objects that are spread.
+ * Returns a problem for each unknown option and each number out of range. TypeScript reports unknown options in object
+ * literals only, not in JavaScript or in spread objects.
  *
- * @param path stands before each name, such as `retry.`
+ * @param path prefix of each name, such as `retry.`
  */
 export function optionProblems(
   given: object,
@@ -89,7 +91,7 @@ export function optionProblems(
 
 const USE_CHANNELS = "subscribe to a channel (docs/operate/channels.md)";
 
-/** Options that only earlier versions took, with the remedy. */
+/** Options that earlier versions had, with their replacement. */
 const removed: Readonly<Record<string, string>> = {
   onRequest: USE_CHANNELS,
   onHeldBack: USE_CHANNELS,
@@ -104,7 +106,7 @@ function unknownOption(name: string, known: readonly string[], path: string): st
   return `unknown option ${path}${name}${hint}`;
 }
 
-/** Describes a number out of its range, in a sentence with its name. `undefined` if it is good, or absent. */
+/** Returns a problem if a number is out of range, with its name; `undefined` if valid or absent. */
 export function outOfRange(
   name: string,
   value: unknown,
@@ -120,10 +122,10 @@ export function outOfRange(
   return `${name} must be ${kind}${range} (got ${value})`;
 }
 
-/** No control or invisible character, and no half of one. */
+/** No control or invisible characters, and no lone surrogates. */
 const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
 
-/** Describes a key that cannot be used, in a sentence that begins with `what`. `undefined` if it is good, or absent. */
+/** Returns what is wrong with a key, in a sentence that begins with `what`; `undefined` if valid or absent. */
 export function keyProblem(what: string, key: unknown): string | undefined {
   const isValid = key === undefined || (typeof key === "string" && KEY.test(key));
   return isValid
@@ -132,7 +134,7 @@ export function keyProblem(what: string, key: unknown): string | undefined {
 }
 
 /**
- * Requires a function, such as a handler.
+ * Throws unless a value is a function, such as a handler.
  *
  * @param what names the parameter, such as `on("mention")`
  * @throws {ServiceBotError} INVALID_OPTION

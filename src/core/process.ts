@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { ServiceBotError } from "../errors.ts";
 import { MAX_TIMER_MS } from "./clock.ts";
 
-/** The oldest Node that strips types by itself and loads the SQLite binding without a crash. */
+/** The oldest Node that strips types by default and loads the SQLite binding without a crash. */
 export const OLDEST_NODE = "22.18.0";
 
 /**
- * Refuses a Node that is too old before anything native is loaded, because the SQLite binding crashes the process on
- * Node 20 without a message.
+ * Throws on a Node that is too old. Must run before any native module loads, because the SQLite binding crashes Node 20
+ * without a message.
  *
  * @throws {ServiceBotError} NODE_TOO_OLD
  */
@@ -32,19 +32,19 @@ function isAtLeast(version: string, oldest: string): boolean {
 
 /** Returns the version of this package. */
 export function version(): string {
-  // Two folders up from here, both in the source tree and in the packed one.
+  // Two folders up, both in the source tree and in the published package.
   const file = new URL("../../package.json", import.meta.url);
   const manifest: { version: string } = JSON.parse(readFileSync(file, "utf8"));
   return manifest.version;
 }
 
-/** The used part of `process`, so that tests can replace it. */
+/** Subset of `process`, replaceable in tests. */
 export interface ProcessLike {
   on(event: NodeJS.Signals, listener: () => void): unknown;
   exit(code: number): void;
 }
 
-/** Keeps the process alive until `work` has ended, because connections to a database do not. */
+/** Keeps the process alive until `work` settles, because database connections do not. */
 export function untilEnded<T>(work: Promise<T>): Promise<T> {
   const timer = setInterval(() => undefined, MAX_TIMER_MS);
   return work.finally(() => clearInterval(timer));
@@ -53,8 +53,8 @@ export function untilEnded<T>(work: Promise<T>): Promise<T> {
 const signals: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT"];
 
 /**
- * The bots that own a process. A signal stops each of them, and the process exits after the last one has stopped, so
- * that none cuts the handlers of another. A second signal exits at once with 1.
+ * Bots that share a process. A signal stops every bot, and the process exits after the last has stopped, so that no bot
+ * cuts off another's handlers. A second signal exits at once with code 1.
  */
 export class ProcessOwners {
   readonly #process: ProcessLike;
@@ -75,7 +75,7 @@ export class ProcessOwners {
     this.#stops.add(stop);
   }
 
-  /** Stops every bot, then exits with the highest of the codes. A stop that fails counts as 1. */
+  /** Stops every bot, then exits with the highest of the codes. A failing stop counts as 1. */
   end(exitCode: number): Promise<void> {
     this.#exitCode = Math.max(this.#exitCode, exitCode);
     this.#ending ??= this.#stopAll();
@@ -93,7 +93,7 @@ export class ProcessOwners {
 
   async #stopAll(): Promise<void> {
     for (let stopped = 0; stopped < this.#stops.size; ) {
-      // A bot that starts meanwhile stops in the next round.
+      // A bot that starts in the meantime is stopped in the next round.
       const stops = [...this.#stops].slice(stopped);
       stopped += stops.length;
       await Promise.all(stops.map((stop) => this.#stop(stop)));
@@ -110,5 +110,4 @@ export class ProcessOwners {
   }
 }
 
-/** The bots that own this process. */
 export const processOwners: ProcessOwners = new ProcessOwners(process);

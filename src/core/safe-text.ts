@@ -1,24 +1,24 @@
-/** Stands for everything that was taken out. */
+/** Replaces every redacted value. */
 export const REDACTED = "[redacted]";
 
-/** Shorter texts ("hi", "ok") occur by chance in any line, and cutting them out hides nothing. */
+/** In characters. Shorter texts ("hi", "ok") occur by chance in any line, and redacting them hides nothing. */
 const MIN_SCRUBBED_LENGTH = 4;
 
-/** Makes a function that removes each of these values from a text, also from JSON. */
+/** Creates a function that redacts the values in a text, including their JSON spellings. */
 export function scrubber(values: readonly string[]): (text: string) => string {
   const written = values.filter((value) => value.length >= MIN_SCRUBBED_LENGTH).flatMap(spellings);
-  // The longest first, because a value may begin like another one.
+  // Longest first, because one value may be a prefix of another.
   const hidden = [...new Set(written)].sort((a, b) => b.length - a.length);
   return (text) => hidden.reduce((rest, value) => rest.replaceAll(value, REDACTED), text);
 }
 
-/** Returns a text plain, in JSON, and in JSON that a line of the log quotes. */
+/** Returns a text as it is, JSON-escaped, and JSON-escaped twice, as in a log line that quotes JSON. */
 function spellings(value: string): string[] {
   const escaped = JSON.stringify(value).slice(1, -1);
   return [value, escaped, JSON.stringify(escaped).slice(1, -1)];
 }
 
-/** An error as a log record or a dead letter may show it. */
+/** An error as logs and dead letters show it. */
 export interface ShownError {
   readonly type: string;
   readonly message: string;
@@ -26,7 +26,7 @@ export interface ShownError {
   readonly stack?: string;
 }
 
-/** Describes what was thrown, with every text gone through `scrub`. */
+/** Describes a thrown value, with `scrub` applied to every text. */
 export function showError(error: unknown, scrub: (text: string) => string): ShownError {
   if (!(error instanceof Error))
     return shown({ type: typeof error, message: textOf(error, scrub) });
@@ -35,17 +35,17 @@ export function showError(error: unknown, scrub: (text: string) => string): Show
   return shown({ type: scrub(error.name), message: scrub(error.message), ...code, ...stack });
 }
 
-/** Drops the prototype, because the serializer of a user's logger would log its type as "Object". */
+/** Removes the prototype, because a user's log serializer would otherwise log the type as "Object". */
 function shown(error: ShownError): ShownError {
   return Object.assign(Object.create(null), error);
 }
 
-/** Returns whether a value was made by {@link showError}. */
+/** Returns whether {@link showError} created a value. */
 export function isShown(value: unknown): value is ShownError {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null;
 }
 
-/** Returns "" for a thrown value that has no text. */
+/** Returns "" for a thrown value that cannot be converted to a string. */
 function textOf(thrown: unknown, scrub: (text: string) => string): string {
   try {
     return scrub(String(thrown));
@@ -55,12 +55,12 @@ function textOf(thrown: unknown, scrub: (text: string) => string): string {
 }
 
 /**
- * Characters that end a line, command a terminal, turn the direction of writing or cannot be seen: C0 (ESC among them),
- * DEL, C1, bidi controls, line and paragraph separators. The two joiners stay because emoji and scripts need them.
+ * Characters that break lines, control a terminal, reverse the writing direction or are invisible: C0 (with ESC), DEL,
+ * C1, bidi controls, line and paragraph separators. The two joiners stay because emoji and some scripts need them.
  */
 const UNSEEN = "(?![\\u200c\\u200d])[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]";
 
-/** Colours and the like (SGR): the only sequences that this project's own output contains. */
+/** SGR sequences (colours and styles), the only escape sequences that this project prints. */
 const STYLE = "\\u001b\\[[\\d;]*m";
 
 const unseen = new RegExp(UNSEEN, "gu");
@@ -68,27 +68,29 @@ const unseenInLines = new RegExp(`(?![\\n\\t])${UNSEEN}`, "gu");
 const styleOrUnseen = new RegExp(`${STYLE}|(?![\\n\\t])${UNSEEN}`, "gu");
 const style = new RegExp(`^${STYLE}$`);
 
-/** Makes one line of a text from outside. Unseen characters, line breaks included, become `\u202e`. */
+/** Escapes every unprintable character, including line breaks, as `\u202e`. The result is one line. */
 export function printable(text: string): string {
   return text.replace(unseen, escapeCharacter);
 }
 
 /**
- * Does the same for a text of several lines: line feeds and tabs stay. JSON stays JSON of the same value, because
- * JSON knows these escapes and has the characters in its strings alone.
+ * Escapes unprintable characters but keeps line feeds and tabs. JSON stays JSON of the same value, because such
+ * characters occur in JSON strings only, where these escapes are valid.
  */
 export function printableText(text: string): string {
   return text.replace(unseenInLines, escapeCharacter);
 }
 
-/** Does the same for a text with colours of our own. Values from outside went through `printable` before. */
+/**
+ * Escapes unprintable characters but keeps line feeds, tabs and colours. Text from outside must pass `printable` first.
+ */
 export function printableStyled(text: string): string {
   return text.replace(styleOrUnseen, (found) =>
     style.test(found) ? found : escapeCharacter(found),
   );
 }
 
-/** Writes a character as JSON does, beyond U+FFFF as its two halves. */
+/** Escapes a character as JSON does, with a surrogate pair beyond U+FFFF. */
 function escapeCharacter(character: string): string {
   return Array.from({ length: character.length }, (_, at) => {
     const unit = character.charCodeAt(at).toString(16);

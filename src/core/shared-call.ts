@@ -1,11 +1,11 @@
 export interface SharedCallOptions {
-  /** How long a result is kept, in ms. Default 0: only callers that come during the call share it. */
+  /** How long a result is kept, in ms. Default 0: only callers that arrive during the call share its result. */
   readonly keepMs?: number;
-  /** The clock for `keepMs`, in ms. The system's time by default. */
+  /** Clock for `keepMs`, in ms. Default: the system time. */
   readonly now?: () => number;
 }
 
-/** Runs one call at a time, however many ask, and keeps its result for a moment. */
+/** Shares one call among concurrent callers, and keeps its result for a short time. */
 export class SharedCall<T> {
   readonly #call: () => Promise<T>;
   readonly #keepMs: number;
@@ -22,10 +22,10 @@ export class SharedCall<T> {
     this.#now = now;
   }
 
-  /** Resolves with a result that is `keepMs` old at most. A failure is not kept. */
+  /** Resolves with a result at most `keepMs` old. Failures are not kept. */
   async get(): Promise<T> {
     const kept = this.#kept;
-    // A clock that was set back makes no result younger.
+    // The absolute difference, because a clock that was set back would keep the result too long.
     if (kept !== undefined && Math.abs(this.#now() - kept.at) < this.#keepMs) return kept.result;
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;

@@ -1,19 +1,21 @@
 import { MAX_WAIT_MS, ServiceBotError } from "../errors.ts";
 
-/** A span of time: milliseconds, or a text of whole numbers with the units `d`, `h`, `m`, `s` and `ms`, such as `1h30m`. */
+/**
+ * A duration: milliseconds, or a string of whole numbers with the units `d`, `h`, `m`, `s` and `ms`, such as `1h30m`.
+ */
 export type Span = number | string;
 
-/** A span from now on, or a moment. */
+/** A duration from now, or a moment. */
 export type When = Span | Date;
 
-/** In ms, from the largest on. */
+/** In ms, largest first. */
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
 
-/** Each unit at most once, the larger one first. */
+/** Each unit at most once, larger units first. */
 const SPAN = /^(?:(\d+)d)?\s*(?:(\d+)h)?\s*(?:(\d+)m(?!s))?\s*(?:(\d+)s)?\s*(?:(\d+)ms)?$/;
 
 /**
- * Reads a span.
+ * Parses a duration.
  *
  * @param what names the parameter in the error
  * @returns milliseconds, from 0 to 365 days
@@ -26,7 +28,7 @@ export function readSpan(span: Span, what: string): number {
 }
 
 /**
- * Reads a span, or the time until a moment. A moment that has passed is due at once.
+ * Parses a duration, or returns the time until a moment. A past moment is due at once.
  *
  * @param now milliseconds since 1970, for a `Date`
  * @returns milliseconds, from 0 to 365 days

@@ -2,8 +2,8 @@ import { textsIn } from "./json.ts";
 import { scrubber } from "./safe-text.ts";
 
 /**
- * A schema of any library that follows Standard Schema v1 (standardschema.dev), such as zod, valibot and arktype. Declared
- * here because the interface is public and small, and a bot needs no package for it.
+ * A schema of any library that follows Standard Schema v1 (standardschema.dev), such as zod, valibot and arktype. The
+ * interface is small and public, so declaring it here saves a dependency.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
   readonly "~standard": {
@@ -11,7 +11,7 @@ export interface StandardSchemaV1<Input = unknown, Output = Input> {
     /** Name of the library. */
     readonly vendor: string;
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
-    /** Only for the compiler. */
+    /** Present for type inference only. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }
@@ -30,14 +30,14 @@ export type Validated<Output> =
   | { readonly ok: true; readonly value: Output }
   | {
       readonly ok: false;
-      /** Each problem as `$.path: message`. Texts of the value are taken out, because people may have written them. */
+      /** Each problem as `$.path: message`. Strings of the value are redacted because people may have written them. */
       readonly problem: string;
     };
 
-/** Problems that a message names. A list of a thousand wrong items needs no more. */
+/** Maximum number of problems in a message. A list of a thousand invalid items needs no more. */
 const MAX_PROBLEMS = 5;
 
-/** Checks a value with a schema, which may be asynchronous. */
+/** Validates a value. The schema may be asynchronous. */
 export async function validate<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
@@ -48,7 +48,6 @@ export async function validate<Output>(
   return { ok: false, problem: problems.join("; ") };
 }
 
-/** Returns whether a value is a schema. */
 export function isSchema(value: unknown): value is StandardSchemaV1 {
   const isHolder = (typeof value === "object" && value !== null) || typeof value === "function";
   if (!isHolder || !("~standard" in value)) return false;
@@ -56,7 +55,7 @@ export function isSchema(value: unknown): value is StandardSchemaV1 {
   return typeof standard.validate === "function";
 }
 
-/** Values may be as sensitive as messages, so a message of the library must not repeat them. */
+/** Redacts the value's strings, because a library's message may repeat them and they may be private. */
 function problemOf({ message, path = [] }: SchemaIssue, value: unknown): string {
   const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
   const place = keys.map((key) => {

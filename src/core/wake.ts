@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Lets one loop sleep until there is something to do. A call that comes too early is not lost. */
+/** Lets one loop sleep until there is work. A call before the wait is not lost. */
 export class Wake {
   readonly #clock: Clock;
   #isCalled = false;
@@ -16,9 +16,9 @@ export class Wake {
   }
 
   /**
-   * Resolves when called, or after `ms` milliseconds; without `ms` only when called.
+   * Resolves when called, or after `ms` milliseconds. Without `ms`, resolves only when called.
    *
-   * @param atMostMs as `ms`, with a timer in the background
+   * @param atMostMs like `ms`, but the timer does not keep the process alive
    */
   async wait(ms: number | undefined, atMostMs?: number): Promise<void> {
     if (!this.#isCalled) {

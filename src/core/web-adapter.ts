@@ -2,22 +2,22 @@ import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { dropBody } from "./body.ts";
 
-/** In bytes. A body that waits unread holds no more than this, as in a stream of Node's own. */
+/** In bytes. Buffer for a body that is not being read, the size of Node's own stream buffer. */
 const BODY_BUFFER_BYTES = 65_536;
 
-/** In bytes. Answers of an announced length up to this are sent whole. */
+/** In bytes. Responses with a known length up to this are sent whole. */
 const MAX_WHOLE_BYTES = 1_048_576;
 
 const INVALID = "The method or the Host header is not supported.\n";
 
-/** Handles a web-standard request. The original carries what a `Request` cannot, such as the socket. */
+/** Handles a web-standard request. `original` gives access to what a `Request` lacks, such as the socket. */
 export type WebHandler = (request: Request, original: IncomingMessage) => Promise<Response>;
 
 /**
- * Serves a web-standard handler from a `node:http` server. The signal of a request aborts once its client is gone, or
- * the answer is sent.
+ * Creates a `node:http` listener from a web-standard handler. The request's signal aborts when the client disconnects
+ * or the response has been sent.
  *
- * @param onError called with failures of the handler and of sending; the connection is closed then
+ * @param onError called when the handler or sending fails; the connection is then closed
  */
 export function toNodeListener(
   handle: WebHandler,
@@ -41,7 +41,7 @@ export function toNodeListener(
   };
 }
 
-/** Returns `undefined` for a request that no web-standard one can be, such as TRACE, or with a password in its Host. */
+/** Returns `undefined` for a request that `Request` cannot represent, such as TRACE, or a Host with a password. */
 function tryConvert(request: IncomingMessage, ended: AbortSignal): Request | undefined {
   try {
     return toWebRequest(request, ended);
@@ -51,9 +51,9 @@ function tryConvert(request: IncomingMessage, ended: AbortSignal): Request | und
 }
 
 /**
- * Converts a request. The body is read as the handler asks for it; `null` if none is announced.
+ * Converts a request. The body is streamed as the handler reads it; `null` if none is announced.
  *
- * @param ended aborts when the exchange has ended, or its client is gone
+ * @param ended aborts when the exchange has ended or the client has disconnected
  * @throws {TypeError} The web standard refuses the method or the address.
  */
 export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Request {
@@ -63,7 +63,7 @@ export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Req
     headerList.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
   }
   const origin = `http://${headers.host ?? "localhost"}`;
-  // A request line may hold a whole address, and a Host header anything.
+  // A request line may hold an absolute URL, and a Host header anything.
   const address = URL.parse(url.startsWith("/") ? origin + url : url) ?? "http://localhost/";
   const isAnnounced =
     headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
@@ -71,13 +71,13 @@ export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Req
   const body = hasBody ? bodyOf(request, ended) : null;
   const init: RequestInit & { readonly duplex: "half" } = {
     ...{ method, headers: headerList, body, signal: ended ?? null },
-    // Required with a stream as the body.
+    // Required for a stream body.
     duplex: "half",
   };
   return new Request(address, init);
 }
 
-/** Sends an answer. A reader that is gone cancels the stream of the answer. */
+/** Sends a response. If the client disconnects, the response's stream is cancelled. */
 export async function sendWebResponse(response: ServerResponse, answer: Response): Promise<void> {
   const { status, headers, body } = answer;
   if (response.destroyed) {
@@ -89,12 +89,12 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
     response.end();
     return;
   }
-  // Whole already: a stream would take several times as long.
+  // A stream would be several times slower.
   if (Number(headers.get("content-length") ?? Infinity) <= MAX_WHOLE_BYTES) {
     response.end(new Uint8Array(await answer.arrayBuffer()));
     return;
   }
-  // A stream may stay silent for long; the client must see at once that it is open.
+  // A stream may stay silent for long, but the client must see at once that it is open.
   response.flushHeaders();
   const gone = new AbortController();
   response.once("close", () => gone.abort());
@@ -111,9 +111,11 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
 }
 
 /**
- * Streams the body of a request. Pieces that no reader waits for are copied together, because a sender can make them one
- * byte long. Cancelling drops the rest instead of closing the connection, so that the sender still receives the answer.
- * The end of the exchange drops it as well.
+ * Streams the body of a request. Unread chunks are copied into one buffer, because a sender can make chunks one byte
+ * long.
+ *
+ * Cancelling discards the rest instead of closing the connection, so that the sender still receives the response. The
+ * end of the exchange discards the rest as well.
  */
 function bodyOf(
   request: IncomingMessage,
@@ -164,12 +166,12 @@ function bodyOf(
   );
 }
 
-/** Bytes that wait for a reader, in one piece. */
+/** Buffer for bytes that wait for a reader. */
 class UnreadBytes {
   #bytes: Uint8Array | undefined;
   #length = 0;
 
-  /** Copies a piece, and returns whether all of it has found room. */
+  /** Copies a chunk into the buffer. Returns false, without copying, if the chunk does not fit. */
   add(piece: Uint8Array): boolean {
     if (this.#length + piece.byteLength > BODY_BUFFER_BYTES) return false;
     this.#bytes ??= new Uint8Array(BODY_BUFFER_BYTES);
@@ -178,7 +180,7 @@ class UnreadBytes {
     return true;
   }
 
-  /** Returns the bytes, and forgets them; `undefined` if there are none. */
+  /** Removes and returns the buffered bytes; `undefined` if there are none. */
   take(): Uint8Array | undefined {
     if (this.#bytes === undefined || this.#length === 0) return undefined;
     const taken = this.#bytes.slice(0, this.#length);

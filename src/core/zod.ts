@@ -1,6 +1,6 @@
 /**
- * The parts of zod that the bot uses. The package bundles them: zod itself is a hundred files in many languages, which
- * would slow each start.
+ * Re-exports the parts of zod in use. The package bundles them because zod itself is a hundred files in many languages,
+ * which would slow down each start.
  */
 export {
   array,

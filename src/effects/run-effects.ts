@@ -10,8 +10,8 @@ export interface RunEffectsOptions extends TimersOptions {
 }
 
 /**
- * States and timers that the handlers of one run set. Nothing is stored before the run has ended well. The inbox then
- * writes all of them in the transaction that ends the event.
+ * State writes and timers of one run's handlers. The inbox writes all of them in the transaction that completes the
+ * event; a failed run writes none.
  */
 export class RunEffects {
   readonly #options: RunEffectsOptions;
@@ -24,22 +24,22 @@ export class RunEffects {
   }
 
   /**
-   * Reads a state. Resolves to the same object in the whole run.
+   * Reads a state. Resolves to the same object for the whole run.
    *
-   * @param key `undefined` for the state of the lane
+   * @param key `undefined` for the lane's state
    * @throws {ServiceBotError} STATE_MISMATCH, INVALID_OPTION
    */
   async state(key: string | undefined, schema: StandardSchemaV1): Promise<object> {
     return await (await this.#open(key)).read(schema);
   }
 
-  /** Removes a state when the run has ended well. */
+  /** Deletes a state once the run succeeds. */
   async clearState(key: string | undefined): Promise<void> {
     (await this.#open(key)).clear();
   }
 
   /**
-   * Sets a timer when the run has ended well. Returns its key.
+   * Sets a timer once the run succeeds. Returns its key.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -47,13 +47,13 @@ export class RunEffects {
     return this.#timers.set(name, when, data, key);
   }
 
-  /** Cancels timers when the run has ended well. Resolves to their number. */
+  /** Cancels timers once the run succeeds. Resolves to their number. */
   cancel(name: string, key: string | undefined): Promise<number> {
     return this.#timers.cancel(name, key);
   }
 
   /**
-   * Returns what the run leaves; `undefined` for nothing.
+   * Resolves to the effects of the run; `undefined` if there are none.
    *
    * @throws {ServiceBotError} STATE_INVALID
    */
@@ -82,7 +82,7 @@ export class RunEffects {
       const [stored] = await this.#options.inbox.states([key]);
       return new State(key, stored);
     } catch (error) {
-      // A later read tries again.
+      // Lets a later read try again.
       this.#states.delete(key);
       throw error;
     }

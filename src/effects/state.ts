@@ -3,17 +3,17 @@ import { type StandardSchemaV1, validate } from "../core/standard-schema.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { StateWrite, StoredState } from "../inbox/effects.ts";
 
-/** In bytes of JSON. A state is read and written as a whole with each event that uses it. */
+/** In bytes of JSON. Each event that uses a state reads and writes the whole state. */
 export const MAX_STATE_BYTES: number = 64 * 1024;
 
-/** The state of one key during one run. Handlers change its value in place. */
+/** State of one key during one run. Handlers change its value in place. */
 export class State {
   readonly #key: string;
   readonly #stored: StoredState | undefined;
   #reading: Reading | undefined;
   #isCleared = false;
 
-  /** @param stored `undefined` if there is no state of this key */
+  /** @param stored `undefined` if the key has no state */
   constructor(key: string, stored: StoredState | undefined) {
     this.#key = key;
     this.#stored = stored;
@@ -22,7 +22,7 @@ export class State {
   /**
    * Resolves to the value, the same object for the whole run.
    *
-   * @throws {ServiceBotError} STATE_MISMATCH, INVALID_OPTION if the schema has no first state
+   * @throws {ServiceBotError} STATE_MISMATCH, INVALID_OPTION if the schema has no initial state
    */
   async read(schema: StandardSchemaV1): Promise<object> {
     this.#reading ??= { schema, loaded: this.#load(schema) };
@@ -33,14 +33,14 @@ export class State {
     );
   }
 
-  /** Removes the state. The next read has the first state again, in another object. */
+  /** Deletes the state. The next read returns a new object with the initial state. */
   clear(): void {
     this.#isCleared = true;
     this.#reading = undefined;
   }
 
   /**
-   * Resolves to what the run leaves; `undefined` if it has changed nothing.
+   * Resolves to the write for the store; `undefined` if the run changed nothing.
    *
    * @throws {ServiceBotError} STATE_INVALID
    */
@@ -51,14 +51,14 @@ export class State {
     return { key: this.#key, value, version: this.#stored?.version };
   }
 
-  /** Resolves to the JSON of a value that was changed. */
+  /** Resolves to the JSON of a changed value; `undefined` if unchanged. */
   async #changed({ schema, loaded }: Reading): Promise<string | undefined> {
-    // A handler that went on without a state that cannot be read leaves it as it is.
+    // If the handler caught the error of an unreadable state, that state stays unchanged.
     const state = await loaded.catch(() => undefined);
     if (state === undefined) return undefined;
     const json = this.#serialize(state.value);
     if (json === state.json) return undefined;
-    // The next run reads what JSON has kept.
+    // Validates the JSON instead of the value, because the next run reads the JSON.
     const read = await validate(schema, JSON.parse(json));
     if (!read.ok) this.#refuse(`it does not fit the schema: ${read.problem}`);
     return json;
@@ -102,11 +102,11 @@ interface Reading {
 
 interface Loaded {
   readonly value: object;
-  /** The value as it was read. */
+  /** JSON of the value as read. */
   readonly json: string;
 }
 
-/** Asks the schema for its defaults: of a schema with a default of its own, and of an object without properties. */
+/** Returns the schema's defaults: of the schema itself, or of its properties. */
 async function firstState(schema: StandardSchemaV1): Promise<Loaded> {
   for (const nothing of [undefined, {}]) {
     const read = await validate(schema, nothing);
@@ -118,7 +118,7 @@ async function firstState(schema: StandardSchemaV1): Promise<Loaded> {
   );
 }
 
-/** Copies the value, because schemas hand out their default objects by reference: conversations would share them. */
+/** Copies the value because schemas return their default objects by reference, and conversations would share them. */
 function loadedState(shared: object): Loaded {
   try {
     const value = structuredClone(shared);
@@ -131,7 +131,7 @@ function loadedState(shared: object): Loaded {
   }
 }
 
-/** A state is changed in place, so it is an object or an array. */
+/** Handlers change a state in place, so a state must be an object or an array. */
 function isState(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

@@ -14,13 +14,12 @@ export interface TimersOptions {
   readonly event: AnyEvent;
   readonly claim: Claim;
   readonly inbox: Pick<Inbox, "timers">;
-  /** The time of day, in ms since 1970. */
+  /** Returns the time of day, in ms since 1970. */
   readonly now: () => number;
-  /** Returns whether a run that the inbox does not know may have handled the event. Default: never. */
+  /** Returns whether a run that a restored inbox does not contain may have handled the event. Default: never. */
   readonly isInDoubt?: (() => boolean) | undefined;
 }
 
-/** A timer to set, as a handler asked for it. */
 interface TimerRequest {
   readonly name: string;
   readonly key: string;
@@ -34,7 +33,7 @@ export class Timers {
   /** By name and key. */
   readonly #set = new Map<string, TimerRequest>();
   readonly #cancelled = new Map<string, TimerName>();
-  /** Timers without a key of their own. */
+  /** Number of timers without an explicit key. */
   #unnamed = 0;
 
   constructor(options: TimersOptions) {
@@ -43,7 +42,7 @@ export class Timers {
 
   /** @throws {ServiceBotError} INVALID_OPTION */
   set(name: string, when: When, data: unknown, key: string = this.#nextKey()): string {
-    // A moment is measured again when the run has ended; a mistake shows now.
+    // Reports an invalid time now. The delay itself is measured when the run ends.
     readWhen(when, this.#options.now(), "The time of a timer");
     const body = timerBody(this.#options, { name, key, data });
     // The caller may change its Date before the run ends.
@@ -52,7 +51,10 @@ export class Timers {
     return key;
   }
 
-  /** Cancels a timer, or all of that name. Resolves to their number, with those that this run has set. */
+  /**
+   * Cancels one timer, or all timers of a name. Resolves to the number cancelled, including timers that this run has
+   * set.
+   */
   async cancel(name: string, key: string | undefined): Promise<number> {
     const { inbox, claim } = this.#options;
     const { lane } = claim;
@@ -63,7 +65,7 @@ export class Timers {
     const found = new Set([...stored, ...fresh].map((timer) => idOf(name, timer.key)));
     let count = 0;
     for (const id of found) {
-      // A timer that this run has cancelled before is in the store until the run ends.
+      // A timer that this run has already cancelled stays in the store until the run ends.
       if (this.#set.delete(id) || !this.#isCancelled(name, id)) count += 1;
     }
     if (stored.length > 0) this.#cancelled.set(idOf(name, key), { lane, name, key });
@@ -74,14 +76,14 @@ export class Timers {
     return [...this.#cancelled.values()];
   }
 
-  /** Returns the timers to set, with their times from now on. */
+  /** Returns the timers to set, with delays measured from now. */
   get timers(): readonly NewTimer[] {
     const { claim, now } = this.#options;
     return [...this.#set.values()].map(({ name, key, when, body }) => ({
       lane: claim.lane,
       ...{ name, key, body },
       delayMs: readWhen(when, now(), name),
-      // Not the id of the setting event, because a timer may set timers without end, and ids must not grow.
+      // A random id instead of the setting event's, because timers can set timers without end and ids must not grow.
       eventId: `${timerType(name)}:${randomUUID()}`,
     }));
   }
@@ -90,7 +92,7 @@ export class Timers {
     return this.#cancelled.has(id) || this.#cancelled.has(idOf(name, undefined));
   }
 
-  /** Numbered like the replies of a run, so that a later run replaces what an earlier one has set. */
+  /** Numbered like the replies of a run, so that a retry replaces the timers of the earlier run. */
   #nextKey(): string {
     this.#unnamed += 1;
     return `${this.#options.claim.id}/${this.#unnamed}`;

@@ -4,15 +4,12 @@ import { idText } from "./id.ts";
 import { textsOf } from "./parse.ts";
 import type { AnyEvent } from "./types.ts";
 
-/** Names the lane of an event. Events of one lane are handled one after the other, in order. */
+/** Returns the lane of an event. Events of one lane are handled one after the other, in order. */
 export type LaneOf = (event: AnyEvent) => string;
 
-/**
- * The lane of an event unless a bot chooses its own: the conversation for messages, the post for
- * activity on a post, the user for follows.
- */
+/** Returns the default lane: the conversation for messages, the post for activity on a post, the user for follows. */
 export function defaultLane(event: AnyEvent): string {
-  // Read by field rather than by type, so that types newer than this version find their place too.
+  // Read by field rather than by type, so that types newer than this version also get a lane.
   const payload: Readonly<Record<string, unknown>> = { ...event.payload };
   const conversation = conversationOf(event);
   if (conversation !== undefined) return `dm:${conversation}`;
@@ -23,7 +20,9 @@ export function defaultLane(event: AnyEvent): string {
   return post === undefined ? `type:${event.type}` : `post:${post}`;
 }
 
-/** Makes a bot's own lane function unable to refuse a delivery. */
+/**
+ * Wraps a bot's own lane function. If it throws, the event gets the default lane instead of the delivery being refused.
+ */
 export function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
   return (event) => {
     try {
@@ -36,21 +35,21 @@ export function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
   };
 }
 
-/** Returns the id of the conversation that an event belongs to; `undefined` if it belongs to none. */
+/** Returns the id of an event's conversation; `undefined` if it has none. */
 export function conversationOf(event: AnyEvent): string | undefined {
   const { conversationId }: Readonly<Record<string, unknown>> = { ...event.payload };
   return idText(conversationId);
 }
 
-/** Returns the username of the account that caused an event; `undefined` where the payload names none (section 6). */
+/** Returns the username of the account that caused an event; `undefined` if the payload has none (section 6). */
 export function actorOf(event: AnyEvent): string | undefined {
-  // Read by field rather than by type, so that types newer than this version have an actor, too.
+  // Read by field rather than by type, so that types newer than this version also have an actor.
   const { actor, from }: Readonly<Record<string, unknown>> = { ...event.payload };
   const { username }: { readonly username?: unknown } = { ...Object(actor ?? from) };
   return typeof username === "string" && username !== "" ? username : undefined;
 }
 
-/** Returns the form in which usernames are compared: the document does not show whether case matters, so it does not. */
+/** Folds a username for comparison. The platform document does not say whether case matters; here it does not. */
 export function foldUsername(username: string): string {
   return username.toLowerCase();
 }

@@ -1,6 +1,6 @@
 /**
- * Events of the bot's own: timers that are due, and moments of a cron pattern. They go through the inbox as the
- * platform's events do. Their types and ids begin with `timer:` and `cron:`, which no event of the platform may.
+ * The bot's own events: due timers and moments of cron patterns. They pass through the inbox like the platform's
+ * events. Their types and ids begin with `timer:` and `cron:`, which are reserved.
  */
 import type { Actor, AnyEvent, Sender } from "./types.ts";
 
@@ -8,46 +8,46 @@ import type { Actor, AnyEvent, Sender } from "./types.ts";
 export interface TimerSetter {
   readonly id: string;
   readonly type: string;
-  /** ISO 8601, UTC; empty where the platform sent none. */
+  /** ISO 8601, UTC; empty if the platform sent none. */
   readonly createdAt: string;
-  /** True if the inbox was restored from a backup, and a run that it does not know may have set the timer, too. */
+  /** True if the inbox was restored from a backup and a lost run may have set the timer too. */
   readonly inDoubt?: boolean | undefined;
 }
 
-/** The place and the person of an event, which its timers share. */
+/** Fields that a timer's payload copies from the event that set it. */
 export interface EventPlace {
   readonly conversationId?: string | undefined;
   readonly postId?: string | undefined;
   readonly commentId?: string | undefined;
   readonly entityType?: string | undefined;
   readonly entityId?: string | undefined;
-  /** The sender of a direct message. */
+  /** Sender of a direct message. */
   readonly from?: Sender | undefined;
-  /** The account of any other activity. */
+  /** Account behind any other activity. */
   readonly actor?: Actor | undefined;
 }
 
-/** Payload of a timer that is due. It has the place and the person of the event that set it. */
+/** Payload of a due timer, with the conversation, post and user of the event that set it. */
 export interface TimerPayload<D = unknown> extends EventPlace {
   readonly name: string;
   readonly key: string;
-  /** As JSON keeps it. */
+  /** The data after a round trip through JSON. */
   readonly data: D;
   /** ISO 8601, UTC. */
   readonly dueAt: string;
   readonly setBy: TimerSetter;
-  /** Id of the event that caused the first timer of a chain of timers. */
+  /** Id of the event that caused the first timer of a chain. */
   readonly origin: string;
 }
 
-/** Payload of a due moment of a cron pattern. */
+/** Payload of a due cron moment. */
 export interface CronPayload {
   readonly name: string;
   /** ISO 8601, UTC. */
   readonly dueAt: string;
 }
 
-/** An event of the bot's own, as the inbox stores it. */
+/** One of the bot's own events, as the inbox stores it. */
 export interface OwnEvent {
   readonly id: string;
   readonly type: string;
@@ -56,13 +56,12 @@ export interface OwnEvent {
   readonly body: string;
 }
 
-/** The conversation and the post that a payload names. */
+/** Conversation and post of a payload. */
 export interface PayloadPlace {
   readonly conversationId?: string;
   readonly postId?: string;
 }
 
-/** Returns the place of an event, by its payload. */
 export function placeOf(payload: object): PayloadPlace {
   const { conversationId, postId }: Readonly<Record<string, unknown>> = { ...payload };
   return {
@@ -74,25 +73,24 @@ export function placeOf(payload: object): PayloadPlace {
 const TIMER = "timer:";
 const CRON = "cron:";
 
-/** Returns the event type of a timer. */
 export function timerType(name: string): string {
   return TIMER + name;
 }
 
-/** Returns the event type of a cron pattern, which is its lane as well. */
+/** Returns the event type of a cron pattern, which is also its lane. */
 export function cronType(name: string): string {
   return CRON + name;
 }
 
-/** Returns whether a type or an id belongs to an event of the bot's own. */
+/** Returns whether a type or an id belongs to one of the bot's own events. */
 export function isOwn(typeOrId: string): boolean {
   return typeOrId.startsWith(TIMER) || typeOrId.startsWith(CRON);
 }
 
-/** Ends the id of a timer's event, which is random, and that of a cron's, which is a moment. */
+/** Suffix of an event id: random for a timer, a moment for a cron pattern. */
 const ID_END = /:(?:[^:]*|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
 
-/** Returns the type of an event of the bot's own by its id. */
+/** Returns the type of one of the bot's own events by its id. */
 export function ownTypeOf(id: string): string {
   return id.replace(ID_END, "");
 }
@@ -107,14 +105,14 @@ const PLACE: readonly (keyof EventPlace)[] = [
   "actor",
 ];
 
-/** Returns the payload of a timer that the handler of `event` sets, without the time at which it is due. */
+/** Builds the payload of a timer that the handler of `event` sets, without its due time. */
 export function timerPayload(
   event: AnyEvent,
   { name, key, data }: Pick<TimerPayload, "name" | "key" | "data">,
   inDoubt: boolean,
 ): Omit<TimerPayload, "dueAt"> {
   const { id, type, createdAt } = event;
-  // Read by field rather than by type, so that types newer than this version have a place, too.
+  // Read by field rather than by type, so that types newer than this version are covered too.
   const payload: Readonly<Record<string, unknown>> = { ...event.payload };
   const place = PLACE.flatMap((field) =>
     payload[field] === undefined ? [] : [[field, payload[field]]],
@@ -123,39 +121,38 @@ export function timerPayload(
   return { name, key, data, setBy, origin: originOf(event), ...Object.fromEntries(place) };
 }
 
-/** Returns the id of the event that caused this one: its own, unless it is a timer. */
+/** Returns the id of the event that started a chain of timers; the event's own id if it is no timer. */
 export function originOf(event: AnyEvent): string {
   if (!event.type.startsWith(TIMER)) return event.id;
   const { origin }: Readonly<Record<string, unknown>> = { ...event.payload };
   return typeof origin === "string" ? origin : event.id;
 }
 
-/** Returns the event that set a timer; `undefined` for any other event. */
+/** Returns the setter of a timer event; `undefined` for other events. */
 export function setterOf(event: AnyEvent): TimerSetter | undefined {
   if (!event.type.startsWith(TIMER)) return undefined;
   const { setBy }: Readonly<Record<string, unknown>> = { ...event.payload };
   return setBy as TimerSetter | undefined;
 }
 
-/** A timer that is due. */
 export interface DueTimer {
   readonly lane: string;
   readonly name: string;
   readonly eventId: string;
   /** In ms since 1970. */
   readonly dueAt: number;
-  /** {@link timerPayload} as JSON. */
+  /** JSON of {@link timerPayload}. */
   readonly body: string;
 }
 
-/** Makes the event of a timer that is due, in the lane of the event that set it. */
+/** Builds the event of a due timer, in the lane of the event that set it. */
 export function timerEvent({ lane, name, eventId, dueAt, body }: DueTimer): OwnEvent {
   const due = new Date(dueAt).toISOString();
   const payload = { ...JSON.parse(body), dueAt: due };
   return ownEvent({ id: eventId, type: timerType(name), lane, createdAt: due, payload });
 }
 
-/** Makes the event of a due moment. Its id is the name and the moment, so that each moment is one event. */
+/** Builds the event of a due cron moment. The id is the name and the moment, so that each moment is one event. */
 export function cronEvent(name: string, dueAt: number): OwnEvent {
   const due = new Date(dueAt).toISOString();
   const type = cronType(name);
@@ -163,7 +160,6 @@ export function cronEvent(name: string, dueAt: number): OwnEvent {
   return ownEvent({ id: `${type}:${shortTime(due)}`, type, lane: type, createdAt: due, payload });
 }
 
-/** Cron moments are whole seconds. */
 function shortTime(iso: string): string {
   return iso.replace(".000Z", "Z");
 }
@@ -177,6 +173,6 @@ interface Fields {
 }
 
 function ownEvent({ id, type, lane, createdAt, payload }: Fields): OwnEvent {
-  // Without an order: it comes before what waits in its lane, and is never late.
+  // Without an order key, the event comes first in its lane and never counts as late.
   return { id, type, lane, ord: "", body: JSON.stringify({ id, type, createdAt, payload }) };
 }

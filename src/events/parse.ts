@@ -13,25 +13,25 @@ import type {
   Sender,
 } from "./types.ts";
 
-/** The result of reading one element of `events`. */
+/** Result of parsing one element of `events`. */
 export type ParsedEvent =
   | { readonly ok: true; readonly event: AnyEvent }
   | {
       readonly ok: false;
-      /** `undefined` if it cannot be read. */
+      /** `undefined` if unreadable. */
       readonly id: string | undefined;
-      /** `undefined` if it cannot be read. */
+      /** `undefined` if unreadable. */
       readonly type: string | undefined;
-      /** Why the event cannot be handled, by path; never a value from the event. */
+      /** Why the event cannot be handled, by path. Never contains a value of the event. */
       readonly reason: string;
     };
 
 /**
- * Checks one event, as it came over the wire or as the inbox keeps it (sections 2 and 6 of the platform document). New
- * fields pass through, new types come out as unknown events; it never throws.
+ * Checks one event from the wire or the inbox (sections 2 and 6 of the platform document). New fields pass through, and
+ * new types become unknown events. Never throws.
  */
 export function parseEvent(raw: unknown): ParsedEvent {
-  // A copy has own fields alone.
+  // Copies own fields only.
   const fields = isFields(raw) ? { ...raw } : undefined;
   const id = readId(fields?.["id"]);
   const type = readType(fields?.["type"]);
@@ -49,16 +49,17 @@ export function parseEvent(raw: unknown): ParsedEvent {
   const read = isEventType(type) ? payloadReaders[type](payload) : payload;
   if (typeof read === "string") return refuse(read);
   const date = typeof createdAt === "string" ? createdAt : "";
-  // The table of readers pairs each type with its payload; the compiler cannot follow the lookup.
+  // The table pairs each type with its payload, but the compiler cannot follow the lookup.
   const event = Object.assign(fields, { id, type, payload: read, createdAt: date }) as AnyEvent;
   return { ok: true, event };
 }
 
 /**
- * Reads an event from the text that the inbox keeps. It is checked again, because an older version may have stored it,
- * which knew fewer types.
+ * Parses an event from the inbox. The event is checked again because an older version, with fewer types, may have
+ * stored it.
  *
- * @throws {ServiceBotError} BODY_INVALID for a text that never was an event, or whose payload lacks what this version needs
+ * @throws {ServiceBotError} BODY_INVALID for a text that never was an event, or whose payload lacks what this version
+ *   needs
  */
 export function readStoredEvent(text: string): AnyEvent {
   const parsed = parseEvent(jsonOf(text));
@@ -66,7 +67,7 @@ export function readStoredEvent(text: string): AnyEvent {
     throw new ServiceBotError("BODY_INVALID", `The event is malformed: ${parsed.reason}`);
   }
   const { id, type } = parsed.event;
-  // A dead letter with the name of an own event does not become one when a person retries it.
+  // A dead letter named like one of the bot's own events must not become one when a user retries it.
   if ((isOwn(type) || isOwn(id)) && !id.startsWith(`${type}:`)) {
     throw new ServiceBotError(
       "BODY_INVALID",
@@ -86,7 +87,9 @@ function jsonOf(text: string): unknown {
 
 const NO_ID = "must be a whole number or a non-empty text without lone surrogates";
 
-/** The store keeps UTF-8, in which all halves of characters are the same: events would pass for others. */
+/**
+ * Refuses lone surrogates. UTF-8 in the store maps all of them to one character, so different events would share an id.
+ */
 function readId(value: unknown): string | undefined {
   const id = idText(value);
   return id?.isWellFormed() ? id : undefined;
@@ -96,22 +99,22 @@ function readType(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Lists the texts that people wrote in an event: no log, error or dead letter may show them. */
+/** Returns the texts that people wrote in an event. Logs, errors and dead letters must not show them. */
 export function textsOf(event: AnyEvent): string[] {
   const { excerpt, data }: Readonly<Record<string, unknown>> = { ...event.payload };
   const texts = typeof excerpt === "string" ? [excerpt] : [];
-  // The data of a timer is mostly text that a person wrote.
+  // A timer's data often contains text that a person wrote.
   return isOwn(event.type) ? [...texts, ...textsIn(data)] : texts;
 }
 
-// Section 6 names the fields of a payload and shows no types, so only what each handler needs is required.
+// Section 6 names the fields of a payload but no types, so only the fields that handlers need are required.
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the payload, or its problem as `path: problem`; never a value from the event. */
+/** Returns the payload, or its problem as `path: problem`. A problem never contains a value of the event. */
 type Reader<T> = (payload: Fields) => T | string;
 
-/** Reads the payload of each type: ids become texts, and optional fields of another kind become absent. */
+/** Reads the payload of each type. Ids become strings, and optional fields of an unexpected type become absent. */
 const payloadReaders: { readonly [T in EventType]: Reader<PayloadByType[T]> } = {
   "dm.message": readDirectMessage,
   mention: readAnswerable,
@@ -123,10 +126,10 @@ const payloadReaders: { readonly [T in EventType]: Reader<PayloadByType[T]> } = 
   quote: readActivity,
 };
 
-/** Event types that this version knows, in the order of section 6 of the platform document. */
+/** Event types that this version supports, in the order of section 6 of the platform document. */
 export const eventTypes: readonly EventType[] = Object.keys(payloadReaders) as EventType[];
 
-/** Returns whether this version knows the type. */
+/** Returns whether this version supports a type. */
 export function isEventType(type: string): type is EventType {
   return Object.hasOwn(payloadReaders, type);
 }
@@ -155,7 +158,7 @@ function readActivity(payload: Fields): ActivityPayload {
   };
 }
 
-/** Reads activity that calls for an answer, which needs a place. */
+/** Reads activity that a handler may reply to, which needs an entity or a post. */
 function readAnswerable(payload: Fields): ActivityPayload | string {
   const activity = readActivity(payload);
   const isPlaced = activity.entityId !== undefined || activity.postId !== undefined;
@@ -174,11 +177,11 @@ function readSender(from: unknown): Sender {
 function readActor(actor: unknown): Actor {
   const fields = fieldsOf(actor);
   const username = idText(fields["username"]) ?? "";
-  // `||`: an empty name is no name.
+  // `||` because an empty name counts as missing.
   return { ...fields, username, name: plainText(fields["name"]) || username };
 }
 
-/** Returns the fields of an object, and none of any other value. */
+/** Returns the fields of an object; empty for other values. */
 function fieldsOf(value: unknown): Fields {
   return isFields(value) ? { ...value } : {};
 }
@@ -187,7 +190,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reads a text, or a number as text. Any other value counts as absent. */
+/** Returns a string, or a number as a string; `undefined` for other values. */
 function plainText(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" ? value : undefined;
@@ -198,21 +201,21 @@ function missing(field: string): string {
 }
 
 /**
- * Levels of objects and lists in an event, itself included; documented events have three. Some versions of Node write any
- * depth as text, others give up at a few thousand levels: far below that, an event is the same on each.
+ * Maximum nesting of an event, the event itself included. Documented events have three levels. Some Node versions
+ * serialize any depth while others fail at a few thousand levels, and an event must be valid on all of them.
  */
 export const MAX_DEPTH = 100;
 
 /**
- * Writes an event as the text that is stored; `undefined` for one with more than {@link MAX_DEPTH} levels.
+ * Serializes an event for the store; `undefined` if it is nested deeper than {@link MAX_DEPTH}.
  *
- * @param text its JSON as the sender wrote it
+ * @param text the event's JSON as the sender wrote it
  */
 export function textOf(raw: unknown, text?: string): string | undefined {
   return isObject(raw) && isDeeper(raw, MAX_DEPTH) ? undefined : (text ?? JSON.stringify(raw));
 }
 
-/** Looks no deeper than `levels`. Runs for every event, so it makes no lists of keys or values. */
+/** Stops at `levels`. Allocates no lists of keys or values because it runs for every event. */
 function isDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true;
   if (Array.isArray(value)) {

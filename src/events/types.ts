@@ -1,14 +1,14 @@
 /**
- * The events of section 6 of the platform document.
+ * Events of section 6 of the platform document.
  *
- * Objects may carry fields beyond those declared: the platform adds fields without changing its
- * version (section 9), and they are kept as they came.
+ * Objects may have more fields than declared, because the platform adds fields without a new version (section 9). They
+ * are passed through unchanged.
  *
- * The document names the fields, and shows neither their types nor which may be absent. Ids are texts here even if
- * the platform sends numbers.
+ * The document names the fields but neither their types nor which are optional. Ids are strings here even if the
+ * platform sends numbers.
  */
 
-/** Somebody who did something that concerns the bot. */
+/** Account whose activity concerns the bot. */
 export interface Actor {
   /** Empty if the platform sent none. Never empty in a `follow`. */
   readonly username: string;
@@ -16,21 +16,21 @@ export interface Actor {
   readonly name: string;
 }
 
-/** The sender of a direct message. */
+/** Sender of a direct message. */
 export interface Sender extends Actor {
   /** Absent if the platform sent none. */
   readonly userId?: string | undefined;
 }
 
-/** `dm.message`: someone sent the bot a direct message. */
+/** `dm.message`: a user sent the bot a direct message. */
 export interface DmMessagePayload {
   readonly conversationId: string;
   readonly from: Sender;
-  /** The beginning of the text; empty for a message of images alone. */
+  /** Beginning of the text; empty for a message with images only. */
   readonly excerpt: string;
 }
 
-/** `follow`: someone follows the bot. The values of `entityType` are not documented. */
+/** `follow`: a user followed the bot. The values of `entityType` are not documented. */
 export interface FollowPayload {
   readonly actor: Actor;
   /** Absent if the platform sent none. */
@@ -40,9 +40,9 @@ export interface FollowPayload {
 }
 
 /**
- * `mention`, `comment`, `reply`, `like`, `repost`, `quote`: something happened around a post.
- * A mention, a comment and a reply have `entityId` or `postId`, or both. `excerpt`, `postId` and `commentId` are
- * documented for mentions and comments; other types pass them on where the platform sends them.
+ * `mention`, `comment`, `reply`, `like`, `repost`, `quote`: activity around a post. A mention, a comment and a reply
+ * have `entityId`, `postId`, or both. `excerpt`, `postId` and `commentId` are documented for mentions and comments;
+ * other types have them if the platform sends them.
  */
 export interface ActivityPayload extends FollowPayload {
   readonly excerpt?: string | undefined;
@@ -50,7 +50,7 @@ export interface ActivityPayload extends FollowPayload {
   readonly commentId?: string | undefined;
 }
 
-/** Which payload belongs to which type. Closed on purpose: newer types are {@link UnknownEvent}s. */
+/** Payload of each event type. Closed on purpose: newer types are {@link UnknownEvent}s. */
 export interface PayloadByType {
   readonly "dm.message": DmMessagePayload;
   readonly mention: ActivityPayload;
@@ -62,30 +62,30 @@ export interface PayloadByType {
   readonly quote: ActivityPayload;
 }
 
-/** The event types that this version knows. */
+/** An event type that this version supports. */
 export type EventType = keyof PayloadByType;
 
 /** Fields of every event. */
 interface Envelope {
   /** Ordered: a larger id means a later event. */
   readonly id: string;
-  /** ISO 8601, UTC; empty where the platform sent none. */
+  /** ISO 8601, UTC; empty if the platform sent none. */
   readonly createdAt: string;
 }
 
-/** An event of one type (or of several, as a union that `type` narrows). */
+/** An event of one type, or of several types as a union that `type` narrows. */
 export type EventOf<T extends EventType> = {
   [K in T]: Envelope & { readonly type: K; readonly payload: PayloadByType[K] };
 }[T];
 
-/** An event of any type that this version knows; `type` narrows `payload`. */
+/** An event of any type that this version supports; `type` narrows `payload`. */
 export type KnownEvent = EventOf<EventType>;
 
-/** An event of a type newer than this version. Kept out of {@link KnownEvent}, so it never breaks narrowing. */
+/** An event of a type newer than this version. Separate from {@link KnownEvent} so that it never breaks narrowing. */
 export interface UnknownEvent extends Envelope {
   readonly type: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** Any event that can be handed to a handler. */
+/** Any event that a handler can receive. */
 export type AnyEvent = KnownEvent | UnknownEvent;

@@ -1,9 +1,9 @@
 import { hasLongId, parseJson } from "../core/json.ts";
 
-/** The elements of `events`, as they came over the wire. */
+/** Elements of `events` in a delivery. */
 export interface WireEvents {
   readonly events: readonly unknown[];
-  /** The JSON of each event as the sender wrote it; absent unless the body could be cut. */
+  /** JSON of each event as the sender wrote it; absent if the body could not be split. */
   readonly texts?: readonly string[];
 }
 
@@ -12,7 +12,7 @@ const TAIL = "]}";
 const BETWEEN = "},{";
 
 /**
- * Reads the body of a delivery. `undefined` unless it is `{"events":[…]}`.
+ * Parses the body of a delivery; `undefined` unless it is `{"events":[…]}`.
  *
  * @throws {SyntaxError} when the text is not JSON
  */
@@ -24,8 +24,8 @@ export function readEvents(body: string): WireEvents | undefined {
 }
 
 /**
- * Cuts a compact body between its events, so that their text need not be made again. Each piece is JSON by itself, so the
- * body is the list of these pieces. Cut inside an event, a piece is no JSON. Other bodies are not cut.
+ * Splits a compact body between its events, so that each event's text need not be serialized again. A split inside an
+ * event leaves invalid JSON, which is detected; the body is then parsed as a whole.
  */
 function cutEvents(body: string): WireEvents | undefined {
   if (!body.startsWith(HEAD) || !body.endsWith(TAIL) || hasLongId(body)) return undefined;
