@@ -108,7 +108,6 @@ export class Stage {
     }
   }
 
-  /** Returns all entries of this kind so far, in order. */
   async happened<K extends TimelineRecord["kind"]>(kind: K): Promise<readonly EntryOf<K>[]> {
     await this.#readTimeline(0);
     return this.#entries.filter((entry): entry is EntryOf<K> => entry.kind === kind);
@@ -122,7 +121,6 @@ export class Stage {
     }
   }
 
-  /** Returns all of the bot's messages. */
   async answers(): Promise<readonly string[]> {
     const conversations = [...new Set(this.#written.map((written) => written.conversationId))];
     const messages = await Promise.all(conversations.map((id) => this.control.messages(id)));
@@ -167,7 +165,6 @@ export class BotProcess {
     return this.#process.logLine((line) => isSwitch(line) && line["mode"] !== "polling");
   }
 
-  /** The log lines about switches, in order. */
   get switches(): readonly unknown[] {
     return this.#process.logLines.filter(isSwitch).map((line) => line["mode"]);
   }

@@ -25,7 +25,6 @@ export class Random {
     return chosen;
   }
 
-  /** Shuffles the list in place. */
   shuffle(list: Uint32Array): void {
     for (let last = list.length - 1; last > 0; last--) {
       const other = this.below(last + 1);

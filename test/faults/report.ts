@@ -21,7 +21,6 @@ export function recorded(scenario: Scenario, results: Result[]): Scenario {
   return { ...scenario, run };
 }
 
-/** Describes one result in a line for the terminal. */
 export function summarize({ outcome, seconds }: Result, seed: number): string {
   const { violations } = outcome;
   const lines = violations.slice(0, MAX_SHOWN).map((violation) => `  VIOLATION ${violation}`);
@@ -31,7 +30,6 @@ export function summarize({ outcome, seconds }: Result, seed: number): string {
   return lines.join("\n");
 }
 
-/** Formats all results as a Markdown table. */
 export function tabulate(results: readonly Result[]): string {
   const rows = results.map(({ name, outcome, seconds }) => [
     name,
@@ -47,7 +45,6 @@ export function markdownTable(rows: readonly (readonly (string | number)[])[]): 
   return rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** Returns the startup time figures of a scenario. */
 export function readyFigures(values: readonly number[]): Record<string, number> {
   return {
     "ready, median (ms)": Math.round(median(values)),

@@ -7,7 +7,6 @@ export interface ScenarioRun {
   readonly seed: number;
   /** Fraction of the size, for a short trial of a large run. Default: 1. */
   readonly scale?: number;
-  /** Prints one line of progress. */
   readonly progress: (line: string) => void;
 }
 

@@ -14,7 +14,6 @@ import { restores } from "./scenarios/restores.ts";
 import { stops } from "./scenarios/stops.ts";
 import { clusterTimers, timers } from "./scenarios/timers.ts";
 
-/** Scenarios with one bot on SQLite. */
 export const botScenarios: readonly Scenario[] = [
   ...[kills, failpoints, duplicates, diskFull],
   ...[apiFaults, poison, stops, restores],

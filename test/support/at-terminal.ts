@@ -28,7 +28,6 @@ export interface TerminalOptions {
 /** A program at its own terminal, which accepts typed keys. */
 export class AtTerminal {
   readonly screen: Screen = new Screen();
-  /** Resolves to the exit code. */
   readonly ended: Promise<number>;
   readonly #child: ChildProcessWithoutNullStreams;
 

@@ -9,7 +9,6 @@ export function loggedSender(log: Logger): object {
   return bot;
 }
 
-/** Listens to a sender until the test ends. */
 export function listenTo(bot: object, listeners: Listeners): void {
   onTestFinished(subscribe(bot, listeners));
 }

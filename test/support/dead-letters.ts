@@ -1,6 +1,5 @@
 import type { EventSummary, Inbox } from "../faces/inbox.ts";
 
-/** Returns the dead letters of an inbox, newest first. */
 export async function deadLetters({
   admin,
 }: Pick<Inbox, "admin">): Promise<readonly EventSummary[]> {

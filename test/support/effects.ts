@@ -21,7 +21,6 @@ export function keeps(key: string, value: unknown, version?: string): Effects {
   return effects({ states: [write] });
 }
 
-/** Returns a timer of the conversation c1. */
 export function timer(key: string, delayMs: number, more: Partial<NewTimer> = {}): NewTimer {
   const [lane, name] = ["dm:c1", "remind"];
   return { lane, name, key, delayMs, eventId: `timer:remind:${key}`, body: `{"n":1}`, ...more };

@@ -19,7 +19,6 @@ export function message(id: string, conversation = "c1"): NewEvent {
   };
 }
 
-/** Returns messages with these ids, all in one conversation. */
 export function messages(...ids: readonly string[]): NewEvent[] {
   return ids.map((id) => message(id));
 }

@@ -1,6 +1,5 @@
 import { createLogger, type Logger } from "../faces/core.ts";
 
-/** One line of the log. */
 export interface LogRecord {
   readonly level: string;
   readonly msg: string;

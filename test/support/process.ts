@@ -96,7 +96,6 @@ export class TestProcess {
     return this.logLine((line) => line.msg === msg);
   }
 
-  /** The lines of the log so far. */
   get logLines(): readonly LogRecord[] {
     return this.stdout.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
   }

@@ -40,7 +40,6 @@ export function scansOf(db: Database, sql: string): string[] {
   );
 }
 
-/** Returns SQLite's plan for a statement. */
 export function planOf(db: Database, sql: string): string[] {
   return db
     .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replace(/[@$]\w+|\?/g, "1")}`)

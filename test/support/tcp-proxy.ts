@@ -15,9 +15,7 @@ export class TcpProxy {
   readonly #rewrite: (bytes: Buffer) => Buffer;
   readonly #sockets = new Set<Socket>();
   readonly #stale = new Set<Socket>();
-  /** Number of connections so far. */
   made = 0;
-  /** Number of closed connections. */
   ended = 0;
   #open = true;
   #frozen = false;

@@ -14,7 +14,6 @@ const START_TIMEOUT_MS = 60_000;
 
 const INSTALL = "apt-get install --no-install-recommends docker.io docker-compose mmdebstrap";
 
-/** Returns why no engine can run here. `undefined` if one can. */
 export function whyNoEngine(): string | undefined {
   if (process.getuid?.() !== 0) return "containers are not run: only root starts an engine";
   const needed = [

@@ -29,7 +29,6 @@ const LEFT_OUT = ["doc", "info", "locale", "man"].map(
 interface Base {
   readonly folder: string;
   readonly tag: string;
-  /** Adds files to a copy of the folder. */
   prepare(context: string): void;
 }
 

@@ -22,7 +22,6 @@ export interface Hosting {
   readonly volume?: string;
   /** In ms, from the page. Default: the bot's own. */
   readonly shutdownGraceMs?: number;
-  /** Variable names in the configuration. */
   readonly variables: readonly string[];
 }
 

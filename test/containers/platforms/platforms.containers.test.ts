@@ -42,7 +42,6 @@ const ROOM_MS = 1_000;
 
 const hostings = await Promise.all([fly(), railway(), render(), cloudRun()]);
 
-/** Returns the flags of `docker run` for a platform. */
 function flagsOf({ memory, stopSignal, stopSeconds }: Hosting): string[] {
   return [
     ...["--memory", `${memory}m`, "--memory-swap", `${memory}m`],

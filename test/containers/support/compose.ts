@@ -47,7 +47,6 @@ export class ComposeProject {
     return new ComposeProject(dir, bin, docker);
   }
 
-  /** Sets variables in .env. */
   configure(values: Readonly<Record<string, string>>): void {
     const file = join(this.dir, ".env");
     const text = Object.entries(values).reduce(
@@ -78,7 +77,6 @@ export class ComposeProject {
     return new TestProcess(["-euc", `exec ${line}`], options);
   }
 
-  /** Resolves to the container id of a service. */
   async container(service: string): Promise<string> {
     return (await this.type(`docker compose ps --quiet ${service}`)).trim();
   }

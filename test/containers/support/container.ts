@@ -17,7 +17,6 @@ const LOOK_INTERVAL_MS = 100;
 export interface ContainerOptions {
   readonly image: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Additional flags of `docker run`. */
   readonly flags?: readonly string[];
 }
 
@@ -72,7 +71,6 @@ export class BotContainer {
     return this.#docker.inspect<State>(this.name, "json .State");
   }
 
-  /** Returns the last lines of the log. */
   async tail(): Promise<string> {
     return (await this.#docker.logs(this.name)).slice(-30).join("\n");
   }

@@ -11,7 +11,6 @@ import { PostgresContainer } from "./postgres-container.ts";
 export type Unnamed = Omit<Scenario, "name">;
 
 export interface ContainerOptions extends WorldOptions {
-  /** Image of the bots. */
   readonly image: () => string;
   /** Name prefix of containers, volumes and networks. */
   readonly label: string;

@@ -22,7 +22,6 @@ const READY_TIMEOUT_MS = 60_000;
 export class PostgresContainer {
   readonly name: string;
   readonly network: string;
-  /** Password of the bot's role. */
   readonly password: string = randomBytes(12).toString("hex");
   readonly #docker: Docker;
 

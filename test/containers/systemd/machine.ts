@@ -31,7 +31,6 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 /** SIGRTMIN+4. As process 1, systemd powers off on this signal. */
 const POWER_OFF = "-RTMIN+4";
 
-/** Returns why no machine can boot here. `undefined` if one can. */
 export function whyNoMachine(): string | undefined {
   const needed = [
     ["systemd-nspawn", "--version"],
@@ -145,7 +144,6 @@ export class Machine {
     }
   }
 
-  /** Resolves to the complete log of a unit. */
   async journal(unit: string): Promise<string> {
     return await this.type(`journalctl --unit ${unit} --output cat --no-pager`);
   }

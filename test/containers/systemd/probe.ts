@@ -6,7 +6,6 @@ import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 const perl = (code: string) =>
   execFileSync("perl", ["-MSocket", "-e", `${code} or exit($!+0)`], { stdio: "pipe" });
 
-/** System call numbers. */
 const calls = { x64: { ptrace: 101, unshare: 272 }, arm64: { ptrace: 117, unshare: 97 } };
 const { ptrace, unshare } = calls[process.arch === "arm64" ? "arm64" : "x64"];
 

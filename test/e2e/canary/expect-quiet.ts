@@ -21,7 +21,6 @@ export function expectQuiet(it: Stage, told: readonly string[]): void {
   expect([...new Set(odd)].filter((line) => line !== undefined)).toEqual([]);
 }
 
-/** Returns the log lines of these runs. */
 function linesOf(runs: readonly TestProcess[]): Record<string, unknown>[] {
   const lines = runs.flatMap(({ stdout }) => stdout).filter((line) => line.startsWith("{"));
   const records = lines.map((line): Record<string, unknown> => JSON.parse(line));

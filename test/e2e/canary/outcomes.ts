@@ -59,7 +59,6 @@ export async function ends(
   await bot.line(() => bot.logLines.filter((line) => kindOf(line) === kind).length >= count);
 }
 
-/** Reads every page of the bot. */
 export async function lookAtPages(it: Stage, { url, metrics }: Listening): Promise<void> {
   const authorization = `Bearer ${it.env["SERVICE_API_KEY"]}`;
   await it.ask(`${url}/readyz?verbose`, { headers: { authorization } });

@@ -154,7 +154,6 @@ export class NightShift {
     return vi.waitFor(look, { timeout: PATIENCE_MS, interval: 20 });
   }
 
-  /** Runs the doctor in the bot's folder. */
   async doctor(...flags: readonly string[]): Promise<Diagnosis> {
     const { code, out, err } = await this.#type("doctor", "--json", ...flags);
     if (!out.startsWith("{")) throw new Error(`the doctor said: ${out}${err}`);

@@ -104,7 +104,6 @@ export class PlatformProcess {
   }
 }
 
-/** Returns the bot's answers to a message. */
 export function answersTo(text: string): [string, string] {
   return [`first answer to ${text}`, `second answer to ${text}`];
 }
@@ -145,7 +144,6 @@ export class BotProcess {
     return this.#running.logLine((line) => isSwitch(line) && line["mode"] === mode);
   }
 
-  /** The modes that the bot has switched to, in order. */
   get switches(): readonly unknown[] {
     return this.#running.logLines.filter(isSwitch).map((line) => line["mode"]);
   }

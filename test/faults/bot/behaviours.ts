@@ -54,7 +54,6 @@ export function counts(behaviour: Behaviour): boolean {
   return behaviour === "count" || behaviour === "tally";
 }
 
-/** Returns the unique number in a text. */
 export function numberOf(text: string): number {
   return Number(/\d+/.exec(text)?.[0]);
 }

@@ -6,7 +6,6 @@ import type { Failpoint } from "../../promises/failpoints.ts";
  * ms.
  */
 export interface BotSettings {
-  /** Timeout of one request to the platform. */
   readonly requestTimeoutMs: number;
   readonly handlerTimeoutMs: number;
   readonly shutdownGraceMs: number;
@@ -17,7 +16,6 @@ export interface BotSettings {
   /** In bytes. The bot refuses new events when the disk has less free space. */
   readonly minFreeBytes: number;
   readonly answers: number;
-  /** Failpoint at which the bot kills itself. */
   readonly failpoint?: {
     readonly at: Failpoint;
     /** Number of the pass that kills, from 1. */

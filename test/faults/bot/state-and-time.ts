@@ -4,11 +4,8 @@ import type { Bot, Context, WithState } from "../../../src/index.ts";
 import { behaviourOf, commentOn, groupOf, numberOf, timerAnswers } from "./behaviours.ts";
 import type { BotSettings } from "./protocol.ts";
 
-/** State of a conversation or a group. */
 export interface Counters {
-  /** Counted messages. */
   count: number;
-  /** Timers that fired. */
   fired: number;
 }
 

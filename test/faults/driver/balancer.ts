@@ -3,7 +3,6 @@ import { NGINX_LISTENS, NGINX_PACKAGE, NGINX_VERSION, prepareNginx } from "../..
 import { isInstalled, SERVER_PATH } from "../../support/server-path.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../../support/with-parent.ts";
 
-/** Returns why no load balancer can run here. `undefined` if one can. */
 export function whyNoBalancer(): string | undefined {
   if (isInstalled(NGINX_VERSION)) return undefined;
   const install = `apt-get install --no-install-recommends ${NGINX_PACKAGE}`;

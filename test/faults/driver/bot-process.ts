@@ -29,7 +29,6 @@ export interface Life {
   readonly place: number;
 }
 
-/** One process of a bot under test. */
 export class BotProcess {
   /** Resolves to the bot's URL. `undefined` if the bot ends before it is ready. */
   readonly ready: Promise<string | undefined>;
@@ -85,7 +84,6 @@ export class BotProcess {
     this.#child.kill(signal);
   }
 
-  /** Sends a signal and waits until the process ends. */
   async end(signal: NodeJS.Signals): Promise<Exit> {
     this.signal(signal);
     return await this.exited;
@@ -113,7 +111,6 @@ export class BotProcess {
     return sample;
   }
 
-  /** Returns the last lines of output. */
   tail(): string {
     return this.#tail.join("\n");
   }

@@ -8,7 +8,6 @@ import { TcpProxy } from "../../support/tcp-proxy.ts";
 export type Fate = "resigns" | "is cut off" | "is half-open";
 
 export interface LeaderWatch {
-  /** Begins a term and decides its fate. */
   begin(term: number): Fate;
   /** Ends the trust in a term. */
   over(term: number): void;

@@ -114,7 +114,6 @@ function checkOrder(lane: string, expected: readonly string[], said: readonly st
   return [];
 }
 
-/** Returns the answers due per lane, in the order of the messages. */
 function expectedAnswers({ written }: Pick<Observed, "written">): Map<string, string[]> {
   const expected = new Map<string, string[]>();
   for (const { lane, says } of written) {

@@ -2,7 +2,6 @@ import { behaviourOf, counts, groupOf } from "../bot/behaviours.ts";
 import type { Counters } from "../bot/state-and-time.ts";
 import { countTexts, type Written } from "./checker.ts";
 
-/** Counters in the store, by state key. */
 export type States = ReadonlyMap<string, Counters>;
 
 /**

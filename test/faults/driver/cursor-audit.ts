@@ -20,7 +20,6 @@ SELECT term, leads, before FROM (
   SELECT term, leads, lag(term) OVER (ORDER BY seq) AS before FROM cursor_audit
 ) AS moves WHERE leads IS DISTINCT FROM term OR before > term`;
 
-/** Audits the cursors of a PostgreSQL inbox. */
 export class CursorAudit {
   readonly #options: pg.ClientConfig;
 

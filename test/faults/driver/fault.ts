@@ -20,11 +20,9 @@ export interface Stage<S extends Store = SqliteStore> {
   readonly world: World<S>;
   readonly random: Random;
   readonly size: Size;
-  /** Number of calls of `once`. */
   readonly times: number;
 }
 
-/** Figures of one fault, and the promises it broke. */
 export type Judgement = Pick<Outcome, "figures"> & Partial<Outcome>;
 
 export interface Attack {

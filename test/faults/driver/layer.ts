@@ -2,7 +2,6 @@ import type { Counters } from "../bot/state-and-time.ts";
 import type { States } from "./counters.ts";
 import type { OwnEvent } from "./timers.ts";
 
-/** State, timers and own events in an inbox. */
 export interface Layer {
   readonly states: States;
   /** Keys of the timers that have not fired. */

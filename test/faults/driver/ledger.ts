@@ -32,7 +32,6 @@ export class Ledger {
   readonly #perMessage: number;
   readonly #arrivals = new EventEmitter();
   readonly #commented: string[] = [];
-  /** Counted messages per lane. */
   readonly #counts = new Map<string, number>();
   #unchecked: string[] = [];
 
@@ -43,7 +42,6 @@ export class Ledger {
     platform.onTimeline((entry) => this.#note(entry));
   }
 
-  /** Writes a message to the bot. */
   write({ from, behaviour = "answer", note, ...more }: Message): Written {
     const text = messageText(behaviour, this.written.length + 1, note);
     const { events, conversationId } = this.#platform.control.act({
@@ -91,13 +89,11 @@ export class Ledger {
     return this.said >= total;
   }
 
-  /** Waits for the next answer or the timeout. */
   async waitAnswer(timeoutMs: number): Promise<void> {
     const signal = AbortSignal.timeout(timeoutMs);
     await once(this.#arrivals, "said", { signal }).catch(() => undefined);
   }
 
-  /** Returns true once the platform has an answer to this event. */
   hasAnswer(id: string): boolean {
     const event = this.written.find((each) => each.id === id);
     if (event === undefined) return false;

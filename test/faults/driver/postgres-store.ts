@@ -109,7 +109,6 @@ export class PostgresStore implements Store {
     };
   }
 
-  /** Reads the journal of all bots so far. */
   journal(): JournalEntry[] {
     if (!existsSync(this.#journalFile)) return [];
     return readJournal(readFileSync(this.#journalFile, "utf8"));

@@ -73,8 +73,8 @@ describe("the checker of a cron of every second", () => {
     { startedAt: at(100), from: at(500), to: at(6_500) },
     { startedAt: at(9_000), from: at(9_200), to: at(14_000) },
   ];
-  // 1 to 4 and 10 to 12 are owed, and 9 as the last missed tick. 5 and 6 came although the grace period covers them; 7
-  // and 8 did not.
+  // 1 to 4 and 10 to 12 are owed, and 9 as the last missed tick. 5 and 6 are optional because the kill followed soon. 7
+  // and 8 fell into the gap.
   const good = [1, 2, 3, 4, 5, 6, 10, 11, 12].map((second) => tick(second));
   good.push(tick(9, 300));
   const answersTo = (events: readonly OwnEvent[]) =>

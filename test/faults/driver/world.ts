@@ -155,7 +155,6 @@ export class World<S extends Store = SqliteStore> {
     throw new Error(`the bot ended before it was ready:\n${bot.tail()}`);
   }
 
-  /** Stops all bots, and starts them with new settings. */
   async restart(settings: Partial<BotSettings>): Promise<void> {
     this.#settings = { ...this.#settings, ...settings };
     await Promise.all(this.bots.map((bot) => this.stop(bot)));
@@ -216,7 +215,6 @@ export class World<S extends Store = SqliteStore> {
     }
   }
 
-  /** Returns all handler runs so far. */
   runs(): Run[] {
     const lines = readFileSync(this.runsFile, "utf8").split("\n").slice(0, -1);
     return lines.map((line) => {
@@ -239,7 +237,6 @@ export class World<S extends Store = SqliteStore> {
     return observed;
   }
 
-  /** Collects every observation that is possible from outside. */
   async observe(): Promise<Observed> {
     const { written, acknowledged } = this.ledger;
     const contents = await this.store.contents();

@@ -8,7 +8,6 @@ export interface ModelState {
   readonly updatedAt: number;
 }
 
-/** Effects with the versions of the model. */
 export interface ModelEffects extends Omit<Effects, "states"> {
   readonly states: readonly {
     readonly key: string;

@@ -9,7 +9,6 @@ export async function postgresStoreAt(
 ): Promise<{ readonly open: OpenStore; close(): Promise<void> }> {
   const client = new pg.Client(place.url);
   await client.connect();
-  // Creates the schema.
   await (await PostgresInbox.open(place)).close();
   const open: OpenStore = async ({ clock, maxBacklog }) => {
     const options = { ...place, clock, now: () => clock.now(), maxBacklog };

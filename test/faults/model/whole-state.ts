@@ -24,7 +24,6 @@ export async function compareWholeState(model: InboxModel, world: World): Promis
   await askEverything(model, world);
 }
 
-/** Handles events until none is pending. */
 async function drain(model: InboxModel, world: World): Promise<void> {
   for (;;) {
     const waiting = [...model.waiting().values()];

@@ -27,7 +27,6 @@ export interface World {
   readonly claims: Claim[];
   /** The store's names for the versions of the model. */
   readonly versions: Map<number, string>;
-  /** Number of executed commands. */
   executed: number;
 }
 

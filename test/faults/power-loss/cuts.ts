@@ -8,7 +8,6 @@ import type { JournalRecord } from "./journal.ts";
 import type { Delivery, Journals, Life } from "./run.ts";
 
 export interface CutOptions {
-  /** Power losses. */
   readonly cuts: number;
   readonly random: Random;
   readonly scratch: string;
@@ -81,7 +80,6 @@ function goesOut(record: JournalRecord): boolean {
   return is2xx(record) || record.kind === "request";
 }
 
-/** Returns the id of the event that a reply answers. */
 function findAnswered(request: string, repliesTo: Journals["repliesTo"]): string {
   const [, text = ""] = /"text":"([^"]+)"/.exec(request) ?? [];
   const id = repliesTo.get(text);

@@ -58,7 +58,6 @@ export class Disk {
     }
   }
 
-  /** Returns the names of files with unsynced changes. */
   unsynced(): string[] {
     return [...this.#now()].filter(([, file]) => file.unsynced.length > 0).map(([name]) => name);
   }

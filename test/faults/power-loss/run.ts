@@ -12,7 +12,6 @@ export interface RunOptions {
   readonly signals: readonly NodeJS.Signals[];
   readonly random: Random;
   readonly scratch: string;
-  /** Path of the library that writes the journal. */
   readonly shim: string;
   /** A level of SQLite below FULL, for the control. */
   readonly synchronous?: string;

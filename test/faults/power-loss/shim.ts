@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 
 const SOURCE = fileURLToPath(new URL("./journal.c", import.meta.url));
 
-/** Returns why the journal cannot be kept here. `undefined` if it can. */
 export function whyNoShim(): string | undefined {
   if (process.platform !== "linux")
     return "power loss is tested on Linux alone: it needs LD_PRELOAD";

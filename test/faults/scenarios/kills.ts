@@ -25,7 +25,6 @@ export const kills: Scenario = onOneBot({
 
 export interface Writers {
   readonly people: number;
-  /** Chooses the behaviour of the next message. */
   readonly choose: () => Behaviour;
 }
 

@@ -167,7 +167,6 @@ const halfOpen = outage({
   },
 });
 
-/** Terminates all connections of the bots at once. */
 const terminations = outage({
   name: "all connections terminated under load",
   counted: "times terminated",
@@ -178,7 +177,6 @@ const terminations = outage({
   },
 });
 
-/** Takes the database away for a while, repeatedly. */
 function outage({
   strike,
   ...fault

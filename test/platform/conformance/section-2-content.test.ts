@@ -37,7 +37,6 @@ async function feedItem(world: World, id: string): Promise<Content> {
   return onlyOne(items.filter((item) => item.id === id));
 }
 
-/** Returns the comment as listed. */
 async function listedComment(world: World, body: unknown): Promise<Content> {
   const { id: postId } = await newPost(world);
   const { id } = await newComment(world, body, postId);

@@ -19,7 +19,6 @@ import { everyScope, type World } from "./world.ts";
 
 const LIST = "/dm/conversations";
 
-/** Reads all pages of a list. */
 async function pages(world: World, path: string, limit: number): Promise<string[][]> {
   const found: string[][] = [];
   let query = `?limit=${limit}`;

@@ -21,7 +21,6 @@ import type { World } from "./world.ts";
 
 /** Section 6: the event log, and the payload of each type of event. */
 
-/** Returns the only event of the log. */
 async function onlyEvent<Payload = Activity>(world: World): Promise<Event<Payload>> {
   const { events: all } = await events(world);
   expect(all).toHaveLength(1);

@@ -21,7 +21,6 @@ export function act(
   return control<Done>(world, "POST", "/act", { type, from: "ada", ...more });
 }
 
-/** Returns the only event of an act. */
 export async function eventOf<Payload>(done: Promise<Done>): Promise<Event<Payload>> {
   const { events } = await done;
   const [event] = events;
@@ -51,7 +50,6 @@ export async function tokenWith(world: World, ...scopes: readonly Scope[]): Prom
   return (await control<{ apiKey: string }>(world, "POST", "/tokens", { scopes })).apiKey;
 }
 
-/** Creates a token of another app, with every scope. */
 export async function tokenOfOtherApp(world: World): Promise<string> {
   const body = { scopes: everyScope, bot: "other" };
   return (await control<{ apiKey: string }>(world, "POST", "/tokens", body)).apiKey;

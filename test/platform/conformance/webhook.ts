@@ -10,7 +10,6 @@ export interface Delivery {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The raw bytes. */
   readonly body: Buffer;
   readonly events: readonly Event[];
   /** Parts of X-Service-Signature. Empty if malformed. */
@@ -25,7 +24,6 @@ export interface Endpoint {
   readonly deliveries: readonly Delivery[];
   /** Resolves to the next unread delivery, waiting for one if necessary. */
   next(): Promise<Delivery>;
-  /** Ids of all received events, in order. */
   ids(): string[];
 }
 

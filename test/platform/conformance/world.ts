@@ -18,7 +18,6 @@ export interface World {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** A token of the bot with every scope. */
   readonly token: string;
-  /** The token of the control API. */
   readonly controlToken: string;
   /** Position of the timeline when the test began. */
   readonly startedAt: number;

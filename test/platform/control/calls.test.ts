@@ -220,7 +220,6 @@ test("a call that is not kept is answered with 404", async () => {
   }
 });
 
-/** Creates a call with a request of this many bytes. */
 function endedCall(method: string, bytes: number): EndedCall {
   const request = { url: "http://127.0.0.1/", headers: new Headers() };
   const entry = { bot: "bot", method, path: "/posts", ms: 1, status: 201 };

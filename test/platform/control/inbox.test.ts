@@ -102,7 +102,6 @@ test("the bot serves its inbox to its own token alone, and not to a platform on 
   expect((await ask(`${remote.bot.url}${path}`, "GET", platform.apiKey)).status).toBe(404);
 });
 
-/** Registers a state, a timer and a cron. */
 const register = (bot: Bot) => {
   bot.onTimer("remind", (ctx) => ctx.reply(`Remember ${ctx.payload.data}`));
   bot.cron("digest", "0 9 1 1 *", { timeZone: "Europe/Paris" }, (ctx) => ctx.post("The digest"));

@@ -30,7 +30,6 @@ async function expectNoViolations(page: Page, name: string): Promise<void> {
 
 const Seen = object({ texts: array(string()).default([]) });
 
-/** Registers handlers that fill the State view. */
 function withState(bot: Bot): void {
   bot.onTimer("remind", () => undefined);
   bot.on("follow", () => {

@@ -13,7 +13,6 @@ const fieldOf = (page: Page) => page.getByRole("textbox", { name: /^Message to @
 const fieldOfPerson = (page: Page, person: string) =>
   page.getByRole("textbox", { name: `Message to @bot as @${person}` });
 
-/** Returns the name of the focused element. */
 const focused = (page: Page) => () =>
   page.evaluate("document.activeElement.getAttribute('aria-label')");
 

@@ -10,7 +10,6 @@ const row = (page: Page, hasText: string | RegExp) => rows(page).filter({ hasTex
 const search = (page: Page) => page.getByRole("searchbox", { name: "Search events" });
 const badge = (page: Page) => page.getByRole("link", { name: /Events/ }).locator(".badge");
 
-/** Writes to the bot, and waits for its answer. */
 async function greet(platform: Platform, text: string): Promise<string> {
   const { events } = platform.control.act({ type: "dm.message", from: "ada", text });
   const id = events[0]?.id ?? "";

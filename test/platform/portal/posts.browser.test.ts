@@ -4,7 +4,6 @@ import type { Bot } from "../../../src/index.ts";
 import { SAMPLE_PICTURE } from "../../faces/files.ts";
 import { eventually, openPortal } from "./support/page.ts";
 
-/** The bot's first post. */
 const welcome = (page: Page) => page.locator("#post-p_1");
 
 test("a person posts, reacts, comments and mentions the bot, whose answer stands under the post", async () => {

@@ -168,7 +168,6 @@ function clocks() {
   return { real, clock, fired, timer };
 }
 
-/** Moves a clock to `ms` after the start. */
 function move(clock: PlatformClock, ms: number, frozen = false): void {
   const now = START + ms;
   clock.set({

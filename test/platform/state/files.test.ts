@@ -7,7 +7,6 @@ import { startPlatform, whyUnusable } from "../../faces/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { act, ids, runPlatform } from "../support/platform.ts";
 
-/** Returns a path in a new folder. */
 const newFile = () => join(temporaryFolder(), "state.db");
 
 function database(file: string, sql: string): string {

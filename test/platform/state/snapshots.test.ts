@@ -45,7 +45,6 @@ async function seen(platform: Platform): Promise<object> {
   return JSON.parse(JSON.stringify(all).replaceAll(platform.url, ""));
 }
 
-/** Changes something of every kind. */
 async function changeEverything(platform: Platform): Promise<void> {
   const { control } = platform;
   act(platform, "dm.message", { text: "hello", images: 2 });
@@ -63,7 +62,6 @@ async function changeEverything(platform: Platform): Promise<void> {
   control.clock.set({ advanceMs: 86_400_000, frozen: true });
 }
 
-/** Downloads a file. */
 async function download(platform: Platform, id: string): Promise<Response> {
   return fetch(`${platform.url}/control/v1/snapshots/${id}/file`, {
     headers: withControlToken(platform),

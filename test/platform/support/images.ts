@@ -39,7 +39,6 @@ export async function imageOf(bytes: number): Promise<Buffer<ArrayBuffer>> {
   return whole;
 }
 
-/** Uploads bytes in the JSON form. */
 export function uploadBytes<T = Upload>(
   platform: Platform,
   bytes: Buffer,
@@ -69,14 +68,12 @@ export async function uploadForm<T = Upload & ErrorBody>(
   };
 }
 
-/** Creates a form with one file part. */
 export function formWith(bytes: Buffer<ArrayBuffer>, name = "file"): FormData {
   const form = new FormData();
   form.append(name, new Blob([bytes]), "image.bin");
   return form;
 }
 
-/** Creates an upload of this app. */
 export async function newUpload(platform: Platform, token?: string): Promise<Upload> {
   const options = token === undefined ? {} : { token };
   const { status, body } = await uploadBytes(platform, await image(), options);
@@ -84,7 +81,6 @@ export async function newUpload(platform: Platform, token?: string): Promise<Upl
   return body;
 }
 
-/** Creates this many uploads. Returns their keys. */
 export async function newKeys(platform: Platform, count: number): Promise<string[]> {
   const uploads = await Promise.all(Array.from({ length: count }, () => newUpload(platform)));
   return uploads.map(({ key }) => key);

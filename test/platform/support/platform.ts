@@ -79,7 +79,6 @@ export function act(
   return platform.control.act({ type, from: "ada", ...more });
 }
 
-/** Returns the ids of the events of an act. */
 export function ids(result: ActResult): string[] {
   return result.events.map((event) => event.id);
 }
@@ -98,7 +97,6 @@ export function deliveryOf(
   );
 }
 
-/** Returns the timeline so far. */
 export async function timeline(platform: Platform): Promise<EntryOf<"event">[]> {
   const { body } = await request<{ entries: EntryOf<"event">[] }>(
     platform,
@@ -108,7 +106,6 @@ export async function timeline(platform: Platform): Promise<EntryOf<"event">[]> 
   return body.entries;
 }
 
-/** Returns every path of the control API with its method. */
 export function routesOf({ control }: Platform): readonly (readonly [string, string])[] {
   const endpoints = endpointsOf(control, new Timeline(systemClock));
   return endpoints.map(({ method, path }) => [method, path]);

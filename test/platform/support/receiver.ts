@@ -6,14 +6,12 @@ export interface Received {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The raw bytes. */
   readonly body: Buffer;
   readonly events: readonly KnownEvent[];
 }
 
 export interface Receiver {
   readonly url: string;
-  /** Received deliveries, in order. */
   readonly received: readonly Received[];
   /** Event ids per delivery. */
   readonly batches: () => string[][];

@@ -30,7 +30,6 @@ export class StreamReader {
     await this.#until(() => this.comments.length > 0, "a comment");
   }
 
-  /** The numbers of the received entries. */
   get seqs(): number[] {
     return this.messages.slice(1).map(({ data }) => JSON.parse(data).seq);
   }

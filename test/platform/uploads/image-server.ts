@@ -9,7 +9,6 @@ export interface ImageServer {
   readonly parts: DownloadParts;
   /** Downloads from this server under a public name. */
   readonly download: (parts?: Partial<DownloadParts>, signal?: AbortSignal) => Promise<Uint8Array>;
-  /** Requested paths. */
   readonly asked: readonly string[];
   /** Resolves when the peer has closed a connection. */
   readonly closed: Promise<void>;

@@ -4,14 +4,12 @@ import { box, sampleOf, samples, withSegment } from "../../client/images/samples
 import { inspect, MAX_SIDE } from "../../faces/platform.ts";
 import { mulberry32 } from "../../support/mulberry32.ts";
 
-/** Returns a modified copy. */
 function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
   const copy = Buffer.from(bytes);
   change(copy);
   return copy;
 }
 
-/** Returns the offset of a text in the bytes. */
 function placeOf(bytes: Buffer, text: string): number {
   const at = bytes.indexOf(text, 0, "latin1");
   if (at < 0) throw new Error(`There is no ${text}.`);

@@ -6,7 +6,6 @@ import { type ErrorBody, runPlatform } from "../support/platform.ts";
 
 const CRLF = "\r\n";
 
-/** Encodes one part for the wire. */
 function part(name: string, bytes: Buffer, headers = ""): Buffer {
   const head = `--b${CRLF}Content-Disposition: form-data; name="${name}"${headers}${CRLF}${CRLF}`;
   return Buffer.concat([Buffer.from(head), bytes, Buffer.from(CRLF)]);

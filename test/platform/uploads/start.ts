@@ -49,7 +49,6 @@ export async function startWithDownloads(
 /** A platform whose downloads wait. */
 export interface HeldDownloads {
   readonly platform: Platform;
-  /** Uploads an image by its URL. */
   upload(): Promise<Answer<ErrorBody>>;
   /** Resolves once the first download request has arrived. */
   readonly asked: Promise<void>;

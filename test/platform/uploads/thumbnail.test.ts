@@ -12,7 +12,6 @@ import {
 import { type Image, image, kinds, newUpload, uploadBytes } from "../support/images.ts";
 import { request, runPlatform } from "../support/platform.ts";
 
-/** Creates an image of a single colour. */
 function plain(width: number, height: number, background = "teal") {
   return sharp({ create: { width, height, channels: 3, background } });
 }
@@ -77,7 +76,6 @@ test.each(["gif", "webp"] as const)("of a moving %s it is the first picture", as
   expect(dominant.g).toBeLessThan(60);
 });
 
-/** Counts the opened images. */
 function counting(): { open: OpenImage; opened: number } {
   const counter = {
     opened: 0,

@@ -193,7 +193,6 @@ test("secrets are in no record", async () => {
   expect(text).not.toContain(platform.apiKey);
 });
 
-/** Creates a delivery with a body of this many bytes. */
 function sentOf(bytes: number): Sent {
   const headers = { "content-length": String(bytes) };
   const request = { url: "http://127.0.0.1/", headers, body: Buffer.alloc(bytes, "x") };

@@ -25,7 +25,6 @@ export class Handlers {
     for (const id of unanswered) this.answer(id);
   }
 
-  /** Starts to answer an event. */
   answer(id: string): void {
     this.#options.unanswered.add(id);
     this.#untilAnswered(id).catch(() => undefined);

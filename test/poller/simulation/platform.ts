@@ -21,7 +21,6 @@ export const recoveryMs: Readonly<Record<ApiFault, number>> = {
   network: RECOVERY_MS,
 };
 
-/** The platform: its log, its API and its webhook. */
 export class Platform {
   readonly log: EventLog;
   readonly webhook: Webhook;

@@ -30,7 +30,6 @@ export class RunRecord {
   readonly requestsAt: number[] = [];
   /** Times at which the platform counted a request, including handlers' requests. */
   readonly countedAt: number[] = [];
-  /** Events that handlers have not answered. */
   readonly unanswered: Set<string> = new Set();
   /** Events trimmed before the bot could read them, because the bot or the API was away. */
   readonly trimmedUnread: Set<string> = new Set();

@@ -57,7 +57,6 @@ export class Webhook {
     if (!this.#options.keepsBacklog) this.#waiting = [];
   }
 
-  /** Enables the webhook, as its owner does in the portal. */
   enable(): void {
     this.enabled = true;
     this.#failures = 0;

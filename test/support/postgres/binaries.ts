@@ -11,7 +11,6 @@ import { mkdir, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 
-/** The programs of one PostgreSQL version. */
 export interface Binaries {
   /** Folder of `initdb` and `postgres`. */
   readonly bin: string;

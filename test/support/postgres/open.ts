@@ -36,7 +36,6 @@ export function through(place: Place, { port }: { readonly port: number }): Plac
   return { ...place, url: url.href };
 }
 
-/** Password of roles created by tests. */
 const PASSWORD = "x";
 
 /** Creates a role that may log in and has no other privileges. */

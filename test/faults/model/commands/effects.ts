@@ -119,7 +119,6 @@ export async function fireTimers(limit: number, model: InboxModel, world: World)
   assert.deepEqual(await world.store.inbox.fireTimers(limit, eventOf), expected, "fireTimers");
 }
 
-/** Compares states and timers. */
 export async function askKept(model: InboxModel, { store, versions }: World): Promise<void> {
   const states = await store.inbox.states(STATE_KEYS);
   const expected = STATE_KEYS.flatMap((key) => {

@@ -21,7 +21,6 @@ const run = { kind: "run", bot: "bot", eventId: "evt_1", attempt: 1, ms: 3 } as 
 const error = { type: "TypeError", message: "no price" };
 const dead = { ...run, attempt: 2, outcome: "dead", error } as const;
 
-/** Returns the outcome of one event after these records. */
 function outcome(...records: readonly TimelineRecord[]) {
   const overview = overviewOf(timelineOf(happened("evt_1"), ...records));
   const story = overview.stories.get("evt_1");

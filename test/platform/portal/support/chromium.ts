@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Names of Chromium and its derivatives on a PATH. */
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
 const REMEDY =

@@ -69,7 +69,6 @@ export async function openPage(
   return page;
 }
 
-/** Opens an empty window. */
 export async function openWindow(window: BrowserContextOptions = {}): Promise<Page> {
   const browser = await connectBrowser();
   const context = await browser.newContext({
