@@ -1,21 +1,25 @@
 /**
- * Channels of `node:diagnostics_channel` on which the parts of a bot say what happens. The log, the metrics, the spans and
- * the report to a local platform subscribe to them, and so may an application. A channel without subscribers costs nothing.
+ * Channels of `node:diagnostics_channel` on which the parts of a bot publish events of its operation. The log, the
+ * metrics, the spans and the report to a local platform subscribe to them, and so can an application. A channel without
+ * subscribers costs nothing.
  */
 import { channel, type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 import type { ShownError } from "../core/safe-text.ts";
 
-/** In each message: the `Bot` that it is about, or a `Client` of its own. `undefined` for a part that belongs to neither. */
+/** The `Bot` that a message is about, or a standalone `Client`. `undefined` for a part that belongs to neither. */
 export interface BotMessage {
   readonly bot: object | undefined;
 }
 
 export const runOutcomes = ["done", "retry", "release", "dead", "lost", "skipped"] as const;
-/** Outcomes of a run. `lost`: another instance has the event. `skipped`: returned to its lane before the handlers started. */
+/**
+ * Outcomes of a run. `lost`: another instance has the event. `skipped`: returned to its lane before the handlers
+ * started.
+ */
 export type RunOutcome = (typeof runOutcomes)[number];
 
 export const leaseLosses = ["run", "result", "log"] as const;
-/** Notices of a lost lease: during a `run`, by its `result`, or by the reader of the event `log`. */
+/** Where a lost lease was noticed: during a `run`, on recording its `result`, or by the reader of the event `log`. */
 export type LeaseLoss = (typeof leaseLosses)[number];
 
 export const storeFailures = ["disk_low", "disk_full", "locked", "away", "broken"] as const;
@@ -24,33 +28,33 @@ export type StoreFailure = (typeof storeFailures)[number];
 
 export const stepOutcomes = ["made", "recorded", "found", "elsewhere"] as const;
 /**
- * Ends of a step. `made`: by this run. `recorded`: an earlier run recorded its result. `found`: an earlier run made the effect
- * without recording it. `elsewhere`: another event of the same subject has the answer.
+ * Outcomes of a step. `made`: by this run. `recorded`: an earlier run recorded its result. `found`: an earlier run made
+ * the effect without recording it. `elsewhere`: another event of the same subject has the reply.
  */
 export type StepOutcome = (typeof stepOutcomes)[number];
 
-/** A batch of events, as the inbox has stored it. */
+/** A batch of events that the inbox has stored. */
 export interface BatchMessage extends BotMessage {
-  /** How the events reached the bot. */
+  /** Source of the events. */
   readonly source: "webhook" | "poll";
   /** The whole batch. */
   readonly events: readonly { readonly id: string; readonly type: string }[];
   /** Ids of the new events. */
   readonly stored: readonly string[];
   readonly duplicates: number;
-  /** New events that cannot be handled, and are dead letters. */
+  /** New events that cannot be handled and were stored as dead letters. */
   readonly unusable: number;
-  /** Id of the trace that is stored with the events. */
+  /** Id of the trace stored with the events. */
   readonly trace: string | undefined;
 }
 
-/** In messages about requests: the event whose handler made the request. */
+/** Messages about requests, with the event whose handler made the request. */
 interface RequestMessage extends BotMessage {
   readonly event?: string | undefined;
   readonly trace?: string | undefined;
 }
 
-/** Event of which a message is. */
+/** Messages about one event. */
 export interface EventMessage extends BotMessage {
   /** Id of the event. */
   readonly event: string;
@@ -58,23 +62,23 @@ export interface EventMessage extends BotMessage {
   readonly lane: string;
   /** Number of the run, from 1 up. */
   readonly attempt: number;
-  /** Id of its trace; `undefined` if it was stored without one. */
+  /** Id of the event's trace; `undefined` if it was stored without one. */
   readonly trace: string | undefined;
 }
 
-/** Message of each channel, by the name of the channel behind `service-bot:`. Times are milliseconds. */
+/** Message of each channel, by the channel's name after `service-bot:`. Times are in ms. */
 export interface ChannelMessages {
   /** Events were stored, from the webhook or from the event log. */
   readonly batch: BatchMessage;
-  /** A delivery of the webhook was answered. */
+  /** A webhook delivery was answered. */
   readonly delivery: BotMessage & {
-    /** HTTP status of the answer. */
+    /** HTTP status of the response. */
     readonly status: number;
-    /** Code of the error in the answer. */
+    /** Error code in the response. */
     readonly code?: string | undefined;
-    /** Message of that error. */
+    /** Error message in the response. */
     readonly reason?: string | undefined;
-    /** From the whole body until the answer; absent if the signature was not good. */
+    /** From the last byte of the body to the response; absent if the signature was invalid. */
     readonly ms?: number | undefined;
     /** Absent unless the batch was stored. */
     readonly batch?: BatchMessage | undefined;
@@ -82,7 +86,7 @@ export interface ChannelMessages {
     readonly error?: unknown;
     readonly trace?: string | undefined;
   };
-  /** The event log was read to its end, or could not be: then with the code of the error. */
+  /** The event log was read to its end, or the read failed with `code`. */
   readonly poll: BotMessage & {
     readonly code: string | undefined;
     /** Absent if the log could not be read; false if the reader gave up on pages without events. */
@@ -91,27 +95,27 @@ export interface ChannelMessages {
     readonly error?: unknown;
     /** Time until the next try. */
     readonly retryInMs?: number;
-    /** How the bot goes on without the log, for people; set if the token may not read it. */
+    /** How the bot continues without the log, for people; set if the token may not read the log. */
     readonly meanwhile?: string | undefined;
   };
-  /** Polling took over from the webhook (`polling`), or handed back (`auditing`). */
+  /** Polling took over from the webhook (`polling`) or handed back (`auditing`). */
   readonly mode: BotMessage & { readonly mode: "auditing" | "polling"; readonly reason: string };
-  /** The lease of a run, or of the event log with its `term`, was lost to another instance. */
+  /** Another instance took over the lease of a run, or of the event log with its `term`. */
   readonly "lease-lost": BotMessage & {
     readonly what: LeaseLoss;
     readonly term?: number | undefined;
   };
-  /** A run of the handlers of one event ended, and its outcome is stored. */
+  /** A run of an event's handlers ended, and its outcome is stored. */
   readonly run: EventMessage & {
     readonly outcome: RunOutcome;
     readonly ms: number;
     /** Time until the next run; absent if there is none. */
     readonly retryInMs?: number | undefined;
-    /** Why the run failed, without secrets and texts of people. */
+    /** Why the run failed, without secrets or people's texts. */
     readonly error?: ShownError | undefined;
-    /** The conversation that the event names. */
+    /** Conversation of the event. */
     readonly conversationId?: string;
-    /** The post that the event names. */
+    /** Post of the event. */
     readonly postId?: string;
     /** True if the loop guard held the event back. */
     readonly isLoopHeld?: boolean;
@@ -120,84 +124,82 @@ export interface ChannelMessages {
   readonly step: EventMessage & {
     readonly step: string;
     readonly outcome: StepOutcome;
-    /** Id on the platform of the written message, comment or post. */
+    /** Platform id of the written message, comment or post. */
     readonly ref: string | undefined;
   };
   /** One request to the platform ended. */
   readonly request: RequestMessage & {
     readonly method: string;
-    /** Below `/api/v1`, without the query. */
+    /** Path below `/api/v1`, without the query. */
     readonly path: string;
     /** Method and template of the path, such as `POST /posts/{id}/comments`. */
     readonly operation: string;
-    /** HTTP status; `undefined` without an answer. */
+    /** HTTP status; `undefined` without a response. */
     readonly status: number | undefined;
-    /** Code of the error; absent if the request succeeded, or its caller gave up. */
+    /** Error code; absent if the request succeeded or its caller gave up. */
     readonly code?: string | undefined;
     readonly ms: number;
   };
-  /** A request was not sent, because the platform is away or the budget is spent. */
+  /** A request was not sent because the platform is down or the budget is spent. */
   readonly "held-back": BotMessage & { readonly code: string };
-  /** Requests of one kind begin to wait for the budget; at most one message a minute. */
+  /** Requests of one kind start to wait for the budget; at most one message per minute. */
   readonly "budget-wait": RequestMessage & { readonly kind: string; readonly perMinute: number };
-  /** Requests are held back from now on, or go out again. */
+  /** The bot starts or stops holding back requests. */
   readonly circuit: RequestMessage & {
     /** `platform`, `token`, or an operation such as `POST /posts`. */
     readonly of: string;
     readonly why: "outages" | "quota" | "token";
-    /** True if requests are held back. */
+    /** True while requests are held back. */
     readonly open: boolean;
-    /** Time until the platform is tried again. */
+    /** Time until the bot tries the platform again. */
     readonly retryInMs: number;
-    /** Answer that refused the token. */
+    /** Response that refused the token. */
     readonly error?: (Error & { readonly status: number }) | undefined;
   };
-  /** A transaction of the store ended, committed or not. */
+  /** A store transaction ended, committed or not. */
   readonly transaction: BotMessage & { readonly ms: number };
-  /** The store failed. */
   readonly "store-failure": BotMessage & { readonly reason: StoreFailure };
 }
 
-/** Work with other work inside it. Whoever does the work completes its message. */
+/** Work that may contain other work. The publisher completes the message at the end. */
 interface WorkMessage extends BotMessage {
-  /** Trace that the work belongs to; a subscriber to `start` may set another one. */
+  /** Trace of the work; a subscriber to `start` may replace it. */
   trace?: string | undefined;
   /** Why the work failed. */
   error?: unknown;
-  /** Set by a subscriber to `start` that runs the work in a context of its own. */
+  /** Set by a subscriber to `start` to run the work in its own async context. */
   around?: <T>(work: () => T) => T;
 }
 
-/** Message of each tracing channel, by its name behind `service-bot:`. */
+/** Message of each tracing channel, by the channel's name after `service-bot:`. */
 export interface WorkMessages {
-  /** A delivery, from its signature to its answer. */
+  /** A delivery, from the signature check to the response. */
   readonly delivery: WorkMessage & { status?: number; batch?: BatchMessage };
-  /** Storing pages of the event log in one transaction. */
+  /** A transaction that stores pages of the event log. */
   readonly page: WorkMessage & { batch?: BatchMessage };
-  /** One run of the handlers of an event. `trace` is the stored one, with its span. */
+  /** One run of an event's handlers. `trace` is the stored trace, with its span. */
   readonly run: WorkMessage &
     Omit<EventMessage, "trace"> & {
       readonly source: "webhook" | "poll";
       readonly late: boolean;
       outcome?: RunOutcome;
     };
-  /** A step of a handler. */
   readonly step: WorkMessage & { readonly step: string; outcome?: StepOutcome };
-  /** One try of a request to the platform. */
+  /** One attempt of a request to the platform. */
   readonly request: WorkMessage & {
     readonly method: string;
-    /** Template of the path, such as `/posts/{id}`. */
+    /** Path template, such as `/posts/{id}`. */
     readonly template: string;
     readonly baseUrl: string;
-    /** `read` and `write` of handlers; `audit` and `poll` read the event log. */
+    /** Handlers send `read` and `write`; `audit` and `poll` read the event log. */
     readonly kind: string;
-    /** Number of the try, from 1 up. */
+    /** Number of the attempt, from 1 up. */
     readonly number: number;
     status?: number;
   };
 }
 
-/** A channel, as the parts of a bot use it: they publish only if there are subscribers. */
+/** A channel as publishers use it. They check `hasSubscribers` before they build a message. */
 export interface FactChannel<M> {
   readonly hasSubscribers: boolean;
   publish(message: M): void;
@@ -233,11 +235,11 @@ export const works: {
 };
 
 /**
- * Does work, and publishes its start, its error and its end (`asyncEnd`) on a tracing channel. Results are not published,
- * because they hold texts of people.
+ * Runs work and publishes its start, error and end (`asyncEnd`) on a tracing channel. Results are not published because
+ * they contain people's texts.
  *
- * @param message made only if there are subscribers
- * @param work gets the message, to complete it
+ * @param message called only if there are subscribers
+ * @param work receives the message and completes it
  */
 export function traced<M extends WorkMessage, T>(
   channel: TracingChannel<unknown, M>,
@@ -268,16 +270,16 @@ function call<T>(work: () => T): T {
   return work();
 }
 
-/** Functions to call with the messages of channels. */
+/** Listeners by channel. */
 export type Listeners = {
   readonly [K in keyof ChannelMessages]?: (message: ChannelMessages[K]) => unknown;
 };
 
 /**
- * Subscribes to the messages of one bot. What a listener throws is dropped, because the publisher may be in the middle of
- * an answer.
+ * Subscribes to the messages of one bot. Errors of a listener are ignored, because the publisher may be in the middle
+ * of a response.
  *
- * @returns ends the subscription
+ * @returns unsubscribes
  */
 export function subscribe(bot: object, listeners: Listeners): () => void {
   const all: [string, (message: never) => void][] = Object.entries(listeners);
@@ -287,7 +289,7 @@ export function subscribe(bot: object, listeners: Listeners): () => void {
       try {
         listener(message as never);
       } catch {
-        // A broken logger is no reason to end the process, as Node would.
+        // Node would end the process, but a broken logger is no reason to.
       }
     };
     const subscribed = channel(PREFIX + name);

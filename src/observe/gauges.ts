@@ -14,11 +14,11 @@ import {
   statusOf,
 } from "./status.ts";
 
-/** Parts and settings of a bot that gauges show. */
+/** Parts and settings of a bot that gauges read. */
 export interface GaugeSources extends Omit<StatusSources, "isReady"> {
-  /** The system's time, by which signatures are dated. */
+  /** The system clock, which also dates signatures. */
   readonly wall: Clock;
-  /** True from the start until the stop. */
+  /** True between start and stop. */
   readonly isStarted: () => boolean;
   readonly inbox: Pick<Inbox, "measure" | "shared" | "capabilities">;
   readonly client: Pick<Client, "requests" | "platformNow">;
@@ -36,7 +36,7 @@ export interface GaugeSources extends Omit<StatusSources, "isReady"> {
 /** In ms. Prometheus gives up after ten seconds, and other scrapers sooner. */
 const STORE_TIMEOUT_MS = 2_000;
 
-/** One gauge: its value, or one value for each value of its label. `undefined`: the last value stays. */
+/** One gauge: its value, or a value for each value of its label. `undefined` keeps the last value. */
 interface Row {
   readonly name: string;
   readonly help: string;
@@ -51,7 +51,7 @@ interface Row {
 export class Gauges {
   readonly #sources: GaugeSources;
   readonly #gauges: readonly { readonly row: Row; readonly gauge: Gauge }[];
-  /** One question at a time, however many scrapers there are. */
+  /** One query at a time, no matter how many scrapers ask. */
   readonly #store: SharedCall<StoreSample>;
 
   constructor(registry: Registry, sources: GaugeSources) {
@@ -76,11 +76,11 @@ export class Gauges {
     }));
   }
 
-  /** Resolves to `undefined` unless the store answers in time, and as a whole. */
+  /** Resolves to `undefined` unless every part of the store answers in time. */
   async sample(): Promise<StoreSample | undefined> {
     let cancel: () => void = () => undefined;
     const late = new Promise<undefined>((resolve) => {
-      // On the machine's clock, because a scrape must end even if a test has stopped the bot's clock.
+      // On the system clock, because a scrape must end even if a test has stopped the bot's clock.
       const timer = setTimeout(resolve, STORE_TIMEOUT_MS, undefined);
       cancel = () => clearTimeout(timer);
     });

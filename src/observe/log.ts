@@ -13,10 +13,9 @@ const LOG_FORBIDDEN =
   "the token lacks permission to read the event log; add the scope read or dm in the developer portal";
 
 /**
- * Writes a line for what happens in a bot. A failure that repeats itself is a line when it begins; the same failure is
- * logged at `debug` until it is over.
+ * Logs the operation of a bot. A repeated failure is logged when it begins, then at `debug` until it is over.
  *
- * @returns ends it
+ * @returns stops logging
  */
 export function logFacts(bot: object, log: Logger): () => void {
   return subscribe(bot, {
@@ -24,7 +23,7 @@ export function logFacts(bot: object, log: Logger): () => void {
     ...pollLines(log),
     run: (run) => logRun(log, run),
     step(step) {
-      // Most bots do not log this much.
+      // Building the line is wasted work for most bots.
       if (!log.isLevelEnabled("debug")) return;
       const { event, type, lane, attempt, trace, step: name, outcome, ref } = step;
       log.debug({ event, type, lane, attempt, trace, step: name, outcome, ref }, "step");
@@ -49,7 +48,7 @@ export function logFacts(bot: object, log: Logger): () => void {
 
 /** Lines about deliveries and pages of the event log. */
 function intakeLines(log: Logger) {
-  /** Codes of the refusals since the last delivery that was stored. */
+  /** Refusal codes since the last stored delivery. */
   const refused = new Set<string | undefined>();
   return {
     delivery({ status, code, reason, ms, batch, error, trace }: ChannelMessages["delivery"]) {
@@ -83,7 +82,7 @@ function intakeLines(log: Logger) {
 
 /** Lines about reads of the event log. */
 function pollLines(log: Logger) {
-  /** Failure that was logged last; `undefined` while the log can be read. */
+  /** The failure logged last; `undefined` while the log is readable. */
   let logged: "unreadable" | "forbidden" | undefined;
   let reachesEnd = true;
   return {
@@ -120,7 +119,8 @@ function logRun(log: Logger, run: ChannelMessages["run"]): void {
   else if (outcome === "dead") log.error({ ...about, err }, "dead letter");
   else if (outcome === "retry") log.warn({ ...about, retryInMs, err }, "attempt failed");
   else {
-    // The loop guard warns once for all events that it holds back. A conflict is over when the event has run again.
+    // The loop guard warns once for all events that it holds back. A state conflict is over once the event has run
+    // again.
     const level = run.isLoopHeld || err?.code === "STATE_CONFLICT" ? "debug" : "warn";
     log[level]({ ...about, retryInMs, err }, "postponed; the attempt does not count");
   }

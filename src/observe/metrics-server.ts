@@ -6,7 +6,7 @@ import { sendWebResponse } from "../core/web-adapter.ts";
 import { CONTENT_TYPE, type Metrics } from "./metrics.ts";
 
 /**
- * Serves the metrics on a port of their own, so that a network that reaches the webhook does not reach them.
+ * Serves the metrics on a separate port, so that a network with access to the webhook has no access to the metrics.
  *
  * @throws {ServiceBotError} ADDRESS_IN_USE
  * @throws {ConfigError} CONFIG_INVALID
@@ -16,10 +16,10 @@ export async function serveMetrics(
   host: string,
   port: number,
 ): Promise<Listening> {
-  // On an address for other machines, the names by which they call this one are unknown.
+  // Other machines may call this one by any name.
   const isAllowed = isLoopback(host) ? hostCheck([]) : () => true;
   const handle = async (request: IncomingMessage) => {
-    // A body that is not read while the store answers would keep each of its chunks.
+    // Discards the body, because it would otherwise be buffered while the store answers.
     dropBody(request);
     if (!isAllowed(request)) return page(403, "Use the host name 127.0.0.1 or localhost.\n");
     return await answer(request, metrics);
@@ -33,7 +33,7 @@ export async function serveMetrics(
   });
 }
 
-/** Answers from the request line, because a web `Request` refuses some Host headers by which scrapers call. */
+/** Responds from the raw request, because a web `Request` refuses some Host headers that scrapers send. */
 async function answer(
   { method, url = "/" }: IncomingMessage,
   metrics: Pick<Metrics, "text">,

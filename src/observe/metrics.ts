@@ -3,13 +3,12 @@ import { type Listeners, leaseLosses, runOutcomes, storeFailures, subscribe } fr
 import { type GaugeSources, Gauges } from "./gauges.ts";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "./prom.ts";
 
-/** Content type of {@link Metrics.text}. */
 export const CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Metrics of one bot, for Prometheus. */
+/** Prometheus metrics of one bot. */
 export class Metrics {
   readonly #registry = new Registry();
-  /** From the start on, because it measures the event loop since then. */
+  /** Created at startup because it measures the event loop from then on. */
   readonly #process = processRegistry();
   readonly #unsubscribe: () => void;
   #gauges: Gauges | undefined;
@@ -32,10 +31,10 @@ export class Metrics {
     this.#gauges = new Gauges(this.#registry, sources);
   }
 
-  /** Returns all metrics, and those of the process, in the text format of Prometheus 0.0.4. It never rejects. */
+  /** Returns the metrics of the bot and the process in Prometheus text format 0.0.4. Never rejects. */
   async text(): Promise<string> {
     const sample = await this.#gauges?.sample();
-    // Nothing is awaited between the two, because another scrape must not get half of this one.
+    // No await between update and read, because a concurrent scrape would see half of this one.
     this.#gauges?.update(sample);
     const texts = await Promise.all([this.#registry.metrics(), this.#process.metrics()]);
     return texts.join("\n");
@@ -46,27 +45,27 @@ export class Metrics {
   }
 }
 
-/** In seconds: from one write to a disk up to the patience of a sender. */
+/** In seconds, from one disk write up to a sender's timeout. */
 const STORE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-/** In seconds: from an empty handler up to the usual time limit. */
+/** In seconds, from an empty handler up to the usual time limit. */
 const RUN_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** In seconds: a request has a deadline of ten. */
+/** In seconds. A request has a deadline of ten. */
 const REQUEST_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 const OK = "OK";
 
 const UNKNOWN_TYPE = "unknown";
 
-/** Newer types share a label, because a sender of events must not be able to make up labels. */
+/** Newer types share a label, because a sender must not be able to invent label values. */
 const typeLabel = (type: string) => (isEventType(type) ? type : UNKNOWN_TYPE);
 
 const typeLabels: readonly string[] = [...eventTypes, UNKNOWN_TYPE];
 
 const sources = ["webhook", "poll"];
 
-/** Answers to deliveries with a series from the start. */
+/** Responses whose series exist from the start. */
 const answers = [
   ["200", OK],
   ["400", "SIGNATURE_MISSING"],
@@ -112,13 +111,13 @@ function countIntake(registry: Registry) {
   return {
     delivery({ status, code, ms }) {
       deliveries.inc({ status, code: code ?? OK });
-      // The system's time, by which deliveries are dated, may have been set back.
+      // The system time, which measures deliveries, may have been set back.
       if (ms !== undefined) seconds.observe(Math.max(0, ms) / 1000);
     },
     batch({ source, ...batch }) {
       const isNew = new Set(batch.stored);
       for (const { id, type } of batch.events) {
-        // Counts an event once that was twice in the batch.
+        // Counts an event once if the batch contains it twice.
         if (isNew.delete(id)) events.inc({ type: typeLabel(type), source });
       }
       duplicates.inc({ source }, batch.duplicates);
@@ -206,11 +205,11 @@ function countRequests(registry: Registry) {
   circuits.set({ circuit: "token", why: "token" }, 0);
   return {
     request({ operation, status, code, ms }) {
-      // Without an answer and an error of ours, the deadline was over, or the caller gave up.
+      // Without a response or an error code, the deadline passed or the caller gave up.
       const label = code ?? (status === undefined ? "ABORTED" : OK);
       requests.inc({ operation, status: status ?? "none", code: label });
       seconds.observe({ operation }, ms / 1000);
-      // A 403 with another code, such as that of a user who blocked the bot, does not concern the token.
+      // A 403 with another code, such as for a user who blocked the bot, is unrelated to the token.
       const lacksScope = status === 403 && (code === "AGENT_SCOPE_MISSING" || code === "API_ERROR");
       if (status === 401 || lacksScope) tokenRefused.inc({ status });
     },
@@ -236,8 +235,8 @@ function countStore(registry: Registry) {
 }
 
 /**
- * Makes a counter whose series are there from the start. A series that begins with its first event has not grown by it,
- * and no alert would see that event.
+ * Creates a counter whose series exist from the start. A series that first appears with its first event shows no
+ * increase, so no alert would notice that event.
  */
 function counter<L extends string>(
   registry: Registry,
@@ -270,8 +269,8 @@ function histogram<L extends string = never>(
 let ofProcess: Registry | undefined;
 
 /**
- * Left out: names that end as if they counted up, which Prometheus' own check of names refuses, and what
- * `nodejs_active_resources` says as well.
+ * Removed because gauges must not end in `_total`, as Prometheus' linter reports, and because `nodejs_active_resources`
+ * has the rest.
  */
 const LEFT_OUT = [
   "nodejs_active_handles",
@@ -281,7 +280,7 @@ const LEFT_OUT = [
   "nodejs_active_resources_total",
 ];
 
-/** One registry for all bots of the process, because the monitor of the event loop cannot be stopped. */
+/** One registry for all bots of the process, because the event loop monitor cannot be stopped. */
 function processRegistry(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry();

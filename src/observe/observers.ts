@@ -16,7 +16,7 @@ export interface ObserversOptions {
   readonly log: Logger;
 }
 
-/** Subscribers of one bot: its log, and the spans, metrics and report to a local platform that are switched on. */
+/** Subscribers of one bot: its log, and, if enabled, spans, metrics and the report to a local platform. */
 export class Observers {
   readonly #options: ObserversOptions;
   readonly #ends: (() => void)[] = [];
@@ -26,7 +26,7 @@ export class Observers {
   #server: Listening | undefined;
 
   /**
-   * Subscribes from before the parts are made. Metrics and spans are loaded only if they are switched on.
+   * Subscribes before the other parts exist. Metrics and spans are loaded only if enabled.
    *
    * @throws {ServiceBotError} TRACING_MISSING
    */
@@ -62,18 +62,18 @@ export class Observers {
     this.#ends.push(() => reporter?.end());
   }
 
-  /** Shows these parts as gauges among the metrics. */
+  /** Adds gauges of these parts to the metrics. */
   watch(sources: GaugeSources): void {
     this.#metrics?.watch(sources);
   }
 
-  /** Address of the metrics; `undefined` if they are not served. */
+  /** URL of the metrics; `undefined` if not served. */
   get metricsUrl(): string | undefined {
     return this.#server && `${this.#server.url}/metrics`;
   }
 
   /**
-   * Serves the metrics, if METRICS_PORT is set.
+   * Serves the metrics if METRICS_PORT is set.
    *
    * @throws {ServiceBotError} ADDRESS_IN_USE
    * @throws {ConfigError} CONFIG_INVALID
@@ -94,14 +94,13 @@ export class Observers {
     this.#reporter?.start(url);
   }
 
-  /** Stops what serves and sends. The log goes on until {@link end}. */
+  /** Closes the metrics server and the reporter. Logging continues until {@link end}. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
     await Promise.all([server?.close(), this.#reporter?.close()]);
   }
 
-  /** Ends the subscriptions. */
   end(): void {
     for (const end of this.#ends) end();
   }

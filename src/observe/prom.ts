@@ -1,2 +1,2 @@
-/** The parts of prom-client that metrics use, loaded with them. The package bundles them, so a bot installs none. */
+/** Re-exports the parts of prom-client in use. The package bundles them, so a bot installs no further dependency. */
 export { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";

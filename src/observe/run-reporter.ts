@@ -11,13 +11,13 @@ import {
 import type { ShownError } from "../core/safe-text.ts";
 import { type ChannelMessages, type RunOutcome, subscribe } from "./channels.ts";
 
-/** Reports that wait to be sent. Beyond them the oldest is dropped. */
+/** Maximum number of queued reports. When full, the oldest is dropped. */
 const MAX_QUEUED = 1_000;
 
-/** Events whose last error is remembered. */
+/** Maximum number of events whose last error is remembered. */
 const MAX_ORIGINS = 1_000;
 
-/** First frame of a stack, where the error was made. The frames below depend on what the run has waited for. */
+/** First stack frame, where the error was created. The frames below depend on what the run awaited. */
 const FIRST_FRAME = /^ *at .*$/m;
 
 /** In characters. */
@@ -26,16 +26,16 @@ const MAX_MESSAGE_LENGTH = 2_000;
 /** In characters. */
 const MAX_STACK_LENGTH = 8_000;
 
-/** In ms. A local platform answers within a few. */
+/** In ms. A local platform answers within a few ms. */
 const REQUEST_TIMEOUT_MS = 2_000;
 
-/** In ms. A platform that starts again does not know the address of a bot until the bot repeats it. */
+/** In ms. A restarted platform does not have the bot's address until the bot repeats it. */
 const ANNOUNCE_INTERVAL_MS = 10_000;
 
-/** In ms. A bot that stops waits no longer for its last reports. */
+/** In ms. Limits how long a stopping bot waits for its last reports. */
 const CLOSE_TIMEOUT_MS = 500;
 
-/** Longest answer that is read, in bytes. */
+/** In bytes. */
 const MAX_ANSWER_BYTES = 1_024;
 
 const reported: Readonly<Partial<Record<RunOutcome, ReportedOutcome>>> = {
@@ -52,23 +52,23 @@ export interface RunReporterOptions {
 }
 
 /**
- * Reports the runs of this bot to a local platform, which shows them to the developer. The first request has no runs
- * in it, and is repeated every 10 seconds, because a platform may start again. Another platform gets nothing else: it
- * answers 404, or 200 with another body. A report that fails is dropped.
+ * Reports the runs of a bot to a local platform, which shows them to the developer. The first request contains no runs.
+ * It is repeated every 10 seconds because the platform may restart. Any other platform answers 404, or 200 with another
+ * body, and receives no further request. A failed report is dropped.
  */
 export class RunReporter {
   readonly #options: RunReporterOptions;
   readonly #queue: RunReport[] = [];
-  /** By event, where its last error was made. */
+  /** Origin of the last error, by event. */
   readonly #origins = new Map<string, string>();
   readonly #closing = new AbortController();
-  /** On this machine. */
+  /** Loopback address of the bot's server. */
   #url: string | undefined;
   #sending: Promise<void> | undefined;
   readonly #unsubscribe: () => void;
-  /** True once the platform has answered as a local one. */
+  /** True once the response has identified a local platform. */
   #isLocal = false;
-  /** True once the platform has answered as another one, and after {@link close}. */
+  /** True after {@link close}, or once the response has identified another platform. */
   #isOff = false;
 
   /** Returns `undefined` unless the platform is on this machine. */
@@ -85,7 +85,7 @@ export class RunReporter {
   /**
    * Announces to the platform that this bot reports its runs.
    *
-   * @param url the address at which the bot answers the platform; `undefined` without a server
+   * @param url the address at which the platform reaches the bot; `undefined` without a server
    */
   start(url?: string): void {
     this.#url = url === undefined ? undefined : onLoopback(url);
@@ -100,7 +100,7 @@ export class RunReporter {
 
   #add(run: ChannelMessages["run"]): void {
     const name = reported[run.outcome];
-    // A run that a stop has cut short begins again with the next start.
+    // A run that a stop cut short starts again after the restart.
     const isCutShort = name === "released" && run.error?.code === "NOT_READY";
     if (name === undefined || isCutShort) return;
     const { event: eventId, attempt, ms, retryInMs, conversationId, postId } = run;
@@ -112,7 +112,7 @@ export class RunReporter {
     this.#wake();
   }
 
-  /** Sends the remaining reports, for half a second at most. It never rejects. */
+  /** Sends the remaining reports for at most half a second. Never rejects. */
   async close(): Promise<void> {
     const cancel = systemClock.timer(CLOSE_TIMEOUT_MS, () => this.#closing.abort());
     while (this.#sending !== undefined) await this.#sending;
@@ -140,12 +140,12 @@ export class RunReporter {
     if (this.#isOff) return;
     this.#sending ??= this.#sendAll().then((isThere) => {
       this.#sending = undefined;
-      // A run can end after the last look at the queue.
+      // A run can end after the last check of the queue.
       if (isThere && this.#queue.length > 0) this.#wake();
     });
   }
 
-  /** Returns false if the platform is away. Reports are a convenience, and the next one tries again. */
+  /** Resolves to false if the platform is down. The next report tries again. */
   async #sendAll(): Promise<boolean> {
     try {
       this.#isLocal ||= await this.#send([]);
@@ -157,7 +157,7 @@ export class RunReporter {
     }
   }
 
-  /** Returns whether a local platform has accepted the runs. Another platform gets no further request. */
+  /** Sends runs. Resolves to whether a local platform accepted them; another platform ends the reports. */
   async #send(runs: readonly RunReport[]): Promise<boolean> {
     const { status, body } = await this.#post(runs);
     const isAccepted = status === 200 && isAcceptance(body);
@@ -165,7 +165,7 @@ export class RunReporter {
     return isAccepted;
   }
 
-  /** Ends the reports, and drops what is not sent. */
+  /** Ends the reports and drops the queue. */
   end(): void {
     this.#isOff = true;
     this.#closing.abort();
@@ -187,7 +187,7 @@ export class RunReporter {
   }
 }
 
-/** Writes the address of a server that listens on every address of this machine as one of loopback. */
+/** Replaces a wildcard address with the loopback address. */
 function onLoopback(url: string): string {
   const target = new URL(url);
   if (target.hostname === "0.0.0.0") target.hostname = "127.0.0.1";
@@ -195,7 +195,7 @@ function onLoopback(url: string): string {
   return target.origin;
 }
 
-/** Reads the beginning of an answer, and drops the connection if there is more. */
+/** Reads the beginning of a response, and drops the connection if there is more. */
 async function beginningOf({ body }: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -207,7 +207,7 @@ async function beginningOf({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Returns whether this is the answer of a local platform: `{"accepted": 0}`. */
+/** Returns whether a body is a local platform's response, such as `{"accepted": 0}`. */
 function isAcceptance(body: string): boolean {
   try {
     const { accepted }: { accepted?: unknown } = Object(JSON.parse(body));

@@ -11,9 +11,9 @@ import type { PollerStatus } from "../poller/snapshot.ts";
 import type { Receiver } from "../receiver/receive.ts";
 
 /**
- * Status of a bot, without secrets and texts of people. Times are milliseconds since 1970 on the bot's clock, which does not
- * move when the system's time is set. `/readyz?verbose` writes them as ISO 8601 in UTC, and null for undefined. Only `inbox`
- * and the cursor remember the time before the start of the process.
+ * Status of a bot, without secrets or people's texts. Times are ms since 1970 on the bot's clock, which ignores changes
+ * of the system time. `/readyz?verbose` returns ISO 8601 in UTC, and null for `undefined`. Only `inbox` and the cursor
+ * survive a restart of the process.
  */
 export interface BotStatus {
   /** Time of the status. */
@@ -21,23 +21,23 @@ export interface BotStatus {
   /** True while `/readyz` answers 200: the bot has started, is not stopping, and its store answers. */
   readonly ready: boolean;
   /**
-   * `auditing`: the webhook brings the events, and the log is read now and then; `polling`: the log brings
-   * them; `webhook`: the log is never read (DELIVERY=webhook).
+   * `auditing`: the webhook delivers the events, and the bot reads the log occasionally. `polling`: the bot reads all
+   * events from the log. `webhook`: the bot never reads the log (DELIVERY=webhook).
    */
   readonly mode: Mode | "webhook";
-  /** Time of the last switch, or of the start. */
+  /** Time of the last mode switch, or of the start. */
   readonly modeSince: number;
-  /** Reason of the last switch, for people; before the first one, of the mode at the start. */
+  /** Reason for the current mode, for people. */
   readonly modeReason: string;
-  /** Time when any instance last stored a delivery, duplicates and empty ones included. */
+  /** Time when any instance last stored a delivery, including duplicates and empty deliveries. */
   readonly lastDeliveryAt: number | undefined;
-  /** `undefined` if the event log is never read. */
+  /** `undefined` if the bot never reads the event log. */
   readonly log: LogStatus | undefined;
   /** `undefined` if the store does not answer. */
   readonly inbox: InboxStatus | undefined;
-  /** This instance's budget of requests to the platform; undefined without MAX_REQUESTS_PER_MINUTE. */
+  /** This instance's budget of requests to the platform; `undefined` without MAX_REQUESTS_PER_MINUTE. */
   readonly requests: RequestsStatus | undefined;
-  /** `undefined` if the bot is one process (SQLite), or the store does not answer. */
+  /** `undefined` if the bot is one process (SQLite) or the store does not answer. */
   readonly instances: InstancesStatus | undefined;
   /** `undefined` if never restored. */
   readonly restored: RestoredStatus | undefined;
@@ -47,11 +47,11 @@ export interface BotStatus {
 export interface RestoredStatus {
   /** Time of the restore. */
   readonly at: number;
-  /** Events made later were not handled before the restore; `undefined` until the platform's time is known. */
+  /** Events created later were not handled before the restore; `undefined` until the platform's time is known. */
   readonly until: number | undefined;
   /**
-   * When the log was read to its end since, so that the events after the backup are back; undefined until then. Pending
-   * events from before the restore may still be in doubt.
+   * Time when the log was first read to its end after the restore, which recovers events newer than the backup;
+   * `undefined` until then. Pending events from before the restore may still be uncertain.
    */
   readonly readAt: number | undefined;
 }
@@ -60,29 +60,29 @@ export interface RestoredStatus {
 export interface LogStatus
   extends Pick<PollerStatus, "cursor" | "lastPollAt" | "lastPollError" | "readToEndAt"> {
   /**
-   * Age of `readToEndAt` in ms. Events of the log from before then are in the inbox. Nothing that the webhook lost has been
-   * missing for longer, except an event that the platform entered out of order: the next audit finds it. Up to the
-   * interval of the mode, and the time of a read, is normal. `undefined` until the end was reached.
+   * Age of `readToEndAt` in ms; `undefined` until the end was reached. All earlier events of the log are in the inbox,
+   * except events that the platform inserted out of order; the next audit finds those. Normal values go up to the
+   * interval of the mode plus the time of a read.
    */
   readonly lagMs: number | undefined;
 }
 
-/** Events that wait in the inbox, and dead letters. */
+/** Pending events and dead letters. */
 export interface InboxStatus {
-  /** Events that are not handled yet, including events that wait for a retry. */
+  /** Events not handled yet, including events that wait for a retry. */
   readonly pending: number;
-  /** Time when the oldest of them was received. */
+  /** Time when the oldest pending event was received. */
   readonly oldestPendingAt: number | undefined;
-  /** Its age in ms. */
+  /** Age of the oldest pending event in ms. */
   readonly oldestPendingAgeMs: number | undefined;
-  /** Events that will not be handled unless a person retries them. */
+  /** Events that will not be handled unless a user retries them. */
   readonly deadLetters: number;
 }
 
 /** Parts of a bot that its status reads. */
 export interface StatusSources {
   readonly clock: Clock;
-  /** Time of the start, on that clock. */
+  /** Time of the start, on `clock`. */
   readonly startedAt: number;
   readonly isReady: () => Promise<boolean>;
   readonly receiver: Pick<Receiver, "lastDeliveryAt">;
@@ -92,14 +92,14 @@ export interface StatusSources {
   readonly restored?: { readonly mark: RestoreMark } | undefined;
 }
 
-/** Measures of the store at one moment. A part that the store does not answer is `undefined`, without harm to the other. */
+/** One measurement of the store. A part is `undefined` if the store did not answer for it. */
 export interface StoreSample {
   readonly measures: InboxMeasures | undefined;
-  /** `undefined` also if one process has the inbox for itself. */
+  /** `undefined` also with a store that serves one process only. */
   readonly shared: SharedReport | undefined;
 }
 
-/** Measures the store, as far as it answers. */
+/** Measures the store. Never rejects. */
 export async function sampleStore(inbox: StatusSources["inbox"]): Promise<StoreSample> {
   const unknown = () => undefined;
   const [measures, shared] = await Promise.all([
@@ -109,13 +109,13 @@ export async function sampleStore(inbox: StatusSources["inbox"]): Promise<StoreS
   return { measures, shared };
 }
 
-/** Reads the status. A store that does not answer is part of it, not a failure. */
+/** Reads the status. If the store does not answer, its fields are `undefined`. */
 export async function readStatus(sources: StatusSources): Promise<BotStatus> {
   const ready = await sources.isReady();
   return statusOf(sources, ready, await sampleStore(sources.inbox));
 }
 
-/** Returns the status at the time of a sample; `undefined` stands for a store that does not answer. */
+/** Builds the status from a sample; an `undefined` sample means that the store does not answer. */
 export function statusOf(
   sources: Omit<StatusSources, "isReady">,
   ready: boolean,
@@ -164,20 +164,20 @@ function latest(times: readonly (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** Answer of `/readyz?verbose`. */
+/** Body of `/readyz?verbose`. */
 export type WrittenStatus = Readonly<Record<Exclude<keyof BotStatus, "ready">, unknown>> & {
   readonly ready: boolean;
 };
 
 /**
- * Writes the status as JSON has it: every field is there, times are ISO 8601, null stands for undefined. Hosts and processes
- * are left out, because the answer may go to anyone with the token.
+ * Serializes the status for JSON: every field is present, times are ISO 8601, and null stands for undefined. Hosts and
+ * process ids are left out, because anyone with the token may read the response.
  */
 export function writeStatus(status: BotStatus): WrittenStatus {
   return { ...status, ...writeFields(status) };
 }
 
-/** Names of fields with a time. */
+/** Names of time fields. */
 const TIME = /^(at|until)$|(At|Since)$/;
 
 const LEFT_OUT: ReadonlySet<string> = new Set(["host", "pid"]);
@@ -198,42 +198,42 @@ function writeField(name: string, value: unknown): unknown {
   return typeof value === "object" && value !== null ? writeFields(value) : value;
 }
 
-/** Instances of a bot on one database. Times as in {@link BotStatus}. */
+/** Instances of a bot that share a database. Times as in {@link BotStatus}. */
 export interface InstancesStatus {
   /** Id of the instance that answers. */
   readonly self: string;
-  /** Instances with a sign of life in the last 15 seconds, the oldest first. */
+  /** Instances with a heartbeat in the last 15 seconds, oldest first. */
   readonly list: readonly InstanceStatus[];
-  /** Lease on reading the event log; `undefined` if no instance ever had it. */
+  /** Lease on reading the event log; `undefined` if no instance ever held it. */
   readonly poller: PollerLease | undefined;
-  /** Events that ended in the last 60 seconds, on all instances: done, dead or discarded. */
+  /** Events that ended in the last 60 seconds on all instances: done, dead or discarded. */
   readonly endedLastMinute: number;
 }
 
 /** One instance of a bot. Times as in {@link BotStatus}. */
 export interface InstanceStatus {
   readonly id: string;
-  /** Its machine. */
+  /** Host name of the instance's machine. */
   readonly host: string;
-  /** Its process there. */
+  /** Process id. */
   readonly pid: number;
   /** Version of service-bot. */
   readonly version: string;
-  /** Time of its start. */
+  /** Time of the instance's start. */
   readonly startedAt: number;
-  /** Its last sign of life; there is one every 5 seconds. */
+  /** Time of the last heartbeat, sent every 5 seconds. */
   readonly seenAt: number;
-  /** Time of its last stored delivery; `undefined` before the first one. */
+  /** Time of the last delivery that the instance stored; `undefined` if none. */
   readonly lastDeliveryAt: number | undefined;
 }
 
-/** Lease on reading the event log of the platform for all instances. */
+/** Lease on reading the platform's event log for all instances. */
 export interface PollerLease {
-  /** Id of the instance that reads the event log; `undefined` while none does. */
+  /** Id of the instance that reads the event log; `undefined` if none does. */
   readonly holder: string | undefined;
-  /** Grows each time that another instance takes over. */
+  /** Grows each time another instance takes over. */
   readonly term: number;
-  /** Time when another instance takes over, unless the lease is renewed, as every 5 seconds. */
+  /** Time when another instance may take over unless the lease is renewed. Renewals happen every 5 seconds. */
   readonly expiresAt: number | undefined;
 }
 

@@ -5,7 +5,7 @@ import { type SpanAddress, spanIn, traceIdOf, traceOf } from "../core/trace.ts";
 import { hasCode, ServiceBotError } from "../errors.ts";
 import { type BatchMessage, type RunOutcome, type WorkMessages, works } from "./channels.ts";
 
-/** The parts of `@opentelemetry/api` that are used here. Its own types are not needed to compile a bot. */
+/** Subset of `@opentelemetry/api` in use. Declared here so that a bot compiles without the package's types. */
 export interface OpenTelemetryApi {
   readonly ROOT_CONTEXT: ApiContext;
   readonly SpanKind: Readonly<Record<"INTERNAL" | "CLIENT" | "CONSUMER", number>>;
@@ -50,11 +50,11 @@ interface ApiSpan {
 
 type ApiAttributes = Record<string, string | number | boolean>;
 
-/** Attributes of a span: no texts of people, and no secrets. */
+/** Span attributes, without secrets or people's texts. */
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * Loads the package, which only bots that trace need.
+ * Loads the package, which only bots with tracing need.
  *
  * @throws {ServiceBotError} TRACING_MISSING, with the package to install
  */
@@ -74,9 +74,9 @@ export async function loadApi(
 }
 
 /**
- * Makes spans of the work of a bot, for the SDK that the application has set up: it samples and exports.
+ * Creates spans of the bot's work. The application's SDK samples and exports them.
  *
- * @returns ends it
+ * @returns stops tracing
  * @throws {ServiceBotError} TRACING_MISSING
  */
 export async function startTracing(bot: object, log: Logger): Promise<() => void> {
@@ -102,15 +102,15 @@ export async function startTracing(bot: object, log: Logger): Promise<() => void
   };
 }
 
-/** How a span is made of a message. */
+/** How to build a span from a message. */
 interface SpanShape<M> {
   readonly kind: "INTERNAL" | "CLIENT" | "CONSUMER";
   readonly name: (message: M) => string;
-  /** True if a span that is active at the start is not its parent. */
+  /** True if the active span must not become the parent. */
   readonly isDetached?: boolean;
   readonly atStart: (message: M) => Attributes;
   readonly atEnd: (message: M) => Attributes;
-  /** True if there is no span of this work. */
+  /** True if the work gets no span. */
   readonly isSkipped?: (message: M) => boolean;
   /** True if the span is dropped at its end. */
   readonly isDropped?: (message: M) => boolean;
@@ -130,7 +130,7 @@ class SpanMaker {
     this.#tracer = tracer;
   }
 
-  /** Makes a span of each piece of work on a channel. @returns ends it */
+  /** Creates a span for each piece of work on a channel. @returns unsubscribes */
   follow<M extends Message>(channel: TracingChannel<unknown, M>, shape: SpanShape<M>): () => void {
     const start = (message: unknown) => this.#start(message as M, shape);
     const asyncEnd = (message: unknown) => this.#end(message as M, shape);
@@ -163,13 +163,13 @@ class SpanMaker {
     if (message.error !== undefined) {
       const type = typeOf(message.error);
       span.setAttribute("error.type", type);
-      // The message of the error stays out, because it may quote texts of people.
+      // Leaves out the error's message because it may quote people's texts.
       span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: type });
     }
     span.end();
   }
 
-  /** A span that is active in this process is nearer than one that a trace names. */
+  /** An active span of this process takes precedence over the stored trace. */
   #parentOf(stored: string | undefined, isDetached: boolean): ApiContext {
     const { trace, context, ROOT_CONTEXT } = this.#api;
     const current = isDetached ? ROOT_CONTEXT : context.active();
@@ -192,11 +192,11 @@ const pageSpan: SpanShape<WorkMessages["page"]> = {
   isDetached: true,
   atStart: () => messaging("poll", "receive"),
   atEnd: ({ batch }) => batchOf(batch),
-  // Most pages bring nothing new.
+  // Most pages contain nothing new.
   isDropped: ({ batch }) => batch?.stored.length === 0,
 };
 
-/** Outcomes as the history of an event names them. */
+/** Outcomes named as in the history of an event. */
 export const spanOutcomes: Readonly<Record<RunOutcome, string>> = {
   done: "done",
   retry: "failed",
@@ -218,7 +218,7 @@ const runSpan: SpanShape<WorkMessages["run"]> = {
     "service_bot.attempt": attempt,
     "service_bot.source": source,
     "service_bot.late": late,
-    // An event that was stored without tracing gets a trace of its own; the log has it by this id.
+    // An event stored without tracing gets a new trace; this attribute links it to the trace id in the log.
     "service_bot.trace": spanIn(trace) === undefined ? traceIdOf(trace) : undefined,
   }),
   atEnd: ({ outcome }) => ({ "service_bot.outcome": outcome && spanOutcomes[outcome] }),
@@ -235,7 +235,7 @@ const stepSpan: SpanShape<WorkMessages["step"]> = {
 const requestSpan: SpanShape<WorkMessages["request"]> = {
   kind: "CLIENT",
   name: ({ method, template }) => `${method} ${template}`,
-  // The address is left out, because names and searched words are in it.
+  // The URL is left out because it contains names and search terms.
   atStart({ method, template, baseUrl, number }) {
     const { hostname, port, protocol } = new URL(baseUrl);
     return {
@@ -247,11 +247,11 @@ const requestSpan: SpanShape<WorkMessages["request"]> = {
     };
   },
   atEnd: ({ status }) => ({ "http.response.status_code": status }),
-  // Reads of the event log on the bot's own behalf mostly bring nothing.
+  // The bot's own reads of the event log are mostly empty.
   isSkipped: ({ kind }) => kind !== "read" && kind !== "write",
 };
 
-/** Attributes of work on messages, by the conventions of OpenTelemetry. */
+/** Messaging attributes, by OpenTelemetry's conventions. */
 function messaging(operation: string, type: "receive" | "process"): Attributes {
   return {
     "messaging.system": "service_bot",
@@ -270,7 +270,7 @@ function batchOf(batch: BatchMessage | undefined): Attributes {
   };
 }
 
-/** A code or the name of a class, and no sentence. */
+/** An error code or class name, not a sentence. */
 const PLAIN = /^[\w.:-]{1,64}$/;
 
 function typeOf(error: unknown): string {

@@ -13,20 +13,20 @@ export interface CronsOptions {
   readonly routes: { readonly crons: readonly CronJob[] };
 }
 
-/** In ms. Moments are whole seconds. */
+/** In ms. Cron moments are whole seconds. */
 const SECOND_MS = 1_000;
 
 /** Lists and fires the cron patterns of a bot. */
 export class Crons {
   readonly #options: CronsOptions;
-  /** The last moment that was fired by hand here, in ms since 1970, by name. */
+  /** Last moment fired by hand in this process, in ms since 1970, by name. */
   readonly #firedAt = new Map<string, number>();
 
   constructor(options: CronsOptions) {
     this.#options = options;
   }
 
-  /** Lists the patterns in the order in which they were registered. */
+  /** Lists the patterns in order of registration. */
   list(): Promise<readonly CronView[]> {
     const { wall, routes } = this.#options;
     const now = wall.now();
@@ -40,8 +40,8 @@ export class Crons {
   }
 
   /**
-   * Stores a moment of a cron now, and returns the id of its event: name and second, as of every moment. A moment of the
-   * pattern in the same second is the same event. The position of the schedule stays, and so does its next moment.
+   * Fires a cron now and returns the id of its event: name and second, like every moment. A regular moment in the same
+   * second is the same event. The schedule's position and next moment do not change.
    *
    * @returns `undefined` if there is no cron of that name
    */

@@ -5,40 +5,40 @@ import { cronEvent, cronType, type OwnEvent } from "../events/own.ts";
 import type { CursorMove, Inbox } from "../inbox/inbox.ts";
 import { LookLoop, type LookLoopOptions } from "./loop.ts";
 
-/** A cron pattern with the name of its handler. */
+/** A cron pattern and the name of its handler. */
 export interface CronJob {
   readonly name: string;
   readonly pattern: string;
   readonly timeZone: string;
-  /** Which of the moments that came while the bot was down is due at its start. */
+  /** Which of the moments missed while the bot was down is due at its start. */
   readonly missed: "last" | "none";
   readonly moments: CronPattern;
 }
 
 export interface DueMomentsOptions extends LookLoopOptions {
   readonly inbox: Pick<Inbox, "put" | "cursor">;
-  /** The time of day. It follows corrections of the machine's clock. */
+  /** The time of day. Follows corrections of the machine's clock. */
   readonly wall: Pick<Clock, "now">;
   readonly crons: readonly CronJob[];
 }
 
-/** In ms. A moment that is found later than this, as after a sleep of the machine, counts as missed. */
+/** In ms. A moment found later than this, such as after the machine slept, counts as missed. */
 const MAX_LATE_MS = 60_000;
 
-/** Due moments of one look. */
+/** Due moments of one check. */
 interface Due {
   readonly events: readonly OwnEvent[];
   readonly cursor?: CursorMove;
 }
 
 /**
- * Makes the due moments of cron patterns to events of the inbox. Nothing plans a next run: moments are computed, and their
- * ids make each one event over all instances and restarts.
+ * Turns due moments of cron patterns into events of the inbox. No next run is stored: moments are computed, and their
+ * ids make each moment one event across instances and restarts.
  */
 export class DueMoments {
   readonly #options: DueMomentsOptions;
   readonly #loop: LookLoop;
-  /** The time of day of the last look that was stored, by name. */
+  /** Time of day of the last stored check, by name. */
   readonly #seenAt = new Map<string, number>();
 
   constructor(options: DueMomentsOptions) {
@@ -46,7 +46,7 @@ export class DueMoments {
     this.#loop = new LookLoop(options, () => this.#look());
   }
 
-  /** Resolves after the first look, which stores the position of a new cron. */
+  /** Resolves after the first check, which stores the position of a new cron. */
   start(): Promise<void> {
     return this.#loop.start();
   }
@@ -86,7 +86,7 @@ export class DueMoments {
     return { events, cursor: { name: cronType(cron.name), position: positionOf(cron, now) } };
   }
 
-  /** Finds what came due while no instance looked. A new pattern, or one that was changed, has missed nothing. */
+  /** Returns the moment to make up after a gap. A new or changed pattern has missed nothing. */
   async #missed(cron: CronJob, now: number): Promise<readonly OwnEvent[]> {
     const { inbox, log } = this.#options;
     const { name, moments, missed } = cron;
@@ -99,7 +99,7 @@ export class DueMoments {
   }
 }
 
-/** Lists the moments after `since`, up to `now`. */
+/** Lists the moments after `since`, up to and including `now`. */
 function momentsOf({ name, moments }: CronJob, since: number, now: number): readonly OwnEvent[] {
   const events: OwnEvent[] = [];
   for (let at = moments.after(since); at !== undefined && at <= now; at = moments.after(at)) {
@@ -108,12 +108,12 @@ function momentsOf({ name, moments }: CronJob, since: number, now: number): read
   return events;
 }
 
-/** The time up to which moments are in the inbox, with the pattern that they were computed by. */
+/** Formats a position: the time up to which moments are in the inbox, and the pattern that computed them. */
 function positionOf({ pattern, timeZone }: CronJob, now: number): string {
   return `${new Date(now).toISOString()} ${timeZone} ${pattern}`;
 }
 
-/** `undefined` if the position is of another pattern. */
+/** Returns the time of a position; `undefined` if the pattern has changed. */
 function readPosition(cron: CronJob, position: string | undefined): number | undefined {
   const [at = ""] = position?.split(" ") ?? [];
   const time = Date.parse(at);

@@ -6,13 +6,13 @@ export interface DueTimersOptions extends LookLoopOptions {
   readonly inbox: Pick<Inbox, "fireTimers" | "onTimersSet">;
 }
 
-/** Timers that become events in one transaction. */
+/** Maximum number of timers fired in one transaction. */
 const PAGE = 200;
 
-/** In ms. Another instance may be about to fire a timer that is due. */
+/** In ms. A due timer that this instance could not fire may be locked by another instance. */
 const HELD_MS = 50;
 
-/** Makes timers that are due to events of the inbox. */
+/** Turns due timers into events of the inbox. */
 export class DueTimers {
   readonly #options: DueTimersOptions;
   readonly #loop: LookLoop;
@@ -23,7 +23,7 @@ export class DueTimers {
     this.#loop = new LookLoop(options, () => this.#fire());
   }
 
-  /** Resolves after the first look. */
+  /** Resolves after the first check. */
   async start(): Promise<void> {
     this.#unsubscribe = this.#options.inbox.onTimersSet((inMs) => this.#loop.plan(inMs));
     await this.#loop.start();

@@ -7,23 +7,23 @@ export interface LookLoopOptions {
   readonly log: Logger;
 }
 
-/** Does what is due. Resolves to the ms until something is due again (0: now); `undefined` if nothing is planned. */
+/** Processes due items. Resolves to the ms until the next one (0: now); `undefined` if none is planned. */
 export type Look = () => Promise<number | undefined>;
 
-/** In ms. Another instance may have set a timer, and the machine's time may have been corrected. */
+/** In ms. Another instance may have set a timer, or the machine's time may have been corrected. */
 const LOOK_INTERVAL_MS = 15_000;
 
-/** In ms. The next look waits this long after a failure of the store. */
+/** In ms. Wait after a failure of the store. */
 const STORE_RETRY_MS = 1_000;
 
-/** Looks again and again at what is due, exactly when the next thing is. */
+/** Loop that sleeps until the next item is due. */
 export class LookLoop {
   readonly #options: LookLoopOptions;
   readonly #look: Look;
   readonly #wake: Wake;
   readonly #stopping = new AbortController();
   readonly #waiters = new Set<() => void>();
-  /** The time of the next look, on the clock. */
+  /** Time of the next check, on `clock`. */
   #nextAt = Number.POSITIVE_INFINITY;
   #loop: Promise<void> = Promise.resolve();
   #isRunning = false;
@@ -35,7 +35,7 @@ export class LookLoop {
     this.#wake = new Wake(options.clock);
   }
 
-  /** Resolves after the first look, even if it failed. */
+  /** Resolves after the first check, even if it failed. */
   async start(): Promise<void> {
     this.#isRunning = true;
     const firstLook = Promise.withResolvers<void>();
@@ -43,19 +43,19 @@ export class LookLoop {
     await firstLook.promise;
   }
 
-  /** No look begins from now on. */
+  /** Starts no further check. */
   close(): void {
     this.#stopping.abort();
     this.#wake.call();
   }
 
-  /** Resolves after the look that is under way. */
+  /** Resolves after the current check. */
   async stop(): Promise<void> {
     this.close();
     await this.#loop;
   }
 
-  /** Looks earlier than planned: something new is due in `inMs` milliseconds. */
+  /** Schedules an earlier check, in `inMs` milliseconds. */
   plan(inMs: number): void {
     const at = this.#options.clock.now() + inMs;
     if (at >= this.#nextAt) return;
@@ -63,7 +63,7 @@ export class LookLoop {
     this.#wake.call();
   }
 
-  /** Resolves after a look that leaves nothing that is due. */
+  /** Resolves after a check that leaves nothing due. */
   async settled(): Promise<void> {
     if (!this.#isRunning) return;
     const settled = Promise.withResolvers<void>();
@@ -76,13 +76,13 @@ export class LookLoop {
     const { clock } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      // A look that is under way when the wait begins may have missed something.
+      // Taken before the check, because a check already in progress may have missed a later item.
       const waiters = [...this.#waiters];
       this.#nextAt = Number.POSITIVE_INFINITY;
       const inMs = await this.#lookOnce();
       onLook();
       const now = clock.now();
-      // Something may have been planned during the look.
+      // An item may have been planned during the check.
       this.#nextAt = Math.min(this.#nextAt, now + (inMs ?? Number.POSITIVE_INFINITY));
       if (this.#nextAt > now) this.#settle(waiters);
       if (signal.aborted) break;

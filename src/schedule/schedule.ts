@@ -18,8 +18,8 @@ export interface ScheduleOptions
 }
 
 /**
- * The third source of events beside webhook and event log: timers that are due, and moments of cron patterns. Without a
- * handler of either it does nothing.
+ * Third source of events, after the webhook and the event log: due timers and moments of cron patterns. Idle if the bot
+ * handles neither.
  */
 export class Schedule {
   readonly #options: ScheduleOptions;
@@ -31,20 +31,19 @@ export class Schedule {
     this.#crons = new Crons(options);
   }
 
-  /** Lists the cron patterns of the bot. */
   crons(): Promise<readonly CronView[]> {
     return this.#crons.list();
   }
 
-  /** Runs a cron now, as {@link Crons.fire} says. */
+  /** Runs a cron now. See {@link Crons.fire}. */
   fireCron(name: string): Promise<string | undefined> {
     return this.#crons.fire(name);
   }
 
   /**
-   * Makes timers due now. Resolves to their number, once they are events.
+   * Makes timers due now. Resolves to their number once they are events.
    *
-   * @throws {ServiceBotError} HANDLER_MISSING if the bot handles no timers, and so fires none
+   * @throws {ServiceBotError} HANDLER_MISSING if the bot has no handler for the timer
    */
   async fireTimers(name: TimerName): Promise<number> {
     if (!this.#options.routes.handlesTimers) {
@@ -58,7 +57,7 @@ export class Schedule {
     return count;
   }
 
-  /** Resolves after the first look, so that a bot that is ready makes up for what it misses from then on. */
+  /** Resolves after the first check, so that a ready bot counts later moments as missed. */
   async start(): Promise<void> {
     const { routes, ...rest } = this.#options;
     const { crons, handlesTimers } = routes;
@@ -69,17 +68,17 @@ export class Schedule {
     await Promise.all(this.#sources.map((source) => source.start()));
   }
 
-  /** Stores nothing further. */
+  /** Starts no further writes. */
   close(): void {
     for (const source of this.#sources) source.close();
   }
 
-  /** Resolves when nothing further is stored. */
+  /** Resolves when all writes have ended. */
   async stop(): Promise<void> {
     await Promise.all(this.#sources.map((source) => source.stop()));
   }
 
-  /** Resolves when everything that is due is in the inbox. */
+  /** Resolves when everything due is in the inbox. */
   async settled(): Promise<void> {
     await Promise.all(this.#sources.map((source) => source.settled()));
   }

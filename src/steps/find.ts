@@ -7,21 +7,21 @@ import { hasContentOf, readFingerprint, refOf } from "./fingerprint.ts";
 import { stepUncertain } from "./reconcile.ts";
 import type { Candidates, Intent } from "./step.ts";
 
-/** Reads the platform's pages for what an earlier run may have said. Decides nothing. */
+/** Searches the platform's pages for effects of an earlier run. Decides nothing. */
 
-/** In ms. The platform's clock is known by a header of whole seconds. */
+/** In ms. The platform's clock is known from a header of whole seconds. */
 const CLOCK_SLACK_MS = 3_000;
 
 /**
- * In ms. For an intent that was recorded before the platform's time was known. Signatures are good for 300 s, so the
- * clocks of a bot that gets deliveries are not further apart.
+ * In ms. For an intent recorded before the platform's time was known. Signatures are valid for 300 s, so a bot that
+ * receives deliveries is at most that far off.
  */
 const UNKNOWN_CLOCK_SLACK_MS = 300_000;
 
-/** In ms. A date of whole seconds looks older than it is by up to this. */
+/** In ms. A date of whole seconds looks up to this much older than it is. */
 const WHOLE_SECOND_MS = 1_000;
 
-/** Pages of 50 that are read before the search gives up. */
+/** Maximum number of pages (50 entries each) that a search reads. */
 const MAX_PAGES = 20;
 
 /** Finds the bot's messages in a conversation since the intent. */
@@ -36,14 +36,16 @@ export async function findMessages(
     client.dms.messages(conversationId, { limit: 50, cursor, signal }),
   );
   for await (const message of messages) {
-    // Newest first, so everything from here on is older than the intent.
+    // Newest first, so all further messages are older than the intent.
     if (isOlder(message.createdAt, intent, client)) break;
     if (message.fromBot) own.push(message);
   }
   return candidates("dm", own, intent);
 }
 
-/** Finds the bot's comments since the intent, on the recorded post: an earlier run may have meant another one. */
+/**
+ * Finds the bot's comments since the intent, on the recorded post, because an earlier run may have chosen another post.
+ */
 export async function findComments(
   client: Client,
   present: string,
@@ -63,7 +65,7 @@ export async function findComments(
   const matters = intent.lostRun === undefined ? same : recent;
   if (matters.length === 0) return candidates<Comment>("comment", [], intent);
   const { username } = await client.me({ signal });
-  // The author of a comment is not documented either. Without it, the same text proves nothing.
+  // The author of a comment is not documented either. Without an author, the same text proves nothing.
   const isUnknown = username === undefined || same.some(({ author }) => author === undefined);
   if (same.length > 0 && isUnknown) {
     throw stepUncertain(
@@ -75,8 +77,8 @@ export async function findComments(
 }
 
 /**
- * Finds the bot's posts in the feed since the intent. The document does not say whose posts the feed shows, so a post
- * that is not there may still have been made.
+ * Finds the bot's posts in the feed since the intent. The platform document does not define whose posts the feed shows,
+ * so a missing post may still exist.
  */
 export async function findPosts(
   client: Client,
@@ -91,7 +93,7 @@ export async function findPosts(
       if (isOwn && !isOlder(post.createdAt, intent, client)) own.push(post);
     }
   } catch (error) {
-    // No such endpoint, no right to read it, or a feed without end. The search stays inconclusive.
+    // The endpoint is missing, the token may not read it, or the feed is endless. The search stays inconclusive.
     const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 429;
     const isEndless = error instanceof ServiceBotError && error.code === "STEP_UNCERTAIN";
     if (!isRefused && !isEndless) throw error;
@@ -124,14 +126,14 @@ function isSame(shown: Shown, { request }: Intent): boolean {
   return fingerprint !== undefined && hasContentOf(fingerprint, shown);
 }
 
-/** An unreadable date is not older: a closer look is better than a second message. */
+/** An unreadable date counts as recent, because a false match is checked again and a miss sends the message twice. */
 function isOlder(createdAt: string | undefined, intent: Intent, client: Client): boolean {
   return Date.parse(createdAt ?? "") < earliest(intent, client);
 }
 
-/** In ms since 1970 on the platform's clock. No effect of the intent is older. */
+/** Returns the lower bound of an effect's time, in ms since 1970 on the platform's clock. */
 function earliest({ request, startedAt, lostRun }: Intent, client: Client): number {
-  // Only the event bounds the time of a lost run.
+  // Only the event's time bounds that of a lost run.
   if (lostRun !== undefined) {
     return (lostRun.eventAt ?? Number.NEGATIVE_INFINITY) - WHOLE_SECOND_MS;
   }

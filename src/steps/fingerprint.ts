@@ -4,7 +4,7 @@ export interface Place {
   readonly postId?: string | undefined;
 }
 
-/** A write as it is recorded before it is sent: enough to recognise it on the platform afterwards. */
+/** Record of a write before it is sent, sufficient to recognize the effect on the platform. */
 export interface WriteFingerprint extends Place {
   readonly text?: string | undefined;
   readonly imageCount: number;
@@ -12,26 +12,26 @@ export interface WriteFingerprint extends Place {
   readonly at?: number | undefined;
 }
 
-/** Reads a recorded request. `undefined` if it is not that of a write. */
+/** Parses a recorded request; `undefined` if the request is no write. */
 export function readFingerprint(request: string): WriteFingerprint | undefined {
   if (!request.startsWith("{")) return undefined;
   const fingerprint: WriteFingerprint = JSON.parse(request);
   return fingerprint;
 }
 
-/** Names an effect. Messages, comments and posts may have the same ids. */
+/** Returns the unique name of an effect. Ids alone are not unique across messages, comments and posts. */
 export function refOf(kind: "dm" | "comment" | "post", id: string): string {
   return `${kind}:${id}`;
 }
 
-/** Names the place of a recorded request. `undefined` for a post. */
+/** Returns the place of a recorded request; `undefined` for a post. */
 export function placeOf(request: string): string | undefined {
   return placeName(readFingerprint(request) ?? {});
 }
 
 /**
- * True if both have the same text and number of images. A message of images alone has no text, and neither has a
- * deleted one (section 2).
+ * Returns whether an entry has the fingerprint's text and number of images. Messages with images only and deleted
+ * messages both have no text (section 2).
  */
 export function hasContentOf(
   { text, imageCount }: WriteFingerprint,
@@ -41,8 +41,8 @@ export function hasContentOf(
 }
 
 /**
- * True if two requests may have the same effect. Their times do not count. A request without a place may be for any,
- * because another version, during a rollout, may name places in words unknown to this one.
+ * Returns whether two requests may have the same effect. Ignores their times. A request without a place may match any,
+ * because another version during a rollout may record places differently.
  */
 export function mayBeAlike(one: string, other: string): boolean {
   const [a, b] = [readFingerprint(one), readFingerprint(other)];
@@ -53,7 +53,7 @@ export function mayBeAlike(one: string, other: string): boolean {
 }
 
 /**
- * True if a recorded request has another text, number of images or place than the present one. The contents of images
+ * Returns whether a recorded request differs from the present one in text, number of images or place. Image contents
  * are not compared, because reading them may take longer than sending them.
  */
 export function differs(recorded: string, now: string): boolean {

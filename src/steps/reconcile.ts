@@ -4,9 +4,12 @@ import type { Claim, Inbox } from "../inbox/inbox.ts";
 import { mayBeAlike } from "./fingerprint.ts";
 import type { Intent, Search, ShownEffect } from "./step.ts";
 
-/** Decides what became of an effect that may have happened: none, one that the platform shows, or a question to a person. */
+/**
+ * Decides the outcome of an effect that may have happened: no effect, an effect that the platform shows, or a question
+ * for a person.
+ */
 
-/** In ms. Pause before the next look while another process is sending the same. */
+/** In ms. Retry delay while another process is sending the same content. */
 const OTHER_SENDER_MS = 1_000;
 
 /** In ms. An unclaimed message may belong to an event of another lane, which adopts it within this time. */
@@ -18,11 +21,11 @@ export interface ReconcileOptions {
 }
 
 /**
- * Decides which of the bot's messages is the effect of an intent: the oldest with its content that no other step has,
- * because sends go out in order. `undefined` if the effect did not happen.
+ * Finds the effect of an intent: the oldest message with its content that no other step has claimed, because sends go
+ * out in order. `undefined` if the effect did not happen.
  *
- * @throws {RetryLater} while another process is sending the same, or may still adopt what is there
- * @throws {ServiceBotError} STEP_UNCERTAIN if a person has to look
+ * @throws {RetryLater} while another process is sending the same content, or may still adopt a message
+ * @throws {ServiceBotError} STEP_UNCERTAIN if a person must decide
  */
 export async function reconcile<T>(
   search: Search<T>,
@@ -33,7 +36,7 @@ export async function reconcile<T>(
   const { same, others, isComplete } = await search.find(intent);
   if (same.length > 0) {
     const underWay = await inbox.requestsUnderWay(claim, search.inFlightMs);
-    // A candidate may be a message that another process has sent a moment ago and not recorded yet.
+    // Another process may have sent the candidate a moment ago and not recorded it yet.
     if (underWay.some((other) => mayBeAlike(intent.request, other))) {
       const reason = "Another event is sending the same text. The bot retries later.";
       throw new RetryLater(OTHER_SENDER_MS, reason, { counts: false });
@@ -53,8 +56,8 @@ export async function reconcile<T>(
 }
 
 /**
- * A lost run may have said something else, such as the time or words of a language model. An unclaimed message of the
- * bot since the event may be that.
+ * A lost run may have sent another text, such as the current time or a language model's reply. Any unclaimed message
+ * since the event may be that reply.
  */
 async function refuseOtherWords(
   others: readonly string[],
@@ -76,19 +79,19 @@ async function refuseOtherWords(
   );
 }
 
-/** How certain it is, after an error, that an effect did not happen. */
+/** Certainty, after an error, that an effect did not happen. */
 export type EffectCertainty =
-  /** Nothing can have happened. */
+  /** The effect cannot have happened. */
   | "absent"
-  /** The effect may have happened, and its request may still be under way. */
+  /** The effect may have happened, and its request may still be in progress. */
   | "in flight"
   /** The effect may have happened, and its request is over. */
   | "ended";
 
-/** A gateway answers even if the platform behind it is still at work. */
+/** A gateway may answer while the platform behind it is still working. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** Reads from an error whether an effect took place. The least certain of its causes decides. */
+/** Returns the certainty that an error implies. The least certain of its causes decides. */
 export function effectCertainty(error: unknown): EffectCertainty {
   const evidence = findCause(error, isEvidence);
   if (evidence === undefined) return "absent";
@@ -110,7 +113,7 @@ function isEvidence(error: Error): error is Error {
   return error instanceof ServiceBotError && error.code === "API_INVALID_RESPONSE";
 }
 
-/** An abort, or a code of Node and its `fetch` for an open connection that broke, whatever the handler was calling. */
+/** An abort, or a code of Node and its `fetch` for a connection that broke, in any call of the handler. */
 function isBrokenOff(error: Error): boolean {
   return (
     /^(Abort|Timeout)Error$/.test(error.name) ||
@@ -120,18 +123,18 @@ function isBrokenOff(error: Error): boolean {
   );
 }
 
-/** The error of a step that can neither be looked for nor repeated. It parks the event for a person. */
+/** Creates the error of a step that can neither be found nor repeated. The error parks the event for a person. */
 export function stepUncertain(reason: string, event?: string): ServiceBotError {
   return new ServiceBotError("STEP_UNCERTAIN", `${reason} ${howToSettle(event)}`);
 }
 
-/** The same for a step of the handler's own, which may be made repeatable. */
+/** Creates the error of a handler's own step, which could be marked as repeatable. */
 export function ownStepUncertain(reason: string, event: string, cause?: unknown): ServiceBotError {
   const message = `${reason} ${howToSettle(event)} If a repetition does no harm, mark the step as repeatable.`;
   return new ServiceBotError("STEP_UNCERTAIN", message, { cause });
 }
 
-/** The remedy for an event that was parked because of a step. */
+/** Returns the remedy for an event that was parked because of a step. */
 export function howToSettle(event = "ID"): string {
   const retry = `npx service-bot inbox retry ${event} --assume`;
   return (

@@ -11,7 +11,7 @@ export interface StepRecordsOptions {
   readonly job: Pick<Job, "claim" | "log" | "signal">;
 }
 
-/** Intents and results of the steps of one run, in the inbox. Every write throws LEASE_LOST without the lease. */
+/** Intents and results of one run's steps, in the inbox. Every write throws LEASE_LOST if the lease is lost. */
 export class StepRecords {
   readonly #options: StepRecordsOptions;
 
@@ -19,19 +19,19 @@ export class StepRecords {
     this.#options = options;
   }
 
-  /** Records the intent, unless there is one. Returns the state of the step before. */
+  /** Records the intent unless one exists. Returns the step's previous state. */
   async begin(step: string, request: string): Promise<StepStart> {
     const { inbox, job } = this.#options;
     return (await inbox.beginStep(job.claim, step, request)) ?? leaseLost(step);
   }
 
-  /** Records the intent anew. A result is forgotten. */
+  /** Records a new intent and deletes any result. */
   async renew(step: string, request: string): Promise<void> {
     const { inbox, job } = this.#options;
     if (!(await inbox.restartStep(job.claim, step, request))) leaseLost(step);
   }
 
-  /** Forgets a result, and remembers that its effect did not happen. */
+  /** Deletes a result, and records that the effect did not happen. */
   async forget(step: string): Promise<void> {
     const { inbox, job } = this.#options;
     const restart = () => inbox.restartStep(job.claim, step, "");
@@ -39,15 +39,15 @@ export class StepRecords {
     await this.markAbsent(step);
   }
 
-  /** Remembers that the effect of an open step did not happen. */
+  /** Records that the effect of an open step did not happen. */
   async markAbsent(step: string): Promise<void> {
     const { inbox, job } = this.#options;
     await this.#persist(step, () => inbox.dropStep(job.claim, step));
   }
 
   /**
-   * Records a result, and returns it as later runs get it. A result that JSON cannot keep leaves the step open, so that
-   * no later run repeats it.
+   * Records a result and returns it as later runs will read it. A result that is no JSON leaves the step open, so that
+   * no later run repeats the effect.
    *
    * @throws {ServiceBotError} STEP_RESULT_INVALID, LEASE_LOST
    */
@@ -59,7 +59,9 @@ export class StepRecords {
     return unpackResult(text);
   }
 
-  /** Records an effect that was found. False if another step has it by now. */
+  /**
+   * Records an effect found on the platform. Resolves to false if another step has claimed the effect in the meantime.
+   */
   async adopt(step: string, { result, ref }: ShownEffect<unknown>): Promise<boolean> {
     const { inbox, job } = this.#options;
     const text = packResult(result, step, job.claim.id);
@@ -85,18 +87,18 @@ function leaseLost(step: string): never {
   );
 }
 
-/** The name of a step as the handler gave it. */
+/** Returns the step's name as the handler wrote it. */
 export function shownName(step: string): string {
   return step.replace(/^step\//, "");
 }
 
-/** Reads a recorded result. A step that a person has settled has none. */
+/** Parses a recorded result. A step settled by a person has none. */
 export function unpackResult<T>(text: string | undefined): T {
   const { value }: { value: T } = JSON.parse(text ?? "{}");
   return value;
 }
 
-/** Wraps the result, so that a step without one has none again. */
+/** Wraps a result in an object so that `undefined` survives the round trip. */
 function packResult(result: unknown, step: string, event: string): string {
   try {
     const text = toLosslessJson(result);

@@ -19,7 +19,7 @@ export interface RestoreOptions {
   readonly log: Logger;
 }
 
-/** The reader of the platform's event log. */
+/** Progress of reading the platform's event log. */
 export interface LogReading {
   readonly status: {
     readonly readToEndAt: number | undefined;
@@ -27,24 +27,24 @@ export interface LogReading {
   };
 }
 
-/** In ms. Between looks at the log while handlers wait for it. */
+/** In ms. Poll interval while handlers wait for the log. */
 const LOOK_INTERVAL_MS = 200;
 
-/** The same once handlers are running, in ms. */
+/** In ms. Poll interval once handlers are running. */
 const SLOW_LOOK_INTERVAL_MS = 5_000;
 
-/** In ms. Handlers begin after this time even if the log cannot be read. */
+/** In ms. Handlers start after this time even if the log cannot be read. */
 const LOG_TIMEOUT_MS = 60_000;
 
-/** In ms. The platform's time is known by a header of whole seconds, and its own clocks differ a little. */
+/** In ms. The platform's time is known from a header of whole seconds, and its own clocks differ slightly. */
 const SLACK_MS = 3_000;
 
-/** In ms. Signatures are good for this long, so clocks of a bot that gets deliveries are not further apart. */
+/** In ms. Signatures are valid for this long, so a bot that receives deliveries is at most that far off. */
 const MAX_CLOCK_DIFFERENCE_MS = 300_000;
 
 /**
- * The restore of an inbox from a backup. For events created before the first start after it, a run that the inbox does
- * not know may have made any step: such a step begins as uncertain.
+ * Restore of an inbox from a backup. A run lost with the restore may have made any step of an event created before the
+ * first start after it. Such steps start as uncertain.
  */
 export class RestoreWindow {
   readonly #options: RestoreOptions;
@@ -53,7 +53,7 @@ export class RestoreWindow {
   #following: Promise<void> = Promise.resolve();
   #mark: RestoreMark;
 
-  /** `undefined` for an inbox that was never restored. */
+  /** Resolves to `undefined` for an inbox that was never restored. */
   static async open(options: RestoreOptions): Promise<RestoreWindow | undefined> {
     const mark = readRestoreMark(await options.inbox.cursor(RESTORED));
     return mark && new RestoreWindow(options, mark);
@@ -69,14 +69,14 @@ export class RestoreWindow {
     return this.#mark;
   }
 
-  /** True while the log has not brought back the events that came after the backup. */
+  /** True until the log has returned the events that came after the backup. */
   get isReadingLog(): boolean {
     return this.#mark.readAt === undefined;
   }
 
   /**
-   * Resolves when handlers may begin, to false if the bot stops first. They wait for the log: a later event of a lane
-   * would be out of order before an earlier one, and adopt its answers. A log that cannot be read is waited for a
+   * Resolves when handlers may start; to false if the bot stops first. Handlers wait for the log, because otherwise a
+   * later event of a lane could run before an earlier one and adopt its replies. An unreadable log is given up after a
    * minute.
    *
    * @param reading `undefined` if the bot does not read the log
@@ -107,17 +107,17 @@ export class RestoreWindow {
     await this.#following;
   }
 
-  /** The run that may have handled an event before the restore. `undefined` if the event is newer. */
+  /** Returns the run that may have handled an event before the restore; `undefined` if the event is newer. */
   lostRunOf(event: AnyEvent, { receivedAt }: Claim): LostRun | undefined {
     const { clock } = this.#options;
     const { at, until, readAt } = this.#mark;
     const endedMsAgo = Math.max(0, clock.now() - at);
     const setter = setterOf(event);
-    // The lost run may have set the timer, too, for another time.
+    // The lost run may have set the timer too, for another time.
     if (setter?.inDoubt) return { eventAt: this.#timeOf(setter), endedMsAgo };
     const eventAt = this.#timeOf(event);
     if (eventAt === undefined) {
-      // Everything that was in the log at the restore has been received by the time the log is read.
+      // All events in the log at the restore were received by the time the log was read.
       const isNew = readAt !== undefined && receivedAt > readAt + MAX_CLOCK_DIFFERENCE_MS;
       return isNew ? undefined : { eventAt, endedMsAgo };
     }
@@ -126,7 +126,7 @@ export class RestoreWindow {
     return eventAt > end + SLACK_MS ? undefined : { eventAt, endedMsAgo };
   }
 
-  /** Returns when an event was created, by the platform's clock. Events of the bot's own are dated by the bot's. */
+  /** Returns an event's creation time on the platform's clock. The bot's own events are dated by the bot's clock. */
   #timeOf({ type, createdAt }: Pick<AnyEvent, "type" | "createdAt">): number | undefined {
     const time = Date.parse(createdAt);
     if (Number.isNaN(time)) return undefined;
@@ -135,7 +135,7 @@ export class RestoreWindow {
     return isOwn(type) ? time + ((client.platformNow() ?? now) - now) : time;
   }
 
-  /** Completes the mark: the platform's time of this start, and when the log was read. */
+  /** Completes the mark with the platform's time of this start and the time when the log was read. */
   async #follow(reading: LogReading | undefined, begin: () => void): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#stopping;
@@ -157,11 +157,11 @@ export class RestoreWindow {
     }
   }
 
-  /** True when the mark is complete, and stored. */
+  /** Resolves to true once the complete mark is stored. */
   async #look(reading: LogReading | undefined): Promise<boolean> {
     const { inbox, client } = this.#options;
     await client.syncClock();
-    // Values of another instance come first: of several, one reads the log for all.
+    // Values of other instances take precedence, because one instance reads the log for all.
     const stored = readRestoreMark(await inbox.cursor(RESTORED));
     const until = stored?.until ?? this.#mark.until ?? client.platformNow();
     const readAt = stored?.readAt ?? this.#mark.readAt ?? this.#logReadAt(reading);
@@ -173,7 +173,7 @@ export class RestoreWindow {
     return until !== undefined && readAt !== undefined;
   }
 
-  /** When the log was read to its end since the start. A log that is never read brings nothing back. */
+  /** Returns when the log was read to its end since the start. Without a reader there is nothing to wait for. */
   #logReadAt(reading: LogReading | undefined): number | undefined {
     if (reading === undefined) return this.#startedAt;
     const { readToEndAt } = reading.status;

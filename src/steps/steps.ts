@@ -21,33 +21,33 @@ import type {
 } from "./step.ts";
 import { SubjectClaim } from "./subject.ts";
 
-/** In ms. An intent that took longer to be recorded may look to others like a call that is over. */
+/** In ms. After a slower write, the intent may look to other processes like a finished call. */
 const FRESH_MS = 500;
 
-/** Renewals of a stale intent before its effect. A slow store must not keep the step from being made. */
+/** Renewals of a stale intent before its effect. A slow store must not prevent the step. */
 const MAX_RENEWALS = 3;
 
-/** Ends of calls that are remembered. The end of a forgotten one is waited for. */
+/** Maximum number of remembered call ends. An unknown end is waited for. */
 const MAX_ENDS = 10_000;
 
 export interface StepsOptions {
   readonly inbox: Inbox;
   readonly clock: Clock;
-  /** Sender of what is published on channels. */
+  /** Sender of channel messages. */
   readonly bot?: object | undefined;
-  /** The restore of the inbox. `undefined` if never restored. */
+  /** Restore of the inbox; `undefined` if never restored. */
   readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
 }
 
 /**
- * The steps of one process. Its memory ends with the process, which does no harm: that process sends nothing further,
- * and the next one merely waits for the calls that may be under way.
+ * Steps of one process. Its memory may be lost with the process, because a dead process sends nothing, and the next one
+ * waits for calls that may be in progress.
  */
 export class Steps {
   readonly #options: StepsOptions;
   /** The last work at each place. */
   readonly #tails = new Map<string, Promise<void>>();
-  /** When the call of a step is over, in ms on the bot's clock. The one remembered first is the first. */
+  /** End of each step's call, in ms on the bot's clock, in insertion order. */
   readonly #ends = new Map<string, number>();
 
   constructor(options: StepsOptions) {
@@ -58,7 +58,7 @@ export class Steps {
     return new JobSteps(this.#options, this, job);
   }
 
-  /** Runs `work` while no other work runs at this place. A caller must not hold one place and wait for another. */
+  /** Runs `work` while no other work runs at the place. A caller must not hold one place while it waits for another. */
   alone<T>(place: string, work: () => Promise<T>): Promise<T> {
     const mine = (this.#tails.get(place) ?? Promise.resolve()).then(work);
     const free = () => {
@@ -69,7 +69,11 @@ export class Steps {
     return mine;
   }
 
-  /** @param end -Infinity if the call is over already; `undefined` if it is made again */
+  /**
+   * Records when a step's call ends.
+   *
+   * @param end -Infinity if the call is over; `undefined` if the call is made again
+   */
   rememberEnd(event: string, step: string, end: number | undefined): void {
     const key = JSON.stringify([event, step]);
     if (end === undefined) return void this.#ends.delete(key);
@@ -78,31 +82,32 @@ export class Steps {
     this.#ends.set(key, end);
   }
 
-  /** Infinity if unknown. */
+  /** Returns Infinity if unknown. */
   endOf(event: string, step: string): number {
     return this.#ends.get(JSON.stringify([event, step])) ?? Number.POSITIVE_INFINITY;
   }
 }
 
-/** The state of a step once its intent is recorded. */
+/** State of a step once its intent is recorded. */
 type StartedStep<T> =
-  /** The inbox was certain that nothing had happened, and the effect was made. */
+  /** No earlier run had made the effect, so this run made it. */
   | { readonly state: "made"; readonly effect: Effect<T> }
-  /** An earlier run has recorded a result. */
+  /** An earlier run recorded a result. */
   | Extract<StepStart, { readonly state: "done" }>
-  /** An earlier run, or one that the inbox does not know, may have made the effect. */
+  /** An earlier or lost run may have made the effect. */
   | { readonly state: "uncertain"; readonly intent: Intent };
 
 /**
  * Runs steps with a durable intent before the effect and a durable result after it. The platform's API has no
- * idempotency keys. Therefore a step whose intent has no result is *uncertain*, and looked for before it is made again:
+ * idempotency keys. Therefore a step with an intent but no result is *uncertain*, and the bot searches for its effect
+ * before repeating it:
  *
  *     absent ──intent──▶ made ──result──▶ done
  *                │
  *                └─ a crash, or a restored inbox ──▶ uncertain ──▶ found │ made again │ parked
  *
- * One step at a time looks or sends at a place, until its result is recorded. Otherwise two steps with one text, of two
- * lanes, could both adopt the one message that is there.
+ * One step at a time searches or sends at a place, until its result is recorded. Otherwise two steps of different lanes
+ * with the same text could both adopt the same message.
  */
 class JobSteps implements StepRunner {
   readonly #options: StepsOptions;
@@ -110,7 +115,7 @@ class JobSteps implements StepRunner {
   readonly #job: Omit<Job, "steps" | "effects">;
   readonly #records: StepRecords;
   readonly #names = new Set<string>();
-  /** `undefined` before the first step with a subject. */
+  /** `undefined` until the first step with a subject. */
   #subject: SubjectClaim | undefined;
 
   constructor(options: StepsOptions, process: Steps, job: Omit<Job, "steps" | "effects">) {
@@ -179,7 +184,7 @@ class JobSteps implements StepRunner {
     return { ...effect, outcome: "made" };
   }
 
-  /** Records the intent, and makes the effect if the inbox is certain that no run has made it. */
+  /** Records the intent, and makes the effect if no earlier run can have made it. */
   async #begin<T>(step: Step<T>): Promise<StartedStep<T>> {
     const { clock, restore } = this.#options;
     const { claim, event } = this.#job;
@@ -201,7 +206,7 @@ class JobSteps implements StepRunner {
     return { state: "made", effect: await this.#make(step, since) };
   }
 
-  /** Keeps the new intent from being taken for the time of the lost call, which is older. */
+  /** Uses the age of the lost call, which is older than the new intent. */
   #rememberLostCall({ name, search }: Step<unknown>, { endedMsAgo }: LostRun): void {
     if (search === undefined) return;
     const end = this.#options.clock.now() + search.inFlightMs - endedMsAgo;
@@ -209,9 +214,9 @@ class JobSteps implements StepRunner {
   }
 
   /**
-   * Makes the effect, and records its result.
+   * Makes the effect and records its result.
    *
-   * @param since when the intent began to be recorded, on the bot's clock
+   * @param since start of recording the intent, on the bot's clock
    */
   async #make<T>(step: Step<T>, since: number): Promise<Effect<T>> {
     await this.#renewStaleIntent(step, since);
@@ -226,8 +231,8 @@ class JobSteps implements StepRunner {
   }
 
   /**
-   * Records a stale intent anew, which fails without the lease. A process that stood still while its intent was
-   * recorded does not know that time has passed, and that others may have looked for the effect by now.
+   * Renews a stale intent, which fails without the lease. If the process was suspended while recording the intent,
+   * other processes may have searched for the effect in the meantime.
    */
   async #renewStaleIntent(step: Step<unknown>, since: number): Promise<void> {
     const { clock } = this.#options;
@@ -237,10 +242,10 @@ class JobSteps implements StepRunner {
     }
   }
 
-  /** Records how certain it is that nothing happened. Returns the error for the handler. */
+  /** Records how certain it is that the effect did not happen. Returns the error for the handler. */
   async #recordFailure(step: Step<unknown>, error: unknown): Promise<unknown> {
     const { claim, signal } = this.#job;
-    // The abort may have come while the request was under way. The next run looks for the effect.
+    // The abort may have come during the request. The next run searches for the effect.
     if (signal.aborted) return error;
     const certainty = effectCertainty(error);
     if (certainty === "absent") {
@@ -257,7 +262,7 @@ class JobSteps implements StepRunner {
     return ownStepUncertain(reason, claim.id, error);
   }
 
-  /** Looks for the effect of an uncertain step. `undefined` if the step is to be made (again). */
+  /** Searches for the effect of an uncertain step; `undefined` if the step must be made (again). */
   async #find<T>(step: Step<T>, intent: Intent): Promise<ShownEffect<T> | undefined> {
     const { inbox } = this.#options;
     const { claim } = this.#job;
@@ -270,19 +275,19 @@ class JobSteps implements StepRunner {
     return await this.#inTurn(step, intent.request, async () => {
       for (;;) {
         const found = await reconcile(search, intent, { inbox, claim });
-        // The next look passes over an effect that another process has adopted meanwhile.
+        // Searches again, because another process has adopted the effect in the meantime. The next search skips it.
         if (found === undefined || (await this.#records.adopt(name, found))) return found;
       }
     });
   }
 
-  /** Puts the event off while the call may be under way. A wait in here would hold up other events. */
+  /** Postpones the event while the call may be in progress. Waiting here would block other events. */
   #putOffWhileInFlight(step: string, inFlightMs: number, { ageMs, lostRun }: Intent): void {
     const { id } = this.#job.claim;
     const now = this.#options.clock.now();
-    // A lost run may have called later than the intent that the backup remembers.
+    // A lost run may have called later than the intent in the backup.
     const calledMsAgo = Math.min(ageMs, lostRun?.endedMsAgo ?? ageMs);
-    // At most once, and for the time of one call, even if the clock was set since.
+    // At most the time of one call, even if the clock was set in the meantime.
     const leftMs = Math.min(inFlightMs - calledMsAgo, inFlightMs);
     const end = Math.min(now + leftMs, this.#process.endOf(id, step));
     if (end <= now) return;
@@ -291,7 +296,7 @@ class JobSteps implements StepRunner {
     throw new RetryLater(end - now, reason, { counts: false });
   }
 
-  /** Runs `work` while no other step looks or sends at the place of the request. */
+  /** Runs `work` while no other step searches or sends at the request's place. */
   async #inTurn<R>(step: Step<unknown>, request: string, work: () => Promise<R>): Promise<R> {
     if (step.search === undefined) return await work();
     // An earlier version may have recorded no place.
@@ -302,7 +307,7 @@ class JobSteps implements StepRunner {
     });
   }
 
-  /** Warns that the text of this run is not sent, because an earlier run has sent another one. */
+  /** Warns that this run's text is not sent because an earlier run sent another text. */
   #warnIfDifferent(step: Step<unknown>, recorded: string): void {
     if (!differs(recorded, requestOf(step))) return;
     const name = this.#scrubbedName(step);
@@ -316,7 +321,7 @@ class JobSteps implements StepRunner {
     channels.step.publish({ bot: this.#options.bot, ...about, step, outcome, ref });
   }
 
-  /** The name without quotations of what people wrote. */
+  /** Returns the step's name without people's texts. */
   #scrubbedName({ name }: Step<unknown>): string {
     return scrubber(textsOf(this.#job.event))(shownName(name));
   }

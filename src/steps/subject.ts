@@ -1,27 +1,32 @@
 import type { StepRecords } from "./records.ts";
 import type { Subject } from "./step.ts";
 
-/** Names of the steps that record the subject of an event. */
+/** Names of the steps that record an event's subject. */
 const STEPS = { ref: "sole", kindRef: "sole/kind" } as const;
 
-/** `earlier`: an earlier run of this event has claimed it. */
+/** `earlier`: an earlier run of this event has claimed the ref. */
 type RefClaim = "new" | "earlier" | "taken";
 
-/** `other`: another event has the subject of this type, so this event is about another one. Nothing is released. */
+/**
+ * `other`: another event of this type has claimed the subject, so this event has a different one. No claim is released.
+ */
 type Standing = RefClaim | "other";
 
-/** Claims a subject for the event of one run. Recorded before anything is sent, released if nothing was sent. */
+/**
+ * Claims a subject for the event of one run. The claim is recorded before anything is sent, and released if nothing was
+ * sent.
+ */
 export class SubjectClaim {
   readonly #records: StepRecords;
   #standing: Promise<Standing> | undefined;
-  /** Steps of this run that have answered, or may have. */
+  /** Number of steps in this run that have replied, or may have. */
   #answers = 0;
 
   constructor(records: StepRecords) {
     this.#records = records;
   }
 
-  /** True if this event answers the subject, false if another one does. */
+  /** Returns whether this event may reply to the subject; false if another event has claimed it. */
   async acquire(subject: Subject): Promise<boolean> {
     this.#standing ??= this.#claim(subject);
     if ((await this.#standing) === "taken") return false;
@@ -30,8 +35,8 @@ export class SubjectClaim {
   }
 
   /**
-   * Releases the subject after an effect that did not happen, unless another step of this run has answered, or may
-   * have. The claim of an earlier run stays, because that run may have answered.
+   * Releases the subject after an effect that did not happen, unless another step of this run may have replied. A claim
+   * by an earlier run stays, because that run may have replied.
    */
   async release(): Promise<void> {
     this.#answers -= 1;

@@ -17,21 +17,23 @@ import { findComments, findMessages, findPosts } from "./find.ts";
 import { type Place, refOf, type WriteFingerprint } from "./fingerprint.ts";
 import type { Search, Step, Subject } from "./step.ts";
 
-/** The writes of the API as steps: how to make each, and how to find it again after a crash. */
+/** Writes of the API as steps: how to make each write, and how to find it after a crash. */
 
 export interface WriteScope {
   readonly client: Client;
   readonly signal: AbortSignal;
 }
 
-/** In ms. The API finishes what it began when the deadline passed. */
+/** In ms. The API may finish a request shortly after the deadline. */
 const SETTLE_MS = 1_000;
 
-/** In ms. An unattached upload is gone after an hour (section 3), and the retry that uses it needs some of that. */
+/**
+ * In ms. An unattached upload expires after an hour (section 3), and the retry that uses it needs some of that time.
+ */
 const UPLOAD_VALID_MS = 45 * 60_000;
 
 /**
- * A reply to an event: a message to a message, a comment to activity on a post.
+ * Returns the step of a reply: a message for a message, a comment for activity on a post.
  *
  * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
  */
@@ -44,7 +46,7 @@ export function replyStep(
   const conversationId = conversationOf(event);
   if (conversationId !== undefined) return messageStep(name, conversationId, message, scope);
   const payload: Readonly<Record<string, unknown>> = { ...event.payload };
-  // The values of entityType are not documented; "post" is the type that posts carry (section 2).
+  // The values of entityType are not documented; "post" is the type of posts (section 2).
   const ofPost = payload["entityType"] === "post" ? payload["entityId"] : undefined;
   const postId = idText(payload["postId"]) ?? idText(ofPost);
   if (postId !== undefined) {
@@ -57,7 +59,6 @@ export function replyStep(
   );
 }
 
-/** A direct message in a conversation. */
 export function messageStep(
   name: string,
   conversationId: string,
@@ -72,7 +73,6 @@ export function messageStep(
   });
 }
 
-/** A comment on a post. */
 export function commentStep(
   name: string,
   postId: string,
@@ -87,7 +87,6 @@ export function commentStep(
   });
 }
 
-/** A post. */
 export function postStep(
   name: string,
   message: OutgoingMessage,
@@ -101,7 +100,9 @@ export function postStep(
   });
 }
 
-/** An upload. It is repeated rather than looked for, because an unused one costs nothing. */
+/**
+ * Returns the step of an upload. Uploads are repeated instead of searched for, because an unused upload costs nothing.
+ */
 export function uploadStep(
   name: string,
   image: ImageInput,
@@ -128,14 +129,14 @@ function writeStep<T extends { readonly id?: string | undefined }>(
   client: Client,
   { kind, place, send, find }: Write<T>,
 ): Step<T> {
-  // The platform's time of the intent. The bot's own of that moment is lost once its clock has been set.
+  // Records the platform's time, because the bot's clock may be set in the meantime.
   const request = () => {
     const imageCount = images.length + imageKeys.length;
     return JSON.stringify({
       ...{ text, imageCount, ...place, at: client.platformNow() },
     } satisfies WriteFingerprint);
   };
-  // Images are uploaded and attached, and both once more if a key has expired.
+  // Images are uploaded and attached, and both are repeated if a key has expired.
   const calls = images.length === 0 ? 1 : 4;
   return {
     name,
@@ -152,14 +153,16 @@ function writeStep<T extends { readonly id?: string | undefined }>(
   };
 }
 
-/** Types that one comment can have at once (section 6). */
+/** Event types that one comment can cause at once (section 6). */
 const COMMENT_TYPES: ReadonlySet<string> = new Set(["mention", "comment", "reply"]);
 
 /**
- * Names the comment that an event is about, so that one of several events of a comment is answered. `undefined` if the
- * event names no comment. The document does not say whether the `commentId` of a `reply` is the new comment or the one
- * above. In the second case, two replies of one person have one name. They also have one type, and a comment makes only
- * one event of each type.
+ * Returns the subject of an event: its comment, so that only one of several events of a comment gets a reply.
+ * `undefined` if the event names no comment.
+ *
+ * The platform document does not define whether the `commentId` of a `reply` is the new comment or its parent. If it is
+ * the parent, two replies of one user share a ref. They also share a type, and a comment causes only one event of each
+ * type, so `kindRef` distinguishes them.
  */
 export function subjectOf(event: AnyEvent): Subject | undefined {
   if (!COMMENT_TYPES.has(event.type)) return undefined;
