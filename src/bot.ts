@@ -14,10 +14,8 @@ import type { FieldsOf, Next, WithState } from "./router/handler.ts";
 import { Router, routesOf } from "./router/router.ts";
 
 /**
- * A webhook receiver with a durable inbox, typed handlers and polling as the fallback.
- *
- * @typeParam S state of a conversation, from the option `state`
- * @typeParam X fields that middleware has added to the context
+ * A webhook receiver with a durable inbox, typed handlers and polling as the fallback. `S` is the state of a
+ * conversation, from the option `state`. `X` has the fields that middleware has added to the context.
  */
 export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   readonly #lifecycle: Lifecycle;
@@ -59,7 +57,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   /**
    * Mounts a module. Its handlers run among those of the bot, in the order of the calls.
    *
-   * @throws {ServiceBotError} INVALID_OPTION if this router already has the module, or if a name is taken
+   * @throws {ServiceBotError} INVALID_OPTION if the bot already contains the module, or if a name is taken
    */
   override use<M>(module: WithState<S> & X extends M ? Router<M> : never): this;
   override use(part: never): this {

@@ -10,9 +10,8 @@ import type { Mode } from "./poller/mode.ts";
 import type { LoopGuardOptions } from "./router/loops.ts";
 
 /**
- * Options of a bot in code. They override the environment. Durations are milliseconds.
- *
- * @typeParam S state of a conversation
+ * Options of a bot in code. They override the environment. Durations are milliseconds. `S` is the state of a
+ * conversation.
  */
 export interface BotOptions<S = unknown> extends ConfigOverrides {
   /** Variables to read. Default: `process.env`. */

@@ -249,11 +249,7 @@ export async function uploadAll(
   }
 }
 
-/**
- * Prepares and uploads one image.
- *
- * @throws {ServiceBotError} INVALID_OPTION if the image cannot be read, or is a key
- */
+/** @throws {ServiceBotError} INVALID_OPTION if the image cannot be read, or is a key */
 export async function uploadImage(
   http: Http,
   image: ImageInput,

@@ -25,7 +25,6 @@ export class Route {
   /** Last error that left a chain. */
   #failure: unknown;
 
-  /** @param username username of the bot; `undefined` if unknown */
   constructor(context: Context, username?: string) {
     this.context = context;
     this.username = username;
@@ -82,7 +81,6 @@ export class Route {
   }
 }
 
-/** Returns a chain that runs the given chains one after the other. */
 export function inOrder(chains: readonly Chain[]): Chain {
   const [only] = chains;
   if (only !== undefined && chains.length === 1) return only;

@@ -2,9 +2,8 @@ import type { CronPayload, TimerPayload } from "../events/own.ts";
 import type { Context } from "./context.ts";
 
 /**
- * Handles one event. If the handler throws, the bot runs it again later.
- *
- * @typeParam X fields that middleware has added to the context
+ * Handles one event. If the handler throws, the bot runs it again later. `X` has the fields that middleware has added
+ * to the context.
  */
 export type Handler<T extends string = string, X = unknown> = (context: Context<T> & X) => unknown;
 

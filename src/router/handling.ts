@@ -56,7 +56,6 @@ export class HandlerRun {
   #route: Route | undefined;
   readonly #lastWord: LastWord | undefined;
 
-  /** @param lastWord set for the run of a boundary */
   constructor(job: Job, handling: Handling, lastWord?: LastWord) {
     this.#job = job;
     this.#handling = handling;

@@ -60,10 +60,8 @@ export function routesOf(router: Router): Routes {
 
 /**
  * A module: handlers that a bot, or another module, mounts with `use(router)`. Its middleware runs only around its own
- * handlers.
- *
- * @typeParam X fields that the handlers need in the context, such as `{ user: User }`. Only a bot with these fields can
- *   mount the module.
+ * handlers. `X` has the fields that the handlers need in the context, such as `{ user: User }`. Only a bot with these
+ * fields can mount the module.
  */
 export class Router<X = unknown> {
   readonly #routes = new Routes();

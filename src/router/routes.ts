@@ -83,7 +83,7 @@ export class Routes {
     this.#entries.push(entry);
   }
 
-  /** @throws {ServiceBotError} INVALID_OPTION if either router already contains the other */
+  /** @throws {ServiceBotError} INVALID_OPTION if either router already contains the other, or if a name is taken */
   mount(module: Routes): void {
     if (module.#contains(this) || this.#contains(module)) {
       refuseProblems(["use() got a Router that is mounted already"]);

@@ -41,7 +41,6 @@ type Acted = ReturnType<Control["act"]>;
 /** Author of posts for which no event names an author. */
 const UNKNOWN = "somebody";
 
-/** Person who acts if a test names no other. */
 export const DEFAULT_PERSON = "ada";
 
 /** Username of the platform's bot. */
