@@ -129,7 +129,7 @@ test("polling gives way to answers, and never stops", async () => {
   await until(() => said(calls).length >= 24);
   const minutes =
     (Date.parse(calls.at(-1)?.at ?? "") - Date.parse(calls[quiet]?.at ?? "")) / MINUTE;
-  // An idle bot polls fifteen times a minute.
+  // An idle bot polls fifteen times a minute. A busy bot leaves its budget to answers.
   expect(polls(quiet) / minutes).toBeLessThan(5);
   expect(polls(quiet) / minutes).toBeGreaterThan(0.5);
 }, 60_000);

@@ -4,14 +4,14 @@ import type { Stage } from "./stage.ts";
 
 /** Checks that the bot answers a message with a message, and a mention with a comment. */
 export async function answering(stage: Stage): Promise<void> {
-  chapter("People talk to the bot");
+  chapter("Users talk to the bot");
   const written = await stage.write("ada", "hello");
   const delivery = await stage.happens(
     "a delivery of the message",
     (entry) => entry.kind === "delivery" && entry.eventIds.includes(written.eventId),
   );
   const status = delivery.kind === "delivery" ? delivery.status : null;
-  show(`a signed webhook brings @ada's "hello": [${status}]`, status === 200, status);
+  show(`a signed webhook delivers @ada's "hello": [${status}]`, status === 200, status);
   const answer = await stage.answered(written);
   show(
     `a DM is answered: "${answer}"`,
@@ -35,36 +35,36 @@ export async function answering(stage: Stage): Promise<void> {
 
 /** Checks that deliveries with an invalid or old signature are refused and have no effect. */
 export async function forgery(stage: Stage, webhook: string): Promise<void> {
-  chapter("Somebody tries to forge events");
+  chapter("Forged and altered events");
   const body = JSON.stringify({ events: [forgedEvent()] });
   const now = Date.now() / 1000;
   const forged = await post(webhook, body, sign(body, "whsec_not_the_real_secret", now));
   show("a forged request is refused: [401]", forged === 401, forged);
   const stale = await post(webhook, body, sign(body, stage.secret, now - 301));
-  show("a genuine one that is 301 s old is refused: [400]", stale === 400, stale);
+  show("a genuine request that is 301 s old is refused: [400]", stale === 400, stale);
   const good = sign(body, stage.secret, now);
   const changed = await post(webhook, body.replace("forged", "Forged"), good);
-  show("a genuine one with one byte changed is refused: [401]", changed === 401, changed);
+  show("a genuine request with one changed byte is refused: [401]", changed === 401, changed);
   const naked = await post(webhook, body, undefined);
-  show("one without a signature is refused: [400]", naked === 400, naked);
+  show("a request without a signature is refused: [400]", naked === 400, naked);
 }
 
 /** Checks that a repeated delivery is acknowledged, and answered once. */
 export async function repeats(stage: Stage): Promise<void> {
-  chapter("The platform repeats itself");
+  chapter("The platform repeats a delivery");
   const written = await stage.write("cleo", "only once, please");
   await stage.answered(written);
   const results = await stage.control.deliver({ eventIds: [written.eventId], times: 5 });
   const statuses = results.map(({ status }) => status);
   show(
-    `the same delivery five times more: [${statuses.join("] [")}]`,
+    `the same delivery, five more times: [${statuses.join("] [")}]`,
     statuses.length === 5 && statuses.every((status) => status === 200),
     statuses,
   );
   // The bot handles a conversation in order, so the repeats are done once this message is answered.
   await stage.answered(await stage.write("cleo", "and now something else"));
   const answers = await stage.answers(written.conversationId);
-  show("it was answered once", answers.length === 2, answers);
+  show("the message has one answer", answers.length === 2, answers);
 }
 
 function forgedEvent(): object {

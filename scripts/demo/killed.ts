@@ -17,28 +17,28 @@ export interface Unfinished {
 export async function killed(stage: Stage, bot: Process, webhook: string): Promise<Unfinished> {
   chapter("The bot is killed at the worst moments");
   await stage.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
-  const said = await stage.write("dora", "was this said?");
+  const said = await stage.write("dora", "is this answered twice?");
   await stage.answered(said);
-  tell("an answer was posted, and the connection broke before the bot learned of it");
+  tell("an answer was posted, but the connection broke before the bot received the response");
 
   await stage.control.setFaults({ api: { mode: "hold", match: "write" } });
-  const underWay = await stage.write("emil", "is this being said?");
+  const underWay = await stage.write("emil", "is this answered?");
   await stage.happens(
     "an answer that is held",
     (entry) => entry.kind === "fault" && entry.change === "held",
   );
-  tell("an answer is on its way, and the platform does not take it yet");
-  const waiting = await stage.write("emil", "will this be said?");
+  tell("the platform holds the request of another answer");
+  const waiting = await stage.write("emil", "is this lost?");
   const status = await acknowledged(stage, waiting);
-  show(`a message is acknowledged and not handled yet: [${status}]`, status === 200, status);
+  show(`a message is acknowledged, but not handled yet: [${status}]`, status === 200, status);
 
   const { signal } = await bot.end("SIGKILL");
   show("kill -9", signal === "SIGKILL", signal);
   await stage.control.setFaults({ api: { mode: "none" } });
 
   const { bot: restarted } = await stage.startBot(new URL(webhook).port);
-  tell("the bot is started again; after 10 s every request of the killed process has ended,");
-  tell("and the bot looks up what was said; everything else goes on meanwhile");
+  tell("the bot is started again. It waits 10 s, until requests of the killed process have ended,");
+  tell("and then looks for the answers on the platform. Other conversations continue meanwhile");
   return { restarted, said, underWay, waiting };
 }
 
@@ -52,10 +52,10 @@ export async function finished(
     await restarted.line(`${eventId} handled`, handled(eventId));
   }
   const toDora = await stage.answers(said.conversationId);
-  show(`what was said is not said again: "${toDora[0]}"`, toDora.length === 1, toDora);
+  show(`the posted answer is not repeated: "${toDora[0]}"`, toDora.length === 1, toDora);
   const toEmil = await stage.answers(waiting.conversationId);
-  show(`what was on its way is said, once: "${toEmil[0]}"`, toEmil.length === 2, toEmil);
-  show(`what was acknowledged is not lost: "${toEmil[1]}"`, toEmil.length === 2, toEmil);
+  show(`the held answer is sent once: "${toEmil[0]}"`, toEmil.length === 2, toEmil);
+  show(`the acknowledged message is not lost: "${toEmil[1]}"`, toEmil.length === 2, toEmil);
 }
 
 async function acknowledged(stage: Stage, { eventId }: Written): Promise<number | null> {

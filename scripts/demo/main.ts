@@ -47,16 +47,16 @@ async function play(on: Stage): Promise<void> {
   await finished(on, unfinished);
   await accounts(on);
 
-  chapter("The bot is told to stop");
+  chapter("The bot stops");
   const { code, signal } = await restarted.end("SIGTERM");
   show("SIGTERM: running work is finished, exit code 0", code === 0, { code, signal });
 
-  process.stdout.write(`\n${promisesKept()} promises shown and kept in ${elapsed()} s.\n`);
+  process.stdout.write(`\n${promisesKept()} promises checked in ${elapsed()} s.\n`);
 }
 
 /** Checks that every conversation has as many answers as messages. */
 async function accounts(on: Stage): Promise<void> {
-  chapter("The books are balanced");
+  chapter("Every message has one answer");
   let asked = 0;
   for (const id of on.conversations) {
     const messages = await on.control.messages(id);

@@ -46,7 +46,7 @@ export class Process {
     const waiter = { fits, resolve };
     this.#waiters.add(waiter);
     try {
-      return await within(promise, () => `${this.name} did not say: ${what}${this.tail()}`);
+      return await within(promise, () => `${this.name} did not print: ${what}${this.tail()}`);
     } finally {
       this.#waiters.delete(waiter);
     }

@@ -129,7 +129,7 @@ export class Stage {
         if (found !== undefined) return found;
       }
     };
-    return await within(search(), () => `this never happened on the platform: ${what}`);
+    return await within(search(), () => `did not happen on the platform: ${what}`);
   }
 
   /** Returns the last lines of every process, for the failure report. */

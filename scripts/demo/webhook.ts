@@ -4,10 +4,10 @@ import { DISABLE_AFTER, handled, hurried, type Stage, type Written } from "./sta
 
 /** Checks that the bot starts polling after the platform disables its failing webhook. */
 export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
-  chapter("The webhook breaks, and the platform switches it off");
+  chapter("The webhook fails, and the platform disables it");
   const audit = seconds(hurried.AUDIT_INTERVAL_MS);
   const poll = seconds(hurried.POLL_INTERVAL_MS);
-  tell("a proxy in front of the bot begins to answer every delivery with 502");
+  tell("a proxy in front of the bot responds to every delivery with 502");
   await stage.control.setFaults({ webhook: { mode: "status", status: 502, times: DISABLE_AFTER } });
   const lost = await stage.write("ada", "does this arrive?");
   const failed = await failures(stage);
@@ -22,14 +22,14 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
     ({ kind }) => kind === "webhook",
   );
   const byItself = disabled.kind === "webhook" && disabled.change === "disabled";
-  show("the platform switches the webhook off by itself", byItself, disabled);
+  show("the platform disables the webhook", byItself, disabled);
 
-  chapter("The bot takes over: it reads the platform's event log");
-  tell(`so far it did so every ${audit} s, to find what the webhook lost (an audit)`);
+  chapter("The bot reads the platform's event log");
+  tell(`so far, an audit every ${audit} s has looked for lost events`);
   const found = await answer(stage, bot, lost);
   show(`@ada is answered, thanks to an audit: "${found}"`, found !== "", lost);
   const line = await bot.line("that polling takes over", switchedTo("polling"));
-  show(`the bot says: "${line.msg}"`, line.level === "warn", line);
+  show(`the bot logs: "${line.msg}"`, line.level === "warn", line);
   tell(`because ${line.reason}`);
   tell(`from now on it reads the log every ${poll} s (polling)`);
   for (const from of ["ben", "cleo"]) {
@@ -40,7 +40,7 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
 
 /** Checks that the bot uses the webhook again after its owner has saved it. */
 export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
-  chapter("The owner mends the webhook and switches it on again");
+  chapter("The owner repairs and enables the webhook");
   await stage.control.saveWebhook({ enabled: true });
   const written = await stage.write("ada", "and with the webhook?");
   const delivery = await stage.happens(
@@ -48,15 +48,15 @@ export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
     (entry) => entry.kind === "delivery" && entry.eventIds.includes(written.eventId),
   );
   const status = delivery.kind === "delivery" ? delivery.status : null;
-  show(`the next message comes by webhook again: [${status}]`, status === 200, status);
+  show(`the next message arrives by webhook again: [${status}]`, status === 200, status);
   const text = await answer(stage, bot, written);
   show(`@ada is answered: "${text}"`, text !== "", text);
   const back = await bot.line("that the webhook is used again", switchedTo("auditing"));
-  show(`the bot says: "${back.msg}"`, back.level === "info", back);
+  show(`the bot logs: "${back.msg}"`, back.level === "info", back);
   tell(`because ${back.reason}`);
   const switches = bot.lines.filter(isSwitch).map(({ mode }) => mode);
   const onceEach = switches.join() === "polling,auditing";
-  show("it has switched once to polling, and once back", onceEach, switches);
+  show("the bot switched to polling once, and back once", onceEach, switches);
   const answers = await stage.answers(written.conversationId);
   show(
     "webhook and log overlapped, and everything was answered once",

@@ -156,7 +156,7 @@ function index(points: readonly EntryPoint[]): string {
 }
 
 const INTRODUCTION = `
-What can be imported, by entry point, as the docstrings in the sources have it. Durations are milliseconds and times
-milliseconds since 1970 unless something else is said; nothing of what is handed out may be assigned to. Codes of errors are
-explained in [errors.md](../errors.md), variables and options with their defaults in [configuration.md](../configuration.md).
+Exported names by entry point, generated from the docstrings in the sources. Unless stated otherwise, durations are in
+milliseconds, and times in milliseconds since 1970. Returned objects are read-only. [errors.md](../errors.md) explains error
+codes. [configuration.md](../configuration.md) lists variables and options with their defaults.
 `.trim();

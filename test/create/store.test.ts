@@ -67,10 +67,10 @@ describe.each(templates)("the template %s on PostgreSQL", (template) => {
     expect(new Set(interpolated(compose))).toEqual(new Set(["PGPASSWORD"]));
   });
 
-  test(".env.example says what else the address can be, and what it is without the line", async () => {
+  test(".env.example lists the kinds of addresses and the default", async () => {
     const lines = (await (await bot(template, "postgres")).read(".env.example")).split("\n");
     const at = lines.findIndex((line) => line.startsWith("DATABASE_URL="));
-    expect(lines[at - 1]).toMatch(/^# Where events are kept: .*without it, file:data\/bot\.db\.$/);
+    expect(lines[at - 1]).toMatch(/^# .*postgres:\/\/.*file:data\/bot\.db\.$/);
     expect(lines.join("\n")).not.toContain("install pg");
   });
 

@@ -161,7 +161,7 @@ describe("two bots on one database, with a webhook that reaches one of them", ()
     expect(seen.modeReason).toContain("did not arrive by webhook");
     // The other instance reads the position a moment later.
     while ((await b.status()).log?.cursor !== (await a.status()).log?.cursor) await pass(1_000);
-    // The next poller takes over the position.
+    // The next leader takes over the mode and its reason.
     const stopping = a.stop();
     await pass(1_000);
     await stopping;

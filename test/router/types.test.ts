@@ -40,7 +40,7 @@ test("a field that one way through a middleware leaves out may not be used", () 
     if (ctx.attempt > 1) return;
     return next({ user });
   });
-  // Code after middleware that ends the event does not run.
+  // Middleware without next() ends the event, so later handlers always have a user.
   ends.on("mention", (ctx) => expectTypeOf(ctx.user).toEqualTypeOf<User>());
   // @ts-expect-error The middleware does not return what next() has returned.
   router.use(async (_ctx, next) => void (await next({ user }))).on("mention", (ctx) => ctx.user);

@@ -138,7 +138,7 @@ describe("advance", () => {
     const answered = bot.dm("hi");
     await Promise.all([
       expect(answered).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" }),
-      // A handler that renews its lease 72 times counts as hanging, and is waited for only once.
+      // Advancing renews the lease 72 times, but waits only once for a hanging handler.
       expect(bot.advance("25h")).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" }),
     ]);
   });

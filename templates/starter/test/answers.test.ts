@@ -11,7 +11,7 @@ test("a direct message is answered with exactly one message", async (t) => {
   assert.deepEqual(bot.sent.map(whereTo), ["dm in c_1"]);
 });
 
-test("a die that is asked for is rolled", async (t) => {
+test("the command roll rolls a die", async (t) => {
   const bot = await testBot(createBot);
   t.after(() => bot.close());
   const { payload } = directMessage;

@@ -1,4 +1,4 @@
--- Runs once, in a new volume. The bot owns its database and is no superuser; the superuser cannot log in over the network.
+-- Runs once in a new volume. The bot owns its database but is not a superuser. The superuser cannot log in over the network.
 \getenv password POSTGRES_PASSWORD
 CREATE ROLE bot LOGIN PASSWORD :'password';
 CREATE DATABASE bot OWNER bot;

@@ -22,7 +22,7 @@ const eventsOf = (batch: string) =>
 async function upsideDown() {
   const place = await emptyPlace();
   const url = new URL(place.url);
-  // Makes the planner prefer one scan to a lookup of each lane.
+  // Without nested loops, the planner scans the table instead of looking up each lane.
   url.searchParams.set("options", "-c enable_nestloop=off");
   const inbox = await openAt({ ...place, url: url.href });
   await inbox.put(eventsOf("1"), "webhook");
