@@ -6,10 +6,10 @@ import { usableMemoryBytes } from "./core/memory.ts";
 import { misspeltVariables } from "./core/names.ts";
 import { ConfigError } from "./errors.ts";
 
-/** How events reach the bot: `auto` is the webhook with polling as its fallback. */
+/** How events reach the bot. `auto` is the webhook with polling as its fallback. */
 export type DeliveryMode = "auto" | "webhook" | "polling";
 
-/** Options of a bot that override the environment. Each has the form of its variable; durations are milliseconds. */
+/** Options of a bot that override the environment. Each has the form of its variable; durations are in ms. */
 export interface ConfigOverrides {
   /** SERVICE_BASE_URL: address of the platform without `/api/v1`; a path is allowed, such as `https://host.example/social`. Required. */
   readonly baseUrl?: string;
@@ -78,7 +78,7 @@ export interface ConfigOverrides {
   readonly tracing?: "on" | "off";
 }
 
-/** Values of all settings, by their options. */
+/** Parsed values of all settings, by option. */
 interface Settings
   extends Required<
     Omit<
@@ -93,51 +93,51 @@ interface Settings
   readonly metricsPort: number | undefined;
 }
 
-/** Configuration of a bot, as {@link ConfigOverrides} describes it. */
+/** Configuration of a bot. {@link ConfigOverrides} describes each field. */
 export interface Config extends Omit<Settings, "webhookSecret" | "databaseUrl" | "maxBodyBytes"> {
-  /** Every secret that is valid now; empty only with delivery `polling`. */
+  /** All currently valid secrets; empty only with delivery `polling`. */
   readonly webhookSecrets: readonly string[];
   readonly database: DatabaseAddress;
   readonly maxBodyBytes: number;
 }
 
-/** Reads the text of a setting. `fail` notes a problem, as the end of a sentence that begins with the variable. */
+/** Parses the text of a setting. `fail` records a problem, as the end of a sentence that begins with the variable. */
 type Read<T> = (text: string, fail: (problem: string) => undefined) => T | undefined;
 
-/** One setting: its variable, its default and its form. */
+/** One setting: its variable, its default and its parser. */
 export interface Setting<T> {
   readonly variable: string;
   readonly read: Read<T>;
-  /** Text of the default. Absent: the setting is required, or `optional`. */
+  /** Text of the default. Absent if the setting is required or `optional`. */
   readonly fallback?: string;
-  /** Effect of leaving an optional setting out, for the documentation. */
+  /** Effect of omitting an optional setting, for the documentation. */
   readonly optional?: string;
 }
 
-/** In ms; 24 days is the longest that a timer takes. */
+/** In ms. The maximum, 24 days, is the longest delay of a Node timer. */
 const interval = integer(50, 2 ** 31 - 1);
 
-/** In ms. A drain beyond ten minutes would be in seconds, or a slip. */
+/** In ms. A longer drain is likely a mistake. */
 const MAX_DRAIN_MS = 600_000;
 
-/** Characters after `whsec_`. Fewer are a slip of the clipboard, and could be guessed. */
+/** In characters after `whsec_`. A shorter secret is likely cut off, and could be guessed. */
 const MIN_SECRET_LENGTH = 8;
 
-/** Bytes. The text of a larger body may not fit into a string of V8. */
+/** In bytes. The text of a larger body may exceed V8's maximum string length. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
-/** Bytes. A page of 50 events fits with 320 KiB for each, and so does a round of 30,000 ordinary events after an outage. */
+/** In bytes. Fits a page of 50 events of 320 KiB each, or a round of 30,000 ordinary events after an outage. */
 const USUAL_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Bytes. Of any default, however little memory there is. */
+/** In bytes. Lower bound of the default, no matter how little memory there is. */
 const MIN_DEFAULT_BODY_BYTES = 1024 * 1024;
 
-/** To read a round takes a dozen times its size, beside the memory of the bot itself. */
+/** Parsing a round takes a dozen times its size, in addition to the bot's own memory. */
 const BODIES_IN_MEMORY = 32;
 
 /**
- * The table of all settings. The environment, the checks of options, the messages about problems and docs/reference/configuration.md
- * come from it, and the sentences from {@link ConfigOverrides}.
+ * Table of all settings. The environment, the option checks, the error messages and docs/reference/configuration.md
+ * derive from it. The descriptions come from {@link ConfigOverrides}.
  */
 export const settings: {
   readonly [K in keyof Settings]: Setting<Settings[K]>;
@@ -198,10 +198,10 @@ export const settings: {
   tracing: { variable: "TRACING", read: oneOf(["on", "off"]), fallback: "off" },
 };
 
-/** Variables of a bot, in the order of the table. */
+/** Environment variables of a bot, in the order of the table. */
 export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
 
-/** Variables that only earlier versions read, with the remedy. */
+/** Variables of earlier versions, with the remedy. */
 const removed: Readonly<Record<string, string>> = {
   LOG_SAMPLING: "Remove it. The bot logs a repeated failure once.",
 };
@@ -211,7 +211,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Option = keyof Settings;
 
 /**
- * Reads the configuration: options first, then the environment, then the defaults. An empty value counts as not set.
+ * Loads the configuration from the options, then the environment, then the defaults. An empty value counts as unset.
  *
  * @throws {ConfigError} CONFIG_INVALID with every problem at once, and without values of secrets
  */
@@ -234,13 +234,13 @@ export function loadConfig(
   return { ...rest, webhookSecrets, database, maxBodyBytes };
 }
 
-/** Returns the default of `MAX_BODY_BYTES` for a process that may use this much memory. */
+/** Returns the default of `MAX_BODY_BYTES` for an amount of available memory. */
 export function defaultBodyBytes(memoryBytes: number = usableMemoryBytes()): number {
   const share = Math.floor(memoryBytes / BODIES_IN_MEMORY);
   return Math.max(MIN_DEFAULT_BODY_BYTES, Math.min(USUAL_BODY_BYTES, share));
 }
 
-/** Returns the variables that are set and no longer read. They stop no bot, because an update would. */
+/** Returns removed variables that are still set. They are not errors, because an update must not stop a bot. */
 export function removedVariables(
   env: Environment,
 ): readonly { readonly variable: string; readonly remedy: string }[] {
@@ -250,7 +250,7 @@ export function removedVariables(
 }
 
 /**
- * Reads where the inbox is, for tools that need nothing else.
+ * Loads the inbox settings, for tools that need nothing else.
  *
  * @throws {ConfigError} CONFIG_INVALID
  */
@@ -261,7 +261,7 @@ export function loadDatabase(env: Environment): Pick<Config, "database" | "datab
 }
 
 /**
- * Reads how the platform is reached, for tools that are no bot.
+ * Loads the platform settings, for tools other than the bot.
  *
  * @throws {ConfigError} CONFIG_INVALID
  */
@@ -272,7 +272,7 @@ export function loadPlatform(env: Environment): Pick<Config, "baseUrl" | "apiKey
 }
 
 /**
- * Reads the platform's address, for a tool whose callers bring their tokens.
+ * Loads the platform's address, for tools whose callers supply tokens.
  *
  * @throws {ConfigError} CONFIG_INVALID
  */
@@ -283,9 +283,9 @@ export function loadPlatformAddress(env: Environment): Pick<Config, "baseUrl" | 
 }
 
 /**
- * Reads these settings. With problems the values are incomplete, and must not be used.
+ * Parses settings. If there are problems, the values are incomplete and must not be used.
  *
- * @param required an optional setting that must not be left out now
+ * @param required an optional setting that must be set in this case
  */
 function readSettings<K extends Option>(
   options: readonly K[],
@@ -308,14 +308,14 @@ function readSettings<K extends Option>(
   return { values: values as Pick<Settings, K>, problems };
 }
 
-/** Text of an option, or of its variable; `undefined` if both are empty. */
+/** Returns the text of an option or its variable; `undefined` if both are empty. */
 function textOf(option: Option, env: Environment, overrides: ConfigOverrides): string | undefined {
   return [overrides[option], env[settings[option].variable]]
     .map((value) => String(value ?? "").trim())
     .find((text) => text !== "");
 }
 
-/** A misspelt variable would silently leave its default in place. */
+/** Reports misspelled variables, which would otherwise silently leave a default in place. */
 function misspelt(env: Environment, overrides: ConfigOverrides): string[] {
   const options = Object.keys(settings) as Option[];
   const isSet = (name: string) =>
@@ -346,7 +346,7 @@ function integer(min: number, max: number): Read<number> {
   };
 }
 
-/** A text without a problem, read. */
+/** Creates a parser that first checks the text for problems. */
 function checked<T>(
   problemOf: (text: string) => string | undefined,
   read: (text: string) => T,
@@ -380,12 +380,12 @@ function pathProblem(text: string): string | undefined {
     : "must be a path such as /webhook, without a query";
 }
 
-/** Drops slashes at the end, as requests do: `/webhook/` and `/webhook` are one. */
+/** Removes trailing slashes, because routing ignores them: `/webhook/` equals `/webhook`. */
 function withoutSlash(path: string): string {
   return path.replace(/(?<=.)\/+$/, "");
 }
 
-/** Permits names that PostgreSQL takes without quotes, and none of its own. */
+/** Accepts names that PostgreSQL allows without quotes and does not reserve. */
 function schemaProblem(text: string): string | undefined {
   return /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(text)
     ? undefined

@@ -1,7 +1,6 @@
 /**
- * Every code that this package puts on an error or into the body of an HTTP answer.
- * docs/reference/errors.md lists them all with their remedies; a test holds the two lists together.
- * The codes of the platform itself are among them ({@link PlatformCode}).
+ * Codes of this package's errors, in exceptions and in HTTP response bodies. docs/reference/errors.md lists every code
+ * with its remedy; a test compares the two lists. Includes the platform's codes ({@link PlatformCode}).
  */
 export type ErrorCode =
   | PlatformCode
@@ -78,8 +77,8 @@ export type ErrorCode =
   | "API_INVALID_RESPONSE";
 
 /**
- * The platform's own codes (section 7 of the platform document). A code that is not among them, for the
- * platform may have got new ones, comes as API_ERROR with its text in `ApiError.platformCode`.
+ * The platform's own codes (section 7 of the platform document). A code missing here, such as one added later, becomes
+ * API_ERROR, with its text in `ApiError.platformCode`.
  */
 export type PlatformCode =
   // images
@@ -104,10 +103,10 @@ export type PlatformCode =
 /** Codes of an `ApiError`. */
 export type ApiErrorCode = PlatformCode | "API_ERROR" | "API_REDIRECT";
 
-/** Nothing can be put off for longer than this, in milliseconds: 365 days. */
+/** In ms: 365 days. The longest delay of an event. */
 export const MAX_WAIT_MS = 31_536_000_000;
 
-/** The base of every error that this package throws. Match on `code`, never on the message. */
+/** Base class of all errors of this package. Match on `code`, never on the message. */
 export class ServiceBotError extends Error {
   override readonly name: string = "ServiceBotError";
   readonly code: ErrorCode;
@@ -118,7 +117,7 @@ export class ServiceBotError extends Error {
   }
 }
 
-/** The configuration cannot be used. `problems` names each variable once, never its value. */
+/** Thrown if the configuration is invalid. `problems` names each variable once, never its value. */
 export class ConfigError extends ServiceBotError {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];
@@ -133,9 +132,8 @@ export class ConfigError extends ServiceBotError {
 }
 
 /**
- * Thrown by a handler that knows when to try again: the event waits that long, and its lane with it,
- * so that the order is kept. The attempt counts, unless `counts` is false; an event that is put off
- * without counting for ever stays for ever.
+ * Thrown by a handler to retry the event later. The event's lane waits with it, so that the order is kept. The attempt
+ * counts unless `counts` is false. An event that is always postponed without counting stays forever.
  */
 export class RetryLater extends ServiceBotError {
   override readonly name = "RetryLater";
@@ -165,7 +163,7 @@ export class RetryLater extends ServiceBotError {
   }
 }
 
-/** An event waits for the loop guard, which has logged one warning for all events that it holds back. */
+/** Postpones an event that the loop guard holds back. The guard logs one warning for all of its events. */
 export class LoopHeld extends RetryLater {
   /** @param delayMs milliseconds, from 0 to 365 days */
   constructor(delayMs: number) {
@@ -177,7 +175,7 @@ export class LoopHeld extends RetryLater {
   }
 }
 
-/** Thrown by a handler that knows that no further run will help: the event is a dead letter at once. */
+/** Thrown by a handler when a retry cannot help. The event becomes a dead letter at once. */
 export class GiveUp extends ServiceBotError {
   override readonly name = "GiveUp";
 
@@ -186,7 +184,7 @@ export class GiveUp extends ServiceBotError {
   }
 }
 
-/** The first error that fits, from the error itself down its causes. */
+/** Returns the first matching error, searching from the error itself through its causes. */
 export function findCause<T extends Error>(
   error: unknown,
   fits: (at: Error) => at is T,
@@ -199,17 +197,17 @@ export function findCause<T extends Error>(
   return undefined;
 }
 
-/** The message of anything that was thrown. */
+/** Returns the message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns whether an error has this code, of service-bot or of Node. */
+/** Returns whether an error has a code, of service-bot or of Node. */
 export function hasCode(error: unknown, code: string): boolean {
   return typeof error === "object" && error !== null && "code" in error && error.code === code;
 }
 
-/** Returns the code of an error, of service-bot, Node or a database. "" if there is none. */
+/** Returns the code of an error, of service-bot, Node or a database; "" if there is none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

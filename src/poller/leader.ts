@@ -7,21 +7,21 @@ import { readSnapshot, type Snapshot, writeSnapshot } from "./snapshot.ts";
 
 export type DeliveredEvents = Delivery["events"];
 
-/** A period in which this instance reads the event log. */
+/** Period in which this instance reads the event log. */
 export interface Term {
-  /** Fences the cursor: a write of an earlier term moves nothing. */
+  /** Fences the cursor: writes of an earlier term have no effect. */
   readonly number: number;
-  /** True if no instance can have read the log, or taken deliveries, right before the term. */
+  /** True if possibly no instance read the log or accepted deliveries right before the term. */
   readonly afterGap: boolean;
-  /** Aborts when the term is over. */
+  /** Aborts when the term ends. */
   readonly signal: AbortSignal;
-  /** Ends the term, because the store has said that it is over. */
+  /** Ends the term, because the store has reported its end. */
   end(): void;
 }
 
-/** A {@link Snapshot} of another instance. */
+/** {@link Snapshot} of another instance. */
 export interface SavedSnapshot extends Snapshot {
-  /** When it was made, on this instance's clock. */
+  /** Time of the snapshot, on this instance's clock. */
   readonly at: number;
 }
 
@@ -29,24 +29,24 @@ export interface PeersOptions {
   readonly shared: Shared;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long a leader is trusted without a sign of life, in milliseconds. Default 15,000. */
+  /** In ms. Time without a renewal after which the leader is replaced. Default 15,000. */
   readonly leaseMs?: number | undefined;
-  /** Sender of what is published on channels. */
+  /** Sender of channel messages. */
   readonly bot?: object | undefined;
 }
 
-/** In ms. The lease is renewed three times in that time. */
+/** In ms. The lease is renewed three times in this period. */
 const LEASE_MS = 15_000;
 
-/** In ms. Another instance was a moment faster. */
+/** In ms. Retry delay when another instance was faster. */
 const ELECTION_RETRY_MS = 100;
 
-/** In ms. Shortest interval between two publications of deliveries. */
+/** In ms. Minimum interval between two publications of deliveries. */
 const PUBLISH_INTERVAL_MS = 250;
 
 /**
- * The instances that share an inbox. One at a time reads the log: the holder of a lease in the inbox. Failures are logged and
- * retried, and never thrown.
+ * Instances that share an inbox. One at a time reads the log, the holder of a lease in the inbox. Failures are logged
+ * and retried, never thrown.
  */
 export class SharedPeers {
   readonly #options: PeersOptions;
@@ -62,11 +62,11 @@ export class SharedPeers {
     this.#leaseMs = options.leaseMs ?? LEASE_MS;
   }
 
-  /** Resolves when this instance is to read the log; to `undefined` once `stop` aborts. */
+  /** Resolves when this instance becomes the reader of the log; to `undefined` once `stop` aborts. */
   async nextTerm(stop: AbortSignal): Promise<Term | undefined> {
     const { shared, clock, log } = this.#options;
     while (!stop.aborted) {
-      // Subscribed before the question, so that no change is missed meanwhile.
+      // Subscribes before the request, so that no change is missed in between.
       const changed = new AbortController();
       const unsubscribe = shared.onChange((topic) => {
         if (topic === undefined || topic === "leader") changed.abort();
@@ -88,7 +88,7 @@ export class SharedPeers {
     return undefined;
   }
 
-  /** Saves what this poller knows for the other instances. False if the term is over. */
+  /** Saves this poller's state for the other instances. Resolves to false if the term is over. */
   async save(term: number, snapshot: Snapshot): Promise<boolean> {
     const { shared, clock, log } = this.#options;
     const text = writeSnapshot(snapshot, clock.now());
@@ -97,7 +97,7 @@ export class SharedPeers {
     );
   }
 
-  /** Loads what the present or the last leader saved; `undefined` without anything of use. */
+  /** Loads the state that the current or last leader saved; `undefined` if there is none or it is unusable. */
   async load(): Promise<SavedSnapshot | undefined> {
     const { shared, clock, log } = this.#options;
     const note = await orElse(shared.readNote(EVENT_LOG), undefined, (err) =>
@@ -109,14 +109,14 @@ export class SharedPeers {
     return snapshot && { ...snapshot, at };
   }
 
-  /** Calls `listener` when there may be a new snapshot. Returns a function that unsubscribes. */
+  /** Calls `listener` when a new snapshot may exist. Returns a function that unsubscribes. */
   onSaved(listener: () => void): () => void {
     return this.#options.shared.onChange((topic) => {
       if (topic === undefined || topic === "note") listener();
     });
   }
 
-  /** Notes a delivery that this instance has stored, for {@link pollDeliveries} of the leader. */
+  /** Queues a stored delivery of this instance for {@link pollDeliveries} of the leader. */
   publishDelivery(events: DeliveredEvents): void {
     const { clock } = this.#options;
     this.#outbox.push({ at: clock.now(), events: events.map(({ id, type }) => ({ id, type })) });
@@ -124,7 +124,7 @@ export class SharedPeers {
     this.#cancelPublishing ??= clock.timer(PUBLISH_INTERVAL_MS, publish, { background: true });
   }
 
-  /** Returns the deliveries of all instances since the last call, this one's included, the oldest first. */
+  /** Returns the deliveries of all instances since the last call, including this instance's, oldest first. */
   async pollDeliveries(): Promise<readonly Delivery[]> {
     await this.#publish();
     const { shared, log } = this.#options;
@@ -133,7 +133,6 @@ export class SharedPeers {
     );
   }
 
-  /** Hands back the term. */
   async resign(): Promise<void> {
     const term = this.#term;
     this.#term = undefined;
@@ -146,7 +145,7 @@ export class SharedPeers {
     );
   }
 
-  /** Hands back the term, so that another instance goes on at once, and publishes what is left. */
+  /** Ends the term, so that another instance can continue at once, and publishes the queued deliveries. */
   async close(): Promise<void> {
     await this.resign();
     await this.#publish();
@@ -173,7 +172,7 @@ export class SharedPeers {
     return term;
   }
 
-  /** Renews the lease. It counts from before the question, because the answer may be long on its way. */
+  /** Renews the lease. The new lease counts from before the request, because the response may be delayed. */
   #renew(term: Term, onRenewed: (at: number) => void): Promise<void> {
     const { shared, clock, log } = this.#options;
     const renew = async () => {
@@ -189,7 +188,7 @@ export class SharedPeers {
     return every(clock, this.#leaseMs / 3, renew, term.signal);
   }
 
-  /** Publishes the deliveries that were noted so far, one publication after the other. */
+  /** Publishes the queued deliveries, one publication at a time. */
   #publish(): Promise<void> {
     this.#cancelPublishing?.();
     this.#cancelPublishing = undefined;
@@ -206,7 +205,7 @@ export class SharedPeers {
   }
 }
 
-/** Missing state only makes the other instances think for a while that the webhook is slow. */
+/** Returns a fallback if the work fails. Missing state only makes other instances briefly consider the webhook slow. */
 async function orElse<T>(
   work: Promise<T>,
   otherwise: T,

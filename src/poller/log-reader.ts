@@ -19,58 +19,60 @@ export interface LogReaderOptions {
   readonly client: Pick<Client, "events">;
   readonly laneOf: LaneOf;
   readonly log: Logger;
-  /** Beginning of a first start without a cursor: the present or the oldest event. */
+  /** Position of a first start without a cursor: the present or the oldest event. */
   readonly startFrom: "now" | "oldest";
-  /** Result of a first start, kept for the next reader of this process. */
+  /** Result of the first start, shared with the next reader of this process. */
   readonly firstStart?: FirstStart | undefined;
-  /** The platform's clock, in milliseconds since 1970. */
+  /** The platform's clock, in ms since 1970. */
   readonly platformClock: Pick<Clock, "now">;
-  /** Times the wait for a page that shares a transaction. Default `systemClock`. */
+  /** Clock for the wait for another page in the same transaction. Default `systemClock`. */
   readonly clock?: Clock | undefined;
-  /** The term in which the cursor is moved, where several instances share the inbox. */
+  /** Term in which the cursor moves, if several instances share the inbox. */
   readonly term?: number | undefined;
-  /** Sender of what is published on channels. */
+  /** Sender of channel messages. */
   readonly bot?: object | undefined;
 }
 
 export interface FirstStart {
-  /** The end of the log. Asked for again after a store that failed, it would pass over events that came meanwhile. */
+  /**
+   * End of the log at the first start. Kept, because after a failed write a new request would skip events created in
+   * the meantime.
+   */
   present?: string;
 }
 
-/** Name of the stored cursor. */
 export const CURSOR: string = EVENT_LOG;
 
 const PAGE_LIMIT = 50;
 
-/** Events that share a transaction. Beyond this many, a row costs as much as before, and the event loop waits longer. */
+/** Maximum number of events per transaction. Larger groups save no time per row, but block the event loop longer. */
 const MAX_GROUP_EVENTS = 500;
 
-/** In ms. Pages that arrive within this time after a transaction share the next one. Their events are late already. */
+/** In ms. Pages that arrive within this time share a transaction. Their events are late already. */
 const GROUP_WAIT_MS = 100;
 
-/** Empty pages in a row that are followed, because pages may be filtered by scope. */
+/** Maximum number of empty pages in a row. Pages may be empty because the platform filters by scope. */
 const MAX_EMPTY_PAGES = 100;
 
 /**
- * In ms. The platform may commit events out of the order of their ids, so the stored cursor stays behind younger events,
- * and audits read that part again.
+ * In ms. The platform may commit events out of order, so the stored cursor stays behind recent events, and audits read
+ * that part again.
  */
 const SETTLED_AFTER_MS = 60_000;
 
 /**
  * Reads the event log (`GET /events`, section 4 of the platform document) into the inbox.
  *
- * Two positions: the *cursor* is stored with the events that lead up to it, never passes an event that
- * is not in the inbox, and trails the present by a minute; the *head* is how far this process has read.
- * Both are what the platform returned, never computed.
+ * The reader has two positions. The *cursor* is stored in one transaction with the events before it. It never passes an
+ * event that is not in the inbox, and trails the present by a minute. The *head* is how far this process has read. Both
+ * are values that the platform returned, never computed.
  */
 export class LogReader {
   readonly #options: LogReaderOptions;
   readonly #purpose: () => LogPurpose;
   #cursor: string | undefined;
   #head: string | undefined;
-  /** When each position of the last read from the cursor was first seen, on the platform's clock. */
+  /** When the last read from the cursor first saw each position, on the platform's clock. */
   #seenAt = new Map<string, number>();
   readonly #dates = new EventDates();
   #resumed = false;
@@ -83,17 +85,17 @@ export class LogReader {
     this.#purpose = purpose;
   }
 
-  /** The stored position; undefined before there is one, while the log is empty, and while it is refused. */
+  /** Stored position; `undefined` before the first one, while the log is empty, and while the platform refuses it. */
   get cursor(): string | undefined {
     return this.#cursor;
   }
 
-  /** Whether the last read came to the end of the log, rather than gave up on pages without events. */
+  /** True if the last read reached the end of the log; false if it gave up on empty pages. */
   get atEnd(): boolean {
     return this.#atEnd;
   }
 
-  /** Finds the position to begin at. Returns true if it continues from a stored cursor. */
+  /** Finds the start position. Resolves to true if a stored cursor continues. */
   async open(signal: AbortSignal): Promise<boolean> {
     const { inbox, client, startFrom, firstStart = {} } = this.#options;
     let position = await inbox.cursor(CURSOR);
@@ -104,16 +106,16 @@ export class LogReader {
       position = firstStart.present;
       await this.#put([], position);
     }
-    // An empty log answers with the cursor that was sent, which is empty (rule 3). The present is then
-    // its beginning; sent back as it is, it would pass over whatever was made meanwhile.
+    // An empty log returns the cursor that was sent, here an empty one (rule 3). The end of an empty log is also its
+    // beginning. Sending the empty cursor again would skip events created in the meantime.
     this.#cursor = position === "" ? undefined : position;
     this.#head = this.#cursor;
     return this.#resumed;
   }
 
   /**
-   * Reads to the end of the log: from the cursor, or from the head if no audit is due. Resolves to the events that were not
-   * in the inbox.
+   * Reads to the end of the log, from the cursor or, if no audit is due, from the head. Resolves to the events that
+   * were not in the inbox.
    *
    * @param found collects these events page by page, also before a page that fails
    */
@@ -132,20 +134,20 @@ export class LogReader {
     let group = this.#newGroup();
     for (let isFirst = true; ; isFirst = false) {
       const page = await fetching;
-      // An empty cursor would mean "the present" when it is sent back, so it is never followed.
+      // An empty cursor would mean "the present" in the next request, so it is never sent.
       const next = page.cursor === "" ? since : page.cursor;
       empty = page.events.length === 0 ? empty + 1 : 0;
       this.#atEnd = next === since;
       const isLast = this.#atEnd || empty > MAX_EMPTY_PAGES;
-      // The next page is on its way while this one is stored.
+      // Fetches the next page while this one is stored.
       if (!isLast) fetching = this.#fetch(next, signal);
-      // If storing fails, that page is no longer awaited.
+      // Nothing awaits that page if storing fails.
       fetching.catch(() => undefined);
       const dated = this.#date(page);
       settled &&= next !== undefined && this.#isSettled(dated, next, group.reached, seenAt);
       group.add(dated, settled ? next : undefined);
       since = next;
-      // The first page is not held up, because most reads bring no more than that.
+      // The first page is stored at once, because most reads have only one page.
       if (
         isFirst ||
         isLast ||
@@ -167,7 +169,7 @@ export class LogReader {
   }
 
   /**
-   * Fetches the first page. If the platform refuses a position that its log was trimmed past, reading begins again with the
+   * Fetches the first page. If the platform refuses the position because its log was trimmed, reading restarts at the
    * oldest event.
    */
   async #begin(
@@ -179,7 +181,7 @@ export class LogReader {
       return { since, page: await this.#fetch(since, signal) };
     } catch (error) {
       if (since === undefined || !mayRefusePosition(error)) throw error;
-      // If this is refused as well, the position was not the reason.
+      // If this request is refused too, the position was not the reason.
       const page = await this.#fetch(undefined, signal);
       this.#options.log.warn(
         { err: error, cursor: since },
@@ -201,7 +203,7 @@ export class LogReader {
     return new PageGroup(this.#cursor, clock.now() + GROUP_WAIT_MS);
   }
 
-  /** Returns whether a page arrives before that time. False if it fails. */
+  /** Resolves to whether a page arrives before a time; to false if it fails. */
   #arrivesBefore(page: Promise<EventPage>, until: number): Promise<boolean> {
     const { clock = systemClock } = this.#options;
     return new Promise((resolve) => {
@@ -223,9 +225,9 @@ export class LogReader {
   }
 
   /**
-   * Returns whether no event can still commit before the position behind a page.
+   * Returns whether no further event can commit before the position after a page.
    *
-   * @param reached where the page began, if that is settled
+   * @param reached start of the page, if settled
    */
   #isSettled(
     { dates, now }: DatedPage,
@@ -235,7 +237,7 @@ export class LogReader {
   ): boolean {
     if (dates.some(([, at]) => now - at < SETTLED_AFTER_MS)) return false;
     if (position === reached || position === dates.at(-1)?.[0]) return true;
-    // The position may be ahead of the last event, by events that the token cannot read and whose age is unknown.
+    // The position may be ahead of the last event by events that the token cannot read and whose age is unknown.
     const first = this.#seenAt.get(position) ?? now;
     seenAt.set(position, first);
     return now - first > SETTLED_AFTER_MS;
@@ -250,7 +252,7 @@ export class LogReader {
       ({ id, unusable }) => unusable !== undefined || !this.#refused.leavesOut(id),
     );
     if (batch.length === 0 && !isNew) {
-      // Not stored, because a restart must know the refused position, up to which everything is done.
+      // Not stored, because a restart needs the refused position, up to which all events are done.
       this.#cursor = reached;
       return [];
     }
@@ -262,9 +264,9 @@ export class LogReader {
   }
 
   /**
-   * Stores pages. They are one trace, as a delivery is. Most have nothing new, and are neither logged nor traced.
+   * Stores pages as one trace, like a delivery. Most contain nothing new, and are neither logged nor traced.
    *
-   * @throws {ServiceBotError} LEASE_LOST when another instance reads the log by now; the events are stored
+   * @throws {ServiceBotError} LEASE_LOST if another instance now reads the log; the events are stored
    */
   async #put(batch: readonly NewEvent[], position: string | undefined): Promise<PutResult> {
     const { inbox, term, bot } = this.#options;
@@ -286,7 +288,7 @@ export class LogReader {
   }
 }
 
-/** A page, and when it was answered and its events were made, in ms since 1970 on the platform's clock. */
+/** A page with the times of its response and its events, in ms since 1970 on the platform's clock. */
 interface DatedPage {
   readonly events: readonly unknown[];
   readonly now: number;
@@ -294,22 +296,22 @@ interface DatedPage {
   readonly dates: readonly Dated[];
 }
 
-/** Pages that follow each other and are stored in one transaction. */
+/** Consecutive pages that are stored in one transaction. */
 class PageGroup {
   readonly events: unknown[] = [];
-  /** Time until which the pages wait for more of them, in ms since 1970. */
+  /** Time until which the group waits for more pages, in ms since 1970. */
   readonly until: number;
   readonly #dates = new Map<string, number>();
   #reached: string | undefined;
   #now = 0;
 
-  /** @param reached the position up to which everything is settled and stored */
+  /** @param reached the position up to which all events are settled and stored */
   constructor(reached: string | undefined, until: number) {
     this.#reached = reached;
     this.until = until;
   }
 
-  /** The position up to which everything will be settled and stored with these pages. */
+  /** Position up to which all events will be settled and stored with this group. */
   get reached(): string | undefined {
     return this.#reached;
   }
@@ -318,7 +320,7 @@ class PageGroup {
     return this.events.length >= MAX_GROUP_EVENTS;
   }
 
-  /** @param reached the position behind the page, if everything up to it is settled */
+  /** @param reached the position after the page, if all events before it are settled */
   add({ events, now, dates }: DatedPage, reached: string | undefined): void {
     for (const event of events) this.events.push(event);
     for (const [id, at] of dates) this.#dates.set(id, at);
@@ -326,27 +328,29 @@ class PageGroup {
     this.#now = now;
   }
 
-  /** When an event was made, in ms since 1970 on the platform's clock. The time of the page if it has no id. */
+  /**
+   * Returns an event's creation time in ms since 1970 on the platform's clock; the page's time if the event has no id.
+   */
   dateOf(id: string): number {
     return this.#dates.get(id) ?? this.#now;
   }
 }
 
 /**
- * Statuses that may mean that a position is no longer in the log. How long the log keeps events, and how an older position is
- * answered, is not shown (section 6 of the platform document).
+ * HTTP statuses that may refuse a position that has left the log. The platform document defines neither how long the
+ * log keeps events nor the response to an old position (section 6).
  */
 const statuses: ReadonlySet<number> = new Set([400, 404, 410, 416, 422]);
 
-/** Returns whether a read of the log may have been refused because of the position it began at. */
+/** Returns whether the platform may have refused a read because of its start position. */
 function mayRefusePosition(error: unknown): error is ApiError {
   return error instanceof ApiError && statuses.has(error.status);
 }
 
 /**
- * The stored position while the platform refuses it, until there is a new one. Reading then begins again with the
- * oldest event. A trimmed log has no event up to that position; a platform that refused it by mistake has all of
- * them, which are done, and which the inbox may have forgotten by now.
+ * Stored position that the platform refuses, until there is a new one. Reading then restarts at the oldest event. A
+ * trimmed log has no events up to the position. A platform that refused the position by mistake returns all of them;
+ * they are done, even if the inbox has deleted them.
  */
 class RefusedPosition {
   #cursor: string | undefined;
@@ -355,28 +359,28 @@ class RefusedPosition {
 
   refuse(cursor: string | undefined): void {
     if (cursor === undefined) return;
-    // A position behind the refused one takes nothing back.
+    // A refused position never moves backwards.
     if (this.#cursor === undefined || orderKey(cursor) > orderKey(this.#cursor)) {
       this.#cursor = cursor;
     }
     this.#isLogged = false;
   }
 
-  /** Ends the refusal, because there is a new position. */
+  /** Clears the refused position, because there is a new one. */
   replace(log: Logger): void {
     this.logLeftOut(log);
     this.#cursor = undefined;
     this.#leftOut.clear();
   }
 
-  /** Returns whether an event is left out, because it is not behind the position. */
+  /** Returns whether to skip an event because it is not after the position. */
   leavesOut(id: string): boolean {
     const isDone = this.covers(id);
     if (isDone && !this.#isLogged) this.#leftOut.add(id);
     return isDone;
   }
 
-  /** Logs once how many events were left out, in case they were not done. */
+  /** Logs once how many events were skipped, in case they were not done. */
   logLeftOut(log: Logger): void {
     if (this.#leftOut.size === 0 || this.#isLogged) return;
     this.#isLogged = true;
@@ -386,7 +390,7 @@ class RefusedPosition {
     );
   }
 
-  /** Returns whether an event or a position is not behind the refused one, as far as the two can be compared. */
+  /** Returns whether an event or a position is not after the refused one. False if the two are not comparable. */
   covers(id: string): boolean {
     const cursor = this.#cursor;
     if (cursor === undefined || idFamily(id) !== idFamily(cursor)) return false;
@@ -394,20 +398,20 @@ class RefusedPosition {
   }
 }
 
-/** An event of a page: its id, and when it was made, in ms since 1970 on the platform's clock. */
+/** Id of an event and its creation time, in ms since 1970 on the platform's clock. */
 type Dated = readonly [id: string, at: number];
 
 /**
- * Finds out when events were made. An event without a readable date, with one in the future, or read without the platform's time
- * was made when it was first seen, at the latest. It must not count as new at each reading, or the cursor would
- * never get past it.
+ * Determines when events were created. An event counts as created when first seen if its date is unreadable or in the
+ * future, or if the platform's time is unknown. Such an event must not look new on each read, because the cursor would
+ * never pass it.
  */
 class EventDates {
-  /** When each event without a good date was first seen. */
+  /** First sighting of each event without a usable date. */
   #seenAt = new Map<string, number>();
   #seenNow = new Map<string, number>();
 
-  /** Dates the events of a page, in its order. */
+  /** Returns the dates of a page's events, in order. */
   of({ events, date }: EventPage, now: number): Dated[] {
     return events.map((raw): Dated => {
       const { id, createdAt }: { id?: unknown; createdAt?: unknown } = Object(raw);
@@ -416,7 +420,7 @@ class EventDates {
     });
   }
 
-  /** Forgets the events that a reading from the cursor did not meet, because they are behind the cursor. */
+  /** Drops events that the last read from the cursor did not see, because the cursor has passed them. */
   forgetPassed(): void {
     this.#seenAt = this.#seenNow;
     this.#seenNow = new Map();
@@ -429,7 +433,7 @@ class EventDates {
   }
 }
 
-/** Returns the id, or the whole event if it has none. */
+/** Returns the id, or the whole event if it has no id. */
 function keyOf(raw: unknown, id: unknown): string {
   return idText(id) ?? textOf(raw) ?? "";
 }

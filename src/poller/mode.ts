@@ -1,45 +1,45 @@
 /**
- * Decides how often the log is read. Pure: observations go in, the next state and perhaps a switch
- * come out. Time is the platform's (milliseconds since 1970), because events are dated by it.
+ * Decides how often to read the log. Pure: takes observations, returns the next state and a possible switch. Times are
+ * the platform's (ms since 1970), because the platform dates the events.
  *
- * - *auditing*: the webhook does the work, and the log is read now and then to find what it lost.
- * - *polling*: the webhook is silent, and the log is read every few seconds.
+ * - *auditing*: the webhook delivers the events, and the bot reads the log occasionally to find lost ones.
+ * - *polling*: the webhook is silent, and the bot reads the log every few seconds.
  *
- * "Silent" is not "no traffic". Only an event that the log had first, and that the webhook has not
- * brought `silenceMs` after it was made, says that the webhook is down.
+ * "Silent" does not mean "no traffic". The webhook counts as down only if an event of the log has not arrived by
+ * webhook within `silenceMs` of its creation.
  */
 export type Mode = "auditing" | "polling";
 
-/** An event that was read from the log before the webhook brought it. */
+/** An event found in the log before the webhook delivered it. */
 export interface FoundEvent {
   readonly id: string;
   readonly type: string;
-  /** When it was made; when it was found if its date cannot be read. */
+  /** Creation time; the time of finding if the date is unreadable. */
   readonly at: number;
 }
 
-/** An event that the webhook has yet to bring. */
+/** An event that the webhook has not delivered yet. */
 export interface AwaitedEvent extends FoundEvent {
-  /** When it was read from the log. */
+  /** Time when the event was found in the log. */
   readonly foundAt: number;
 }
 
 export interface ModeState {
   readonly mode: Mode;
-  /** Events that the webhook has yet to bring. */
+  /** Events that the webhook has not delivered yet. */
   readonly unconfirmed: readonly AwaitedEvent[];
-  /** The types that come by webhook, which may be subscribed to a part of them. */
+  /** Event types that arrive by webhook. The webhook may be subscribed to some types only. */
   readonly webhookTypes: ReadonlySet<string>;
-  /** The ids of the last delivery. */
+  /** Event ids of the last delivery. */
   readonly lastDelivery: ReadonlySet<string>;
-  /** When the first delivery came after the last switch to polling; undefined before there was either. */
+  /** Time of the first delivery after the last switch to polling; `undefined` before it. */
   readonly deliveredAt: number | undefined;
-  /** How many rounds in a row found nothing that the webhook should have brought. */
+  /** Number of consecutive rounds that found no event missing from the webhook. */
   readonly cleanRounds: number;
 }
 
 export type Observation =
-  /** The webhook brought these events, new ones or repeats. */
+  /** The webhook delivered these events, new or repeated. */
   | {
       readonly kind: "delivery";
       readonly now: number;
@@ -50,30 +50,29 @@ export type Observation =
       readonly kind: "round";
       readonly now: number;
       readonly found: readonly FoundEvent[];
-      /** For the first round after a start that continues from a stored cursor: when the bot started. */
+      /** Start time of the bot. Set in the first round after a start that continues from a stored cursor. */
       readonly resumedAt?: number | undefined;
-      /** True when the reading failed on the way to the end. */
+      /** True if the read failed before the end. */
       readonly partial?: boolean;
     }
-  /** Time has passed. */
   | { readonly kind: "tick"; readonly now: number };
 
 export interface ModeStep {
   readonly state: ModeState;
-  /** Set when the mode has changed; `reason` is for people. */
+  /** Set if the mode has changed. `reason` is for people. */
   readonly switched?: { readonly to: Mode; readonly reason: string };
 }
 
-/** Unconfirmed events to remember; more would add nothing. */
+/** Maximum number of unconfirmed events. More would add no information. */
 const MAX_UNCONFIRMED = 1_000;
 
 /**
- * In ms. An event that committed late may be old when it is found, and on its way, so the webhook has at least this time
- * after the finding. Less than two polls, so that the takeover keeps its time.
+ * In ms. Minimum time for the webhook after an event was found. An event that committed late may look old when found
+ * while its delivery is still in progress. Shorter than two polls, so that it does not delay the takeover.
  */
 const UNDER_WAY_MS = 5_000;
 
-/** Rounds without a finding that end polling. */
+/** Clean rounds that end polling. */
 const CLEAN_ROUNDS = 2;
 
 export function initialMode(webhookTypes: ReadonlySet<string>): ModeState {
@@ -87,7 +86,7 @@ export function initialMode(webhookTypes: ReadonlySet<string>): ModeState {
   };
 }
 
-/** @param silenceMs how long the webhook may take to bring an event, in milliseconds */
+/** @param silenceMs how long the webhook may take to deliver an event, in milliseconds */
 export function observe(state: ModeState, observation: Observation, silenceMs: number): ModeStep {
   switch (observation.kind) {
     case "delivery":
@@ -103,13 +102,13 @@ export function observe(state: ModeState, observation: Observation, silenceMs: n
   }
 }
 
-/** Returns when to check the state even if nothing happens; undefined if never. */
+/** Returns when to check the state even if nothing happens; `undefined` if never. */
 export function nextDeadline(state: ModeState, silenceMs: number): number | undefined {
   if (state.mode === "polling" || state.unconfirmed.length === 0) return undefined;
   return Math.min(...state.unconfirmed.map((event) => dueAt(event, silenceMs)));
 }
 
-/** Returns when the webhook must have brought an event, whose date counts up to the time of its finding. */
+/** Returns the deadline for the webhook to deliver an event. A creation date after the finding is ignored. */
 function dueAt({ at, foundAt }: AwaitedEvent, silenceMs: number): number {
   return Math.max(Math.min(at, foundAt) + silenceMs, foundAt + UNDER_WAY_MS);
 }
@@ -123,7 +122,7 @@ function delivered(
   const unconfirmed = state.unconfirmed.filter(({ id }) => !ids.has(id));
   const next = { ...state, webhookTypes, unconfirmed, lastDelivery: ids };
   if (state.mode === "auditing" || events.length === 0) return next;
-  // A repeated event shows that our answers do not get through, and the webhook will soon be silent.
+  // A repeated event means that the platform does not receive our responses, and the webhook will soon be silent.
   if (events.some(({ id }) => state.lastDelivery.has(id))) {
     return startPolling(next);
   }
@@ -146,17 +145,17 @@ function polled(
   { found, now, partial = false }: Extract<Observation, { kind: "round" }>,
   silenceMs: number,
 ): ModeStep {
-  // Before the first delivery there is nothing to compare with.
+  // Before the first delivery there is no basis for comparison.
   if (state.deliveredAt === undefined) return { state };
   const { deliveredAt } = state;
   const expected = found.filter((event) => isExpected(state, event) && !isFromBefore(state, event));
   const unconfirmed = awaiting(state, expected, now);
   const late = overdue(unconfirmed, now, silenceMs);
-  // The webhook is silent again. It may never bring these events, so its next delivery is a new beginning.
+  // The webhook is silent again. It may never deliver these events, so the next delivery starts over.
   if (late.length > 0) return { state: startPolling(without(state, late)) };
   const cleanRounds = partial ? state.cleanRounds : state.cleanRounds + 1;
   const next = { ...state, unconfirmed, cleanRounds };
-  // True once every event that the webhook does not bring would be overdue.
+  // True once every event that the webhook does not deliver would be overdue.
   const doubtful = unconfirmed.some(({ at }) => now - at > silenceMs);
   const proven = unconfirmed.length === 0 || (!doubtful && now - deliveredAt > silenceMs);
   if (cleanRounds < CLEAN_ROUNDS || !proven) return { state: next };
@@ -183,8 +182,8 @@ function startPolling(state: ModeState): ModeState {
 }
 
 /**
- * Forgets the types of events that did not come, until they come again. The webhook may be back without them, if its owner
- * has changed the subscription.
+ * Removes the types of late events until they arrive again. The webhook may work without them if its owner has changed
+ * the subscription.
  */
 function without(state: ModeState, late: readonly FoundEvent[]): ModeState {
   const missing = new Set(late.map(({ type }) => type));
@@ -197,14 +196,14 @@ function awaiting(state: ModeState, found: readonly FoundEvent[], now: number): 
   return [...state.unconfirmed, ...awaited].slice(-MAX_UNCONFIRMED);
 }
 
-/** A type that never came by webhook is outside its subscription, unless no event ever came. */
+/** A type that never arrived by webhook is outside its subscription, unless no event ever arrived. */
 function isExpected(state: ModeState, event: FoundEvent): boolean {
   return state.webhookTypes.size === 0 || state.webhookTypes.has(event.type);
 }
 
 /**
- * An event that was made while the webhook was off may never come by it, even if it is found only now: a row
- * that committed late may be behind everything that was read while polling, and wait for an audit.
+ * An event created while the webhook was off may never be delivered. It may also be found late: an event that committed
+ * late can lie before the head, where only an audit finds it.
  */
 function isFromBefore({ deliveredAt }: ModeState, { at }: FoundEvent): boolean {
   return deliveredAt !== undefined && at < deliveredAt;

@@ -19,60 +19,60 @@ export interface PollerOptions extends Omit<LogReaderOptions, "term" | "firstSta
   readonly clock: Clock;
   /** `auto` switches between auditing and polling; `polling` never audits. */
   readonly delivery: "auto" | "polling";
-  /** Between two rounds while polling, in milliseconds. */
+  /** Interval between rounds while polling, in ms. */
   readonly pollIntervalMs: number;
-  /** Between two rounds while auditing, in milliseconds. */
+  /** Interval between rounds while auditing, in ms. */
   readonly auditIntervalMs: number;
-  /** How long the webhook may take to bring an event, in milliseconds. */
+  /** How long the webhook may take to deliver an event, in ms. */
   readonly silenceMs: number;
-  /** The types that ever came by webhook. */
+  /** Event types that ever arrived by webhook. */
   readonly webhookTypes: ReadonlySet<string>;
   /** Spreads retries. Default `Math.random`. */
   readonly random?: Random;
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
-  /** The other instances of the bot; absent if only one process can use the inbox. */
+  /** Other instances of the bot; absent if only one process can use the inbox. */
   readonly peers?: SharedPeers | undefined;
   /**
-   * True while the log brings what came after the backup that the inbox was restored from. Most of it was
-   * acknowledged, and will not be delivered again: it says nothing about the webhook.
+   * True while the log returns events from after the restored backup. Most of them were acknowledged and will not be
+   * delivered again, so they do not show whether the webhook works.
    */
   readonly isCatchingUp?: (() => boolean) | undefined;
 }
 
-/** A period in which this instance reads the log: the life of the process, or a term among several instances. */
+/** Period in which this instance reads the log: the life of the process, or a term among several instances. */
 interface Reading {
   readonly reader: LogReader;
   readonly signal: AbortSignal;
   /** Absent without other instances. */
   readonly term: Term | undefined;
-  /** Deliveries from before this time are known, on our clock. */
+  /** Deliveries before this time are already in the state, on the bot's clock. */
   readonly knownUntil: number;
-  /** When the part that may still be unsettled was last read, on our clock. */
+  /** Time of the last audit, on the bot's clock. */
   auditedAt: number;
 }
 
-/** In ms. Longest pause after failures in a row, and the pause after a missing scope. */
+/** In ms. Longest pause after consecutive failures, and the pause after a missing scope. */
 const MAX_PAUSE_MS = 60_000;
 
-/** In ms. The platform's time is known by a header of whole seconds, so it is up to this much later than it says. */
+/** In ms. The platform's time is known from a header of whole seconds, so it may be this much later. */
 const DATE_STEP_MS = 1_000;
 
 /**
- * Reads the event log again and again, and decides how often. The webhook is a hint; the log is the truth. Of
- * several instances one reads, and the others follow its state.
+ * Reads the event log repeatedly, and decides how often. The webhook is a hint; the log is the truth. One instance
+ * reads, and the others follow its state.
  */
 export class Poller {
   readonly #options: PollerOptions;
   readonly #firstStart: FirstStart = {};
   #startedAt: number;
   #status: Omit<PollerStatus, "mode">;
-  /** Failed rounds in a row. */
+  /** Number of consecutive failed rounds. */
   #failures = 0;
   readonly #stopping = new AbortController();
   #state: ModeState;
-  /** Undefined while another instance reads the log. */
+  /** `undefined` while another instance reads the log. */
   #reading: Reading | undefined;
-  /** The ids that came by webhook during a round. */
+  /** Event ids delivered by webhook during a round. */
   #deliveredMeanwhile: Set<string> | undefined;
   #loop: Promise<void> = Promise.resolve();
 
@@ -94,7 +94,7 @@ export class Poller {
     return this.#state.mode;
   }
 
-  /** Whether this instance reads the log. */
+  /** True if this instance reads the log. */
   get leads(): boolean {
     return this.#reading !== undefined;
   }
@@ -113,14 +113,14 @@ export class Poller {
         : this.#readInTurn(peers);
   }
 
-  /** Stops reading; another instance can go on at once. */
+  /** Stops reading, so that another instance can continue at once. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#loop;
     await this.#options.peers?.close();
   }
 
-  /** To be called with each webhook delivery that was stored. */
+  /** Must be called for each stored webhook delivery. */
   delivered(events: DeliveredEvents): void {
     const { delivery, peers, platformClock } = this.#options;
     if (delivery === "polling") return;
@@ -128,7 +128,7 @@ export class Poller {
     else peers.publishDelivery(events);
   }
 
-  /** Reads the log whenever it is this instance's turn, and follows the leader otherwise. */
+  /** Reads the log during each term of this instance, and follows the leader otherwise. */
   async #readInTurn(peers: SharedPeers): Promise<void> {
     const { signal: stop } = this.#stopping;
     const unsubscribe = peers.onSaved(() => {
@@ -143,7 +143,7 @@ export class Poller {
     }
   }
 
-  /** Takes over the state of the leader, or of the one before. */
+  /** Adopts the state of the current or last leader. */
   async #follow(peers: SharedPeers): Promise<SavedSnapshot | undefined> {
     const saved = await peers.load();
     if (saved === undefined || this.#reading !== undefined) return undefined;
@@ -175,7 +175,7 @@ export class Poller {
         isResumed = false;
         await this.#rest(reading);
       } catch (error) {
-        // The store has said that another instance reads the log by now.
+        // The store has reported that another instance now reads the log.
         if (hasCode(error, "LEASE_LOST")) term?.end();
         if (signal.aborted) break;
         const retryInMs = this.#fail(error);
@@ -188,7 +188,7 @@ export class Poller {
   }
 
   /**
-   * Reads the log to its end, and judges the webhook by what was missing.
+   * Reads the log to its end, and judges the webhook by the missing events.
    *
    * @param isResumed true for the first round after a start that continues from a stored cursor
    */
@@ -211,10 +211,10 @@ export class Poller {
     } finally {
       await this.#pollDeliveries(reading);
       this.#deliveredMeanwhile = undefined;
-      // An event that the webhook has brought after the log did is not missing.
+      // An event that the webhook delivered during the read is not missing.
       const found = read.filter(({ id }) => !delivered.has(id));
       if (found.length > 0) log.info({ found: found.length, mode: this.mode }, "polled");
-      // A partial read counts too, because no later one finds its events again.
+      // A partial read counts too, because no later read finds its events again.
       if (!signal.aborted && judges && (!partial || found.length > 0)) {
         const now = platformClock.now();
         const offset = now - clock.now() + DATE_STEP_MS;
@@ -225,7 +225,7 @@ export class Poller {
     await this.#save(reading);
   }
 
-  /** @param startedAt when the round began */
+  /** @param startedAt start of the round */
   #succeed(startedAt: number, atEnd: boolean): void {
     const { clock, bot } = this.#options;
     this.#failures = 0;
@@ -238,14 +238,14 @@ export class Poller {
     channels.poll.publish({ bot, code: undefined, atEnd });
   }
 
-  /** Publishes a failed round. Returns the pause before the next one, in ms. */
+  /** Publishes a failed round. Returns the pause before the next round, in ms. */
   #fail(error: unknown): number {
     const { clock, bot } = this.#options;
     const code = error instanceof ServiceBotError ? error.code : "INTERNAL";
     const status = error instanceof ApiError ? error.status : undefined;
     this.#failures += 1;
     this.#status = { ...this.#status, lastPollAt: clock.now(), lastPollError: { code, status } };
-    // The client has logged a token that is refused as a whole; it counts as an outage.
+    // Excludes a fully refused token. The client has logged it, and it counts as an outage.
     const lacksScope = error instanceof ApiError && status === 403 && !error.refusesToken;
     const retryInMs = lacksScope ? MAX_PAUSE_MS : this.#retryInMs(error);
     const meanwhile = lacksScope ? this.#meanwhile() : undefined;
@@ -260,7 +260,7 @@ export class Poller {
     return Math.max(requestedMs, pollIntervalMs, backoff(policy, this.#failures, random));
   }
 
-  /** Describes how the bot goes on without the log. */
+  /** Describes how the bot continues without the log. */
   #meanwhile(): string {
     if (this.#options.delivery === "polling") return "no event arrives until then";
     return this.mode === "auditing"
@@ -268,7 +268,7 @@ export class Poller {
       : "until then only webhook deliveries arrive";
   }
 
-  /** Waits for the next round, and looks up before that when an event becomes overdue. */
+  /** Waits for the next round. Wakes up earlier when an event becomes overdue. */
   async #rest(reading: Reading): Promise<void> {
     const { clock, pollIntervalMs, auditIntervalMs, silenceMs, platformClock } = this.#options;
     const { reader, signal } = reading;
@@ -285,7 +285,7 @@ export class Poller {
     }
   }
 
-  /** Observes the deliveries of all instances; without others each was observed when it came. */
+  /** Observes the deliveries of all instances. A single instance observes each delivery on arrival. */
   async #pollDeliveries({ knownUntil }: Reading): Promise<void> {
     const { peers, platformClock, clock } = this.#options;
     if (peers === undefined) return;
@@ -315,7 +315,7 @@ export class Poller {
     const { to, reason } = switched;
     this.#status = { ...this.#status, modeSince: clock.now(), modeReason: reason };
     channels.mode.publish({ bot, mode: to, reason });
-    // The bot's own function may throw or reject, which must end neither the loop nor the process.
+    // The user's function may throw or reject, which must end neither the loop nor the process.
     Promise.resolve()
       .then(() => onSwitch?.(to, reason))
       .catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));

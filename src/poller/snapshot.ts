@@ -2,35 +2,35 @@ import * as z from "../core/zod.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Mode, ModeState } from "./mode.ts";
 
-/** Why the log could not be read. Codes alone, because messages of a platform may quote anything. */
+/** Why the log could not be read. Contains codes only, because the platform's messages may quote anything. */
 export interface PollFailure {
-  /** One of docs/reference/errors.md; INTERNAL for an error without a code. */
+  /** A code of docs/reference/errors.md; INTERNAL for an error without a code. */
   readonly code: ErrorCode;
-  /** The platform's HTTP status if it refused the request. */
+  /** HTTP status if the platform refused the request. */
   readonly status: number | undefined;
 }
 
-/** State of a poller. Times are milliseconds since 1970 on the bot's clock. */
+/** State of a poller. Times are in ms since 1970 on the bot's clock. */
 export interface PollerStatus {
   readonly mode: Mode;
-  /** Time of the last switch, or of the start. */
+  /** Time of the last mode switch, or of the start. */
   readonly modeSince: number;
-  /** Reason of the last switch; before the first one, of the mode at the start. */
+  /** Reason for the current mode. */
   readonly modeReason: string;
   /**
-   * Stored position in the log. No event before it is missing from the inbox. It stays about a minute behind the present.
-   * `undefined` before the first read, while the log is empty, and while the platform refuses it.
+   * Stored position in the log. Every event before it is in the inbox. It stays about a minute behind the present.
+   * `undefined` before the first read, while the log is empty, and while the platform refuses the position.
    */
   readonly cursor: string | undefined;
-  /** When the last read of the log ended or failed. */
+  /** Time when the last read of the log ended or failed. */
   readonly lastPollAt: number | undefined;
   /** Why the last read failed; `undefined` if it succeeded. */
   readonly lastPollError: PollFailure | undefined;
-  /** When the last read began that reached the end of the log. */
+  /** Start of the last read that reached the end of the log. */
   readonly readToEndAt: number | undefined;
 }
 
-/** State of the poller that reads the log: enough for another instance to go on. */
+/** State of the poller that reads the log, sufficient for another instance to continue. */
 export interface Snapshot {
   readonly state: ModeState;
   readonly status: PollerStatus;
@@ -38,7 +38,7 @@ export interface Snapshot {
 
 const age = z.number().nullable();
 
-/** Fields that a newer version adds are ignored; a changed field gets another format number. */
+/** Fields added by newer versions are ignored. An incompatible change gets another format number. */
 const written = z.object({
   format: z.literal(1),
   state: z.object({
@@ -51,7 +51,7 @@ const written = z.object({
     deliveredAt: z.number().nullable(),
     cleanRounds: z.number(),
   }),
-  /** Times as ages, because the clocks of two instances differ. Those of the state are on the platform's clock. */
+  /** Times are stored as ages because the clocks of instances differ. Times in `state` are on the platform's clock. */
   status: z.object({
     modeMsAgo: z.number(),
     modeReason: z.string(),
@@ -86,7 +86,7 @@ export function writeSnapshot({ state, status }: Snapshot, now: number): string 
 }
 
 /**
- * Reads a snapshot; `undefined` if another version wrote it in another format.
+ * Parses a snapshot; `undefined` if another version wrote it in another format.
  *
  * @param at when it was written, on the reader's clock
  */
@@ -109,7 +109,7 @@ export function readSnapshot(text: string, at: number): Snapshot | undefined {
       modeReason: status.modeReason,
       cursor: status.cursor ?? undefined,
       lastPollAt: before(status.lastPollMsAgo),
-      // Codes are shown as text, even one of a newer version.
+      // A newer version's code is unknown here, but only shown as text.
       lastPollError: error
         ? { code: error.code as ErrorCode, status: error.status ?? undefined }
         : undefined,
