@@ -9,6 +9,11 @@ const BATCH = 50;
 const unit = "events/s";
 
 const loop: Figure = { name: "SQLite, the same rows, 500 to a transaction", sample: "rows", unit };
+/** The limit of the receiver and its inbox. */
+const durable: Figure = {
+  name: "the least durable server: HMAC, JSON.parse, the rows",
+  ...{ sample: "durable", unit, against: "rows" },
+};
 const ours: Figure = {
   ...{ name: "receiver and inbox, deliveries of 50", sample: "ours", unit, against: "rows" },
   target: { number: 3, bound: 0.7, is: "at least" },
@@ -24,9 +29,15 @@ export const benchmark: Benchmark = {
     return {
       subjects: [
         async () => ({ rows: perSecond(events, await rows.call("insert", events)) }),
+        ingest.subject(
+          "durable",
+          await ingest.durable({ endsEvents: false }),
+          events / BATCH,
+          BATCH,
+        ),
         ingest.subject("ours", await ingest.receiver(), events / BATCH, BATCH),
       ],
-      figures: [loop, ours],
+      figures: [loop, durable, ours],
       close: async () => {
         await ingest.close();
         await rows.call("close");

@@ -1,6 +1,7 @@
 import type { Samples, Subject } from "../harness/benchmark.ts";
 import { Child, type Handlers } from "../harness/child.ts";
 import type { BotProcess, BotSetting } from "../processes/bot.ts";
+import type { DurableServer } from "../processes/durable-server.ts";
 import type { ReceiverProcess } from "../processes/receiver.ts";
 import type { Sender } from "../processes/sender.ts";
 import { withCpu } from "./cpu.ts";
@@ -51,6 +52,17 @@ export class Ingest {
       ...{ url: await process.call("start", setting), format: "service", process },
       finish: () => process.call("idle"),
       settle: nothing,
+      close: () => process.call("stop"),
+    });
+  }
+
+  /** Starts the least durable server. @param endsEvents whether it also stores outcomes */
+  async durable({ endsEvents }: { readonly endsEvents: boolean }): Promise<Taker> {
+    const process = new Child<DurableServer>("processes/durable-server.ts", { side: "measured" });
+    return this.#keep({
+      ...{ url: await process.call("listen", { endsEvents }), format: "service", process },
+      finish: () => process.call("finish"),
+      settle: endsEvents ? nothing : () => process.call("renew"),
       close: () => process.call("stop"),
     });
   }

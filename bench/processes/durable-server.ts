@@ -1,0 +1,151 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { createServer, type ServerResponse } from "node:http";
+import type { Database, Statement } from "better-sqlite3";
+import { orderKey } from "../../src/events/id.ts";
+import { type OpenFile, openFile } from "../../src/inbox/sqlite/open.ts";
+import { answer } from "../harness/child.ts";
+import { makeFolder } from "../support/folder.ts";
+import { SECRET } from "../support/formats.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
+
+/** A delivery whose events are not committed yet. */
+interface Delivery {
+  readonly events: readonly Event[];
+  readonly response: ServerResponse;
+}
+
+interface Event {
+  readonly id: string;
+  readonly type: string;
+  readonly payload: { readonly conversationId: string };
+}
+
+/** Rows of events in a new file with the tables, indexes and settings of an inbox. */
+class EventFile {
+  readonly #file: OpenFile;
+  readonly #insert: Statement<unknown[]>;
+  readonly #end: Statement<unknown[]>;
+
+  constructor(path: string) {
+    this.#file = openFile(path);
+    this.#insert = this.#db.prepare(
+      `INSERT INTO event (id, lane, ord, type, body, source, state, received_at)
+       VALUES (?, ?, ?, ?, ?, 'webhook', 'pending', ?) ON CONFLICT (id) DO NOTHING`,
+    );
+    this.#end = this.#db.prepare("UPDATE event SET state = 'done', done_at = ? WHERE seq = ?");
+  }
+
+  /** Returns the `seq` of each new row. */
+  commit(deliveries: readonly Delivery[], ended: readonly (number | bigint)[]) {
+    const now = Date.now();
+    const inserted: (number | bigint)[] = [];
+    this.#db.exec("BEGIN IMMEDIATE");
+    for (const { events } of deliveries) {
+      for (const event of events) {
+        const { id, type, payload } = event;
+        const lane = `dm:${payload.conversationId}`;
+        const body = JSON.stringify(event);
+        const row = this.#insert.run(id, lane, orderKey(id), type, body, now);
+        if (row.changes > 0) inserted.push(row.lastInsertRowid);
+      }
+    }
+    for (const seq of ended) this.#end.run(now, seq);
+    this.#db.exec("COMMIT");
+    return inserted;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  get #db(): Database {
+    return this.#file.db;
+  }
+}
+
+const folder = makeFolder();
+let files = 0;
+let file: EventFile;
+/** False if rows stay pending, as in an inbox without a dispatcher. */
+let endsEvents = true;
+let deliveries: Delivery[] = [];
+/** Committed events. Their endings share the next commit, because a handler runs after the commit of its event. */
+let committed: (number | bigint)[] = [];
+
+function openNext(): void {
+  files += 1;
+  file = new EventFile(folder.file(`durable-${files}.db`));
+}
+
+/** Commits the deliveries of one turn of the event loop together, and then acknowledges them. */
+function flush(): void {
+  const group = deliveries;
+  deliveries = [];
+  const inserted = file.commit(group, committed);
+  committed = endsEvents ? inserted : [];
+  for (const { events, response } of group) {
+    respond(response, 200, { stored: events.length, duplicates: 0 });
+  }
+}
+
+function respond(response: ServerResponse, status: number, value: unknown): void {
+  const text = JSON.stringify(value);
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": text.length,
+  });
+  response.end(text);
+}
+
+function isSigned(header: unknown, body: Buffer): boolean {
+  const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
+  const expected = createHmac("sha256", SECRET).update(`${t}.`).update(body).digest();
+  return v1 !== undefined && timingSafeEqual(expected, Buffer.from(v1, "hex"));
+}
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk) => chunks.push(chunk));
+  request.on("end", () => {
+    const body = Buffer.concat(chunks);
+    if (!isSigned(request.headers["x-service-signature"], body)) {
+      respond(response, 401, {});
+      return;
+    }
+    const { events } = JSON.parse(body.toString()) as { readonly events: readonly Event[] };
+    if (deliveries.length === 0) setImmediate(flush);
+    deliveries.push({ events, response });
+  });
+});
+
+/**
+ * The least work of a server that verifies events, commits them before its answer and stores their outcomes: no schema
+ * check, no lanes, no handler.
+ */
+const handlers = {
+  /** Returns the origin. */
+  listen: (options: { readonly endsEvents: boolean }): Promise<string> => {
+    endsEvents = options.endsEvents;
+    openNext();
+    return listenOnLoopback(server);
+  },
+  /** Stores the outcomes of the last deliveries. */
+  finish: (): void => {
+    committed = file.commit([], committed);
+  },
+  /** Continues in an empty file. */
+  renew: (): void => {
+    file.close();
+    openNext();
+  },
+  stop: (): void => {
+    server.closeAllConnections();
+    server.close();
+    file.close();
+    folder.remove();
+  },
+};
+
+export type DurableServer = typeof handlers;
+
+answer(handlers);
