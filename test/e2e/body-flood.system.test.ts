@@ -91,7 +91,7 @@ const targets: readonly [string, () => Promise<Target>][] = [
         bareEnv: true,
         env: { SERVICE_BASE_URL: platform.url },
       });
-      const line = await mcp.line((text) => text.includes("listening"));
+      const line = await mcp.line((text) => text.includes("http://"));
       const [url = ""] = /http:\/\/[\d.:]+/.exec(line) ?? [];
       const authorization = `Bearer ${platform.apiKey}`;
       const json = "content-type: application/json";

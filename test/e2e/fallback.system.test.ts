@@ -82,13 +82,13 @@ describe("a webhook that fails until the platform switches it off", () => {
     expect(await bot.takeover()).toMatchObject({
       level: "warn",
       mode: "polling",
-      reason: "3 events came while the bot was away",
+      reason: expect.stringMatching(/^3 events/),
     });
     for (const written of missed) await stage.answered(written);
     const { mode, modeReason } = await bot.status();
     expect({ mode, modeReason }).toEqual({
       mode: "polling",
-      modeReason: "3 events came while the bot was away",
+      modeReason: expect.stringMatching(/^3 events/),
     });
     await stage.answered(await stage.write("ben", "while polling"));
     await comesBack(stage, bot);
