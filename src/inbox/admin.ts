@@ -2,14 +2,14 @@ import type { StoredState, StoredTimer, TimerName } from "./effects.ts";
 import type { SharedReport } from "./shared.ts";
 
 /**
- * The inbox as people see it: records of events and of the store, decisions about events, and what commands find out
- * beside a bot. All times are milliseconds since 1970.
+ * Administration of the inbox: records of events and of the store, decisions about events, and reports for commands
+ * that run beside a bot. All times are in ms since 1970.
  */
 
-/** The source from which an event came first. */
+/** Source of an event's first arrival. */
 export type Source = "webhook" | "poll";
 
-/** The state of an event. Dead letters are handled again only after a retry; discarded events never are. */
+/** State of an event. Dead letters run again only after a retry; discarded events never run. */
 export type EventState = "pending" | "done" | "dead" | "discarded";
 
 export const eventStates: readonly EventState[] = ["pending", "done", "dead", "discarded"];
@@ -22,115 +22,115 @@ export interface EventSummary {
   readonly lane: string;
   readonly state: EventState;
   readonly source: Source;
-  /** Runs that count towards the limit, from 0 up; a retry by hand begins again at 0. */
+  /** Runs that count towards the limit, from 0 up. A manual retry resets the count to 0. */
   readonly attempts: number;
-  /** True while a run of its handler has the lease of its lane. */
+  /** True while a run has the lease of the event's lane. */
   readonly leased: boolean;
-  /** When the bot received it, in milliseconds since 1970. */
+  /** Time when the bot received the event, in ms since 1970. */
   readonly receivedAt: number;
   /**
-   * Names the delivery, or the reading of the log, that brought it. The log has it in the field `trace`. `undefined` for
-   * events that an earlier version has stored.
+   * Trace of the delivery or log read that stored the event, the field `trace` of the log. `undefined` for events
+   * stored by an earlier version.
    */
   readonly trace: string | undefined;
-  /** When it was done, became a dead letter or was discarded. */
+  /** Time when the event was done, became a dead letter or was discarded. */
   readonly endedAt: number | undefined;
-  /** The last error; `undefined` if there was none, and once the event is done. */
+  /** Last error; `undefined` if there was none or the event is done. */
   readonly error: string | undefined;
-  /** The reason with which a person discarded it. */
+  /** Reason given on discarding the event. */
   readonly discardReason: string | undefined;
 }
 
-/** A run that did not end well. */
+/** A run that did not succeed. */
 export interface AttemptRecord {
   /** `ctx.attempt` of the handler, from 1 up. */
   readonly number: number;
   /**
-   * `failed`: run again later; `released`: put off without counting; `dead`: it was the last one; `crashed`: it never
-   * recorded how it ended, as when the process is gone.
+   * `failed`: a retry follows. `released`: postponed without counting the attempt. `dead`: the last attempt. `crashed`:
+   * the run never recorded an outcome, as when its process died.
    */
   readonly outcome: "failed" | "released" | "dead" | "crashed";
   readonly error: string | undefined;
-  /** When the run ended, or was found to have ended, in milliseconds since 1970. */
+  /** Time when the run ended, or was found to have ended, in ms since 1970. */
   readonly endedAt: number;
 }
 
 /** A step of an event's handler. */
 export interface StepRecord {
-  /** The name that the handler gave it; replies number themselves. */
+  /** Name given by the handler; replies are numbered. */
   readonly name: string;
-  /** `open`: it began, and may have taken effect. */
+  /** `open`: the step began and may have taken effect. */
   readonly state: "open" | "done";
-  /** A description of what it was about to do. */
+  /** Description of the intended effect. */
   readonly request: string;
-  /** JSON; `undefined` while the step is open, and if a person has settled it. */
+  /** JSON; `undefined` while the step is open, and if a person settled the step. */
   readonly result: string | undefined;
-  /** The platform's id of what the step made, if it has one. */
+  /** The platform's id of the effect, if any. */
   readonly ref: string | undefined;
-  /** When it began, in milliseconds since 1970. */
+  /** Start of the step, in ms since 1970. */
   readonly startedAt: number;
 }
 
-/** Everything about one event. */
+/** An event with its content, failed runs and steps. */
 export interface EventDetails extends EventSummary {
-  /** The whole event as JSON text; `undefined` once it was dropped, some time after the event ended. */
+  /** The event as JSON; `undefined` once its content was deleted, some time after the event ended. */
   readonly body: string | undefined;
-  /** The newest 50 runs that did not end well, in the order in which they ended. */
+  /** The newest 50 runs that did not succeed, in the order in which they ended. */
   readonly history: readonly AttemptRecord[];
   /** In the order in which they began. */
   readonly steps: readonly StepRecord[];
 }
 
-/** Numbers of events by their state. */
+/** Numbers of events by state. */
 export interface InboxStats {
-  /** Not handled yet, also while they wait for a retry. */
+  /** Events not handled yet, including events that wait for a retry. */
   readonly pending: number;
-  /** Handled, as far as they are still known. */
+  /** Handled events that are still stored. */
   readonly done: number;
-  /** Dead letters: they wait for a person. */
+  /** Dead letters, which wait for a decision. */
   readonly dead: number;
-  /** When the oldest pending event was received. */
+  /** Time when the oldest pending event was received. */
   readonly oldestPendingAt: number | undefined;
 }
 
 /** Numbers of lanes with pending events. */
 export interface LaneReport {
-  /** Their next event can begin. */
+  /** Lanes whose next event can start. */
   readonly ready: number;
-  /** Their next event waits for its next attempt. */
+  /** Lanes whose next event waits for its next attempt. */
   readonly waiting: number;
-  /** An event of theirs is being handled. */
+  /** Lanes with an event being handled. */
   readonly leased: number;
-  /** Waiting lanes with other events behind the one that waits. */
+  /** Waiting lanes with further events behind the waiting one. */
   readonly blocked: number;
 }
 
-/** The size of an inbox, in bytes. */
+/** Size of an inbox, in bytes. */
 export interface StorageReport {
-  /** The file, or the tables of the schema with their indexes. */
+  /** Size of the file, or of the schema's tables and indexes. */
   readonly bytes: number;
-  /** The WAL: commits that are not in the file yet; `undefined` if there is no file. */
+  /** Size of the WAL, commits not in the file yet; `undefined` with PostgreSQL. */
   readonly walBytes: number | undefined;
 }
 
 /** {@link InboxStats} in more detail. */
 export interface InboxReport extends InboxStats {
-  /** Ended by a person, as far as they are still known. */
+  /** Discarded events that are still stored. */
   readonly discarded: number;
-  /** Pending events of each type that has any. */
+  /** Pending events by type. */
   readonly pendingByType: Readonly<Record<string, number>>;
-  /** Dead letters of each type that has any. */
+  /** Dead letters by type. */
   readonly deadByType: Readonly<Record<string, number>>;
-  /** Dead letters by the name and code of their error, such as `ServiceBotError STEP_UNCERTAIN`: the 20 most frequent. */
+  /** Dead letters by name and code of the error, such as `ServiceBotError STEP_UNCERTAIN`; the 20 most frequent. */
   readonly deadByError: Readonly<Record<string, number>>;
   readonly lanes: LaneReport;
   readonly storage: StorageReport;
 }
 
-/** Gauges for a monitor, asked every few seconds. None takes longer with the number of ended events. */
+/** Gauges for monitoring, read every few seconds. Their cost does not grow with the number of ended events. */
 export interface InboxMeasures {
   readonly pending: number;
-  /** When the oldest pending event was received, in milliseconds since 1970. */
+  /** Time when the oldest pending event was received, in ms since 1970. */
   readonly oldestPendingAt: number | undefined;
   readonly dead: number;
   /** `undefined` if the inbox is not on a disk of this machine. */
@@ -140,94 +140,97 @@ export interface InboxMeasures {
 /** Sizes in bytes. */
 export interface DiskMeasures {
   readonly database: number;
-  /** Commits that are not in the database file yet. */
+  /** Commits not in the database file yet. */
   readonly wal: number;
   /** `undefined` if the file system does not report it. */
   readonly free: number | undefined;
-  /** New events are refused below this. */
+  /** Free space below which new events are refused. */
   readonly minFree: number;
 }
 
 /**
- * Events that fit every field that is set. Times are milliseconds since 1970. They are compared with the end of an event,
- * or with its arrival while it is pending.
+ * Filter for events; every given field must match. Times are in ms since 1970, and apply to the arrival of pending
+ * events and the end of others.
  */
 export interface InboxFilter {
-  /** An event type, exactly. */
+  /** Exact event type. */
   readonly type?: string | undefined;
-  /** A lane, exactly: `dm:<conversation>`, `post:<post>`, `user:<username>` unless the option `lane` names them otherwise. */
+  /**
+   * Exact lane: `dm:<conversation>`, `post:<post>` or `user:<username>` unless the option `lane` names lanes
+   * differently.
+   */
   readonly lane?: string | undefined;
-  /** The source from which it came first. */
+  /** Source of the first arrival. */
   readonly source?: Source | undefined;
-  /** A part of its last error, case-sensitive. */
+  /** Part of the last error, case-sensitive. */
   readonly error?: string | undefined;
-  /** The code of its last error, such as `STEP_UNCERTAIN`. */
+  /** Code of the last error, such as `STEP_UNCERTAIN`. */
   readonly code?: string | undefined;
-  /** Not before this time. */
+  /** Earliest time, inclusive. */
   readonly since?: number | undefined;
-  /** Before this time. */
+  /** Latest time, exclusive. */
   readonly until?: number | undefined;
 }
 
-/** A filter for a list, and the size of its pages. */
+/** Filter and page size of a list. */
 export interface InboxListOptions extends InboxFilter {
-  /** All states by default. */
+  /** Default: all states. */
   readonly state?: EventState | undefined;
-  /** Events of a page, 1 to 1,000. Default 50. */
+  /** Events per page, 1 to 1,000. Default 50. */
   readonly limit?: number | undefined;
-  /** `next` of the page before, with the same filter. */
+  /** `next` of the previous page, with the same filter. */
   readonly after?: string | undefined;
 }
 
 /** One page of a list. */
 export interface InboxPage {
-  /** The newest first. */
+  /** Newest first. */
   readonly events: readonly EventSummary[];
-  /** Set if there are more. */
+  /** Cursor of the next page; `undefined` on the last. */
   readonly next: string | undefined;
 }
 
 /** A state, without its value. */
 export interface StateSummary extends Omit<StoredState, "value"> {
-  /** Size of its JSON. */
+  /** Size of the JSON in bytes. */
   readonly bytes: number;
 }
 
-/** A filter for a list of states, and the size of its pages. */
+/** Filter and page size of a list of states. */
 export interface StateListOptions {
-  /** The beginning of their keys. */
+  /** Prefix of the keys. */
   readonly prefix?: string | undefined;
-  /** States of a page, 1 to 1,000. Default 50. */
+  /** States per page, 1 to 1,000. Default 50. */
   readonly limit?: number | undefined;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
 }
 
 /** One page of states. */
 export interface StatePage {
-  /** In the order of their keys. */
+  /** Sorted by key. */
   readonly states: readonly StateSummary[];
-  /** Set if there are more. */
+  /** Cursor of the next page; `undefined` on the last. */
   readonly next: string | undefined;
 }
 
-/** A filter for a list of timers, and the size of its pages. */
+/** Filter and page size of a list of timers. */
 export interface TimerListOptions {
-  /** The lane in which they were set, exactly. */
+  /** Exact lane in which the timers were set. */
   readonly lane?: string | undefined;
-  /** The name of their handler, exactly. */
+  /** Exact name of the timers' handler. */
   readonly name?: string | undefined;
-  /** Timers of a page, 1 to 1,000. Default 50. */
+  /** Timers per page, 1 to 1,000. Default 50. */
   readonly limit?: number | undefined;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
 }
 
 /** One page of timers. */
 export interface TimerPage {
-  /** The one that is due first comes first. */
+  /** Earliest due first. */
   readonly timers: readonly StoredTimer[];
-  /** Set if there are more. */
+  /** Cursor of the next page; `undefined` on the last. */
   readonly next: string | undefined;
 }
 
@@ -237,25 +240,25 @@ export interface CronView {
   readonly pattern: string;
   readonly timeZone: string;
   readonly missed: "last" | "none";
-  /** In milliseconds since 1970; `undefined` if the pattern never matches again. */
+  /** Next due moment in ms since 1970; `undefined` if the pattern never matches again. */
   readonly nextAt: number | undefined;
-  /** The event of its last moment; `undefined` if the inbox does not know it. */
+  /** Event of the last moment; `undefined` if the inbox does not contain it. */
   readonly last: Pick<EventSummary, "id" | "state" | "receivedAt"> | undefined;
 }
 
-/** Options of a retry: `assume` is knowledge that the inbox has not. */
+/** Options of a retry. */
 export interface InboxRetryOptions extends InboxDecisionOptions {
   /**
-   * The fate of steps that began and have no result. `done`: they took effect, and the handler goes on after them, with
-   * `undefined` as their result. `absent`: they did not, and run again. By default the handler finds out by itself, and
-   * the event becomes a dead letter again if it cannot.
+   * Fate of steps that began and have no result. `done`: the steps took effect, and the handler continues after them,
+   * with `undefined` as their result. `absent`: the steps did not take effect, and run again. By default the handler
+   * searches for the effect; if that fails, the event becomes a dead letter again.
    */
   readonly assume?: "done" | "absent" | undefined;
 }
 
-/** The progress of a decision about several events. */
+/** Progress of a decision about several events. */
 export interface InboxProgress {
-  /** Events decided about. */
+  /** Events processed so far. */
   readonly done: number;
   /** All events of the decision. */
   readonly of: number;
@@ -263,58 +266,58 @@ export interface InboxProgress {
 
 /** Options of a decision about several events. */
 export interface InboxDecisionOptions {
-  /** Ends the decision when it aborts. What is decided stays so; `left` is the number of the others. */
+  /** Stops the decision. Completed batches stay; `left` is the number of unprocessed events. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each batch. */
   readonly onProgress?: ((progress: InboxProgress) => void) | undefined;
 }
 
-/** A filter for dead letters that are to run again. */
+/** Filter for dead letters to retry. */
 export interface InboxRetryFilter extends InboxFilter {
-  /** The most events, the oldest first. All by default. */
+  /** Maximum number of events, oldest first. Default: all. */
   readonly limit?: number | undefined;
 }
 
-/** A filter for events that are to end. */
+/** Filter for events to discard. */
 export interface InboxDiscardFilter extends InboxRetryFilter {
-  /** Default `dead`. */
+  /** Default: `dead`. */
   readonly state?: "dead" | "pending" | undefined;
 }
 
-/** The outcome of a decision about several events. */
+/** Outcome of a decision about several events. */
 export interface InboxChange {
-  /** Events on which the decision took effect. */
+  /** Events that the decision changed. */
   readonly changed: number;
-  /** Events passed over: being handled, ended otherwise meanwhile, or without a body. */
+  /** Events skipped because they are being handled, have ended in the meantime, or have no body. */
   readonly skipped: number;
-  /** Events not decided about because `signal` aborted. */
+  /** Events not processed because `signal` aborted. */
   readonly left?: number | undefined;
 }
 
 /**
- * The inbox as people see it, and their decisions about events that cannot be handled. A decision by filter is about the
- * events that fit when the call is made. It is carried out in small batches, and deliveries go on meanwhile. Every method
- * rejects with STORE_UNAVAILABLE if the store cannot do its work now.
+ * Administration of the inbox, including decisions about events that cannot be handled. A decision by filter applies to
+ * the events that match at the time of the call. It runs in small batches, between which deliveries continue. Every
+ * method rejects with STORE_UNAVAILABLE if the store cannot answer.
  */
 export interface InboxAdmin {
   /**
-   * Lists events, the newest first: pending ones by their arrival, the others by their end, and all together by these
-   * times. An event that ends between two pages is on neither, but at the top.
+   * Lists events, newest first: pending events by arrival, the others by end, and a list of all states by these times.
+   * An event that ends between two pages moves to the top and is on neither page.
    *
    * @throws {ServiceBotError} CURSOR_INVALID
    */
   list(options?: InboxListOptions): Promise<InboxPage>;
 
   /**
-   * Shows an event with its content, the runs that did not end well, and its steps.
+   * Returns an event with its content, failed runs and steps.
    *
    * @throws {ServiceBotError} EVENT_NOT_FOUND
    */
   show(id: string): Promise<EventDetails>;
 
   /**
-   * Makes dead letters pending again, with their attempts back at 0. They run as soon as their lane is free, with
-   * `ctx.late` if later events of the lane were handled meanwhile.
+   * Makes dead letters pending again and resets their attempts to 0. They run once their lane is free, with `ctx.late`
+   * if later events of the lane were handled first.
    *
    * @param target an id, or a filter; `{}` is every dead letter
    * @throws {ServiceBotError} EVENT_NOT_FOUND, EVENT_NOT_DEAD, EVENT_BODY_DROPPED, for an id
@@ -322,10 +325,10 @@ export interface InboxAdmin {
   retry(target: string | InboxRetryFilter, options?: InboxRetryOptions): Promise<InboxChange>;
 
   /**
-   * Ends events for good. Their ids stay known, so that they never run even if they are delivered again.
+   * Discards events for good. Their ids stay stored, so that the events never run even if delivered again.
    *
    * @param target an id, or a filter; `{}` is every dead letter
-   * @param reason kept with the event; at most 500 characters of it
+   * @param reason stored with the event, up to 500 characters
    * @throws {ServiceBotError} REASON_MISSING; EVENT_NOT_FOUND, EVENT_ENDED, EVENT_LEASED, for an id
    */
   discard(
@@ -335,87 +338,88 @@ export interface InboxAdmin {
   ): Promise<InboxChange>;
 
   /**
-   * Finds the ids that a decision with this filter would be about, in their order. Changes nothing. The decision may pass
-   * over some of them.
+   * Returns the ids that a decision with this filter would process, in order. Changes nothing. The decision may skip
+   * some of them.
    */
   targets(filter: InboxDiscardFilter): Promise<readonly string[]>;
 
-  /** Counts the events in each state, dead letters by type and error, and lanes. */
+  /** Counts events by state, dead letters by type and error, and lanes. */
   stats(): Promise<InboxReport>;
 
   /** Lists the states that handlers have written, without their values. */
   states(options?: StateListOptions): Promise<StatePage>;
 
-  /** Finds the state of a key; `undefined` if there is none. */
+  /** Returns the state of a key; `undefined` if there is none. */
   state(key: string): Promise<StoredState | undefined>;
 
   /**
-   * Deletes a state. The next run that asks for it begins anew. A run that has read it already is repeated.
+   * Deletes a state. The next run that reads the state starts with its default. A run that has already read the state
+   * is repeated.
    *
    * @returns false if there was none
    */
   deleteState(key: string): Promise<boolean>;
 
   /**
-   * Lists the timers that are not due yet, or will become events in a moment.
+   * Lists the timers that have not become events yet.
    *
    * @throws {ServiceBotError} CURSOR_INVALID
    */
   timers(options?: TimerListOptions): Promise<TimerPage>;
 
   /**
-   * Makes timers due now: one, or all of a lane and name. The bot fires them as always, each once: at once if it is asked,
-   * and within 15 s if another process is.
+   * Makes one timer, or all timers of a lane and name, due now. The bot fires each once as usual: at once in its own
+   * process, and within 15 s if another process made the call.
    *
-   * @returns their number
+   * @returns the number of timers
    */
   makeTimersDue(name: TimerName): Promise<number>;
 }
 
-/** The administration of a bot's inbox from another process. */
+/** Administration of an inbox from another process than the bot's. */
 export interface AttachedInbox {
   readonly admin: InboxAdmin;
-  /** True if a bot has the inbox open now. */
+  /** Returns whether a bot has the inbox open. */
   served(): Promise<boolean>;
-  /** The bot's instances; `undefined` if one process alone can use the inbox. */
+  /** Returns the bot's instances; `undefined` if only one process can use the inbox. */
   readonly together?: (() => Promise<SharedReport>) | undefined;
   close(): Promise<void>;
 }
 
-/** The place of an inbox, before a bot uses it. */
+/** State of an inbox location before a bot uses it. */
 export interface InboxProbe {
-  /** False if the bot will make it at its first start. */
+  /** False if the bot will create the inbox at its first start. */
   readonly exists: boolean;
-  /** True if a bot has it open now. */
+  /** True if a bot has the inbox open. */
   readonly served: boolean;
 }
 
-/** Signs of trouble to come. Nothing is changed to find them. */
+/** Health of a store. Checking changes nothing. */
 export type StoreHealth = FileHealth | ServerHealth;
 
-/** A disk that is lost: with the memory of the machine (tmpfs), or with the container (overlay). */
+/** A disk that does not survive a restart of the machine (tmpfs) or a new container (overlay). */
 export type EphemeralDisk = "memory" | "container";
 
 export interface FileHealth {
   readonly kind: "file";
-  /** Permissions of the file, as `stat` has them. */
+  /** Permissions of the file, as in `stat`. */
   readonly mode: number;
   /** `undefined` if the file system does not report it. */
   readonly freeBytes: number | undefined;
-  /** New events are refused when less than this is free. */
+  /** Free space below which new events are refused. */
   readonly minFreeBytes: number;
   readonly bytes: number;
   readonly walBytes: number;
-  /** The name of a file system on another machine. */
+  /** Name of the network file system, if any. */
   readonly network: string | undefined;
-  /** Damage that SQLite finds; `undefined` if the file is too large to be looked through. */
+  /** Damage reported by SQLite; `undefined` if the file is too large to check. */
   readonly damage: readonly string[] | undefined;
 }
 
 export interface ServerHealth {
   readonly kind: "server";
   readonly version: string;
-  /** Transactions that have been open for long. The server cleans up only what is older than they are. */
+  /** Long-open transactions, which keep the server from removing newer dead rows. */
   readonly longOpen: readonly {
     readonly pid: number;
     readonly application: string;

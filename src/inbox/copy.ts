@@ -1,21 +1,20 @@
-/** The tables that a copy of an inbox takes from a file into PostgreSQL. */
+/** Tables that a copy transfers from a file to PostgreSQL. */
 
-/** A value of a row. */
 export type Cell = string | number | null;
 
-/** The values of a row, in the order of the table's columns. */
+/** Values of a row, in column order. */
 export type Row = readonly Cell[];
 
 export interface Column {
   readonly name: string;
-  /** A `time` is milliseconds since 1970, on the store's clock. */
+  /** A `time` is in ms since 1970, on the store's clock. */
   readonly type: "text" | "integer" | "time";
 }
 
 export interface Table {
   readonly name: string;
   readonly columns: readonly Column[];
-  /** Columns that sort the rows. Together they are unique, and none is null. */
+  /** Columns that sort the rows, unique together and never null. */
   readonly key: readonly string[];
 }
 
@@ -24,8 +23,8 @@ const integer = (name: string): Column => ({ name, type: "integer" });
 const time = (name: string): Column => ({ name, type: "time" });
 
 /**
- * The tables of an inbox; each comes after those that it refers to. Events keep their `seq`, which orders equal ones of a
- * lane. The term of a cursor stays behind, because the processes of the new inbox count from the beginning.
+ * Tables of an inbox, each after the tables that it references. Events keep their `seq`, which orders equal events of a
+ * lane. Terms of cursors are not copied, because the new inbox starts counting again.
  */
 export const tables: readonly Table[] = [
   {
@@ -79,7 +78,7 @@ export const tables: readonly Table[] = [
   { name: "webhook_type", key: ["type"], columns: [text("type")] },
 ];
 
-/** The columns of a table, as a statement lists them. */
+/** Returns the column list of a table for a statement. */
 export function columnsOf({ columns }: Table): string {
   return columns.map(({ name }) => name).join(", ");
 }

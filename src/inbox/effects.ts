@@ -1,24 +1,24 @@
 /**
- * The effects of a run on the inbox: what its handlers leave for later events. They are written in the transaction that
- * ends the event, under the same fence. A run that fails, or has lost its lease, leaves none.
+ * Effects of a run on the inbox, for later events. They are written in the transaction that ends the event, under the
+ * same fence. A run that fails or has lost its lease leaves none.
  */
 
 export interface Effects {
-  /** At most one of each key. */
+  /** At most one per key. */
   readonly states: readonly StateWrite[];
-  /** Timers to set. A timer replaces one of the same lane, name and key. */
+  /** Timers to set. Each replaces a timer of the same lane, name and key. */
   readonly timers: readonly NewTimer[];
-  /** Timers to remove. They are removed before `timers` are set. */
+  /** Timers to remove, before `timers` are set. */
   readonly cancels: readonly TimerName[];
 }
 
-/** A change of a state. It is a conflict if the stored version is no longer the one that was read. */
+/** A change of a state. A conflict if the stored version is no longer the version that was read. */
 export interface StateWrite {
-  /** At most 512 bytes, because keys are in indexes. */
+  /** At most 512 bytes, because keys are indexed. */
   readonly key: string;
   /** JSON; `undefined` deletes the state. */
   readonly value: string | undefined;
-  /** The version that was read; `undefined` if there was no state. */
+  /** Version that was read; `undefined` if there was no state. */
   readonly version: string | undefined;
 }
 
@@ -26,17 +26,17 @@ export interface StoredState {
   readonly key: string;
   /** JSON. */
   readonly value: string;
-  /** Names the event and the run that wrote it. No two writes of a state have the same version. */
+  /** Names the event and the run that wrote the state. Every write has another version. */
   readonly version: string;
   /** In ms since 1970, on the store's clock. */
   readonly updatedAt: number;
 }
 
-/** Names a timer, or all timers of a lane and name. */
+/** Name of a timer, or of all timers of a lane and name. */
 export interface TimerName {
   readonly lane: string;
   readonly name: string;
-  /** `undefined` names all of them. */
+  /** `undefined` matches every key. */
   readonly key?: string | undefined;
 }
 
@@ -47,9 +47,9 @@ export interface NewTimer {
   readonly key: string;
   /** In whole ms, from the end of the run on the store's clock. */
   readonly delayMs: number;
-  /** The id of the event that it becomes. */
+  /** Id of the event that the timer becomes. */
   readonly eventId: string;
-  /** JSON, for the schedule alone. */
+  /** JSON, used by the schedule only. */
   readonly body: string;
 }
 
@@ -59,7 +59,7 @@ export interface StoredTimer extends Omit<NewTimer, "delayMs"> {
 }
 
 export interface FiredTimers {
-  /** Timers that have become events. */
+  /** Number of timers that have become events. */
   readonly fired: number;
   /** Time until the next timer is due, in ms (0: now); `undefined` if there is none. */
   readonly nextInMs: number | undefined;

@@ -1,14 +1,15 @@
 /**
- * The contract of the durable inbox: webhook and polling put events in, and the dispatcher takes them out. The design
- * behind it is in docs/internals/guarantees.md.
+ * Contract of the durable inbox. Webhook and polling put events in, and the dispatcher takes them out.
+ * docs/internals/guarantees.md explains the design.
  *
- * A *lane* is the unit of claiming. A *claim* is the first pending event of a lane, leased for a while. The *fence* counts
- * the claims of a lane: a claim with an earlier fence than its lane has lost its lease, and its writes are refused.
+ * A *lane* is the unit of claiming. A *claim* is the first pending event of a lane, leased for a while. The *fence*
+ * counts the claims of a lane. A claim whose fence is older than its lane's has lost its lease, and its writes are
+ * refused.
  *
- * Runs that do not end well (`retry`, `release`, `bury`, and crashes) are the history of their event, the newest 50.
+ * The history of an event holds the newest 50 runs that did not succeed (`retry`, `release`, `bury`, and crashes).
  *
- * Promises settle once the data is durable. Every method rejects with a `ServiceBotError` STORE_UNAVAILABLE if the store
- * cannot do its work now; nothing is written in part.
+ * Promises settle once the data is durable. Every method rejects with a `ServiceBotError` STORE_UNAVAILABLE if the
+ * store cannot answer, and then has written nothing.
  */
 
 import type { InboxAdmin, InboxMeasures, InboxStats, Source } from "./admin.ts";
@@ -17,47 +18,47 @@ import type { Shared } from "./shared.ts";
 
 export type { InboxStats, Source } from "./admin.ts";
 
-/** The cursor of the platform's event log, and the lease of its reader. */
+/** Name of the event log's cursor, and of its reader's lease. */
 export const EVENT_LOG = "events";
 
-/** An event on its way in. */
+/** An event to store. */
 export interface NewEvent {
   readonly id: string;
   readonly type: string;
   readonly lane: string;
   /**
-   * Sorts the events of a lane, byte by byte; see `orderKey`. Empty for an event of the bot's own: it comes first, and is
-   * never late.
+   * Sort key within the lane, compared by bytes; see `orderKey`. Empty for the bot's own events, which come first and
+   * are never late.
    */
   readonly ord: string;
-  /** The whole event as JSON text. */
+  /** The event as JSON. */
   readonly body: string;
-  /** The reason why the event cannot be handled: it is stored as a dead letter. */
+  /** Why the event cannot be handled. Such an event is stored as a dead letter. */
   readonly unusable?: string;
 }
 
-/** A position in the platform's log. It is written together with the events before it. */
+/** New position of a cursor, written in one transaction with the events before it. */
 export interface CursorMove {
   readonly name: string;
   readonly position: string;
-  /** The term of the leader of that name: the cursor moves only while the term lasts. Without one it always moves. */
+  /** Term of the cursor's leader. The cursor moves only during that term; without a term it always moves. */
   readonly term?: number | undefined;
 }
 
 export interface PutResult {
-  /** Ids that were not known before, in the order of the batch. */
+  /** Ids that were new, in the order of the batch. */
   readonly stored: readonly string[];
-  /** Events that were known, or twice in the batch. */
+  /** Events already stored, or repeated in the batch. */
   readonly duplicates: number;
-  /** Stored events that are dead letters at once. */
+  /** Events stored as dead letters. */
   readonly unusable: number;
-  /** True if a cursor was not moved because its term is over. The events are stored. */
+  /** True if a cursor did not move because its term is over. The events are stored. */
   readonly termOver?: boolean;
 }
 
-/** One event, leased. `attempt` counts this run, from 1 up. */
+/** A leased event. `attempt` counts this run, from 1 up. */
 export interface Claim {
-  /** Runs of this event that never recorded how they ended, as when the process was gone. */
+  /** Runs of this event that never recorded an outcome, as when the process died. */
   readonly crashes: number;
   readonly lane: string;
   readonly fence: number;
@@ -66,45 +67,45 @@ export interface Claim {
   readonly body: string;
   readonly source: Source;
   readonly attempt: number;
-  /** True if a later event of the lane was done before this one arrived. */
+  /** True if a later event of the lane was done before this event arrived. */
   readonly late: boolean;
-  /** Milliseconds since 1970, on the store's clock. */
+  /** In ms since 1970, on the store's clock. */
   readonly receivedAt: number;
-  /** The trace of the batch that brought it. */
+  /** Trace of the batch that stored the event. */
   readonly trace: string | undefined;
 }
 
-/** The events of each type that a claim may take. */
+/** Capacity of a claim for each event type. */
 export interface ClaimRooms {
-  /** No event of a type with 0 or less. */
+  /** Types with 0 or less are not claimed. */
   readonly byType: ReadonlyMap<string, number>;
-  /** Room for each type that is not in `byType`; 1 or more. */
+  /** Capacity for each type missing in `byType`; 1 or more. */
   readonly others: number;
 }
 
-/** The outcome of ending an event as done, for its lane. */
+/** Outcome of ending an event as done, for its lane. */
 export interface Advance {
-  /** False if the lease was lost: the result is dropped. */
+  /** False if the lease was lost; the result is then discarded. */
   readonly held: boolean;
   /**
-   * The next event of the lane, under the same lease with a fence of its own, or of another one; `undefined` if the lane was
-   * let go.
+   * Next event of the lane, under the same lease with a new fence, or of another lane; `undefined` if the lane was
+   * released.
    */
   readonly next?: Claim | undefined;
 }
 
 /**
- * The record of a step that is about to run. `ageMs` is the time since its intent was recorded, in ms: a span,
- * because the store may have another clock than the bot.
+ * State of a step before it runs. `ageMs` is the time since its intent was recorded. It is a duration because the store
+ * and the bot may have different clocks.
  */
 export type StepStart =
-  /** The intent has just been recorded. The inbox knows of no earlier one, which a backup may have missed. */
+  /** The intent was just recorded. The inbox contains no earlier intent, though a restored backup may lack one. */
   | { readonly state: "new" }
-  /** The intent has just been recorded, and everything tried before is known to have come to nothing. */
+  /** The intent was just recorded, and earlier attempts certainly had no effect. */
   | { readonly state: "absent" }
-  /** An earlier run recorded the intent and no result: the effect may or may not have happened. */
+  /** An earlier run recorded the intent but no result, so the effect may have happened. */
   | { readonly state: "open"; readonly request: string; readonly ageMs: number }
-  /** The step has a result, `undefined` if a person has settled it; and the request that was recorded for it. */
+  /** The step has a recorded result, `undefined` if a person settled the step, and its request. */
   | {
       readonly state: "done";
       readonly request: string;
@@ -112,46 +113,44 @@ export type StepStart =
       readonly ageMs: number;
     };
 
-/** The time for which data is kept, in ms: of ended events after their end. */
+/** Retention times in ms, counted from the end of an event. */
 export interface Retention {
   /** Bodies, steps and history of done and discarded events. */
   readonly bodiesMs: number;
-  /** Ids of done and discarded events, by which repeats are recognised. */
+  /** Ids of done and discarded events, which detect duplicates. */
   readonly idsMs: number;
-  /** Dead letters, with everything about them. */
+  /** Dead letters, with all their data. */
   readonly deadLettersMs: number;
-  /** States, after they were last written. For ever by default. */
+  /** States, counted from their last write. Default: unlimited. */
   readonly statesMs?: number;
 }
 
-/** Abilities that one kind of inbox has and another has not. Callers ask for these, never for the kind. */
+/** Capabilities that differ between inboxes. Callers check capabilities, never the kind of inbox. */
 export interface InboxCapabilities {
-  /** True if new events are refused while the disk is nearly full; otherwise only commits fail. */
+  /** True if new events are refused while the disk is nearly full. Otherwise only commits fail. */
   readonly guardsDisk: boolean;
 }
 
-/** `taken`: another step has the effect already, and nothing is recorded. `lost`: the lease was lost. */
+/** `taken`: another step has already claimed the effect, and nothing is recorded. `lost`: the lease was lost. */
 export type ReconcileResult = "adopted" | "taken" | "lost";
 
 export interface Inbox {
   readonly capabilities: InboxCapabilities;
 
-  /** The inbox as people see it, and their decisions about events. */
   readonly admin: InboxAdmin;
 
   /**
-   * State that several instances share; `undefined` if one process alone can use the inbox. The leases of an instance that is
-   * gone run out by themselves; an inbox of one process ends them when it is opened.
+   * State shared by several instances; `undefined` if only one process can use the inbox. Leases of a dead instance
+   * expire; a single-process inbox ends them when it opens.
    */
   readonly shared: Shared | undefined;
 
   /**
-   * Stores a batch in one transaction, with the cursors that belong to it, and passes over known ids. Resolves once it is
-   * on disk.
+   * Stores a batch and its cursors in one transaction, skipping known ids. Resolves once the batch is durable.
    *
-   * @param trace kept with each stored event; see `core/trace.ts`
-   * @throws {ServiceBotError} INBOX_FULL if the backlog has reached its limit and an event is new; STORE_UNAVAILABLE also
-   *   if the disk is nearly full
+   * @param trace stored with each event; see `core/trace.ts`
+   * @throws {ServiceBotError} INBOX_FULL if the backlog has reached its limit and an event is new; STORE_UNAVAILABLE
+   *   also if the disk is nearly full
    */
   put(
     events: readonly NewEvent[],
@@ -161,70 +160,73 @@ export interface Inbox {
   ): Promise<PutResult>;
 
   /**
-   * Leases up to `limit` lanes that are ready, and counts an attempt on the first event of each. That is before the
-   * handler runs, so that an event that kills the process still reaches the dead letters. Events whose runs ended with the
-   * process twice or more are claimed one at a time: the guilty one must not take the others along.
+   * Leases up to `limit` ready lanes, and counts an attempt on the first event of each. The attempt is counted before
+   * the handler runs, so that an event that kills the process still becomes a dead letter. Events with two or more
+   * crashed runs are claimed one at a time, because the event at fault must not crash the others.
    *
-   * With `rooms`, lanes whose first event is of a type without room are passed over. Of the next `limit` lanes those
-   * within their rooms are taken, so another claim may find more.
+   * With `rooms`, lanes whose first event has a type without capacity are skipped. Only the next `limit` lanes are
+   * considered, so another claim may find more.
    */
   claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]>;
 
-  /** Ends claiming here. From now on other instances are notified when lanes are let go. */
+  /** Stops claiming in this process. From now on other instances are notified of released lanes. */
   stopClaiming(): void;
 
-  /** Extends leases. Resolves to the claims that still have theirs. */
+  /** Extends leases. Resolves to the claims whose leases still hold. */
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]>;
 
   /**
-   * Ends the event as done. False if the lease was lost, as with all that follow: the result is dropped.
+   * Ends the event as done. False if the lease was lost and the result is discarded, as for all methods below.
    *
    * @param effects written in the same transaction, as with `advance` and `bury`
-   * @throws {ServiceBotError} STATE_CONFLICT if a state was written by another run since it was read: nothing is written,
-   *   and the claim keeps its lease
+   * @throws {ServiceBotError} STATE_CONFLICT if another run wrote a state after it was read: nothing is written, and
+   *   the claim keeps its lease
    */
   complete(claim: Claim, effects?: Effects): Promise<boolean>;
 
   /**
-   * Like `complete`, and goes on with the next event of the lane if there is one that need not wait. The lease stays as
-   * it is, unless it has run out. An attempt of the next event is counted as `claim` does.
+   * Like `complete`, and continues with the lane's next event unless it must wait. The lease is unchanged unless it has
+   * expired. Counts an attempt on the next event, as `claim` does.
    *
-   * @param leaseMs allows a lane of its own to come next instead: one that is ready, with an event of the same type, leased
-   *   as `claim` does. Inboxes that one process alone uses do that: the claim needs no transaction then.
+   * @param leaseMs allows a single-process inbox to continue with another ready lane instead: one with an event of the
+   *   same type, leased as by `claim`. This saves the transaction of a claim.
    * @throws {ServiceBotError} STATE_CONFLICT as `complete` does
    */
   advance(claim: Claim, effects?: Effects, leaseMs?: number): Promise<Advance>;
 
-  /** Leaves the event pending, and its lane closed for `delayMs`. */
+  /** Leaves the event pending, and closes its lane for `delayMs`. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;
 
-  /** Like `retry`, and gives the attempt back. Without an error the handler has not begun, and no history is kept. */
+  /**
+   * Like `retry`, but does not count the attempt. Without an error the handler has not started, and no history is
+   * recorded.
+   */
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean>;
 
   /**
-   * Makes the event a dead letter, and lets its lane go on.
+   * Makes the event a dead letter, and lets its lane continue.
    *
    * @throws {ServiceBotError} STATE_CONFLICT as `complete` does
    */
   bury(claim: Claim, error: string, effects?: Effects): Promise<boolean>;
 
-  /** Resolves to the states that there are of these keys, in any order. */
+  /** Resolves to the existing states of these keys, in any order. */
   states(keys: readonly string[]): Promise<readonly StoredState[]>;
 
-  /** Resolves to the timers of that name, by their keys. */
+  /** Resolves to the timers of a name, sorted by key. */
   timers(name: TimerName): Promise<readonly StoredTimer[]>;
 
   /**
-   * Removes up to `limit` timers that are due, and stores the events that they become, in one transaction. The backlog may
-   * be full. Does not write if none is due.
+   * Replaces up to `limit` due timers with their events, in one transaction, even if the backlog is full. Writes
+   * nothing if none is due.
    *
-   * @param toEvent may be called again for a timer if the transaction was undone
+   * @param toEvent may be called again for a timer if the transaction was rolled back
    */
   fireTimers(limit: number, toEvent: (timer: StoredTimer) => NewEvent): Promise<FiredTimers>;
 
   /**
-   * Calls `listener` with the ms until the first of them is due, after a run that ended here has set timers, or `admin` has
-   * made some due. Returns a function that ends it.
+   * Calls `listener` with the ms until the earliest new timer is due, after a run of this process has set timers or
+   * `admin` has made some due. Returns a function that unsubscribes.
    */
   onTimersSet(listener: (inMs: number) => void): () => void;
 
@@ -234,56 +236,54 @@ export interface Inbox {
   /** Makes idle lanes with pending events ready again. Resolves to their number. */
   heal(): Promise<number>;
 
-  /** Drops one small batch of what is older than its retention. Resolves to true while there is more to look at. */
+  /** Deletes one small batch of expired data. Resolves to true if more may have expired. */
   sweep(keep: Retention): Promise<boolean>;
 
-  /** Records the intent of a step unless there is one. `undefined` if the lease was lost. */
+  /** Records the intent of a step unless one exists; `undefined` if the lease was lost. */
   beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined>;
 
   /**
-   * Renews the intent of a step before its effect is tried again, and forgets an earlier result. False if the lease was
-   * lost or the step has no intent, as with all that follow.
+   * Renews the intent of a step before another attempt, and deletes an earlier result. False if the lease was lost or
+   * the step has no intent, as for all methods below.
    */
   restartStep(claim: Claim, name: string, request: string): Promise<boolean>;
 
-  /** Records the result of a step. `ref` is the platform's id of what the step made, if it has one. */
+  /** Records the result of a step. `ref` is the platform's id of the effect, if any. */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
 
-  /** Records as the result an effect that was found rather than made. At most one step has a `ref`. */
+  /** Records an effect found on the platform as the result. At most one step has a given `ref`. */
   adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult>;
 
-  /** Remembers of an open step that its effect cannot have happened. */
+  /** Records that the effect of an open step cannot have happened. */
   dropStep(claim: Claim, name: string): Promise<boolean>;
 
-  /** Resolves to those of these platform ids that are results of steps. */
+  /** Resolves to those of the given platform ids that are results of steps. */
   claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * Resolves to the requests of open steps of other lanes, begun less than `withinMs` ago. None if one process alone uses
-   * the inbox, because that process knows them.
+   * Resolves to the requests of open steps of other lanes that began less than `withinMs` ago. Empty in a
+   * single-process inbox, because the process tracks its own requests.
    */
   requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]>;
 
-  /** Resolves to the stored position of a cursor. */
   cursor(name: string): Promise<string | undefined>;
 
-  /** Resolves to the event types that ever came by webhook. */
+  /** Resolves to the event types that ever arrived by webhook. */
   webhookTypes(): Promise<ReadonlySet<string>>;
 
   stats(): Promise<InboxStats>;
 
-  /** Counts for a monitor, and the sizes on the disk. */
+  /** Resolves to gauges for monitoring, with sizes on disk. */
   measure(): Promise<InboxMeasures>;
 
-  /** Resolves if the store answers. */
   ping(): Promise<void>;
 
-  /** Calls `listener` when a lane may have become ready. Returns a function that ends it. */
+  /** Calls `listener` when a lane may have become ready. Returns a function that unsubscribes. */
   onReady(listener: () => void): () => void;
 
   /**
-   * Commits what was accepted, and closes the store. Lanes that were leased without an answer are handed back if the store
-   * answers within a moment. Later calls reject.
+   * Commits pending writes and closes the store. Lanes leased by a claim without a response are returned if the store
+   * answers quickly. Later calls reject.
    */
   close(): Promise<void>;
 }

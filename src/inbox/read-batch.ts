@@ -8,8 +8,8 @@ import type { BatchMessage } from "../observe/channels.ts";
 import type { NewEvent, PutResult } from "./inbox.ts";
 
 /**
- * In bytes. Ids, types and lanes are in indexes, whose entries have a limit: an event that a store can never take would
- * fail its batch for ever.
+ * In bytes. Ids, types and lanes are indexed, and index entries have a limit. An event beyond the limit would fail its
+ * batch forever.
  */
 const MAX_KEY_BYTES = 512;
 
@@ -18,8 +18,8 @@ const OWN_NAME = "begins like the ids of the bot's own events";
 const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 
 /**
- * Reads the elements of `events`, as they came over the wire, into events of the inbox, sorted by id. An event that
- * cannot be handled becomes a dead letter with the reason: to refuse it would have the sender repeat its batch for ever.
+ * Converts the elements of `events` into inbox events, sorted by id. An event that cannot be handled becomes a dead
+ * letter with the reason, because refusing it would make the sender repeat its batch forever.
  *
  * @param texts the JSON of each element, as the sender wrote it
  */
@@ -33,7 +33,7 @@ export function readBatch(
     .sort((a, b) => (a.ord < b.ord ? -1 : a.ord > b.ord ? 1 : 0));
 }
 
-/** Makes the message about a batch that was stored. */
+/** Builds the message about a stored batch. */
 export function batchMessage(
   bot: object | undefined,
   source: BatchMessage["source"],
@@ -64,10 +64,11 @@ function unusable(
   raw: unknown,
   reason: string,
 ): NewEvent {
-  // Written anew, because a delivery and the event log may write the same event in two ways, which would be two ids.
+  // Serialized again, because a delivery and the event log may format the same event differently, which would yield two
+  // ids.
   const body = textOf(raw) ?? "";
-  // Without an id of its own the event gets one from its content, so that repeats are still dropped.
-  // The same goes for the id of an event of the bot's own, which would be passed over as a repeat.
+  // An event without a usable id gets an id from its content, so that duplicates are still detected. The ids of the
+  // bot's own events are not usable, because they would count as duplicates of those.
   const isKept = known.id !== undefined && !isLong(known.id) && !isOwn(known.id);
   const id = isKept ? known.id : `invalid:${hash(body)}`;
   const type = shorten(known.type ?? "invalid");
@@ -75,11 +76,11 @@ function unusable(
 }
 
 function isLong(key: string): boolean {
-  // A character has three bytes at most in UTF-8, for each of its units here.
+  // Each UTF-16 unit takes at most three bytes in UTF-8.
   return key.length > MAX_KEY_BYTES / 3 && Buffer.byteLength(key) > MAX_KEY_BYTES;
 }
 
-/** Shortens a long key, which ends with a hash of the whole, so that long keys stay different. */
+/** Shortens a long key and appends a hash of the whole, so that long keys stay distinct. */
 function shorten(key: string): string {
   return isLong(key) ? `${key.slice(0, 64)}…${hash(key)}` : key;
 }

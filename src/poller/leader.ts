@@ -11,7 +11,7 @@ export type DeliveredEvents = Delivery["events"];
 export interface Term {
   /** Fences the cursor: writes of an earlier term have no effect. */
   readonly number: number;
-  /** True if possibly no instance read the log or accepted deliveries right before the term. */
+  /** True if no instance can have read the log or accepted deliveries right before the term. */
   readonly afterGap: boolean;
   /** Aborts when the term ends. */
   readonly signal: AbortSignal;

@@ -6,19 +6,19 @@ import type { Database } from "./database.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
 import { Suspects } from "./suspects.ts";
 
-/** Guards every write of a claim: nothing is written once another claim has the lane. */
+/** Condition of every write of a claim, so that nothing is written once another claim has the lane. */
 export const HELD = "key = $1 AND owner = $2 AND fence = $3";
 
-/** 1 if the condition holds, otherwise 0. */
+/** Converts a condition to 1 or 0. */
 export const is = (condition: string): string => `coalesce(${condition}, false)::integer`;
 
 /**
- * Rows out of lists, which are given as values, with their number `n` from 1 up. The planner cannot see how
- * long the lists are, and expects a few rows. For some hundred it would read whole tables while these are small, where
- * to look up each row is a tenth of the work.
+ * Builds rows from lists passed as values, with a row number `n` from 1 up. The planner cannot see the length of the
+ * lists and assumes few rows. With hundreds assumed, it would scan small tables, which takes ten times as long as index
+ * lookups.
  *
- * @param columns the name of each column, with its type
- * @param first the number of the first list among the values
+ * @param columns the type of each column, by name
+ * @param first the parameter number of the first list
  */
 export function rowsOf(columns: Readonly<Record<string, string>>, first = 2): string {
   const lists = Object.values(columns).map((type, nth) => `(SELECT $${nth + first}::${type}[])`);
@@ -27,16 +27,16 @@ export function rowsOf(columns: Readonly<Record<string, string>>, first = 2): st
 }
 
 /**
- * The rows in the order of the keys of their lanes, and of equal keys in the order in which they were given. Every
- * transaction takes lanes in this order, so that no two wait for each other.
+ * Sorts the rows by lane key, then by input order. Every transaction locks lanes in this order, which prevents
+ * deadlocks.
  */
 export const SORTED = 'sorted AS MATERIALIZED (SELECT * FROM input ORDER BY lane COLLATE "C", n)';
 
 /**
- * The lanes of several claims, as far as their leases hold, locked. Each is as it is after the lock, because a batch may
- * have come in meanwhile.
+ * Locks the lanes of several claims whose leases still hold. Each row is read after its lock, because a batch may have
+ * arrived in the meantime.
  *
- * @param columns of the lane, besides those of the input
+ * @param columns of the lane, in addition to the input's
  */
 export const lockHeld = (columns: string): string => `${SORTED}, held AS MATERIALIZED (
   SELECT sorted.*, lane.* FROM sorted CROSS JOIN LATERAL (
@@ -45,25 +45,25 @@ export const lockHeld = (columns: string): string => `${SORTED}, held AS MATERIA
   ) AS lane
 )`;
 
-/** Records the runs of `head` that ended without a word. */
+/** Records the runs of `head` that ended without an outcome. */
 const ADD_CRASHES = `
   INSERT INTO {schema}.attempt (event_id, fence, number, outcome, ended_at)
   SELECT id, fence, attempts + uncounted, 'crashed', {now} FROM head WHERE lapsed = 1
   ON CONFLICT (event_id, fence) DO NOTHING`;
 
 /**
- * Leases lanes with the first event of each, in one statement. It writes the lanes alone: the attempt that begins is
- * counted on the event when it ends. A lane that still has an owner although its time has come has lost its run, because
- * the process was gone or stood still. That attempt is counted here.
+ * Leases lanes with the first event of each, in one statement. Only lanes are written; the new attempt is counted on
+ * the event when it ends. A due lane that still has an owner lost its run, because the process died or stalled. That
+ * attempt is counted here.
  *
  * The first part is materialized because the planner could otherwise lock more lanes than the limit. The statement sees
- * events as they were when it began, and lanes as they are once they are locked. The events of a lane change together
- * with its row. A row that has not changed in between therefore has the events that are seen; any other is left for the
- * next time, and a lane without events is mended afterwards. An event that may be what ends the process gets no owner
- * here, and keeps its lane closed for a lease: {@link Suspects} decides whether it may run.
+ * events as of its start, and lanes as of their locks. A lane's row changes together with its events, so an unchanged
+ * row guarantees that the visible events are current. A changed lane is left for the next claim, and a lane without
+ * events is repaired afterwards. A suspect event gets no owner here, and its lane stays closed for a lease; {@link
+ * Suspects} decides whether it may run.
  *
  * @param where further conditions on the lanes
- * @param choice the name of the lanes found; unless it is `head`, with a part that makes `head` of them
+ * @param choice the name of the found lanes; unless it is `head`, with a part that derives `head` from them
  */
 const claimStatement = (where: string, choice: { readonly of: string; readonly part: string }) => `
 WITH ready AS MATERIALIZED (
@@ -98,8 +98,8 @@ FROM head ORDER BY key`;
 const CLAIM = claimStatement("", { of: "head", part: "" });
 
 /**
- * The same within rooms. Lanes whose first event is of a type without room are not locked. Of the locked ones as many of
- * each type are leased as there is room for; the commit frees the others.
+ * Claims within capacities. Lanes whose first event has a type without capacity are not locked. Of the locked lanes,
+ * only as many per type are leased as fit; the commit unlocks the others.
  */
 const CLAIM_WITHIN = claimStatement(
   `AND coalesce((
@@ -119,7 +119,7 @@ const CLAIM_WITHIN = claimStatement(
 /** Locks the lane, so that its events do not change while they are counted. */
 const LOCK = "SELECT key FROM {schema}.lane WHERE key = $1 FOR UPDATE";
 
-/** Counts the events of a lane anew that was leased without an event. */
+/** Recounts the events of a lane that was leased without an event. */
 const MEND = `
 UPDATE {schema}.lane SET pending = real.n, owner = NULL, done_at = coalesce(done_at, {now}),
   ready_at = CASE WHEN real.n > 0 THEN {now} END
@@ -127,9 +127,9 @@ FROM (SELECT count(*) AS n FROM {schema}.event WHERE lane = $1 AND state = 'pend
 WHERE key = $1 AND (ready_at <= {now} OR (owner = $2 AND fence = $3))`;
 
 /**
- * Gives back lanes that this process holds without knowing, because the answer to a claim was lost. Their events have not
- * run, and without an owner no attempt is counted. A known lane without a fence is about to get another one. A lane that
- * another transaction has locked must not hold up the others: it is left for the next time.
+ * Returns lanes that this process leased without knowing, because the response to a claim was lost. Their events have
+ * not run, and without an owner no attempt is counted. A known lane with a null fence is about to get a new one. Lanes
+ * locked by another transaction are left for the next time, so that they do not block the others.
  */
 const GIVE_BACK = `
 WITH lost AS MATERIALIZED (
@@ -140,7 +140,7 @@ WITH lost AS MATERIALIZED (
 )
 UPDATE {schema}.lane SET owner = NULL, ready_at = {now} FROM lost WHERE lane.key = lost.key`;
 
-/** The same at the end of the process, and notifies the others. */
+/** Returns the same lanes when the process ends, and notifies the others. */
 const GIVE_BACK_AT_LAST = `
 WITH given AS (${GIVE_BACK} RETURNING lane.key)
 SELECT pg_notify($4, $1) FROM (SELECT FROM given LIMIT 1) AS one`;
@@ -155,7 +155,7 @@ RETURNING lane.key AS lane, lane.fence`;
 const NEXT_READY = `
 SELECT min(ready_at) - {now} AS ms FROM {schema}.lane WHERE ready_at IS NOT NULL`;
 
-/** An idle lane is looked at again under its lock: an event may have come in meanwhile. */
+/** Checks an idle lane again under its lock, because an event may have arrived in the meantime. */
 const HEAL = `
 WITH stranded AS (
   SELECT lane.key, counted.n
@@ -166,7 +166,7 @@ WITH stranded AS (
 UPDATE {schema}.lane SET ready_at = {now}, pending = stranded.n
 FROM stranded WHERE lane.key = stranded.key`;
 
-/** A leased lane with its first event; without one if that ended in the same moment. */
+/** A leased lane with its first event; without an event if the event ended at the same moment. */
 interface TakenRow extends HeadRow {
   readonly key: string;
   readonly fence: number;
@@ -175,10 +175,10 @@ interface TakenRow extends HeadRow {
   readonly suspect: boolean | null;
 }
 
-/** In ms. A process that ends waits this long for a connection, and for the answer. */
+/** In ms. Limit for a connection, and for a response, when the process ends. */
 const AT_LAST_MS = 1_000;
 
-/** Lanes of one statement: the first ones can begin while others are leased. */
+/** Maximum number of lanes per statement, so that the first lanes can start while others are leased. */
 const MAX_LANES = 500;
 
 /** Leases lanes for one process. */
@@ -196,7 +196,7 @@ export class Claims {
     this.#suspects = new Suspects(database, owner);
   }
 
-  /** True if the last claim found no lane that was ready, or another instance had them all. */
+  /** True if the last claim found no ready lane, or other instances had all of them. */
   get foundNothing(): boolean {
     return this.#foundNothing;
   }
@@ -245,8 +245,8 @@ export class Claims {
   }
 
   /**
-   * Gives back what this process may hold without knowing, once nothing is under way. It never fails, and does not wait
-   * for a server that is away: the leases run out.
+   * Returns lanes that this process may hold without knowing, once nothing is in progress. Never fails, and does not
+   * wait for a server that is down, because the leases expire.
    */
   async close(): Promise<void> {
     const { schema } = this.#database;
@@ -257,7 +257,7 @@ export class Claims {
     await giving.catch(() => undefined);
   }
 
-  /** Work beside a claim, whose failure must not lose what was claimed. */
+  /** Runs secondary work, whose failure must not lose the claims. */
   async #besides<T>(work: Promise<T>): Promise<T | undefined> {
     return await this.#ledger.watch(work).catch(() => undefined);
   }

@@ -17,22 +17,22 @@ import {
 } from "./open.ts";
 import { ALIVE_MS } from "./shared.ts";
 
-/** In ms. A batch of long events, or the planner's statistics of a large table, takes its time. */
+/** In ms. Batches of long events, and statistics of a large table, take time. */
 const TIMEOUT_MS = 120_000;
 
-/** Lets new events follow the numbers of the copied ones. */
+/** Continues the sequence of event numbers after the copied ones. */
 const CONTINUE_SEQ = `
 SELECT setval(pg_get_serial_sequence('{schema}.event', 'seq'), max(seq)) FROM {schema}.event
 HAVING max(seq) IS NOT NULL`;
 
 const names = tables.map(({ name }) => `{schema}.${name}`);
 
-/** Otherwise the first claims would be planned as if the tables were empty. */
+/** Without statistics, the first claims would be planned as if the tables were empty. */
 const ANALYZE = `ANALYZE ${names.join(", ")}`;
 
 const IS_FILLED = `SELECT ${names.map((name) => `EXISTS (SELECT FROM ${name})`).join(" OR ")} AS filled`;
 
-/** The constraint of an earlier version on what it copied from PostgreSQL. */
+/** Constraint that an earlier version left on an inbox copied from PostgreSQL. */
 const FENCE = "inbox_was_copied";
 
 function insertInto(table: Table): string {
@@ -46,11 +46,11 @@ SELECT ${columns} FROM unnest(${arrays.join(", ")}) AS input (${columns})`;
 }
 
 /**
- * The inbox in PostgreSQL that a copy makes. Until {@link finish} it has a mark, and no bot starts on it. The lock on the
- * file of the source keeps a second run away.
+ * Target of a copy in PostgreSQL. Until {@link finish} it carries a mark, and no bot starts on it. The lock on the
+ * source file prevents a second run.
  */
 export class CopyTarget {
-  /** The address, without user and password. */
+  /** Address of the inbox, without user and password. */
   readonly place: string;
   readonly #database: Database;
   readonly #run: string = randomUUID();
@@ -66,7 +66,7 @@ export class CopyTarget {
     this.place = place;
   }
 
-  /** Milliseconds since 1970, on the database's clock. */
+  /** Returns ms since 1970, on the database's clock. */
   async now(): Promise<number> {
     const [row] = await this.#database.rows<{ readonly now: number }>("SELECT {now} AS now");
     return row?.now ?? Date.now();
@@ -77,15 +77,16 @@ export class CopyTarget {
   }
 
   /**
-   * Makes sure that nothing is in the way of a copy. Changes nothing.
+   * Checks that a copy can start. Changes nothing.
    *
    * @param from the place of the source, whose own unfinished copy may be replaced
-   * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_IN_USE, INBOX_UNFINISHED, INBOX_MOVED, INBOX_TOO_OLD, INBOX_TOO_NEW
+   * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_IN_USE, INBOX_UNFINISHED, INBOX_MOVED, INBOX_TOO_OLD,
+   *   INBOX_TOO_NEW
    */
   async check(from: string): Promise<void> {
     const stored = await this.#database.run(storedSchema);
     if (stored.version === 0) return;
-    // Its rows go anyway, and no bot can start there to bring an older schema up to date.
+    // An unfinished copy is replaced, so only a newer schema is a problem.
     if (isCopyOf(from, await this.#readMark())) return refuseTooNew(stored);
     await checkSchema(this.#database);
     await this.#refuseServed();
@@ -93,8 +94,8 @@ export class CopyTarget {
   }
 
   /**
-   * Makes the schema, sets the mark and removes the rows of an earlier try. Comes after {@link check}, and refuses what has
-   * come in between.
+   * Creates the schema, sets the mark and deletes the rows of an earlier attempt. Runs after {@link check}, and repeats
+   * its checks.
    *
    * @throws {ServiceBotError} as {@link check} does
    */
@@ -103,7 +104,7 @@ export class CopyTarget {
     // A running bot that sees the mark would stop.
     await this.#refuseServed();
     await this.#database.run(() => this.#take(from));
-    // Again, because a bot that starts in between is seen, or sees the mark.
+    // Checks again, because a bot that started in between is either visible now or sees the mark.
     try {
       await this.#refuseServed();
     } catch (error) {
@@ -126,7 +127,7 @@ export class CopyTarget {
   /**
    * Removes the mark.
    *
-   * @throws {ServiceBotError} INBOX_UNFINISHED if another run has begun, which has removed the rows of this one
+   * @throws {ServiceBotError} INBOX_UNFINISHED if another run has started and deleted the rows of this run
    */
   async finish(): Promise<void> {
     await this.#database.rows(CONTINUE_SEQ);
@@ -145,7 +146,7 @@ export class CopyTarget {
   *#take(from: string): Script<void> {
     yield* this.#requireRoom(from);
     yield* setMark({ role: "target", other: from, run: this.#run });
-    // The bot's role may be another one, and has to see the mark.
+    // The bot may use another role, which must see the mark.
     yield* query(`GRANT SELECT ON {schema}.${MARK} TO PUBLIC`);
     yield* query(`TRUNCATE ${names.join(", ")}`);
   }
@@ -186,16 +187,17 @@ export class CopyTarget {
   }
 }
 
-/** Returns whether this is the mark of an unfinished copy from there. */
+/** Returns whether a mark belongs to an unfinished copy of a source. */
 function isCopyOf(from: string, mark: Mark | undefined): boolean {
   return mark?.role === "target" && mark.other === from;
 }
 
 /**
- * Removes the mark that an earlier version has left on an inbox in PostgreSQL, which was copied elsewhere. Returns false
- * if there was none.
+ * Removes the mark that an earlier version left on a PostgreSQL inbox after copying it. Resolves to false if there was
+ * none.
  *
- * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
+ * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
+ *   INBOX_UNUSABLE
  */
 export async function reopenDatabase(options: OpenOptions): Promise<boolean> {
   const database = await openDatabase({ timeoutMs: TIMEOUT_MS, ...options });

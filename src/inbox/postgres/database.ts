@@ -22,24 +22,24 @@ import {
 
 export interface DatabaseOptions {
   readonly driver: Driver;
-  /** `postgres://…`. Its password is in no log and no error. */
+  /** `postgres://…`. Logs and errors never contain its password. */
   readonly url: string;
-  /** The schema of the tables. */
+  /** Schema of the tables. */
   readonly schema: string;
-  /** The database's clock in tests: milliseconds since 1970. */
+  /** Replaces the database's clock in tests: ms since 1970. */
   readonly now?: (() => number) | undefined;
-  /** The time for a connection or an answer, in ms. Default 10,000. */
+  /** Limit for a connection or a response, in ms. Default 10,000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Statements under way fail when it aborts, and later ones at once: a process that ends does not wait for a server that
-   * does not answer.
+   * Fails current and later statements when aborted, so that a stopping process does not wait for a server that is
+   * down.
    */
   readonly deadline?: AbortSignal | undefined;
-  /** The most connections, besides the one that listens. Default 10. */
+  /** Maximum number of pooled connections; listening uses one more. Default 10. */
   readonly connections?: number | undefined;
-  /** Called with each statement, which is a round trip, in tests. */
+  /** Called with each statement, which is one round trip, in tests. */
   readonly onStatement?: ((text: string, values: readonly unknown[]) => void) | undefined;
-  /** Sender of what is published on channels. */
+  /** Sender of channel messages. */
   readonly bot?: object | undefined;
 }
 
@@ -49,24 +49,24 @@ export type Queries = Pick<SqlStore, "rows">;
 const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
 
-/** In ms. A server that does not take the end of a connection within this is not waited for. */
+/** In ms. Limit for closing a connection in an orderly way. */
 const END_MS = 1_000;
 
-/** In ms. An idle connection is closed after this. */
+/** In ms. An idle connection is closed after this time. */
 const IDLE_MS = 30_000;
 
-/** In ms. After this silence on a connection, TCP asks for a sign of life. */
+/** In ms. TCP sends a keep-alive probe after this silence. */
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * The time of the statement, so that all of it has one time and an index can be searched for it. A subquery runs once,
- * and an expression would be computed for each row.
+ * Time of the statement, one value throughout. A subquery runs once and can use an index; a plain expression would be
+ * computed for each row.
  */
 const NOW = "(SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
 
 /**
- * Lets the server end a process that stands still inside a transaction, because it would keep its locks. Set for one
- * transaction: a pooler may give the next one another session.
+ * Makes the server end a stalled process inside a transaction, which would keep its locks. Set for one transaction
+ * only, because a pooler may give the next one another session.
  */
 const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000";
 
@@ -75,8 +75,8 @@ SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint AS bytes FROM pg_cl
 WHERE relnamespace = to_regnamespace('{schema}') AND relkind = 'r'`;
 
 /**
- * The connections to a database, and the statements that run on them. `{schema}` stands in their texts because a search
- * path would be state of a session.
+ * Connections to a database and the statements that run on them. Statements contain `{schema}` because a search path
+ * would be session state.
  */
 export class Database implements SqlStore {
   readonly dialect: Dialect = dialect;
@@ -85,7 +85,7 @@ export class Database implements SqlStore {
   readonly #pool: Pool;
   readonly #texts = new Map<string, string>();
   readonly #sockets = new Sockets();
-  /** The sockets of connections outside the pool. */
+  /** Sockets of connections outside the pool. */
   readonly #own = new WeakMap<Client, Socket>();
   #closed = false;
 
@@ -109,9 +109,10 @@ export class Database implements SqlStore {
       idleTimeoutMillis: IDLE_MS,
       allowExitOnIdle: true,
     });
-    // An idle connection broke; the next statement makes a new one.
+    // An idle connection broke; the next statement opens a new one.
     this.#pool.on("error", () => undefined);
-    // The server may end a connection before the pool hands it out. An error without a listener would end the process.
+    // The server may close a connection before the pool hands it out. An error without a listener would end the
+    // process.
     this.#pool.on("connect", (connection) => connection.on("error", () => undefined));
   }
 
@@ -119,7 +120,7 @@ export class Database implements SqlStore {
     return this.#options.schema;
   }
 
-  /** Makes a connection outside the pool, for work that needs a session. It is not connected yet; `end` ends it. */
+  /** Creates an unconnected client outside the pool, for work that needs a session. Close it with `end`. */
   client(limits: Partial<ClientSettings> = {}): Client {
     const socket = this.#sockets.make();
     const settings = { ...this.#settings, ...limits, stream: () => socket };
@@ -128,19 +129,19 @@ export class Database implements SqlStore {
     return client;
   }
 
-  /** Ends such a connection. The driver alone would wait for the server, even for ever. */
+  /** Closes a client. The driver alone could wait for the server forever. */
   async end(client: Client): Promise<void> {
     const leave = this.cutSoon(client);
     try {
       await client.end();
     } catch {
-      // It is gone already.
+      // The connection is already gone.
     } finally {
       leave();
     }
   }
 
-  /** Cuts such a connection after a second. Returns a function that takes this back. */
+  /** Destroys a client's connection after a second. Returns a function that cancels this. */
   cutSoon(client: Client): () => void {
     const cut = setTimeout(() => this.#own.get(client)?.destroy(), END_MS);
     return () => clearTimeout(cut);
@@ -152,7 +153,10 @@ export class Database implements SqlStore {
     );
   }
 
-  /** Runs one statement outside the pool, also once that is closed. The server has `ms` to connect, and `ms` to answer. */
+  /**
+   * Runs one statement outside the pool, even after the pool is closed. The server has `ms` to connect and `ms` to
+   * respond.
+   */
   async rowsWithin<Row>(ms: number, text: string, values: readonly unknown[] = []): Promise<Row[]> {
     this.#refuseAfterDeadline();
     const client = this.client({ connectionTimeoutMillis: ms, query_timeout: ms });
@@ -173,7 +177,7 @@ export class Database implements SqlStore {
     );
   }
 
-  /** Each statement sees what other transactions have committed before it. */
+  /** Each statement sees the earlier commits of other transactions. */
   run<T>(script: () => Script<T>): Promise<T> {
     return this.#connected((connection) =>
       undisturbed(() => this.#inTransaction(connection, script())),
@@ -257,7 +261,7 @@ export class Database implements SqlStore {
   #query(connection: Connection, text: string, values: readonly unknown[] = []): Promise<Result> {
     const made = this.#textOf(text);
     this.#options.onStatement?.(made, values);
-    // With a list of values, even an empty one, the driver prepares the text, which must then be one statement.
+    // With a list of values, even an empty one, the driver prepares the text, which must then be a single statement.
     return connection.query(made, values.length === 0 ? undefined : packValues(values));
   }
 
@@ -272,12 +276,12 @@ export class Database implements SqlStore {
   }
 }
 
-/** Tries of a transaction that the server has ended because of a deadlock. */
+/** Maximum number of tries after deadlocks. */
 const MAX_TRIES = 3;
 
 /**
- * Runs a transaction again after a deadlock, which the server has undone. Statements take lanes in the order of their
- * keys, so that no two wait for each other. An operator's own statements may not, nor a new version that changes tables.
+ * Repeats a transaction that the server rolled back because of a deadlock. The bot's statements lock lanes in key order
+ * and cannot deadlock each other, but an operator's statements or a migration can.
  */
 async function undisturbed<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -291,7 +295,7 @@ async function undisturbed<T>(run: () => Promise<T>): Promise<T> {
 
 const DEADLOCK = "40P01";
 
-/** Names the strictest mode of TLS: the driver takes three looser ones for it, and warns. */
+/** Names the strictest TLS mode explicitly. The driver maps three looser modes to it and logs a warning. */
 function withStrictTls(url: string): string {
   const parsed = new URL(url);
   const { searchParams } = parsed;

@@ -1,7 +1,7 @@
 import { dropEvents, dropStates, type SweepPhase } from "../sql/retention.ts";
 import { type Dialect, query } from "../sql/store.ts";
 
-/** Events that have ended, by index: an index that more rows are in would make every ending dearer. */
+/** Conditions of the indexes on ended events. An index with more rows would make every ending more expensive. */
 const ended = {
   whole: "event.state IN ('done', 'discarded') AND event.body IS NOT NULL",
   bare: "event.state IN ('done', 'discarded') AND event.body IS NULL",
@@ -10,7 +10,7 @@ const ended = {
 
 const done = (index: string) => `${index} AND event.state = 'done'`;
 
-/** The words of PostgreSQL, and the indexes of its schema. */
+/** Dialect of PostgreSQL, with the indexes of its schema. */
 export const dialect: Dialect = {
   locksRows: true,
   lockText: "SELECT pg_advisory_xact_lock(1936876644, hashtext($1))",
@@ -29,10 +29,10 @@ export const dialect: Dialect = {
     "SELECT count(*) AS n, min(received_at) AS at FROM {schema}.event WHERE state = 'pending'",
 };
 
-/** Lanes of one transaction. */
+/** Maximum number of lanes per transaction. */
 const BATCH = 500;
 
-/** The fences of a lane begin anew when it is made again, so it stays until no claim can be left of it. */
+/** A recreated lane restarts its fences, so a lane stays until no claim of it can exist. */
 const FORGET_LANES = `
 WITH old AS MATERIALIZED (
   SELECT key FROM {schema}.lane
@@ -41,7 +41,7 @@ WITH old AS MATERIALIZED (
 )
 DELETE FROM {schema}.lane USING old WHERE lane.key = old.key RETURNING lane.key`;
 
-/** Drops events, and lanes in which nothing has happened since. The server reuses the space by itself. */
+/** Returns the phases that delete expired events and idle lanes. The server reuses the space by itself. */
 export function sweepPhases(): SweepPhase[] {
   return [
     dropEvents(dialect, {

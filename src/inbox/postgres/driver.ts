@@ -3,11 +3,8 @@ import type { Duplex } from "node:stream";
 import { codeOf, hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import type { StoreFailure } from "../../observe/channels.ts";
 
-/**
- * The package `pg`: the parts in use, the texts that a server can store, and its errors.
- */
+/** Adapter for the package `pg`: the interfaces in use, encoding of text, and errors. */
 
-/** A connection. */
 export interface Connection {
   query(text: string, values?: unknown[]): Promise<Result>;
   on(event: "error" | "end" | "notification", listener: (what: unknown) => void): unknown;
@@ -16,35 +13,35 @@ export interface Connection {
 
 export interface Result {
   readonly rows: Row[];
-  /** The rows that were read or written. */
+  /** Number of rows read or written. */
   readonly rowCount?: number | null;
 }
 
 export interface PooledConnection extends Connection {
-  /** @param broken closes it, and the pool does not use it again */
+  /** @param broken closes the connection instead of reusing it */
   release(broken?: boolean): void;
 }
 
 export interface Pool {
   connect(): Promise<PooledConnection>;
   on(event: "error", listener: (what: unknown) => void): unknown;
-  /** Called with each new connection, before it is used. */
+  /** Called with each new connection before its first use. */
   on(event: "connect", listener: (connection: Connection) => void): unknown;
   end(): Promise<void>;
 }
 
 export interface Client extends Connection {
-  /** The id of the session, as the server said when it began. */
+  /** Session id that the server sent on connecting. */
   readonly processID?: number | null;
   connect(): Promise<unknown>;
-  /** Lets the process end although it is connected. */
+  /** Lets the process exit while connected. */
   unref?(): void;
   end(): Promise<void>;
 }
 
 export type Row = Record<string, unknown>;
 
-/** Reads the values of a type from the text in which they come. */
+/** Parses the values of a type from their text form. */
 export interface Types {
   getTypeParser(oid: number, format?: string): (text: string) => unknown;
 }
@@ -53,12 +50,12 @@ export interface ClientSettings {
   readonly connectionString: string;
   readonly application_name: string;
   readonly connectionTimeoutMillis: number;
-  /** The time for an answer, in ms: a half-open connection would be waited on for minutes. */
+  /** Limit for a response, in ms. Without a limit, a half-open connection would block for minutes. */
   readonly query_timeout: number;
   readonly types: Types;
   readonly keepAlive: true;
   readonly keepAliveInitialDelayMillis: number;
-  /** Makes the socket of a connection. It is not connected yet. */
+  /** Creates the unconnected socket of a connection. */
   readonly stream: () => Duplex;
 }
 
@@ -77,7 +74,7 @@ export interface Driver {
 /**
  * Loads `pg`, which only bots on PostgreSQL need.
  *
- * @throws {ServiceBotError} DRIVER_MISSING, with what to install
+ * @throws {ServiceBotError} DRIVER_MISSING, with the package to install
  */
 export async function loadDriver(
   load: () => Promise<{ readonly default: Driver }> = () => import("pg"),
@@ -96,29 +93,29 @@ export async function loadDriver(
 
 const INT8 = 20;
 
-/** Parses counts, positions and times as numbers, and everything else as the driver does. */
+/** Parses 64-bit integers as numbers, and all other types as the driver does. */
 export function numbersFor(types: Types): Types {
   return {
     getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)),
   };
 }
 
-/** The sockets of all connections to a database, so that a connection without an answer can be cut. */
+/** Sockets of all connections to a database, so that connections without a response can be destroyed. */
 export class Sockets {
   readonly #open = new Set<Socket>();
   #cut = false;
 
-  /** A socket that the driver connects. */
+  /** Creates a socket for the driver to connect. */
   make(): Socket {
     const socket = new Socket();
     this.#open.add(socket);
     socket.once("close", () => this.#open.delete(socket));
-    // Once the driver has it, because the driver would connect a destroyed one all the same.
+    // Destroyed only after the driver has it, because the driver would connect a destroyed socket too.
     if (this.#cut) setImmediate(() => socket.destroy());
     return socket;
   }
 
-  /** Cuts all sockets, also those made later: what waits for them fails at once. */
+  /** Destroys all sockets, including those created later, so that pending statements fail at once. */
   cut(): void {
     this.#cut = true;
     for (const socket of this.#open) socket.destroy();
@@ -126,18 +123,17 @@ export class Sockets {
 }
 
 /**
- * PostgreSQL refuses the character NUL, and UTF-8 has no halves of characters (lone surrogates). One of them in the name of
- * a lane would fail its whole batch for ever. Both are stored as an escape, which begins with a control character that
- * texts hardly have, and that is doubled if they have it.
+ * PostgreSQL refuses NUL, and UTF-8 cannot represent lone surrogates. One of them in a lane's name would fail its batch
+ * forever. Both are escaped with a control character that is rare in text, and doubled if it occurs.
  */
 const ESCAPE = "\u001a";
 
-/** Characters that cannot be stored. With the flag "u" a pair of surrogates is one character, and stays. */
+/** Characters to escape. With the flag "u" a surrogate pair is one character and does not match. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const UNSTORABLE = /[\0\u001a\ud800-\udfff]/gu;
 
 function toStored(text: string): string {
-  // Nearly all texts can be stored, and this search is cheaper.
+  // Nearly all texts need no escape, and this check is cheaper.
   if (text.isWellFormed() && !text.includes("\0") && !text.includes(ESCAPE)) return text;
   return text.replace(UNSTORABLE, (character) =>
     character === ESCAPE
@@ -154,7 +150,7 @@ function fromStored(text: string): string {
   );
 }
 
-/** Values of a statement: texts and lists of texts are escaped, and the others pass through. */
+/** Escapes strings and lists of strings among a statement's values. */
 export function packValues(values: readonly unknown[]): unknown[] {
   return values.map((value) => (Array.isArray(value) ? value.map(pack) : pack(value)));
 }
@@ -163,7 +159,7 @@ function pack(value: unknown): unknown {
   return typeof value === "string" ? toStored(value) : value;
 }
 
-/** Changes the row in place, because the driver has made it for this call alone. */
+/** Unescapes a row in place, because the driver created it for this call only. */
 export function unpackRow(row: Record<string, unknown>): Record<string, unknown> {
   for (const name in row) {
     const value = row[name];
@@ -172,23 +168,27 @@ export function unpackRow(row: Record<string, unknown>): Record<string, unknown>
   return row;
 }
 
-/** True for an error that the server reports and after which the connection goes on. Its code has five characters. */
+/**
+ * Returns whether the server reported an error after which the connection still works. Such errors have five-character
+ * codes.
+ */
 export function isOfTheServer(error: unknown): boolean {
   if (error instanceof ServiceBotError) return true;
   const code = codeOf(error);
-  // 57P01 to 57P03: the server stops or starts, and takes the connection with it. Class 08: a pooler has lost its own.
+  // 57P01 to 57P03: the server is stopping or starting and closes the connection. Class 08: a pooler lost its
+  // connection.
   return /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08)/.test(code);
 }
 
-/** The kind of a failure that the driver throws. */
+/** Classifies an error thrown by the driver. */
 export function failureOf(error: unknown): StoreFailure {
   if (codeOf(error) === DISK_FULL) return "disk_full";
   return isOfTheServer(error) ? "broken" : "away";
 }
 
 /**
- * Makes STORE_UNAVAILABLE of everything that the driver throws; the project's own errors stay as they are. The cause is
- * left out, because the server quotes in it what was to be stored.
+ * Converts driver errors to STORE_UNAVAILABLE and keeps ServiceBotErrors. The cause is left out because it may quote
+ * stored data.
  */
 export function asStoreError(error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
@@ -204,7 +204,7 @@ const CORRECT = "or correct DATABASE_URL.";
 const DISK_FULL = "53100";
 const NO_HOST = "The host name is unknown. Correct DATABASE_URL.";
 
-/** Remedies for the usual errors, by the codes of Node and of PostgreSQL. */
+/** Remedies for common errors, by code of Node or PostgreSQL. */
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED: `Start PostgreSQL, ${CORRECT}`,
   ENOTFOUND: NO_HOST,
@@ -216,7 +216,7 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 function remedyOf(error: unknown): string {
-  // The driver has no code for a server that asks for a password when there is none.
+  // The driver has no code for a server that requires a missing password.
   const asked = messageOf(error).startsWith("SASL");
   const remedy = asked
     ? "Set the password in DATABASE_URL or PGPASSWORD."

@@ -12,7 +12,7 @@ export interface RunEffects {
 
 const FIND_STATES = `SELECT ${STATE} FROM {schema}.state WHERE key = ANY ($1::text[])`;
 
-/** Reads the states of several calls by one statement. */
+/** Reads the states of several calls with one statement. */
 export async function findStates(
   store: Pick<SqlStore, "rows">,
   reads: readonly (readonly string[])[],
@@ -24,9 +24,9 @@ export async function findStates(
 }
 
 /**
- * Writes states that still have the version that was read, in the order of their keys, and returns the numbers of those. A
- * row that another transaction changes meanwhile is compared again once its lock is free. Of two transactions that insert
- * one key the second waits for the first, and inserts nothing.
+ * Writes states whose stored version still matches, in key order, and returns their row numbers. A row that another
+ * transaction is changing is compared again after its lock. If two transactions insert the same key, the second waits
+ * for the first and inserts nothing.
  */
 const WRITE_STATES = `
 WITH input AS (
@@ -53,7 +53,7 @@ WITH input AS (
 SELECT n FROM changed UNION ALL SELECT n FROM deleted
 UNION ALL SELECT n FROM sorted JOIN added USING (key)`;
 
-/** Removes timers by their names, but those that are set anew, and sets timers. Other runs have other lanes. */
+/** Removes timers by name, except those that are set again, and sets timers. Other runs have other lanes. */
 const WRITE_TIMERS = `
 WITH input AS (
   ${rowsOf({ lane: "text", name: "text", key: "text", delay: "bigint", event_id: "text", body: "text" }, 1)}
@@ -71,7 +71,7 @@ ORDER BY lane COLLATE "C", name COLLATE "C", key COLLATE "C"
 ON CONFLICT (lane, name, key) DO UPDATE SET due_at = excluded.due_at, event_id = excluded.event_id,
   body = excluded.body`;
 
-/** The runs whose state keys no earlier one of them writes. */
+/** Returns the runs whose state keys no earlier run in the list writes. */
 export function withoutSharedKeys<T extends RunEffects>(runs: readonly T[]): readonly T[] {
   const taken = new Set<string>();
   return runs.filter(({ effects: { states } }) => {
@@ -81,7 +81,10 @@ export function withoutSharedKeys<T extends RunEffects>(runs: readonly T[]): rea
   });
 }
 
-/** Writes the effects of runs that hold their leases. Returns those with a conflict, after which nothing may be committed. */
+/**
+ * Writes the effects of runs that hold their leases. Returns the runs with a conflict, after which the transaction must
+ * be rolled back.
+ */
 export function* writeEffects<T extends RunEffects>(runs: readonly T[]): Script<readonly T[]> {
   const changes = runs.flatMap((run) => changesOf(run.effects).map((change) => ({ run, change })));
   if (changes.length > 0) {

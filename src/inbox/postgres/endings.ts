@@ -11,8 +11,8 @@ import type { Backlog } from "./intake.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
 
 /**
- * Part of an ending: records the runs of a table with `id`, `fence`, `attempt` and `error`, and drops the oldest ones
- * before them. The part that drops does not see what is recorded.
+ * Records the runs of a table with `id`, `fence`, `attempt` and `error`, and deletes their oldest history. The DELETE
+ * does not see the recorded rows.
  */
 function addRuns(table: string, outcome: AttemptRecord["outcome"]): string {
   return `recorded AS (
@@ -30,13 +30,12 @@ function addRuns(table: string, outcome: AttemptRecord["outcome"]): string {
 }
 
 /**
- * Ends events as done, and finds the next ones of lanes that go on. A lane that goes on keeps its lease: that changes
- * none of its columns that are in an index, and costs half of letting it go and leasing it again.
+ * Ends events as done, and finds the next events of lanes that continue. A lane that continues keeps its lease. That
+ * changes no indexed column and costs half as much as releasing and leasing again.
  *
- * The statement sees events as they were when it began, and lanes as they are once they are locked. The events of a lane
- * change together with its row. A row that has not changed since therefore has the events that were seen. A row that has
- * changed is not where the update looks for it, and is not written. Each part hands all that it knows to the next one:
- * to join what two parts found would take the square of their sizes.
+ * The statement sees events as of its start, and lanes as of their locks. A lane's row changes together with its
+ * events, so an unchanged row guarantees that the visible events are current. A changed row has moved to another ctid,
+ * so the update skips it. Each part passes all of its columns on, because joining two parts would take quadratic time.
  */
 const COMPLETE = `
 WITH input AS (
@@ -74,7 +73,7 @@ SELECT n, next_id AS id, type, body, source, received_at, trace, attempts, crash
   coalesce(next_ord <> '' AND next_ord < last_ord, false) AS late
 FROM advanced`;
 
-/** Ends events in lanes that change meanwhile, and as dead letters. The lanes are let go. */
+/** Ends events of concurrently changed lanes, and dead letters. The lanes are released. */
 const END = `
 WITH input AS (
   ${rowsOf({ lane: "text", fence: "bigint", id: "text", attempt: "integer", error: "text" })}
@@ -108,32 +107,35 @@ WITH closed AS (
 SELECT id FROM closed`;
 }
 
-/** A run that has not begun leaves its event as it was, because attempts are counted when they end. */
+/** An event whose run has not started stays unchanged, because attempts are counted when they end. */
 const HAND_BACK = `
 UPDATE {schema}.lane SET owner = NULL, ready_at = {now} + $4::bigint WHERE ${HELD} RETURNING key`;
 
 const RETRY = putOff("failed");
 const RELEASE = putOff("released");
 
-/** Outcomes of one statement. */
+/** Maximum number of outcomes per statement. */
 const MAX_OUTCOMES = 1_000;
 
-/** Outcomes of one transaction with effects. States have some kilobytes each, and all go in one statement. */
+/**
+ * Maximum number of outcomes with effects per transaction. States have some kilobytes each, and one statement writes
+ * all of them.
+ */
 const MAX_OUTCOMES_WITH_EFFECTS = 100;
 
 interface Ending {
   readonly claim: Claim;
   readonly error: string | undefined;
-  /** Whether the lane goes on with its next event. */
+  /** True if the lane continues with its next event. */
   readonly advances: boolean;
 }
 
 type EndingWithEffects = Ending & RunEffects;
 
-/** `conflict`: a state was written since it was read, and nothing is written. */
+/** `conflict`: another run wrote a state after it was read, and nothing is written. */
 type Outcome = Advance | "conflict";
 
-/** The `n`th ending, from 1 up, with the next event of its lane if it goes on. */
+/** The `n`th ending, from 1 up, with the next event of its lane if the lane continues. */
 type DoneRow = { readonly n: number } & (NextRow | { readonly id: null });
 
 type NextRow = HeadRow & { readonly late: boolean };
@@ -145,11 +147,11 @@ export interface EndingsOptions {
   readonly owner: string;
   readonly ledger: LeaseLedger;
   readonly backlog: Backlog;
-  /** Called once for all lanes that were let go together, or may have been. */
+  /** Called once for all lanes that were, or may have been, released together. */
   readonly onLetGo: () => void;
 }
 
-/** Records the outcomes of runs, many by one statement. */
+/** Records the outcomes of runs, many per statement. */
 export class PostgresEndings {
   readonly #store: EndingsOptions["store"];
   readonly #owner: string;
@@ -175,22 +177,22 @@ export class PostgresEndings {
     );
   }
 
-  /** Ends the event as done, or as dead when there is an error, and lets the lane go. */
+  /** Ends the event as done, or as dead if there is an error, and releases the lane. */
   async end(claim: Claim, error?: string, effects?: Effects): Promise<boolean> {
     return (await this.#add({ claim, error, advances: false }, effects)).held;
   }
 
-  /** Ends the event as done, and goes on with the next one of the lane. */
+  /** Ends the event as done, and continues with the lane's next event. */
   advance(claim: Claim, effects?: Effects): Promise<Advance> {
     return this.#add({ claim, error: undefined, advances: true }, effects);
   }
 
-  /** Leaves the event for later, and closes its lane for that long. */
+  /** Leaves the event pending, and closes its lane for the delay. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
     return this.#close(claim, RETRY, delayMs, claim.id, claim.attempt, error);
   }
 
-  /** Like `retry`, and gives the attempt back. Without an error its handler has not begun. */
+  /** Like `retry`, but does not count the attempt. Without an error the handler has not started. */
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
     if (error === undefined) return this.#close(claim, HAND_BACK, delayMs);
     return this.#close(claim, RELEASE, delayMs, claim.id, claim.attempt, error);
@@ -205,7 +207,7 @@ export class PostgresEndings {
     return outcome;
   }
 
-  /** False if the lease was lost: the claim is over in any case. */
+  /** Resolves to false if the lease was lost. The claim is over in either case. */
   async #close(claim: Claim, statement: string, ...values: readonly unknown[]): Promise<boolean> {
     const key = [claim.lane, this.#owner, claim.fence];
     const held = (await this.#store.rows(statement, [...key, ...values])).length > 0;
@@ -214,7 +216,7 @@ export class PostgresEndings {
     return held;
   }
 
-  /** Updates the ledger and the backlog for all of them: a promise for each event would cost more. */
+  /** Updates the ledger and the backlog for all endings at once, because a promise per event would cost more. */
   async #record(
     endings: readonly Ending[],
     write: () => Promise<readonly Outcome[]>,
@@ -233,7 +235,7 @@ export class PostgresEndings {
       if (advances.some(({ held, next }) => held && next === undefined)) this.#onLetGo();
       return written;
     } catch (error) {
-      // If one statement failed, the outcome of another is lost as well.
+      // If one statement failed, the outcome of an earlier one is unknown too.
       for (const { claim } of endings) this.#ledger.endAdvance(claim, undefined);
       throw error;
     }
@@ -250,9 +252,9 @@ export class PostgresEndings {
   }
 
   /**
-   * Writes the endings and their effects in one transaction. A conflict undoes the transaction: it is repeated without the
-   * endings that have one, because their states never get the earlier version back. Of endings that write the same state
-   * the first goes first.
+   * Writes endings and their effects in one transaction. A conflict rolls the transaction back. It is then repeated
+   * without the conflicting endings, because their states never return to the earlier version. If several endings write
+   * one state, the first goes first.
    */
   async #writeWithEffects(endings: readonly EndingWithEffects[]): Promise<Outcome[]> {
     const outcomes = new Map<Ending, Outcome>();

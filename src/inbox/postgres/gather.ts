@@ -4,12 +4,12 @@ interface Waiting<In, Out> {
   readonly reject: (error: unknown) => void;
 }
 
-/** One round is at work in the database, while this process works on the outcomes of another. */
+/** While one round is in the database, this process handles the outcomes of another. */
 const ROUNDS = 2;
 
 /**
- * Gathers the calls of one turn of the event loop, and those made while earlier rounds are under way, so that many share
- * one statement and one commit.
+ * Batches the calls of one event loop turn, and those made during earlier rounds, so that many share one statement and
+ * one commit.
  */
 export class Gather<In, Out> {
   readonly #run: (inputs: readonly In[]) => Promise<readonly Out[]>;
@@ -19,8 +19,8 @@ export class Gather<In, Out> {
   #scheduled = false;
 
   /**
-   * @param run returns one output for each input, in their order
-   * @param max the inputs of a round
+   * @param run returns one output per input, in order
+   * @param max maximum number of inputs per round
    */
   constructor(run: (inputs: readonly In[]) => Promise<readonly Out[]>, max: number) {
     this.#run = run;

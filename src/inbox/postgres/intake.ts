@@ -23,12 +23,12 @@ const MOVE_CURSORS = `, moved AS (
 )`;
 
 /**
- * Stores a batch in one statement, which is one transaction and one round trip. Events are sorted by id, and lanes by
- * their keys: two batches that wait for each other's rows in different orders would be a deadlock. A lane that is leased
- * or waits for a retry keeps its time, because its order is worth more than its speed. A cursor with a term moves only
- * while that is the leader's term, whose row is locked until the move is committed.
+ * Stores a batch in one statement, which is one transaction and one round trip. Events are sorted by id and lanes by
+ * key, because batches that lock rows in different orders could deadlock. A lane that is leased or waits for a retry
+ * keeps its time, because order matters more than speed. A cursor with a term moves only during that term, whose leader
+ * row stays locked until the commit.
  *
- * Parts without work are left out: to plan them takes longer than to do the rest.
+ * Unused parts are left out, because planning them would take longer than running the rest.
  */
 const put = (parts: { readonly types: boolean; readonly cursors: boolean }) => `
 WITH input AS (
@@ -55,7 +55,7 @@ const PUT_TYPES = put({ types: true, cursors: false });
 const PUT_CURSORS = put({ types: false, cursors: true });
 const PUT_ALL = put({ types: true, cursors: true });
 
-/** Stores events of the bot's own in a transaction. Those of one lane are handled in this order. */
+/** Stores the bot's own events within a transaction. Events of one lane are handled in this order. */
 export function* putOwn(events: readonly NewEvent[]): Script<PutResult> {
   return resultOf(events, yield* query<PutRow>(PUT, ...columnsOf(events, "poll")));
 }
@@ -66,10 +66,10 @@ interface PutRow {
   readonly state: string;
 }
 
-/** Stores batches of events, with the cursors that were read with them. */
+/** Stores batches of events with their cursors. */
 export class Intake {
   readonly #queries: Queries;
-  /** Types that are in the table for certain. */
+  /** Types certainly stored in the table. */
   readonly #noted = new Set<string>();
 
   constructor(queries: Queries) {
@@ -82,7 +82,7 @@ export class Intake {
     cursors: readonly CursorMove[],
     trace?: string,
   ): Promise<PutResult> {
-    // The later of two moves of one cursor holds.
+    // The last move of each cursor wins.
     const moves = [...new Map(cursors.map((move) => [move.name, move])).values()];
     const news = events.map(({ type }) => type).filter((type) => !this.#noted.has(type));
     const types = source === "webhook" && news.length > 0;
@@ -99,7 +99,7 @@ export class Intake {
   }
 }
 
-/** The first values of each statement. */
+/** Returns the first values of each statement. */
 function columnsOf(events: readonly NewEvent[], source: Source, trace?: string): unknown[] {
   const column = <K extends keyof NewEvent>(name: K) => events.map((event) => event[name] ?? null);
   return [
@@ -126,14 +126,15 @@ function moved(moves: readonly CursorMove[]): unknown[] {
 }
 
 /**
- * Counts the pending events. This process counts its own along, because counting the rows at every batch would cost more
- * than storing it; those of others are counted now and then. The count is exact before a batch is refused.
+ * Counts the pending events. This process tracks its own changes, because counting rows for every batch would cost more
+ * than storing the batch. Changes by other processes are recounted occasionally. Before a batch is refused, the count
+ * is exact.
  */
 export class Backlog {
   readonly max: number;
   readonly #count: () => Promise<number>;
   #pending = 0;
-  /** Events that ever came. This never becomes less. */
+  /** Number of events ever added; never decreases. */
   #came = 0;
   #stale = false;
 
@@ -152,7 +153,7 @@ export class Backlog {
     this.#came += Math.max(0, pending);
   }
 
-  /** Watches a write that may have been done although it fails. */
+  /** Watches a write that may have been committed even if it fails. */
   async watch<T>(write: Promise<T>): Promise<T> {
     try {
       return await write;
@@ -162,13 +163,13 @@ export class Backlog {
     }
   }
 
-  /** @param countNow whether it is time to count again, if there is a reason */
+  /** @param countNow true if a recount is allowed now */
   othersMayHaveChangedIt(countNow: boolean): void {
     if (!countNow) this.#stale = true;
     else if (this.#stale) this.recount().catch(() => undefined);
   }
 
-  /** Counts anew. Events that come meanwhile may be counted twice, until the next time. */
+  /** Recounts. Events that arrive in the meantime may be counted twice until the next recount. */
   async recount(): Promise<number> {
     this.#stale = false;
     const before = this.#came;

@@ -1,21 +1,21 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Advance, Claim } from "../inbox.ts";
 
-/** Gives back all lanes but these, with these fences. */
+/** Returns all lanes except these, with these fences. */
 type GiveBack = (lanes: string[], fences: (number | null)[]) => Promise<unknown>;
 
-/** In ms. Lanes are given back again after this, while there may be more of them. */
+/** In ms. Interval between repeated returns of lanes. */
 const AGAIN_MS = 1_000;
 
 /**
- * The lanes that this process knows to hold. A statement may lease lanes and its answer be lost: no process works on such
- * lanes, and they are given back.
+ * Lanes that this process knows to hold. If the response to a leasing statement is lost, no process works on its lanes,
+ * so they are returned.
  */
 export class LeaseLedger {
   readonly #clock: Clock;
-  /** The fence of each; null while the lane may be going on with its next event. */
+  /** Fence of each lane; null while the lane may be continuing with its next event. */
   readonly #fences = new Map<string, number | null>();
-  /** When an answer was last lost; `undefined` if all leases are known. */
+  /** Time when a response was last lost; `undefined` if all leases are known. */
   #doubtedAt: number | undefined;
   #againAt = Number.NEGATIVE_INFINITY;
   #givingBack: Promise<unknown> | undefined;
@@ -25,9 +25,9 @@ export class LeaseLedger {
   }
 
   /**
-   * Gives back lanes that this process may hold without knowing. The server may still be at a statement whose answer was
-   * lost, and lease lanes after they were given back. This is therefore repeated until a lease has passed: what is
-   * leased later is over already, because a lease counts from the beginning of its statement.
+   * Returns lanes that this process may hold without knowing. The server may still run the statement whose response was
+   * lost, and lease lanes after their return. Therefore returns are repeated until a lease has passed. A lease counts
+   * from the start of its statement, so any later one has already expired.
    */
   async giveBack(leaseMs: number, work: GiveBack): Promise<void> {
     const now = this.#clock.now();
@@ -37,7 +37,7 @@ export class LeaseLedger {
     await this.#giveBack(work);
   }
 
-  /** The same at the end of the process. */
+  /** Returns the lanes when the process ends. */
   async giveBackAtLast(work: GiveBack): Promise<void> {
     if (this.#doubtedAt !== undefined) await this.#giveBack(work);
   }
@@ -52,12 +52,12 @@ export class LeaseLedger {
     }
   }
 
-  /** Resolves when nothing is being given back: a lane that goes on meanwhile would be given back, too. */
+  /** Resolves when no return is in progress, which would also return a lane that continues in the meantime. */
   async settled(): Promise<void> {
     while (this.#givingBack !== undefined) await this.#givingBack.catch(() => undefined);
   }
 
-  /** Watches a statement that leases lanes, and may have leased them although it fails. */
+  /** Watches a statement that may have leased lanes even if it fails. */
   async watch<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -68,30 +68,30 @@ export class LeaseLedger {
   }
 
   add({ lane, fence }: Claim): void {
-    // An answer may come after a claim that was made since.
+    // A response may arrive after that of a newer claim.
     if ((this.#fences.get(lane) ?? 0) < fence) this.#fences.set(lane, fence);
   }
 
-  /** Removes a claim that is over, even if its lease was lost. */
+  /** Removes a finished claim, even if its lease was lost. */
   forget({ lane, fence }: Claim): void {
     if (this.#fences.get(lane) === fence) this.#fences.delete(lane);
   }
 
-  /** Called before a claim ends that may bring the next one of its lane. */
+  /** Must be called before a claim ends that may continue with its lane's next event. */
   beginAdvance({ lane, fence }: Claim): void {
     if (this.#fences.get(lane) === fence) this.#fences.set(lane, null);
   }
 
-  /** Called instead of `endAdvance` if nothing was written, and the claim goes on. */
+  /** Must be called instead of `endAdvance` if nothing was written and the claim continues. */
   keep({ lane, fence }: Claim): void {
     if (this.#fences.get(lane) === null) this.#fences.set(lane, fence);
   }
 
-  /** @param advance `undefined` if the answer was lost */
+  /** @param advance `undefined` if the response was lost */
   endAdvance(claim: Claim, advance: Advance | undefined): void {
     const { lane, fence } = claim;
     const mine = this.#fences.get(lane) === null;
-    // It may have been done by an earlier try whose answer never came.
+    // An earlier attempt without a response may have ended the claim.
     if (advance?.held !== true) this.#doubt();
     if (advance?.next !== undefined) this.add(advance.next);
     else if (mine && advance === undefined) this.#fences.set(lane, fence);

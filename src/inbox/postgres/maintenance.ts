@@ -17,8 +17,8 @@ import { ALIVE, ALIVE_MS, readSharedReport } from "./shared.ts";
 import { notifyAll, PROCESSES } from "./wake-ups.ts";
 
 /**
- * The larger of two counts. Behind a pooler no bot holds the lock of presence. A frozen bot gives no sign of life, and
- * would go on later without having seen the mark of a restore.
+ * Takes the larger of two counts. Behind a pooler no bot holds the presence lock. A suspended bot sends no heartbeat,
+ * and could resume without having seen the mark of a restore.
  */
 const SERVING = `
 SELECT greatest((${PROCESSES}),
@@ -32,12 +32,12 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
   unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS right_name
 WHERE n.nspname = $1 AND c.relkind = 'r'`;
 
-/** In seconds. No transaction of the bot's is open for longer. */
+/** In seconds. The bot's own transactions are never open this long. */
 const LONG_OPEN_SECONDS = 60;
 
 const VERSION = "SELECT current_setting('server_version') AS version";
 
-/** The server shows of other roles' sessions only that they exist, unless the role may see more. */
+/** The server hides details of other roles' sessions unless the role may see them. */
 const LONG_OPEN = `
 SELECT pid, coalesce(application_name, '') AS application, coalesce(state, '') AS state,
   floor(extract(epoch FROM clock_timestamp() - xact_start))::integer AS seconds
@@ -46,11 +46,11 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND xact_start < clock_timestamp() - interval '${LONG_OPEN_SECONDS} seconds'
 ORDER BY xact_start LIMIT 5`;
 
-/** In ms. Large tables take a while to be counted. */
+/** In ms. Counting large tables takes a while. */
 const COUNT_TIMEOUT_MS = 120_000;
 
 /**
- * Opens an inbox in PostgreSQL beside the bots that may be using it. Neither makes nor changes the schema.
+ * Opens a PostgreSQL inbox next to running bots. Neither creates nor changes the schema.
  *
  * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
  *   INBOX_UNUSABLE
@@ -73,15 +73,15 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
   };
 }
 
-/** How many processes have the inbox open. A killed one counts for as long as its last sign of life. */
+/** Counts the processes that have the inbox open. A killed process counts until its last heartbeat expires. */
 export async function countProcesses(database: Database): Promise<number> {
   const [row] = await database.rows<{ readonly n: number }>(SERVING, [database.schema]);
   return row?.n ?? 0;
 }
 
 /**
- * Makes sure that there is an inbox of this version, and no unfinished copy; otherwise closes the database. An inbox that
- * was copied can still be looked at.
+ * Checks that the database has an inbox of this version and no unfinished copy; otherwise closes the database. An inbox
+ * that was copied can still be inspected.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
  */
@@ -94,10 +94,9 @@ export async function requireInbox(database: Database, url: string): Promise<voi
 }
 
 /**
- * Finds out whether a bot could use this place in PostgreSQL. Changes nothing.
+ * Checks whether a bot could use this location in PostgreSQL. Changes nothing.
  *
- * @throws {ServiceBotError} DRIVER_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED,
- *   INBOX_UNUSABLE
+ * @throws {ServiceBotError} DRIVER_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
 export async function probePostgres(options: OpenOptions): Promise<InboxProbe> {
   return await usingDatabase(options, async (database) => {
@@ -118,7 +117,7 @@ export async function probePostgres(options: OpenOptions): Promise<InboxProbe> {
 }
 
 /**
- * Looks at the server of an inbox.
+ * Checks the health of an inbox's server.
  *
  * @throws {ServiceBotError} DRIVER_MISSING, INBOX_UNUSABLE
  */
@@ -131,7 +130,7 @@ export async function healthOfServer(options: OpenOptions): Promise<ServerHealth
 }
 
 /**
- * Marks an inbox in PostgreSQL that was restored from a backup.
+ * Marks a PostgreSQL inbox as restored from a backup.
  *
  * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED,
  *   INBOX_UNUSABLE
@@ -146,7 +145,7 @@ export async function markDatabase(
       const message = `${place} contains no inbox. Check DATABASE_URL and DATABASE_SCHEMA.`;
       throw new ServiceBotError("INBOX_MISSING", message);
     }
-    // A bot does so at its start, which must come after the mark.
+    // A bot would otherwise migrate at its start, which must come after the mark.
     await migrate(database);
     await database.run(() => refuseMarked(database.dialect, place));
     if ((await countProcesses(database)) > 0) throw inUse(place);

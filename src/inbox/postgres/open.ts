@@ -7,14 +7,14 @@ import { Database, type DatabaseOptions } from "./database.ts";
 import { dialect } from "./dialect.ts";
 import { loadDriver } from "./driver.ts";
 
-/** The address of an inbox in PostgreSQL, without user and password. */
+/** Returns the address of a PostgreSQL inbox, without user and password. */
 export function placeOf(url: string, schema: string): string {
   return `${showDatabase({ kind: "postgres", url })} (schema ${schema})`;
 }
 
 export type OpenOptions = Omit<DatabaseOptions, "driver">;
 
-/** The oldest version that has what the statements need. */
+/** PostgreSQL 13, the oldest version that supports the statements. */
 const MIN_VERSION = 130_000;
 
 const SETTINGS = `
@@ -31,7 +31,7 @@ interface SettingsRow {
 }
 
 /**
- * Connects, and makes sure that commits are durable there.
+ * Connects, and checks that commits are durable.
  *
  * @throws {ServiceBotError} DRIVER_MISSING, INBOX_UNUSABLE
  */
@@ -46,16 +46,16 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
 }
 
 /**
- * Does a part of the opening of a database, and closes the database if that fails.
+ * Runs a step of opening a database, and closes the database if the step fails.
  *
- * @throws {ServiceBotError} INBOX_UNUSABLE, and what `work` throws
+ * @throws {ServiceBotError} INBOX_UNUSABLE, and the errors of `work`
  */
 export async function openWith<T>(database: Database, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     await database.close();
-    // A store that is away at the start cannot be used; later, it is away for a while.
+    // At startup an unreachable store is unusable; later it is only unavailable for a while.
     const away = error instanceof ServiceBotError && error.code === "STORE_UNAVAILABLE";
     throw away ? unusable(error.message) : error;
   }
@@ -81,19 +81,19 @@ function problemOf({ version, standby, fsync, sync, encoding }: SettingsRow): st
 
 const MIGRATIONS = new URL("./sql/", import.meta.url);
 
-/** The lock under which the schema is made: a number of our own, and the schema. */
+/** Lock for migrations: this project's own number, and the schema. */
 const LOCK = "SELECT pg_advisory_xact_lock(1936876642, hashtext($1))";
 
-/** The version of the schema that this version of the code works with. */
+/** Returns the schema version of this code. */
 function schemaVersion(): number {
   return migrationsIn(MIGRATIONS).length;
 }
 
-/** The schema of a database. */
+/** Schema version of a database. */
 export interface StoredSchema {
   /** 0 if there is none. */
   readonly version: number;
-  /** The oldest version of the code's own schema that can work with it. */
+  /** Oldest schema version whose code can work with the database. */
   readonly readableFrom: number;
 }
 
@@ -109,14 +109,14 @@ export function* storedSchema(): Script<StoredSchema> {
 }
 
 /**
- * Brings the schema up to date with the numbered SQL files, in one transaction. Of several processes that start together
- * one does it, and the others wait. A schema that is newer than this code is used as it is, if it allows that: while a
- * new version is rolled out, both are at work.
+ * Migrates the schema with the numbered SQL files, in one transaction. If several processes start together, one
+ * migrates and the others wait. A newer schema is used as it is, if it allows that, because both versions run during a
+ * rollout.
  *
  * @throws {ServiceBotError} INBOX_TOO_NEW, STORE_UNAVAILABLE
  */
 export async function migrate(database: Database): Promise<void> {
-  // Before the lock, because a role that may not make tables can still use them.
+  // Before the lock, because a role without permission to create tables can still use them.
   if (await database.run(isCurrent)) return;
   await database.run(function* () {
     yield* query(LOCK, database.schema);
@@ -130,7 +130,7 @@ export async function migrate(database: Database): Promise<void> {
          applied_at timestamptz NOT NULL DEFAULT now()
        )`,
     );
-    // Again: the session may have looked up names before it waited, and sees for certain only now what another made.
+    // Read again, because only after the wait does the session reliably see the tables of another process.
     const { version: stored } = yield* storedSchema();
     for (const [index, name] of migrationsIn(MIGRATIONS).entries()) {
       if (index < stored) continue;
@@ -148,7 +148,7 @@ function* isCurrent(): Script<boolean> {
   return stored.version >= schemaVersion();
 }
 
-/** The first line of each file names the oldest version that can work with what it makes. */
+/** Reads the first line of a migration, the oldest version that can work with its result. */
 export function readableFrom(sql: string, name: string): number {
   const [, version] = /^-- readable from: (\d+)$/m.exec(sql.split("\n", 1)[0] ?? "") ?? [];
   if (version === undefined) throw new Error(`${name} does not begin with "-- readable from: N"`);
@@ -166,7 +166,7 @@ export function refuseTooNew({ version, readableFrom: oldest }: StoredSchema): v
 }
 
 /**
- * Makes sure that there is an inbox of this version.
+ * Checks that the database has an inbox of this version.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW
  */

@@ -38,20 +38,20 @@ import { Timers } from "./timers.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 export interface PostgresInboxOptions extends OpenOptions {
-  /** For the waits of this process; leases are on the database's clock alone. */
+  /** Clock for this process's waits. Leases use the database's clock only. */
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
-  /** How many events may be pending before `put` refuses more (INBOX_FULL). Default 100,000. */
+  /** Maximum number of pending events before `put` refuses new ones (INBOX_FULL). Default 100,000. */
   readonly maxBacklog?: number | undefined;
 }
 
-/** In ms. Another instance may hold the lanes that are ready; wait instead of spinning. */
+/** In ms. Another instance may hold the ready lanes; wait instead of spinning. */
 const TAKEN_WAIT_MS = 50;
 
-/** Calls of `states` that share one statement. */
+/** Maximum number of `states` calls per statement. */
 const MAX_STATE_READS = 100;
 
-/** The inbox in a PostgreSQL database. */
+/** Inbox in a PostgreSQL database. */
 export class PostgresInbox extends SqlInbox implements Inbox {
   readonly capabilities: InboxCapabilities = { guardsDisk: false };
   readonly shared: PostgresShared;
@@ -64,15 +64,12 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   readonly #states: Gather<readonly string[], StoredState[]>;
   readonly #wakeUps: WakeUps;
   #claimsNoMore = false;
-  /** True if the last answer to `nextReadyIn` was that a lane is ready. */
+  /** True if the last result of `nextReadyIn` was a ready lane. */
   #saidReady = false;
-  /** True if nothing could be claimed although a lane was ready. */
+  /** True if a lane was ready but nothing could be claimed. */
   #taken = false;
 
-  /**
-   * @throws {ServiceBotError} DRIVER_MISSING, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED,
-   *   INBOX_UNUSABLE
-   */
+  /** @throws {ServiceBotError} DRIVER_MISSING, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE */
   static async open(options: PostgresInboxOptions): Promise<PostgresInbox> {
     const database = await openDatabase(options);
     return await openWith(database, async () => {
@@ -139,7 +136,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
   stopClaiming(): void {
     this.#claimsNoMore = true;
-    // Lanes let go before would have been claimed here again.
+    // Lanes released earlier were meant to be claimed here again.
     this.#handOver();
   }
 
@@ -177,7 +174,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
   async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
     const released = await this.#endings.release(claim, delayMs, error);
-    // Another instance can begin with the event at once, as at the end of this process.
+    // Another instance can start the event at once, as when this process ends.
     if (released && delayMs === 0) this.#announceToAll();
     return released;
   }
@@ -219,7 +216,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     if (pending > 0) this.#announceToAll();
   }
 
-  /** Notifies the others of lanes that were let go, once this process claims no more. */
+  /** Notifies the other instances of released lanes once this process has stopped claiming. */
   #handOver(): void {
     if (this.#claimsNoMore) this.#wakeUps.notify();
   }

@@ -13,16 +13,16 @@ import type {
 import type { Queries } from "./database.ts";
 import { dialect } from "./dialect.ts";
 
-/** In ms. An instance counts as gone after this time without a sign of life. */
+/** In ms. Time without a heartbeat after which an instance counts as dead. */
 export const ALIVE_MS = 15_000;
 
 /**
- * Condition for an instance with a recent sign of life. One from far ahead is from before the database's clock was set back,
- * as at a failover to another server, and does not count; a live instance soon gives another one.
+ * Condition for a live instance. A heartbeat far in the future dates from before the database's clock was set back, as
+ * in a failover, and does not count. A live instance soon sends another.
  */
 export const ALIVE: string = `seen_at > {now} - ${ALIVE_MS} AND seen_at <= {now} + ${ALIVE_MS}`;
 
-/** In ms. A registration is deleted after this time without a sign of life. */
+/** In ms. Time without a heartbeat after which a registration is deleted. */
 const FORGOTTEN_MS = 3_600_000;
 
 const BEAT = `
@@ -39,9 +39,9 @@ SELECT count(*) + 1 AS n FROM {schema}.instance WHERE id <> $1 AND ${ALIVE}`;
 const LEAVE = "DELETE FROM {schema}.instance WHERE id = $1";
 
 /**
- * Begins a term, or renews the term `$4`. The row is checked again once it is locked, so one of two candidates for an expired
- * lease gets it. The time is the statement's, and a little old after a wait, which only makes a lease shorter. There
- * was a gap if no live instance was there at the last sign of life of the leader before.
+ * Begins a term, or renews term `$4`. The row is checked again under its lock, so only one of two candidates gets an
+ * expired lease. The statement's time may be slightly old after a wait, which only shortens the lease. There is a gap
+ * if no live instance had started by the last renewal of the previous leader.
  */
 const LEAD = `
 WITH before AS MATERIALIZED (
@@ -63,7 +63,7 @@ const RESIGN = `
 UPDATE {schema}.leader SET holder = NULL, expires_at = {now}, renewed_at = {now}
 WHERE name = $1 AND term = $2 AND holder = $3 RETURNING name`;
 
-/** The leader's row is held until the note is written; a term that ends meanwhile waits. */
+/** Locks the leader's row until the note is written, so that the term cannot end before. */
 const WRITE_NOTE = `
 INSERT INTO {schema}.note (name, term, text, written_at)
 SELECT name, term, $3, {now} FROM {schema}.leader WHERE name = $1 AND term = $2 FOR SHARE
@@ -75,7 +75,7 @@ const READ_NOTE = `SELECT text, {now} - written_at AS "msAgo" FROM {schema}.note
 /** In ms. Older deliveries no longer matter. */
 const DELIVERIES_KEPT_MS = 300_000;
 
-/** In ms. A row is visible this long after its number was drawn, because a statement takes less. */
+/** In ms. A row is visible this long after its number was assigned, because statements are shorter. */
 const COMMITTED_MS = 10_000;
 
 const ADD_DELIVERIES = `
@@ -101,7 +101,7 @@ SELECT CASE WHEN expires_at > {now} THEN holder END AS holder, term,
   greatest(0, expires_at - {now}) AS "expiresInMs"
 FROM {schema}.leader WHERE name = $1`;
 
-/** Counts the events of the last minute that one of the indexes has. */
+/** Counts the events of one index that ended in the last minute. */
 const lately = (where: string) =>
   `(SELECT count(*) FROM {schema}.event WHERE ${where} AND done_at > {now} - 60000)`;
 
@@ -136,19 +136,21 @@ export interface PostgresSharedOptions {
   readonly queries: Queries;
   /** Names this instance. */
   readonly id: string;
-  /** Notifies the other instances; it never fails. */
+  /** Notifies the other instances. Never fails. */
   readonly notify: (topic: Topic) => void;
   readonly requireUsable: Shared["requireUsable"];
 }
 
-/** The state that the instances on one schema share. */
+/** State shared by the instances on one schema. */
 export class PostgresShared implements Shared {
   readonly id: string;
   readonly requireUsable: () => Promise<void>;
   readonly #queries: Queries;
   readonly #notify: (topic: Topic) => void;
   readonly #listeners = new Set<Listener>();
-  /** All deliveries up to this one were read. Behind it there may be holes, because rows appear out of order. */
+  /**
+   * All deliveries up to this number were read. Later numbers may have gaps, because rows become visible out of order.
+   */
   #readTo = 0;
   #readAfter = new Set<number>();
 
@@ -222,14 +224,14 @@ export class PostgresShared implements Shared {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Passes on a notification of another instance. A topic of a newer version says only that something has changed. */
+  /** Forwards a notification of another instance. A newer version's topic means only that anything may have changed. */
   changed(word: string | undefined): void {
     const topic = topics.find((known) => known === word);
     for (const listener of this.#listeners) listener(topic);
   }
 }
 
-/** Reads the live instances, and what they do together. */
+/** Reads the live instances, the leader and recent activity. */
 export async function readSharedReport(queries: Queries): Promise<SharedReport> {
   const instances = await queries.rows<InstanceRow>(INSTANCES);
   const [poller] = await queries.rows<LeaderRow>(LEADER, [EVENT_LOG]);

@@ -2,7 +2,7 @@ import { SUSPECT_WAIT_MS } from "../sql/sql-inbox.ts";
 import { query, type Script } from "../sql/store.ts";
 import type { Database } from "./database.ts";
 
-/** The row is locked by the instance that decides. Another instance tries again a little later. */
+/** The deciding instance locks the row. Another instance retries a little later. */
 const GATE = "SELECT lane, fence FROM {schema}.suspect FOR UPDATE SKIP LOCKED";
 
 const RUNS = "SELECT 1 FROM {schema}.lane WHERE key = $1 AND fence = $2 AND owner IS NOT NULL";
@@ -17,7 +17,7 @@ WITH leased AS (
 SELECT attempts FROM leased CROSS JOIN {schema}.event
 WHERE id = $5 AND state = 'pending' FOR NO KEY UPDATE OF event`;
 
-/** Leaves lanes alone that have changed: another instance has them, they are idle, or a person has let them go on. */
+/** Skips lanes that have changed: another instance has them, they are idle, or a user has released them. */
 const PUT_OFF = `
 WITH waiting AS MATERIALIZED (
   SELECT lane.key FROM unnest($1::text[], $2::bigint[]) AS input (key, fence)
@@ -27,7 +27,7 @@ WITH waiting AS MATERIALIZED (
 UPDATE {schema}.lane SET ready_at = least(lane.ready_at, {now} + ${SUSPECT_WAIT_MS}) FROM waiting
 WHERE lane.key = waiting.key`;
 
-/** A lane that was leased without an owner, with its first event. */
+/** A lane leased without an owner, with its first event. */
 export interface Suspect {
   readonly key: string;
   readonly fence: number;
@@ -36,8 +36,8 @@ export interface Suspect {
 }
 
 /**
- * Lets events that may be what ends the process run one after the other, over all instances. The guilty one looks the
- * same as those that merely ran at the same time.
+ * Runs suspect events one at a time across all instances. The event that crashes the process looks the same as events
+ * that merely ran at the same time.
  */
 export class Suspects {
   readonly #database: Database;
@@ -49,8 +49,8 @@ export class Suspects {
   }
 
   /**
-   * Leases the first of them unless another one runs, and puts the others off. Until then their lanes stay closed: on a
-   * slow database, instances that took them from each other while they decide would never come to an end.
+   * Leases the first suspect unless another one is running, and postpones the others. Their lanes stay closed during
+   * the decision. Otherwise, on a slow database, instances could take the lanes from each other forever.
    */
   async decide<S extends Suspect>(suspects: readonly S[], leaseMs: number): Promise<S | undefined> {
     const [first, ...others] = suspects;

@@ -12,13 +12,13 @@ SELECT DISTINCT lane FROM (
 ) AS due`;
 
 /**
- * Locks the lanes of the timers, in the order of their keys. The end of a run locks its lane first and its timers then:
- * in the other order two transactions could wait for each other.
+ * Locks the timers' lanes in key order. The end of a run locks its lane before its timers, and the opposite order could
+ * deadlock.
  */
 const LOCK_LANES = `
 SELECT key FROM {schema}.lane WHERE key = ANY ($1::text[]) ORDER BY key FOR UPDATE`;
 
-/** Another instance may have taken some of them, or a run may have set them anew. The earliest come first. */
+/** Skips timers that another instance has taken or a run has set again. Earliest first. */
 const TAKE_DUE = `
 WITH due AS MATERIALIZED (
   SELECT ctid AS at FROM {schema}.timer WHERE due_at <= {now} AND lane = ANY ($2::text[])
@@ -33,7 +33,7 @@ export interface FiredBatch extends FiredTimers {
   readonly stored: PutResult | undefined;
 }
 
-/** The timers that wait, for all instances. */
+/** Pending timers of all instances. */
 export class Timers {
   readonly #store: SqlStore;
 
@@ -41,7 +41,7 @@ export class Timers {
     this.#store = store;
   }
 
-  /** Makes events of timers that are due, in one transaction. */
+  /** Turns due timers into events, in one transaction. */
   async fire(limit: number, toEvent: (timer: StoredTimer) => NewEvent): Promise<FiredBatch> {
     const nextInMs = await this.#nextInMs();
     if (nextInMs !== 0) return { fired: 0, stored: undefined, nextInMs };

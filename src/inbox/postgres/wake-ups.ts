@@ -9,34 +9,34 @@ import {
 import type { Database } from "./database.ts";
 import type { Client } from "./driver.ts";
 
-/** The topic of a notification that names none. */
+/** Topic of a notification without a topic. */
 const LANES = "lanes";
 
-/** In ms. Notifications are not guaranteed, so everything is looked at this often as well. */
+/** In ms. Notifications are not guaranteed, so the database is also polled. */
 const POLL_INTERVAL_MS = 5_000;
 
-/** In ms. The same while there are no notifications. */
+/** In ms. Poll interval without notifications. */
 const DEAF_POLL_INTERVAL_MS = 1_000;
 
-/** In ms. Each notification takes a lock of the whole server, so this process sends one at most this often. */
+/** In ms. Minimum interval between notifications, because each takes a lock of the whole server. */
 const NOTIFY_INTERVAL_MS = 100;
 
-/** In ms. A half-open connection is noticed within this, and the time that an answer may take. */
+/** In ms. Detects a half-open connection, and limits the time for a response. */
 const HEARTBEAT_INTERVAL_MS = 10_000;
 
-/** The waits before the connection is made again, in ms. */
+/** Waits before reconnecting, in ms. */
 const RECONNECT = { baseMs: 200, maxMs: 5_000, factor: 2 };
 
-/** A wait does not keep the process alive. */
+/** The wait does not keep the process alive. */
 const BACKGROUND: TimerOptions = { background: true };
 
-/** The values are the channel, which is the schema, and the sender with a topic. */
+/** The values are the channel, named like the schema, and the sender with a topic. */
 const NOTIFY = "SELECT pg_notify($1, $2)";
 
-/** Each process that has the inbox open holds this lock as long as its connection lives. */
+/** Lock that each process with an open inbox holds while its connection lives. */
 const PRESENT = "SELECT pg_advisory_lock_shared(1936876643, hashtext($1))";
 
-/** Counts these processes. */
+/** Counts the holders of that lock. */
 export const PROCESSES = `
 SELECT count(*) AS n FROM pg_locks
 WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = 1936876643
@@ -45,27 +45,27 @@ WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = 193687664
 
 const BACKEND = "SELECT pg_backend_pid() AS pid";
 
-/** Notifies all processes on an inbox. It never fails: a process that misses a notification looks by itself soon. */
+/** Notifies all processes of an inbox. Never fails, because a process that misses a notification polls soon. */
 export async function notifyAll(database: Database, payload: string): Promise<void> {
   await database.rows(NOTIFY, [database.schema, payload]).catch(() => undefined);
 }
 
 export interface ListenerOptions {
   readonly database: Pick<Database, "client" | "cutSoon" | "end" | "schema">;
-  /** Names this process among those that use the inbox. */
+  /** Id of this process among those that use the inbox. */
   readonly id: string;
   readonly clock: Clock;
   readonly random?: Random | undefined;
-  /** Called with the topic of another process; `undefined` if one may have been missed. */
+  /** Called with the topic of another process; `undefined` if a notification may have been missed. */
   readonly onNotified: (topic: string | undefined) => void;
 }
 
-/** Listens to other processes, on a connection of its own: nothing else needs a session. */
+/** Listens to other processes on a separate connection, the only part that needs a session. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #closing = new AbortController();
   #listening = false;
-  /** True behind a pooler, which passes no notifications on. */
+  /** True behind a pooler, which forwards no notifications. */
   #deaf = false;
   #listenedBefore = false;
   #loop: Promise<unknown> = Promise.resolve();
@@ -83,7 +83,7 @@ export class Listener {
     this.#loop = this.#keepListening();
   }
 
-  /** Resolves once this process is no longer present, even if it was just about to be. */
+  /** Resolves once this process no longer holds the presence lock. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#loop;
@@ -100,7 +100,7 @@ export class Listener {
     }
   }
 
-  /** Resolves once the connection is gone: to true if notifications could arrive. */
+  /** Resolves once the connection is lost, to true if notifications could arrive. */
   async #listen(): Promise<boolean> {
     const { database, id, onNotified } = this.#options;
     const { signal } = this.#closing;
@@ -113,7 +113,7 @@ export class Listener {
       if (sender !== id) onNotified(topic);
     });
     let leave: () => void = () => undefined;
-    // A statement under way gets its answer first; a server that does not answer is not waited for.
+    // A statement in progress may still finish, within a limit if the server does not respond.
     const cutSoon = () => {
       leave = database.cutSoon(client);
     };
@@ -122,7 +122,7 @@ export class Listener {
       await this.#begin(client);
       if (this.#deaf) return false;
       this.#listening = true;
-      // Before the first time there was nothing to miss: an inbox that opens looks by itself.
+      // Nothing could be missed before the first connection, because an opening inbox checks by itself.
       if (this.#listenedBefore) onNotified(undefined);
       this.#listenedBefore = true;
       await this.#beat(client, lost.signal);
@@ -137,7 +137,7 @@ export class Listener {
     }
   }
 
-  /** Connects, and becomes present, unless this process closes meanwhile: then it must not appear again. */
+  /** Connects and takes the presence lock, unless this process is closing in the meantime. */
   async #begin(client: Client): Promise<void> {
     const { schema } = this.#options.database;
     const { signal } = this.#closing;
@@ -152,7 +152,7 @@ export class Listener {
     await client.query(PRESENT, [schema]);
   }
 
-  /** Asks for a sign of life again and again; ends when none comes. */
+  /** Sends a heartbeat repeatedly; ends when it fails. */
   #beat(client: Client, lost: AbortSignal): Promise<void> {
     const stop = AbortSignal.any([lost, this.#closing.signal]);
     const beat = () => client.query("SELECT 1");
@@ -161,15 +161,15 @@ export class Listener {
 }
 
 /**
- * True behind a pooler such as PgBouncer, which gives a client another session than it says. No notification would arrive,
- * and what belongs to a session would stay behind in it.
+ * Returns whether a pooler such as PgBouncer lies in between, which runs statements in another session than the
+ * client's. No notification would arrive, and session state would leak into that session.
  */
 async function isPooled(client: Client): Promise<boolean> {
   const { rows } = await client.query(BACKEND);
   return rows[0]?.["pid"] !== client.processID;
 }
 
-/** The sender and the topic. */
+/** Returns the sender and the topic. */
 function wordsOf(message: unknown): readonly string[] {
   return typeof message === "object" && message !== null && "payload" in message
     ? String(message.payload).split(" ")
@@ -178,13 +178,13 @@ function wordsOf(message: unknown): readonly string[] {
 
 export interface WakeUpsOptions extends Omit<ListenerOptions, "onNotified"> {
   readonly database: Database;
-  /** Called when something besides lanes has changed; `undefined`: may have changed. */
+  /** Called when other state than lanes has changed; with `undefined` if it may have changed. */
   readonly onTopic: (topic: string | undefined) => void;
-  /** Called when lanes may have changed: after a notification, or because it is time to look. */
+  /** Called when lanes may have changed: after a notification, or at the poll interval. */
   readonly onWake: (why: "notified" | "time") => void;
 }
 
-/** Notifies other processes of changes, and is notified by them. A lost wake-up costs time and nothing else. */
+/** Exchanges change notifications with other processes. A lost notification only costs time. */
 export class WakeUps {
   readonly #options: WakeUpsOptions;
   readonly #listener: Listener;
@@ -210,7 +210,7 @@ export class WakeUps {
     this.#listener.start();
   }
 
-  /** Notifies the others that lanes may be ready: at once, or as soon as the interval allows. */
+  /** Notifies the others that lanes may be ready, at once or as soon as the interval allows. */
   notify(): void {
     const { clock } = this.#options;
     if (this.#cancelNotifying !== undefined || this.#closed) return;
@@ -219,7 +219,7 @@ export class WakeUps {
     else this.#cancelNotifying = clock.timer(wait, () => this.#notifyNow(), BACKGROUND);
   }
 
-  /** Notifies the others at once of another change. */
+  /** Notifies the others of another change at once. */
   notifyOf(topic: string): void {
     const { database, id } = this.#options;
     void notifyAll(database, `${id} ${topic}`);
@@ -229,7 +229,7 @@ export class WakeUps {
     this.#closed = true;
     this.#cancelPoll();
     this.#cancelNotifying?.();
-    // The others can take at once what this process has given up.
+    // The others can take released lanes at once.
     if (this.#listener.listening) this.#notifyNow();
     await this.#listener.close();
   }

@@ -23,14 +23,14 @@ import { Reports } from "./reports.ts";
 import { States } from "./states.ts";
 import type { SqlStore } from "./store.ts";
 
-/** Events of one transaction: it takes a few milliseconds, and deliveries go on between two. */
+/** Maximum number of events per transaction. A transaction takes a few ms, and deliveries continue in between. */
 const BATCH = 100;
 
 const MAX_REASON_CHARACTERS = 500;
 
 type Decide = (ids: readonly string[]) => Promise<readonly DecisionOutcome[]>;
 
-/** The administration of an inbox, of the bot's own or of one beside it. */
+/** Administration of an inbox, in the bot's process or another. */
 export class SqlAdmin implements InboxAdmin {
   readonly #events: Events;
   readonly #decisions: Decisions;
@@ -41,7 +41,7 @@ export class SqlAdmin implements InboxAdmin {
 
   /**
    * @param onDecided called with the number of events by which the backlog has grown
-   * @param onTimersDue called after timers were made due. Default: another process looks for them
+   * @param onTimersDue called after timers were made due. Default: another process polls for them
    */
   constructor(
     store: SqlStore,
@@ -144,7 +144,7 @@ export class SqlAdmin implements InboxAdmin {
     let done = 0;
     let pauseMs = 0;
     while (done < ids.length && signal?.aborted !== true) {
-      // A process that waits for a file's lock asks for it now and then, and would find it taken each time.
+      // A process that waits for a file lock polls, and without pauses would find the file locked each time.
       if (pauseMs > 0) await sleep(systemClock, pauseMs, signal);
       const startedAt = performance.now();
       const outcomes = await this.#carryOut(ids.slice(done, done + BATCH), decide);

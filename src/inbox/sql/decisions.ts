@@ -4,34 +4,33 @@ import { ABSENT } from "../restore-mark.ts";
 import { fieldsOf, fits, timeOf, timesOf } from "./events.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
-/** Why a decision was not carried out. */
 export type Refusal = "not-found" | "not-dead" | "body-dropped" | "leased" | "ended";
 
-/** By how many events the backlog has changed, or why nothing was done. */
+/** Change in the number of pending events, or why the event was not changed. */
 export type DecisionOutcome = { readonly pending: -1 | 0 | 1 } | { readonly refused: Refusal };
 
 const NOT_FOUND: DecisionOutcome = { refused: "not-found" };
 
-/** An event and its lane, as they are before a decision. Conditions are 0 or 1. */
+/** An event and its lane before a decision. Conditions are 0 or 1. */
 interface EventRow {
   readonly id: string;
   readonly lane: string;
   readonly state: EventState;
   readonly has_body: number;
-  /** Whether its lane must be locked. What has ended may have lost its lane. */
+  /** 1 if the lane must be locked. An ended event may no longer have a lane. */
   readonly has_lane: number;
-  /** Whether its lane's last claim was of this event and was not given back. */
+  /** 1 if the lane's last claim was of this event and was not returned. */
   readonly claimed: number;
-  /** Whether the lease of that claim still runs. */
+  /** 1 if the lease of that claim is still valid. */
   readonly leased: number;
-  /** Whether no pending event comes before it in its lane. */
+  /** 1 if no pending event comes before this one in its lane. */
   readonly first: number;
 }
 
-/** Attempts to lock lanes that come into being meanwhile. */
+/** Maximum number of tries to lock lanes that are created concurrently. */
 const MAX_TRIES = 10;
 
-/** One kind of decision: its outcome for an event as it is, and the statements for the events that it takes. */
+/** A kind of decision: its outcome for one event, and its statements for the accepted events. */
 interface Decision {
   decideOutcome(event: EventRow): DecisionOutcome;
   carryOut(events: readonly EventRow[]): Script<void>;
@@ -40,7 +39,8 @@ interface Decision {
 const is = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 
 /**
- * Makes lanes that pending events have lost, as by an operator's DELETE. Their fences go on after those of the events.
+ * Recreates the lanes of pending events whose lane is missing, as after an operator's DELETE. Their fences continue
+ * after the events' fences.
  *
  * @param where further conditions on the events
  */
@@ -61,12 +61,12 @@ const statementsIn = (dialect: Dialect) => {
       AND ${timeOf(state)} >= $6 AND ${timeOf(state)} < $7 ORDER BY ${timeOf(state)}, seq LIMIT $8`;
   return {
     targets: { dead: targets("dead"), pending: targets("pending") },
-    // In the order of the keys, in which every transaction locks lanes.
+    // In key order, like the lane locks of every transaction.
     lockLanes: `
       SELECT lane.key FROM {schema}.lane
       WHERE lane.key IN (SELECT lane FROM {schema}.event WHERE ${given("id")})
       ORDER BY lane.key ${lock("FOR UPDATE")}`,
-    // A lane changes under its lock alone. What has ended is dropped without its lane, so events are locked, too.
+    // A lane changes only under its lock. Ended events are deleted without their lane, so events are locked too.
     find: `
       SELECT event.id, event.lane, event.state, ${is("event.body IS NOT NULL")} AS has_body,
         ${is("event.state = 'pending' OR lane.key IS NOT NULL")} AS has_lane,
@@ -78,9 +78,9 @@ const statementsIn = (dialect: Dialect) => {
       FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane WHERE ${given("event.id")}
       ORDER BY event.id ${lock("FOR UPDATE OF event")}`,
     remakeLanes: remakeLanes(`AND ${given("event.lane")}`),
-    // Before the events are revived, because that resets their fences: those of the lane go on after them, also if the
-    // lane was made anew. A lease is left alone. A wait is cut short for an event that comes first in its lane. 0 is at
-    // once on every clock, also if this process has another one than the bot.
+    // Runs before `revive`, which resets the events' fences, so that a lane's fence continues after them even if the
+    // lane is new. A lease is kept. A wait ends at once if the event comes first in its lane. 0 is due on every clock,
+    // even if this process has another clock than the bot.
     enterLanes: `
       INSERT INTO {schema}.lane (key, pending, ready_at, fence)
       SELECT lane, count(*), 0, max(fence) FROM {schema}.event WHERE ${given("id")} GROUP BY lane ORDER BY lane
@@ -88,17 +88,17 @@ const statementsIn = (dialect: Dialect) => {
         fence = CASE WHEN lane.owner IS NULL AND lane.fence < excluded.fence THEN excluded.fence ELSE lane.fence END,
         ready_at = CASE WHEN lane.owner IS NULL AND ${isAnyOf("lane.key", "$2")} THEN 0
                         ELSE coalesce(lane.ready_at, 0) END`,
-    // The fence of an earlier claim must not be taken for that of a later one.
+    // The fence of an earlier claim must not equal that of a later one.
     revive: `
       UPDATE {schema}.event SET state = 'pending', attempts = 0, crashes = 0, fence = 0, done_at = NULL
       WHERE ${given("id")}`,
-    // The attempt of a run whose lease ran out is not counted yet.
+    // The attempt of a run with an expired lease is not counted yet.
     discard: `
       UPDATE {schema}.event SET state = 'discarded', done_at = {now}, reason = $2,
         attempts = attempts + ${is(isAnyOf("id", "$3"))}
       WHERE ${given("id")}`,
-    // A run whose lease ran out may still be at work; without an owner its claim is void. What waited for the event
-    // that is gone need not wait any longer.
+    // A run with an expired lease may still be active; without an owner its claim is void. Events that waited for the
+    // discarded one need not wait any longer.
     leaveLanes: `
       UPDATE {schema}.lane SET pending = lane.pending - gone.n, done_at = {now},
         owner = CASE WHEN ${isAnyOf("lane.key", "$2")} THEN NULL ELSE lane.owner END,
@@ -118,7 +118,7 @@ const statementsIn = (dialect: Dialect) => {
   };
 };
 
-/** Carries out what people decide about events. */
+/** Carries out decisions about events. */
 export class Decisions {
   readonly #store: SqlStore;
   readonly #statements: ReturnType<typeof statementsIn>;
@@ -128,7 +128,7 @@ export class Decisions {
     this.#statements = statementsIn(store.dialect);
   }
 
-  /** The ids of the events that fit a filter, the oldest first. */
+  /** Returns the ids of the events that match a filter, oldest first. */
   async targets(
     state: "dead" | "pending",
     { limit = Number.MAX_SAFE_INTEGER, ...filter }: InboxRetryFilter,
@@ -140,7 +140,7 @@ export class Decisions {
     return rows.map(({ id }) => id);
   }
 
-  /** Makes dead letters pending again. One outcome for each id, in their order. */
+  /** Makes dead letters pending again. Returns one outcome per id, in order. */
   retry(ids: readonly string[], assume: InboxRetryOptions["assume"]): Promise<DecisionOutcome[]> {
     const { enterLanes, revive, settleSteps } = this.#statements;
     return this.#decide(ids, {
@@ -157,7 +157,7 @@ export class Decisions {
     });
   }
 
-  /** Ends events for good. One outcome for each id, in their order. */
+  /** Discards events for good. Returns one outcome per id, in order. */
   discard(ids: readonly string[], reason: string): Promise<DecisionOutcome[]> {
     const { discard, leaveLanes } = this.#statements;
     return this.#decide(ids, {
@@ -180,7 +180,7 @@ export class Decisions {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const decided = await this.#store.run(() => this.#decideOnce(ids, decision));
       if ("outcomes" in decided) return decided.outcomes;
-      // A lane that did not come into being is missing.
+      // A lane that was not created concurrently is missing.
       await this.#store.write(this.#statements.remakeLanes, [decided.unlocked]);
     }
     throw new ServiceBotError(
@@ -189,7 +189,7 @@ export class Decisions {
     );
   }
 
-  /** Does nothing if a lane came into being meanwhile, or is missing, because that lane is not locked. */
+  /** Changes nothing if a lane is missing or was created concurrently, because that lane is not locked. */
   *#decideOnce(
     ids: readonly string[],
     decision: Decision,
@@ -240,7 +240,7 @@ const refusals: Readonly<Record<Refusal, readonly [ErrorCode, (id: string) => st
   ended: ["EVENT_ENDED", (id) => `Event "${id}" is done or discarded already. ${SHOW}`],
 };
 
-/** The error for a decision about one event. */
+/** Creates the error of a decision about one event. */
 export function refusal(id: string, why: Refusal): ServiceBotError {
   const [code, message] = refusals[why];
   return new ServiceBotError(code, message(id));

@@ -13,11 +13,11 @@ import type {
 import { ABSENT } from "../restore-mark.ts";
 import type { Dialect, SqlStore } from "./store.ts";
 
-/** A page without a `limit` has this many events, and none has more than the maximum. */
+/** Number of events on a page without a `limit`. */
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1_000;
 
-/** No event has a number below this. */
+/** Smaller than or equal to every event's number. */
 const FIRST_SEQ = 0;
 
 interface EventRow {
@@ -37,7 +37,7 @@ interface EventRow {
 }
 
 interface PageRow extends EventRow {
-  /** The time by which the list is sorted. */
+  /** Time by which the list is sorted. */
   readonly at: number;
 }
 
@@ -55,7 +55,7 @@ interface StepRow extends Omit<StepRecord, "result" | "ref"> {
   readonly ref: string | null;
 }
 
-/** A run that has not ended is not counted on its event yet, and people count it. */
+/** Condition for a current claim, whose attempt is not counted on the event yet but must be displayed. */
 const CLAIMED = `event.state = 'pending' AND lane.owner IS NOT NULL AND lane.claimed = event.seq`;
 
 const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source,
@@ -74,12 +74,15 @@ const STEPS = `
 SELECT name, state, request, result, ref, started_at AS "startedAt"
 FROM {schema}.step WHERE event_id = $1 AND fence <> ${ABSENT} ORDER BY started_at, name`;
 
-/** The time by which a state is sorted and filtered. */
+/** Returns the column by which a state is sorted and filtered. */
 export function timeOf(state: EventState | "ended"): string {
   return state === "pending" ? "event.received_at" : "event.done_at";
 }
 
-/** A condition: the event fits the first five values, of {@link fieldsOf}. Errors begin with their name and code. */
+/**
+ * Returns the condition that an event matches the first five values, from {@link fieldsOf}. Errors begin with their
+ * name and code.
+ */
 export function fits({ position }: Dialect): string {
   const head = `substr(event.error, 1, ${position("': '", "event.error")})`;
   return `(CAST($1 AS text) IS NULL OR event.type = $1)
@@ -89,12 +92,12 @@ export function fits({ position }: Dialect): string {
     AND (CAST($5 AS text) IS NULL OR ${position("' ' || $5 || ':'", head)} > 0)`;
 }
 
-/** The fields of a filter but for its times; null where anything fits. */
+/** Returns the fields of a filter, without its times. Null matches anything. */
 export function fieldsOf({ type, lane, source, error, code }: InboxFilter): (string | null)[] {
   return [type ?? null, lane ?? null, source ?? null, error ?? null, code ?? null];
 }
 
-/** The times of a filter, and what is before and after all times where it has none. */
+/** Returns the times of a filter, with defaults before and after all times. */
 export function timesOf({ since = 0, until = Number.MAX_SAFE_INTEGER }: InboxFilter): {
   readonly since: number;
   readonly until: number;
@@ -102,17 +105,17 @@ export function timesOf({ since = 0, until = Number.MAX_SAFE_INTEGER }: InboxFil
   return { since: wholeMs(since), until: wholeMs(until) };
 }
 
-/** The first whole millisecond from a time on. */
+/** Returns the first whole millisecond at or after a time. */
 function wholeMs(ms: number): number {
   return Math.min(Math.max(Math.ceil(ms), 0), Number.MAX_SAFE_INTEGER);
 }
 
-/** Rows of a page: a `limit` from outside may be any number. */
+/** Clamps a `limit`, which may be any number. */
 export function pageSize(limit: number | undefined): number {
   return Math.min(Math.max(Math.trunc(limit ?? PAGE_SIZE) || 1, 1), MAX_PAGE_SIZE);
 }
 
-/** Finds events for people to look at. */
+/** Reads events for display. */
 export class Events {
   readonly #store: SqlStore;
 
@@ -125,7 +128,7 @@ export class Events {
     const size = pageSize(limit);
     const { since, until } = timesOf(filter);
     const [at, seq] = startOf(after, until);
-    // One more than asked for shows whether there are more.
+    // One row more than requested shows whether there is a next page.
     const values = [...fieldsOf(filter), since, at, seq, size + 1];
     const rows = await this.#store.rows<PageRow>(pageOf(state, this.#store.dialect), values);
     const last = rows.length > size ? rows[size - 1] : undefined;
@@ -153,7 +156,7 @@ export class Events {
   }
 }
 
-/** Merges the lists that make up a state, each of which an index has in its order. */
+/** Merges the lists of a state, each sorted by an index. */
 function pageOf(state: EventState | undefined, dialect: Dialect): string {
   const states = state === undefined ? (["pending", "ended"] as const) : [state];
   const parts = states.flatMap((one) =>
@@ -169,9 +172,9 @@ function pageOf(state: EventState | undefined, dialect: Dialect): string {
 }
 
 /**
- * Returns the beginning of a page, which is after an event and before `until`.
+ * Returns the start of a page, after an event and before `until`.
  *
- * @param after the `next` of the page before
+ * @param after the `next` of the previous page
  * @throws {ServiceBotError} CURSOR_INVALID
  */
 function startOf(after: string | undefined, until: number): [at: number, seq: number] {

@@ -2,13 +2,13 @@ import { ServiceBotError } from "../../errors.ts";
 import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restore-mark.ts";
 import { type Dialect, query, type Script } from "./store.ts";
 
-/** Counts of what an inbox has. */
+/** Numbers of events in an inbox. */
 export interface InboxContents {
   readonly events: number;
   readonly pending: number;
 }
 
-/** Marks an inbox that came from a backup, and forgets what the backup cannot know. */
+/** Marks an inbox as restored from a backup, and deletes records that the backup cannot guarantee. */
 export function* markRestored(mark: RestoreMark): Script<void> {
   const write = `INSERT INTO {schema}.cursor (name, position) VALUES ($1, $2)
     ON CONFLICT (name) DO UPDATE SET position = excluded.position`;
@@ -24,19 +24,20 @@ export function* countContents(): Script<InboxContents> {
 }
 
 /**
- * The mark of an inbox that takes part in a copy. No bot takes half a copy for the whole, and none handles again what
- * the copy handles. An inbox that was never copied has no such table. Earlier versions copied in other directions, too.
+ * Mark of an inbox that takes part in a copy. It prevents bots from using an unfinished copy, and from handling events
+ * on the original that the copy handles. An inbox that was never copied has no such table. Earlier versions also copied
+ * in other directions.
  */
 export interface Mark {
   /** `target`: the copy into this inbox is unfinished. `source`: this inbox was copied, or is being copied. */
   readonly role: "source" | "target";
-  /** The place of the other inbox. */
+  /** Place of the other inbox. */
   readonly other: string;
-  /** Names the run of the copy. A run whose mark was replaced does not end the copy. */
+  /** Id of the copy's run. A run whose mark was replaced does not finish the copy. */
   readonly run: string;
 }
 
-/** The table of the mark. */
+/** Table of the mark. */
 export const MARK = "copy_mark";
 
 export function* readMark({ hasTable }: Dialect): Script<Mark | undefined> {
@@ -45,7 +46,7 @@ export function* readMark({ hasTable }: Dialect): Script<Mark | undefined> {
   return mark;
 }
 
-/** Waits for readers of the mark that is there. */
+/** Replaces the mark, after waiting for its current readers. */
 export function* setMark({ role, other, run }: Mark): Script<void> {
   yield* clearMark();
   yield* query(
@@ -60,10 +61,10 @@ export function* clearMark(): Script<void> {
 }
 
 /**
- * Refuses an inbox that takes part in a copy.
+ * Throws if an inbox takes part in a copy.
  *
  * @param place of the inbox, for the error
- * @param roles which ones are refused; both by default
+ * @param roles to refuse; both by default
  * @throws {ServiceBotError} INBOX_UNFINISHED, INBOX_MOVED
  */
 export function* refuseMarked(
@@ -75,7 +76,7 @@ export function* refuseMarked(
   if (mark !== undefined && roles.includes(mark.role)) throw markError(mark, place);
 }
 
-/** The error of a bot that opens an inbox with this mark. */
+/** Creates the error of opening an inbox with this mark. */
 export function markError({ role, other }: Mark, place: string): ServiceBotError {
   return role === "source" ? moved(place, other) : unfinished(place, other);
 }

@@ -1,10 +1,10 @@
 import type { InboxMeasures, InboxReport, InboxStats, LaneReport } from "../admin.ts";
 import type { Dialect, SqlStore } from "./store.ts";
 
-/** The length of an error's name and code, in characters, if nothing marks their end. */
+/** In characters. Length of an error's name and code if no colon ends them. */
 const MAX_ERROR_NAME = 80;
 
-/** The most frequent errors that a report has. */
+/** Maximum number of errors in a report. */
 const MAX_ERRORS = 20;
 
 interface CountRow {
@@ -21,7 +21,7 @@ interface EndedRow {
 const WAITING = "lane.owner IS NULL AND lane.ready_at > {now}";
 
 const statementsIn = ({ indexes, pending, position }: Dialect) => {
-  // From indexes alone, because there may be millions of rows.
+  // Uses indexes only, because there may be millions of rows.
   const count = (where: string) => `(SELECT count(*) FROM {schema}.event WHERE ${where})`;
   const all = (parts: readonly string[]) => parts.map(count).join(" + ");
   const grouped = (name: string, state: "pending" | "dead", more = "") => `
@@ -39,7 +39,7 @@ const statementsIn = ({ indexes, pending, position }: Dialect) => {
       "dead",
       `LIMIT ${MAX_ERRORS}`,
     ),
-    // By the events, because a lane may not have been written yet when its first event came.
+    // Grouped by events, because a lane may not be written yet when its first event has arrived.
     lanes: `
       SELECT count(*) - count(CASE WHEN lane.ready_at > {now} THEN 1 END) AS ready,
         count(CASE WHEN ${WAITING} THEN 1 END) AS waiting,
@@ -50,7 +50,7 @@ const statementsIn = ({ indexes, pending, position }: Dialect) => {
   };
 };
 
-/** Counts what is in an inbox. */
+/** Counts the contents of an inbox. */
 export class Reports {
   readonly #store: SqlStore;
   readonly #statements: ReturnType<typeof statementsIn>;

@@ -2,19 +2,19 @@ import type { EventState } from "../admin.ts";
 import type { Retention } from "../inbox.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
-/** Rows of one transaction: deliveries do not have to wait for more. */
+/** Maximum number of rows per transaction, so that deliveries do not wait long. */
 const BATCH = 500;
 
-/** `Infinity` is no number of PostgreSQL's. */
+/** PostgreSQL's integers have no `Infinity`. */
 const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 
-/** Drops one batch of what is older than its retention. Returns true while there is more to look at. */
+/** Deletes one batch of expired data. Returns true if more may have expired. */
 export type SweepPhase = (keep: Retention) => Script<boolean>;
 
-/** Events that have ended, as an index has them. */
+/** Ended events, as covered by one index. */
 export interface EndedEvents {
   readonly where: string;
-  /** The age from which some of them are dropped, or their bodies, in ms. */
+  /** Returns the minimum age, in ms, from which events or their bodies may be deleted. */
   minAge(keep: Retention): number;
 }
 
@@ -27,7 +27,7 @@ interface EndedRow {
   readonly has_body: number;
 }
 
-/** Drops what is older than its retention, a phase after the other. */
+/** Deletes expired data, one phase after the other. */
 export class Sweeper {
   readonly #store: SqlStore;
   readonly #phases: readonly SweepPhase[];
@@ -38,7 +38,7 @@ export class Sweeper {
     this.#phases = phases;
   }
 
-  /** Drops one batch. Returns true while there is more to look at, and begins anew after that. */
+  /** Deletes one batch. Returns true until all phases are done, then starts over. */
   async sweep(keep: Retention): Promise<boolean> {
     const phase = this.#phases[this.#phase];
     if (phase === undefined) {
@@ -57,7 +57,7 @@ FROM (SELECT key FROM {schema}.state WHERE key > $1 ORDER BY key LIMIT ${BATCH})
 const DROP_STATES = `
 DELETE FROM {schema}.state WHERE key > $1 AND key <= $2 AND updated_at < {now} - CAST($3 AS bigint)`;
 
-/** Walks through the states in the order of their keys: an index of their times would make every write dearer. */
+/** Iterates over the states by key, because an index on their times would make every write more expensive. */
 export function dropStates(): SweepPhase {
   let after = "";
   return function* ({ statesMs = Number.POSITIVE_INFINITY }) {
@@ -74,11 +74,11 @@ export function dropStates(): SweepPhase {
   };
 }
 
-/** Walks through an index of events, the oldest first, and past those that are kept for longer. */
+/** Iterates over an index of events, oldest first, skipping events with a longer retention. */
 export function dropEvents({ isAnyOf, locksRows }: Dialect, ended: EndedEvents): SweepPhase {
   const start = { at: -1, seq: 0 };
   let after = start;
-  // Rows that another transaction has locked are left for the next time.
+  // Rows locked by another transaction are left for the next time.
   const find = `
     SELECT seq, id, state, done_at, {now} - done_at AS age, CASE WHEN body IS NULL THEN 0 ELSE 1 END AS has_body
     FROM {schema}.event

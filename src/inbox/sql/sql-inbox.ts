@@ -9,25 +9,25 @@ import { Reports } from "./reports.ts";
 import { Sweeper, type SweepPhase } from "./retention.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
-/** Runs that the history of an event keeps. An outage may put an event off thousands of times. */
+/** Maximum number of runs in an event's history. An outage may postpone an event thousands of times. */
 export const MAX_HISTORY = 50;
 
-/** Runs that ended with the process, from which on their event is a suspect: it may be what ends the process. */
+/** Number of crashed runs from which an event is a suspect that may crash the process. */
 export const SUSPECT_CRASHES = 2;
 
-/** In ms. A lane whose event waits for another suspect is looked at again after this. */
+/** In ms. Wait of a lane whose event waits for another suspect. */
 export const SUSPECT_WAIT_MS = 200;
 
-/** Pending events from which on more are refused, unless the options say otherwise. */
+/** Default maximum number of pending events. */
 export const MAX_BACKLOG = 100_000;
 
-/** The first event of a lane. */
+/** First event of a lane. */
 export interface HeadRow {
   readonly id: string;
   readonly type: string;
   readonly body: string;
   readonly source: Claim["source"];
-  /** Runs that have ended. */
+  /** Number of ended runs. */
   readonly attempts: number;
   readonly crashes: number;
   readonly received_at: number;
@@ -55,7 +55,7 @@ export function toClaim(
 
 const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
   const held = `FROM {schema}.lane WHERE key = $1 AND owner = $2 AND fence = $3`;
-  // Until the write is committed, so that the lease cannot be taken over in between.
+  // Locks the row until the commit, so that the lease cannot be taken over in between.
   const heldAndLocked = `${held} ${locksRows ? "FOR NO KEY UPDATE" : ""}`;
   const change = (assignments: string) => `
     UPDATE {schema}.step SET ${assignments}
@@ -73,12 +73,12 @@ const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
       "state = 'open', result = NULL, ref = NULL, request = $6, fence = $3, started_at = {now}",
     ),
     finishStep: change("state = 'done', result = $6, ref = $7"),
-    // A deleted row would prove nothing after a restore.
+    // After a restore, a deleted row would prove nothing.
     dropStep: change(`fence = CASE WHEN step.state = 'open' THEN ${ABSENT} ELSE step.fence END`),
     lockHeld: `SELECT key ${heldAndLocked}`,
     hasOther:
       "SELECT 1 FROM {schema}.step WHERE ref = $1 AND NOT (event_id = $2 AND name = $3) LIMIT 1",
-    // A process whose lease ran out may still be at the step: its lane has an owner until it is claimed anew.
+    // A process with an expired lease may still run the step. Its lane has an owner until claimed again.
     underWay: `
       SELECT step.request FROM {schema}.lane
         JOIN {schema}.event ON event.lane = lane.key AND event.state = 'pending' AND event.seq = lane.claimed
@@ -103,15 +103,15 @@ interface StepRow {
 
 export interface SqlInboxOptions {
   readonly store: SqlStore;
-  /** Names this process in the lanes that it has leased. */
+  /** Id of this process as the owner of leased lanes. */
   readonly owner: string;
   readonly sweepPhases: readonly SweepPhase[];
 }
 
 /**
- * The part of an inbox that is the same in every database: steps, cursors, retention and what people see. Intake, claims
- * and endings differ by more than words. One process on a file does each in some prepared statements that share a
- * commit; several processes on a server need one statement, which is one round trip and locks rows.
+ * Parts of an inbox that are the same for every database: steps, cursors, retention and administration. Intake, claims
+ * and endings differ in structure. A single process on a file runs several prepared statements that share a commit.
+ * Several processes on a server need one statement, which locks rows and takes one round trip.
  */
 export abstract class SqlInbox {
   readonly admin: InboxAdmin;
@@ -180,7 +180,7 @@ export abstract class SqlInbox {
   }
 
   async requestsUnderWay({ lane }: Claim, withinMs: number): Promise<readonly string[]> {
-    // One process alone knows its own steps.
+    // A single process tracks its own steps.
     if (!this.#store.dialect.locksRows) return [];
     const values = [lane, withinMs];
     const rows = await this.#store.rows<{ readonly request: string }>(
@@ -234,7 +234,7 @@ export abstract class SqlInbox {
     return () => this.#timerListeners.delete(listener);
   }
 
-  /** Called after effects were committed. */
+  /** Must be called after effects were committed. */
   protected announceTimers({ timers }: Effects): void {
     if (timers.length === 0) return;
     this.#announceDue(Math.min(...timers.map(({ delayMs }) => delayMs)));
@@ -253,7 +253,7 @@ export abstract class SqlInbox {
     return row?.n ?? 0;
   }
 
-  /** Known events add nothing, and a refusal would only have them sent once more. */
+  /** Accepts known events, which add nothing and would only be sent again after a refusal. */
   protected async refuseUnlessKnown(
     events: readonly NewEvent[],
     pending: number,
@@ -266,7 +266,7 @@ export abstract class SqlInbox {
     throw new ServiceBotError("INBOX_FULL", message);
   }
 
-  /** False if the lease was lost. */
+  /** Resolves to false if the lease was lost. */
   async #changeStep(
     statement: string,
     claim: Claim,
