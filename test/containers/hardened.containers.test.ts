@@ -46,7 +46,7 @@ withEngine("the image of a scaffolded bot", () => {
     expect(await inside("sh", "-c", "command -v npm npx corepack yarn || echo none")).toBe("none");
   });
 
-  test("has no secret of the project in any layer", async () => {
+  test("contains no secret of the project in any layer", async () => {
     const text = readFileSync(join(project.dir, ".env"), "utf8");
     const secrets = text.match(/(?<==)(?:sbk_|whsec_)\w+/g) ?? [];
     expect(secrets).toHaveLength(2);

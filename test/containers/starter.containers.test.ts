@@ -22,7 +22,7 @@ const [NAME_LINE = "", UP = "", FOLLOW = "", ...MORE] = documentedBlock(
   .trimEnd()
   .split("\n");
 
-test("docs/start/first-bot.md has the lines of docs/deploy/docker.md, and these tests type each", () => {
+test("docs/start/first-bot.md has the commands of docs/deploy/docker.md, and these tests run each", () => {
   expect(MORE).toEqual([]);
   const lines = documentedBlock("docs/start/first-bot.md", "docker");
   expect(lines).toBe(documentedBlock("docs/deploy/docker.md", "docker"));

@@ -67,7 +67,7 @@ describe("a webhook that fails until the platform switches it off", () => {
     expect(bot.switches).toEqual(["polling", "auditing"]);
   });
 
-  test("while the bot is down costs nothing: the bot says so, polls, and hands back", async () => {
+  test("while the bot is down loses no event: the bot logs it, polls, and returns to the webhook", async () => {
     const stage = await Stage.build();
     const killed = await healthy(stage);
     await killed.kill();

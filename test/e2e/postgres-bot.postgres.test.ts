@@ -98,7 +98,7 @@ describe("npm run dev of a bot on PostgreSQL", () => {
   });
 });
 
-test("npm run dev says that no server is there, and what to do", async () => {
+test("npm run dev reports a missing server and the remedy", async () => {
   const { folder } = await bot(await reservePort());
   const running = dev(folder);
   const line = await running.line((text) => text.includes("ECONNREFUSED"));

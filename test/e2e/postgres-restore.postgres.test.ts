@@ -41,7 +41,7 @@ async function start(platform: Platform, place: Place): Promise<Bot> {
   return bot;
 }
 
-test("an inbox in PostgreSQL that a dump was restored from says nothing twice, once it is marked", {
+test("a bot on an inbox restored from a PostgreSQL dump sends no answer twice, once the inbox is marked", {
   timeout: 60_000,
 }, async () => {
   const platform = await runPlatform();

@@ -77,7 +77,7 @@ test("a bot on PostgreSQL that stops keeps its process alive until it has", asyn
   for (const bot of bots) expect(await bot.exited, bot.output()).toMatchObject({ code: 0 });
 });
 
-test("service-bot inbox looks into PostgreSQL, and a running bot takes up what it decides", {
+test("service-bot inbox reads PostgreSQL, and a running bot carries out its decisions", {
   timeout: 60_000,
 }, async () => {
   const { url, schema } = await emptyPlace();
@@ -106,7 +106,7 @@ test("service-bot inbox looks into PostgreSQL, and a running bot takes up what i
   expect(JSON.parse(await run("stats", "--json"))).toMatchObject({ done: 1, running: false });
 });
 
-test("service-bot inbox says what is wrong with an address that has no inbox", async () => {
+test("service-bot inbox reports why an address has no inbox", async () => {
   const { url, schema } = await emptyPlace();
   const run = (env: Record<string, string>) => serviceBotEnds(["inbox"], { env });
   expect(await run({ DATABASE_URL: url, DATABASE_SCHEMA: schema })).toMatchObject({

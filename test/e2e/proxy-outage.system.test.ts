@@ -37,7 +37,7 @@ const reason = whyNoProxy(nginx);
 
 describe.skipIf(reason !== undefined)("while the proxy", { timeout: 60_000 }, () => {
   test.each(outages)(
-    "$name, polling brings the events, until the webhook is back",
+    "$name, polling reads the events until the webhook is back",
     async ({ status, told, replace }) => {
       const folder = temporaryFolder();
       const certificates = makeCertificates(folder);

@@ -120,7 +120,7 @@ const versionsIn = (place: Place) =>
   look(place, `SELECT version, readable_from FROM ${place.schema}.migration ORDER BY version`);
 
 describe("while a new version is rolled out", { timeout: 90_000 }, () => {
-  test("that has only added to the schema, old ones and new ones answer each message once, in order", async () => {
+  test("that only adds to the schema, old and new bots answer each message once, in order", async () => {
     const { place, start, talk } = await scene();
     const before = start("before");
     await talk.deliverTo(before);
@@ -151,7 +151,7 @@ describe("while a new version is rolled out", { timeout: 90_000 }, () => {
     talk.expectAllAnsweredOnce();
   });
 
-  test("that the old one cannot work with, the old one ends and says why, and the new one does its work", async () => {
+  test("that is incompatible with the old one, the old one exits with the reason, and the new one takes over", async () => {
     const { place, start, talk } = await scene();
     const before = start("before");
     await talk.deliverTo(before);

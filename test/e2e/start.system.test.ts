@@ -16,7 +16,7 @@ const blocks = pages
   .flatMap(codeBlocks);
 const played = blocks.filter(({ note }) => note.includes("test/e2e/start.system.test.ts"));
 
-test("every block of docs/start/first-bot.md is played, but for those that need a server", () => {
+test("every block of docs/start/first-bot.md runs, except those that need a server", () => {
   expect(played.length).toBeGreaterThan(8);
   const others = blocks.filter((block) => !played.includes(block));
   for (const { code } of others) expect(code).toContain("docker compose");

@@ -6,7 +6,7 @@ import { hasPty } from "../support/at-terminal.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
 
 test.skipIf(!hasPty)(
-  "docs/start/tour.md is what a newcomer sees",
+  "docs/start/tour.md matches the real output",
   { timeout: SCAFFOLD_TIMEOUT_MS },
   async () => {
     const argv = [join(root, "scripts/tour/main.ts"), "--check"];

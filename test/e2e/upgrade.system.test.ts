@@ -46,7 +46,7 @@ describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, 
     await npm("run", "typecheck");
   });
 
-  test("goes on with its inbox: what waits is handled, what is done is not done again", async () => {
+  test("continues with its inbox: pending events are handled, and handled events are not repeated", async () => {
     const platform = await PlatformProcess.start(temporaryFolder());
     await platform.conversation(conversation);
     const running = new TestProcess(["--import", "service-bot/env", "src/main.ts"], {
@@ -82,7 +82,7 @@ describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, 
   });
 });
 
-test("there is a bot of this or an earlier version to hold this one to", () => {
+test("there is a bot of this or an earlier version to test against", () => {
   expect(bots.length).toBeGreaterThan(0);
 });
 

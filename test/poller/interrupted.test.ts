@@ -257,7 +257,7 @@ describe.each(
   });
 });
 
-describe("pages of 50 are requested, each while the one before is stored", () => {
+describe("pages of 50 are requested while the previous page is stored", () => {
   const clock = new ManualClock(1_800_000_000_000);
   const log = new FakeLog(clock);
   for (let n = 1; n <= EVENTS; n++) log.add(String(n), "follow", clock.now() - MINUTE);
@@ -341,7 +341,7 @@ describe(`interrupted again and again, while events commit late (SEED=${SEED})`,
   // The excluded interruption waits for a page that these reads may never request.
   const randomPoints = points.filter(({ how }) => how !== "fails, and the next page too");
 
-  test.each(seeds)("seed %i: nothing is passed over, and everything comes once", async (seed) => {
+  test.each(seeds)("seed %i: no event is skipped, and each arrives once", async (seed) => {
     const random = mulberry32(seed);
     const upTo = (limit: number) => Math.floor(random() * limit);
     const kinds = Object.values(kindsOfIds);

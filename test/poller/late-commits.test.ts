@@ -31,7 +31,7 @@ async function open(cursorOf = (cursor: string) => cursor) {
   return { clock, log, inbox, reader };
 }
 
-test("a read from the head that comes late does not carry the cursor over what the head had passed", async () => {
+test("a late read from the head does not move the cursor past the events before the head", async () => {
   const { clock, log, inbox, reader } = await open();
   log.add("10");
   await reader.read("cursor", signal);

@@ -73,7 +73,7 @@ describe("a term", () => {
     expect(term.signal.aborted).toBe(true);
   });
 
-  test("is over a lease after its last renewal", async () => {
+  test("ends a lease after its last renewal", async () => {
     const term = await lead();
     await clock.advance(LEASE / 3);
     answer = () => Promise.reject(new Error("away"));
@@ -83,14 +83,14 @@ describe("a term", () => {
     expect(term.signal.aborted).toBe(true);
   });
 
-  test("is over at once when another instance has taken over", async () => {
+  test("ends at once when another instance has taken over", async () => {
     const term = await lead();
     answer = () => another(LEASE);
     await clock.advance(LEASE / 3);
     expect(term.signal.aborted).toBe(true);
   });
 
-  test("survives a store that is away for less than a lease", async () => {
+  test("survives a store outage shorter than a lease", async () => {
     const term = await lead();
     answer = () => Promise.reject(new Error("away"));
     await clock.advance(LEASE - 1_000);
@@ -100,7 +100,7 @@ describe("a term", () => {
     expect(asked.length).toBeGreaterThan(2);
   });
 
-  test("is handed back when the bot stops, and once", async () => {
+  test("is released once when the bot stops", async () => {
     const { it, stop } = election();
     const term = await it.nextTerm(stop.signal);
     await it.resign();
@@ -111,7 +111,7 @@ describe("a term", () => {
 });
 
 describe("an instance that does not lead", () => {
-  test("asks again as soon as it is told, and when the lease must have run out", async () => {
+  test("tries again on a notification, and when the lease must have expired", async () => {
     answer = () => another(2_000);
     const { it, stop } = election();
     const leading = it.nextTerm(stop.signal);
@@ -125,7 +125,7 @@ describe("an instance that does not lead", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("asks no later than after a third of a lease, should nobody tell", async () => {
+  test("tries again after a third of a lease at the latest, without a notification", async () => {
     answer = () => another(LEASE);
     const { it, stop } = election();
     const leading = it.nextTerm(stop.signal);
@@ -135,7 +135,7 @@ describe("an instance that does not lead", () => {
     expect(await leading).toBeUndefined();
   });
 
-  test("does not miss what is told while it asks", async () => {
+  test("does not miss a notification during an attempt", async () => {
     const slow = Promise.withResolvers<Candidacy>();
     answer = () => slow.promise;
     const { it, stop } = election();

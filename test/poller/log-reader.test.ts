@@ -40,7 +40,7 @@ async function open(options: Partial<LogReaderOptions> = {}): Promise<LogReader>
 const pending = async () => (await inbox.stats()).pending;
 
 describe("the first start", () => {
-  test("from now passes over what is in the log, and gets what comes after", async () => {
+  test("from now skips the events in the log, and reads later ones", async () => {
     log.add("1");
     const reader = await open({ startFrom: "now" });
     log.add("2");
@@ -48,7 +48,7 @@ describe("the first start", () => {
     expect(found.map(({ id }) => id)).toEqual(["2"]);
   });
 
-  test("from now passes over a log of several pages with one request", async () => {
+  test("from now skips a log of several pages with one request", async () => {
     for (let id = 1; id <= 120; id++) log.add(String(id));
     await open({ startFrom: "now" });
     expect(await inbox.cursor(CURSOR)).toBe("120");
@@ -64,7 +64,7 @@ describe("the first start", () => {
     expect(await restarted.read("cursor", signal)).toMatchObject([{ id: "2" }]);
   });
 
-  test("from now keeps its place over a store that fails, so that no event made meanwhile is passed over", async () => {
+  test("from now keeps its position while the store fails, so that no event is skipped", async () => {
     log.add("1");
     const firstStart = {};
     const put = () => Promise.reject(new Error("the database restarts"));
@@ -88,7 +88,7 @@ describe("the first start", () => {
     },
   );
 
-  test("from now on an empty log is remembered, so that a restart passes over nothing", async () => {
+  test("from now on an empty log is stored, so that a restart skips no event", async () => {
     log.emptyCursor = "";
     await open({ startFrom: "now" });
     log.add("1");
@@ -96,7 +96,7 @@ describe("the first start", () => {
     expect(await restarted.read("cursor", signal)).toMatchObject([{ id: "1" }]);
   });
 
-  test("from the oldest reads everything", async () => {
+  test("from the oldest reads all events", async () => {
     log.add("1");
     log.add("2");
     const reader = await open();
@@ -104,7 +104,7 @@ describe("the first start", () => {
     expect(log.requests[0]).toBeUndefined();
   });
 
-  test("on an empty log an empty cursor is not followed, for it would mean the present", async () => {
+  test("on an empty log an empty cursor is not sent, because it would mean the present", async () => {
     const reader = await open();
     await reader.read("cursor", signal);
     log.add("1");
@@ -122,7 +122,7 @@ describe("a round", () => {
     expect(await pending()).toBe(120);
   });
 
-  test("tells only what the inbox did not have", async () => {
+  test("reports only events that are new to the inbox", async () => {
     log.add("1");
     log.add("2");
     const reader = await open();
@@ -132,7 +132,7 @@ describe("a round", () => {
     expect(await pending()).toBe(3);
   });
 
-  test("dates what it finds by the platform, and what has no date by the present", async () => {
+  test("dates events by the platform's clock, and events without a date by the present", async () => {
     log.add("1", "follow", clock.now() - 5_000);
     log.entries.push({ id: "2", type: "follow", createdAt: "soon", payload: {} });
     const reader = await open();
@@ -151,7 +151,7 @@ describe("a round", () => {
     expect(await pending()).toBe(1);
   });
 
-  test("from the head begins where the one before ended", async () => {
+  test("from the head begins where the previous round ended", async () => {
     for (let id = 1; id <= 70; id++) log.add(String(id), "follow");
     const reader = await open();
     await reader.read("cursor", signal);
@@ -160,7 +160,7 @@ describe("a round", () => {
     expect(log.requests).toEqual(["70"]);
   });
 
-  test("that finds nothing writes nothing", async () => {
+  test("without new events writes nothing", async () => {
     log.add("1", "follow", clock.now() - MINUTE);
     const reader = await open();
     await reader.read("cursor", signal);
@@ -168,7 +168,7 @@ describe("a round", () => {
     expect(await reader.read("cursor", signal)).toEqual([]);
   });
 
-  test("takes its time from the page, and from the last answers where that has none", async () => {
+  test("takes its time from the page, or from earlier responses if the page has none", async () => {
     log.add("1", "follow", clock.now() - MINUTE);
     const own = clock.now() - MINUTE;
     const dated = await open({ platformClock: { now: () => own } });
@@ -186,7 +186,7 @@ describe("a round", () => {
     expect(await inbox.cursor(CURSOR)).toBe("1");
   });
 
-  test("that breaks off begins again where its last page was stored", async () => {
+  test("resumes after its last stored page", async () => {
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - 2 * MINUTE);
     const reader = await open();
     const put = inbox.put.bind(inbox);
@@ -228,7 +228,7 @@ describe("the stored cursor", () => {
     expect(await reader.read("cursor", signal)).toMatchObject([{ id: "1" }]);
   });
 
-  test("does not pass a page with a young event for the sake of the old ones behind it", async () => {
+  test("does not pass a page with a young event, even if older ones follow", async () => {
     for (let id = 1; id <= 80; id++) {
       log.add(String(id), "follow", id === 30 ? clock.now() : clock.now() - MINUTE);
     }
@@ -253,7 +253,7 @@ describe("the stored cursor", () => {
     expect(batches).toEqual([{ ids: ["1"], cursors: [{ name: CURSOR, position: "1" }] }]);
   });
 
-  test("a full inbox leaves it where it was", async () => {
+  test("does not move while the inbox is full", async () => {
     const full = new SqliteInbox({ file: ":memory:", clock, maxBacklog: 0 });
     onTestFinished(() => full.close());
     log.add("1", "follow", clock.now() - MINUTE);
@@ -314,7 +314,7 @@ describe("a position that the platform refuses", () => {
     return reader;
   }
 
-  test("is given up for the oldest event that the log has kept, and told once", async () => {
+  test("is replaced by the oldest retained event, and reported once", async () => {
     const reader = await trimmed();
     log.requests.length = 0;
     for (let id = 10; id < 80; id++) log.add(String(id), "follow", clock.now() - MINUTE);
@@ -326,7 +326,7 @@ describe("a position that the platform refuses", () => {
     expect(told).toMatchObject([{ cursor: "3", err: { code: "VALIDATION" } }]);
   });
 
-  test("is not asked for again while nothing replaces it", async () => {
+  test("is not sent again while no event replaces it", async () => {
     const reader = await trimmed();
     await reader.read("cursor", signal);
     log.requests.length = 0;
@@ -338,7 +338,7 @@ describe("a position that the platform refuses", () => {
     expect(await reader.read("cursor", signal)).toMatchObject([{ id: "12" }]);
   });
 
-  test("is given up after a restart, too", async () => {
+  test("is replaced after a restart, too", async () => {
     await trimmed();
     log.add("11", "follow", clock.now() - MINUTE);
     const restarted = await open({ startFrom: "now" });
@@ -346,7 +346,7 @@ describe("a position that the platform refuses", () => {
     expect(await inbox.cursor(CURSOR)).toBe("11");
   });
 
-  test("refused by mistake, brings nothing back that it had passed", async () => {
+  test("refused by mistake, returns no event a second time", async () => {
     // Events from before the start are not for this bot.
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
@@ -364,7 +364,7 @@ describe("a position that the platform refuses", () => {
     expect(lines.records).toContainEqual(expect.objectContaining({ level: "warn", events: 120 }));
   });
 
-  test("refused with nothing behind it, is not looked for page by page again and again", async () => {
+  test("refused without later events, is not searched for page by page each time", async () => {
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     log.failures = [new ApiError("no", { status: 400 })];
@@ -379,7 +379,7 @@ describe("a position that the platform refuses", () => {
     expect(await pending()).toBe(1);
   });
 
-  test("refused once more on the way to a new one, takes nothing back", async () => {
+  test("refused again during the search for a new one, does not go back", async () => {
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     log.entries = log.entries.filter(({ id }) => Number(id) <= 60);
@@ -391,7 +391,7 @@ describe("a position that the platform refuses", () => {
     expect(await reader.read("cursor", signal)).toMatchObject([{ id: "121" }]);
   });
 
-  test("of a prefix and digits leaves nothing out that comes behind it", async () => {
+  test("of a prefix and digits skips no later event", async () => {
     for (const id of ["evt_8", "evt_9"]) log.add(id, "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     for (const id of ["evt_10", "evt_11"]) log.add(id, "follow", clock.now() - MINUTE);
@@ -401,7 +401,7 @@ describe("a position that the platform refuses", () => {
     expect(await inbox.cursor(CURSOR)).toBe("evt_11");
   });
 
-  test("of another family than an event leaves that event in", async () => {
+  test("of another id scheme than an event does not skip that event", async () => {
     log.add("evt_9", "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     for (const id of ["dm_5", "evt_08", "evt_0a"]) log.add(id, "follow", clock.now() - MINUTE);
@@ -419,24 +419,27 @@ describe("a position that the platform refuses", () => {
     expect(lines.records.filter(({ level }) => level === "warn")).toEqual([]);
   });
 
-  test.each([401, 403, 429, 500, 503])("is not what an answer with %i is about", async (status) => {
-    const reader = await trimmed();
-    log.requests.length = 0;
-    log.failures = [new ApiError("no", { status })];
-    await expect(reader.read("cursor", signal)).rejects.toMatchObject({ status });
-    expect(log.requests).toEqual(["3"]);
-  });
+  test.each([401, 403, 429, 500, 503])(
+    "is not replaced after a response with %i",
+    async (status) => {
+      const reader = await trimmed();
+      log.requests.length = 0;
+      log.failures = [new ApiError("no", { status })];
+      await expect(reader.read("cursor", signal)).rejects.toMatchObject({ status });
+      expect(log.requests).toEqual(["3"]);
+    },
+  );
 });
 
 describe("the end of the log", () => {
-  test("is known to be reached when the cursor stands still, also in an empty log", async () => {
+  test("is reached when the cursor stops moving, even in an empty log", async () => {
     const reader = await open();
     expect(reader.atEnd).toBe(false);
     await reader.read("cursor", signal);
     expect(reader.atEnd).toBe(true);
   });
 
-  test("is read up to, however many pages there are", async () => {
+  test("is reached over any number of pages", async () => {
     for (let id = 1; id <= 150; id++) log.add(String(id), "follow");
     const client: LogReaderOptions["client"] = {
       events: ({ since } = {}) => log.events({ limit: 1, ...(since && { since }) }),

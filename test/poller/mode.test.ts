@@ -55,18 +55,18 @@ class Machine {
 }
 
 describe("auditing", () => {
-  test("is where it begins", () => {
+  test("is the initial mode", () => {
     expect(new Machine().state.mode).toBe("auditing");
   });
 
-  test("goes on for days without traffic", () => {
+  test("continues for days without traffic", () => {
     const machine = new Machine();
     for (let minute = 0; minute < 60 * 24 * 60; minute++) machine.after(60_000).round().tick();
     expect(machine.switches).toEqual([]);
     expect(machine.state.unconfirmed).toEqual([]);
   });
 
-  test("goes on when the webhook brings what the log showed first", () => {
+  test("continues when the webhook delivers an event after the log", () => {
     const machine = new Machine();
     machine
       .round([machine.event("1")])
@@ -98,20 +98,20 @@ describe("auditing", () => {
     expect(machine.after(1).tick().state.mode).toBe("polling");
   });
 
-  test("goes on when the webhook brings a moment later what committed late", () => {
+  test("continues when the webhook delivers a late commit a moment later", () => {
     const machine = new Machine();
     const event = machine.event("1");
     machine.after(SILENCE + 1).round([event]);
     expect(machine.after(2_000).delivery("1").after(60_000).tick().state.mode).toBe("auditing");
   });
 
-  test("ends when the first round after a restart finds anything", () => {
+  test("ends when the first round after a restart finds an event", () => {
     const machine = new Machine();
     machine.round([machine.event("1")], true);
     expect(machine.switches).toMatchObject([{ to: "polling" }]);
   });
 
-  test("goes on when the first round after a restart finds what was made since the start", () => {
+  test("continues when the first round after a restart finds only events made since the start", () => {
     const machine = new Machine();
     const resumedAt = machine.now;
     machine.after(400);
@@ -136,11 +136,11 @@ describe("auditing", () => {
     expect(machine.state.mode).toBe("polling");
   });
 
-  test("goes on when the first round after a restart finds nothing", () => {
+  test("continues when the first round after a restart finds no event", () => {
     expect(new Machine().round([], true).state.mode).toBe("auditing");
   });
 
-  test("does not mind types outside the webhook's subscription", () => {
+  test("ignores types outside the webhook's subscription", () => {
     const machine = new Machine(["dm.message"]);
     machine
       .round([machine.event("1", "follow")])
@@ -149,7 +149,7 @@ describe("auditing", () => {
     expect(machine.round([machine.event("2", "like")], true).state.mode).toBe("auditing");
   });
 
-  test("does mind every type as long as nothing ever came by webhook", () => {
+  test("expects every type until the first delivery by webhook", () => {
     const machine = new Machine([]);
     machine
       .round([machine.event("1", "follow")])
@@ -158,7 +158,7 @@ describe("auditing", () => {
     expect(machine.state.mode).toBe("polling");
   });
 
-  test("goes on when a delivery is sent again, and still misses what was made before it", () => {
+  test("continues when a delivery is repeated, and still expects earlier events", () => {
     const machine = new Machine();
     const early = machine.event("2");
     machine.after(1_000).delivery("1").delivery("1");
@@ -194,7 +194,7 @@ describe("polling", () => {
     return machine;
   }
 
-  test("goes on while the webhook is silent, however many rounds find nothing", () => {
+  test("continues while the webhook is silent, even if many rounds find no event", () => {
     const machine = polling();
     for (let i = 0; i < 1_000; i++) machine.after(4_000).round();
     expect(machine.switches).toEqual([]);
@@ -208,7 +208,7 @@ describe("polling", () => {
     expect(machine.switches).toMatchObject([{ to: "auditing" }]);
   });
 
-  test("goes on when an event from after the first delivery stays away from the webhook", () => {
+  test("continues when the webhook does not deliver an event made after the first delivery", () => {
     const machine = polling();
     machine.delivery("2");
     machine.after(1_000).round([machine.event("3")]);
@@ -216,7 +216,7 @@ describe("polling", () => {
     expect(machine.state).toMatchObject({ mode: "polling", cleanRounds: 0 });
   });
 
-  test("does not hold against the webhook what was made while it was off", () => {
+  test("does not blame the webhook for events made while it was off", () => {
     const machine = polling();
     machine.round([machine.event("2"), machine.event("3")]);
     machine
@@ -227,7 +227,7 @@ describe("polling", () => {
     expect(machine.state.mode).toBe("auditing");
   });
 
-  test("sets no deadline, and ignores that time passes", () => {
+  test("sets no deadline, and ignores ticks", () => {
     const machine = polling().delivery("2").after(1_000);
     machine.round([machine.event("3")]).after(SILENCE + 1);
     expect(nextDeadline(machine.state, SILENCE)).toBeUndefined();
@@ -254,21 +254,21 @@ describe("hand-back", () => {
     return machine.round([machine.event("1", "like")], true);
   };
 
-  test("waits until what was made after the first delivery has come as well", () => {
+  test("waits for the events made after the first delivery", () => {
     const machine = polling().delivery("2").after(1_000);
     machine.round([machine.event("3")]).round();
     expect(machine.state.mode).toBe("polling");
     expect(machine.delivery("3").round().state.mode).toBe("auditing");
   });
 
-  test("is not held up for ever by what the webhook never brings", () => {
+  test("does not wait forever for an event that the webhook never delivers", () => {
     const machine = polling().delivery("2").after(1_000);
     machine.round([machine.event("3")]).after(SILENCE + 1);
     machine.round().after(3_600_000).delivery("4").round().round();
     expect(machine.state.mode).toBe("auditing");
   });
 
-  test("does not wait for a moment at which nothing is on its way, on a busy bot", () => {
+  test("does not wait for an idle moment of a busy bot", () => {
     const machine = polling().delivery("2");
     // Each event reaches the log ten seconds before the webhook delivers it.
     for (let id = 3; id < 9; id++) {
@@ -288,7 +288,7 @@ describe("hand-back", () => {
     expect(machine.delivery("3").round().state.mode).toBe("auditing");
   });
 
-  test("counts no read that failed on the way", () => {
+  test("does not count a failed read", () => {
     const machine = polling().delivery("2").round();
     machine.observe({
       kind: "round",
@@ -300,7 +300,7 @@ describe("hand-back", () => {
     expect(machine.round().state.mode).toBe("auditing");
   });
 
-  test("does not mind what was made while the webhook was off and could not be read until now", () => {
+  test("ignores an event made while the webhook was off and readable only now", () => {
     const machine = polling();
     const missed = machine.event("2");
     machine.after(60_000).delivery("3").after(60_000).round([missed]).round();
@@ -308,7 +308,7 @@ describe("hand-back", () => {
     expect(machine.switches.map(({ to }) => to)).toEqual(["polling", "auditing"]);
   });
 
-  test("does not mind it either when an audit finds it after the hand-back, for it committed late", () => {
+  test("ignores such an event that committed late, when an audit after the hand-back finds it", () => {
     const machine = polling();
     const missed = machine.event("2");
     machine.after(5_000).delivery("3").round().round();
@@ -320,7 +320,7 @@ describe("hand-back", () => {
     expect(machine.tick().state.mode).toBe("polling");
   });
 
-  test("is not brought about by a batch that is only sent again", () => {
+  test("does not follow a repeated batch", () => {
     const machine = new Machine(all).delivery("1");
     machine
       .round([machine.event("2")], true)
@@ -331,17 +331,17 @@ describe("hand-back", () => {
     expect(machine.state.mode).toBe("polling");
   });
 
-  test("is not brought about by a batch that is sent again with something new beside it", () => {
+  test("does not follow a repeated batch with an additional new event", () => {
     const machine = polling().delivery("2").delivery("2", "3").round().round().round();
     expect(machine.state.mode).toBe("polling");
     expect(machine.delivery("4").round().round().state.mode).toBe("auditing");
   });
 
-  test("is not brought about by a delivery without events", () => {
+  test("does not follow a delivery without events", () => {
     expect(polling().delivery().round().round().state.mode).toBe("polling");
   });
 
-  test("leaves a type out that the webhook has lost, and counts it again once it comes", () => {
+  test("excludes a type that the webhook has lost, until a delivery contains the type again", () => {
     const machine = new Machine(all);
     machine
       .round([machine.event("1", "like")])
@@ -386,14 +386,14 @@ describe("the next deadline", () => {
     expect(nextDeadline(machine.delivery("1").state, SILENCE)).toBe(T0 + 1_000 + SILENCE);
   });
 
-  test("is never without unconfirmed events, and never while polling", () => {
+  test("is undefined without unconfirmed events and while polling", () => {
     expect(nextDeadline(new Machine().state, SILENCE)).toBeUndefined();
     const machine = new Machine();
     expect(nextDeadline(machine.round([machine.event("1")], true).state, SILENCE)).toBeUndefined();
   });
 });
 
-test("what the webhook has to bring is remembered up to a bound", () => {
+test("the number of expected events is bounded", () => {
   const machine = new Machine();
   const events = Array.from({ length: 1_500 }, (_, i) => machine.event(String(i)));
   machine.round(events);

@@ -62,14 +62,14 @@ describe("auditing", () => {
     expect(log.requests).toHaveLength(10);
   });
 
-  test("finds what the webhook lost", async () => {
+  test("finds an event that the webhook lost", async () => {
     await start();
     log.add("1");
     await clock.advance(AUDIT);
     expect(await pending()).toBe(1);
   });
 
-  test("does not miss what the webhook brings while the log is still being read", async () => {
+  test("does not miss an event that the webhook delivers during a read of the log", async () => {
     const poller = await start();
     log.add("1");
     const put = inbox.put.bind(inbox);
@@ -84,7 +84,7 @@ describe("auditing", () => {
     expect(switches).toEqual([]);
   });
 
-  test("gives way to polling when the webhook stays silent, with one line that says why", async () => {
+  test("switches to polling when the webhook stays silent, with one log line and its reason", async () => {
     const poller = await start();
     await clock.advance(AUDIT - 1_000);
     log.add("1");
@@ -101,7 +101,7 @@ describe("a start that goes on from a stored cursor", () => {
     await inbox.put([], "poll", [{ name: "events", position: "0" }]);
   });
 
-  test("counts as missed what was made before it and found by its first round alone", async () => {
+  test("counts an event as missed if it was made before the start and only the first round found it", async () => {
     const poller = await start();
     log.add("1", "dm.message", clock.now() - 1);
     await clock.advance(AUDIT);
@@ -109,7 +109,7 @@ describe("a start that goes on from a stored cursor", () => {
     expect(poller.mode).toBe("auditing");
   });
 
-  test("does not count as missed what was made since, however late its first round is", async () => {
+  test("does not count a later event as missed, even if the first round is late", async () => {
     log.failures = [new ApiError("away", { status: 503 })];
     const poller = await start({ random: () => 0.999 });
     await clock.advance(2_000);
@@ -120,7 +120,7 @@ describe("a start that goes on from a stored cursor", () => {
   });
 });
 
-test("the first start of all counts nothing as missed", async () => {
+test("the very first start counts no event as missed", async () => {
   log.add("1", "dm.message", clock.now() - 1);
   const poller = await start({ startFrom: "oldest" });
   expect(await pending()).toBe(1);
@@ -137,7 +137,7 @@ test.each([
   expect(switches).toEqual(expected);
 });
 
-test("what was found before a reading failed half-way counts all the same", async () => {
+test("events found before a read failed half-way still count", async () => {
   await start({ auditIntervalMs: 10 * AUDIT });
   log.add("1");
   const { events } = log;
@@ -187,7 +187,7 @@ describe("polling", () => {
     expect(new Set(log.requests)).toEqual(new Set(["1"]));
   });
 
-  test("goes on while the log cannot be read, although the webhook delivers", async () => {
+  test("continues while the log is unreadable, even if the webhook delivers", async () => {
     const poller = await startPolling();
     poller.delivered([{ id: "1", type: "dm.message" }]);
     log.failures = Array.from({ length: 100 }, () => new ApiError("away", { status: 503 }));
@@ -221,7 +221,7 @@ describe("the status", () => {
     expect(poller.status.readToEndAt).toBeUndefined();
   });
 
-  test("dates the end of the log by when the read began, for events may come while it goes on", async () => {
+  test("dates the end of the log by the start of the read, because events may arrive during it", async () => {
     const slow: typeof log.events = async (query) => {
       await sleep(clock, 100);
       return await log.events(query);
@@ -243,7 +243,7 @@ describe("the onSwitch option", () => {
     ],
     ["rejects", () => Promise.reject(new Error("slack is away"))],
   ])(
-    "that %s ends neither the process nor the loop, and is told as what it is",
+    "that %s ends neither the process nor the loop, and is logged with its cause",
     async (_how, onSwitch) => {
       await start({ onSwitch });
       log.add("1");
@@ -260,7 +260,7 @@ describe("the onSwitch option", () => {
 });
 
 describe("a log without end", () => {
-  test("is told once, and read at the audit interval", async () => {
+  test("is reported once, and read at the audit interval", async () => {
     let requests = 0;
     const events = async () => {
       requests += 1;
@@ -287,7 +287,7 @@ describe("DELIVERY=polling", () => {
 });
 
 describe("failures", () => {
-  test("an unreachable platform is asked again, less and less often, and told once", async () => {
+  test("requests to an unreachable platform are retried with growing delays, and reported once", async () => {
     await start({ random: () => 0.999 });
     const down = () => new NetworkError("API_UNREACHABLE", "down", { sent: false });
     log.failures = Array.from({ length: 6 }, down);
@@ -350,7 +350,7 @@ describe("failures", () => {
     expect(told).toMatchObject([{ level: "warn", retryInMs: expect.any(Number) }]);
   });
 
-  test("another kind of failure is told anew", async () => {
+  test("another kind of failure is reported anew", async () => {
     await start();
     const statuses = [401, 401, 403, 503, 503, 401];
     log.failures = statuses.map((status) => new ApiError("no", { status }));

@@ -37,13 +37,13 @@ function poll(delivery: "auto" | "polling") {
   return { clock, log, purposes, poller };
 }
 
-test("an audit says that it is one, the search for the place to begin at included", async () => {
+test("an audit names its purpose, even in the search for the start position", async () => {
   const { clock, purposes } = poll("auto");
   await clock.advance(120_000);
   expect(purposes).toEqual(["audit", "audit", "audit", "audit"]);
 });
 
-test("polling instead of a silent webhook says so from its takeover on", async () => {
+test("polling in place of a silent webhook names its purpose from the takeover on", async () => {
   const { clock, log, purposes, poller } = poll("auto");
   await clock.advance(1_000);
   log.add("1");

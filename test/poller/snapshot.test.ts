@@ -60,7 +60,7 @@ const emptySnapshot: Snapshot = {
 test.each([
   ["with every field", snapshot, format1],
   ["where nothing is known yet", emptySnapshot, format1Empty],
-])("a snapshot %s is written and read as the version before does it", (_name, known, text) => {
+])("a snapshot %s has the previous version's format", (_name, known, text) => {
   expect(JSON.parse(writeSnapshot(known, WRITTEN_AT))).toEqual(JSON.parse(text));
   expect(readSnapshot(text, WRITTEN_AT)).toEqual(known);
 });
@@ -76,7 +76,7 @@ test("times move to the clock of the reader, and the state stays on the platform
   });
 });
 
-test("fields of a newer version are passed over, and another format is not read", () => {
+test("fields of a newer version are ignored, and another format is not read", () => {
   const newer = { ...JSON.parse(format1), added: 1 };
   expect(readSnapshot(JSON.stringify(newer), WRITTEN_AT)).toEqual(snapshot);
   expect(readSnapshot(JSON.stringify({ ...newer, format: 3 }), WRITTEN_AT)).toBeUndefined();

@@ -56,7 +56,7 @@ describe.each(hostings)("docs/deploy/$page", ({ stopSeconds, shutdownGraceMs, ..
     expect(longestMs + ROOM_MS).toBeLessThanOrEqual(stopSeconds * 1_000);
   });
 
-  test("sets variables that there are", () => {
+  test("sets only known variables", () => {
     expect(hosting.variables.filter((name) => !variables.includes(name))).toEqual([]);
   });
 });
@@ -128,7 +128,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
   }
 
   test.each(hostings)(
-    "is ready, answers and ends as docs/deploy/$page has it, and the doctor is content",
+    "is ready, answers and ends as docs/deploy/$page says, and passes the doctor",
     async (hosting) => {
       const { port, givesPort, healthPath, stopSeconds } = hosting;
       const { store, flags, shown, ...memory } = await memoryOf(hosting);
@@ -157,7 +157,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     expect(await warnings()).toMatchObject([{ what: expect.stringContaining(word) }]);
   });
 
-  test("a volume of root stops the bot with the reason, and serves a bot that is root", async () => {
+  test("a volume owned by root stops the bot with the reason, and works for a bot that runs as root", async () => {
     await run(ROOTS_VOLUME);
     expect(await docker.run("wait", NAME)).toBe("1");
     const output = (await docker.logs(NAME)).join("\n");

@@ -95,7 +95,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
   }
 
   test(
-    "is away for seconds, loses nothing and says nothing twice; the version before is refused, but for a backup",
+    "is away for seconds, loses no event and sends no answer twice; the previous version is refused unless a backup is restored",
     async () => {
       const { project, ledger, before, after } = deployment;
       project.explainFailure();

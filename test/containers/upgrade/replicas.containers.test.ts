@@ -168,7 +168,7 @@ withEngine("three bots behind Caddy", () => {
   );
 
   test(
-    "say something twice after a kill without steps",
+    "send an answer twice after a kill without steps",
     async () => {
       await restartWith(".env", "LOG_LEVEL=warn", "LOG_LEVEL=warn\nWITHOUT_STEPS=1");
       const load = deployment.load();

@@ -3,7 +3,7 @@ import { expectAlerts, expectRunbook, hasPromtool } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
 test.skipIf(!hasPromtool)(
-  "the platform is down: events wait, and go on when it is back",
+  "the platform is down: events wait until it is back",
   { timeout: TEST_MS },
   async () => {
     const night = await NightShift.begin();

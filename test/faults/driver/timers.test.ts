@@ -48,7 +48,7 @@ describe("the checker of timers", () => {
     expect(found).toEqual([expect.stringMatching(`^${kind}`)]);
   });
 
-  test("finds a far timer that is gone, and one that was cancelled and still waits", () => {
+  test("finds a missing far timer, and a cancelled timer that still waits", () => {
     expect(checkWaiting([7, 8], ["7", "8"])).toEqual([]);
     expect(checkWaiting([7, 8], ["7"])).toEqual([expect.stringMatching(/^lost: timer 8/)]);
     expect(checkWaiting([7], ["7", "8"])).toEqual([expect.stringMatching(/^unexpected: timer 8/)]);
@@ -84,18 +84,18 @@ describe("the checker of a cron of every second", () => {
 
   const without = (second: number) => good.filter(({ id }) => id !== `cron:tick:${second}`);
 
-  test("finds nothing where each moment with an instance fired once, and the last one missed", () => {
+  test("finds nothing if each tick with an instance fired once, and the last missed tick too", () => {
     expect(check(good)).toEqual({ violations: [], owed: 8, missed: 2 });
   });
 
-  test("forgives an instance that was up and slow", () => {
+  test("tolerates a slow instance", () => {
     const slow = [tick(3, 1_200), tick(4, 200)];
     expect(
       check([...without(3).filter(({ id }) => !id.endsWith(":4")), ...slow]).violations,
     ).toEqual([]);
   });
 
-  test("forgives a moment right before a kill, and the last one if it waits", () => {
+  test("tolerates a missing tick right before a kill, and a last tick that still waits", () => {
     expect(check(good.filter(({ id }) => !/:[56]$/.test(id))).violations).toEqual([]);
     const waiting: OwnEvent = { ...tick(13), state: "pending" };
     expect(check([...good, waiting], answersTo(good)).violations).toEqual([]);
@@ -130,7 +130,7 @@ describe("the checker of counters", () => {
   }));
   const counters = (count: number) => ({ count, fired: 0 });
 
-  test("finds nothing where each message was counted once", () => {
+  test("finds nothing if each message was counted once", () => {
     const states = new Map([
       ["dm:c1", counters(3)],
       ["group-2", counters(2)],
@@ -150,7 +150,7 @@ describe("the checker of counters", () => {
     expect(checkCounters(written, states)).toEqual([expect.stringMatching(/^miscounted/)]);
   });
 
-  test("finds a state that nothing was to change", () => {
+  test("finds a state that no message should have changed", () => {
     const states = new Map([
       ["dm:c1", counters(3)],
       ["group-2", counters(2)],

@@ -21,7 +21,7 @@ test(`a few seconds of everything: each event is answered once, and the hopeless
   expect(lines.filter((line) => line.endsWith(" ends"))).toHaveLength(10);
 });
 
-test("a leak of memory is found in the noise, and a plateau is not", () => {
+test("a memory leak is found in noise, and a plateau is not reported as one", () => {
   const noise = (at: number) => 100 + ((at * 7_919) % 60);
   const run = (leak: number) =>
     Array.from({ length: 1_440 }, (_, nth): Sample => {
