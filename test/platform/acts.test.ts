@@ -124,7 +124,7 @@ test("a follow names the bot", async () => {
   expect(events[0]?.payload).toEqual({ actor: ada, entityType: "user", entityId: "u_1" });
 });
 
-test("a person is made on first use, under one name however it is written", async () => {
+test("a person is created on first use, with one case-insensitive name", async () => {
   const platform = await runPlatform();
   act(platform, "follow", { from: "@Carol" });
   act(platform, "follow", { from: "carol" });
@@ -176,7 +176,7 @@ test.each<[string, object, string]>([
   expect(platform.control.state().people.map(({ username }) => username)).toEqual(["ada", "ben"]);
 });
 
-test("what is done to the content of people makes no event", async () => {
+test("acts on other people's content make no event", async () => {
   const platform = await runPlatform();
   const { postId = "", events } = act(platform, "post", { text: "sun is out" });
   expect(events).toEqual([]);
@@ -193,7 +193,7 @@ test("what is done to the content of people makes no event", async () => {
   ]);
 });
 
-test("where a bot is named, the content must be its own", async () => {
+test("if a bot is named, the content must be its own", async () => {
   const platform = await runPlatform();
   const { postId = "" } = act(platform, "mention");
   const { commentId = "" } = act(platform, "comment");
@@ -266,7 +266,7 @@ test("a message goes to the bot whose conversation is named", async () => {
   );
 });
 
-test("an event of a type that nobody knows holds what it was told to hold", async () => {
+test("an event of an unknown type has the given payload", async () => {
   const platform = await runPlatform();
   const payload = { question: "Tea?", options: ["yes", { no: null }] };
   const { events } = act(platform, "poll.created", { payload });
@@ -279,7 +279,7 @@ test("an event of a type that nobody knows holds what it was told to hold", asyn
   expect(await read(tokenWith(platform, "dm"))).toBe(0);
 });
 
-test("a bot that has written nothing says how it comes to a post", async () => {
+test("an act on a bot without posts fails with the remedy", async () => {
   const platform = await runPlatform();
   platform.control.apps.create({ username: "other" });
   for (const type of ["comment", "reply", "like", "repost", "quote"]) {
@@ -291,7 +291,7 @@ test("a bot that has written nothing says how it comes to a post", async () => {
   expect(act(platform, "comment", { to: "other" }).events).toHaveLength(1);
 });
 
-test("what is liked, reposted, quoted and commented on most is trending", async () => {
+test("posts with the most likes, reposts, quotes and comments are trending", async () => {
   const platform = await runPlatform();
   const post = (text: string) => act(platform, "post", { text }).postId ?? "";
   const [a, b, c, d] = [post("a"), post("b"), post("c"), post("d")];

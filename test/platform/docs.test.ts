@@ -13,7 +13,7 @@ const page = readFileSync(
 const examples = [...page.matchAll(/^control (\S+) '?([^\s']+)'?(?: '(.*)')?$/gm)];
 const endpoints = [...page.matchAll(/`(GET|PUT|POST|DELETE) (\/control\/v1\/[^`?]*)/g)];
 
-test("the page has examples and endpoints", () => {
+test("the page contains examples and endpoints", () => {
   expect(examples.length).toBeGreaterThan(10);
   expect(endpoints.length).toBeGreaterThan(10);
 });

@@ -39,7 +39,7 @@ test("deliveries go to a function, signed", async () => {
   expect((await platform.control.delivery(id)).response?.body).toBe("thanks");
 });
 
-test("an endpoint that throws, and one that gives no answer, fail their delivery", async () => {
+test("an endpoint that throws, and one without a response, fail their delivery", async () => {
   const { platform } = make({
     deliveryTimeoutMs: 5,
     fetch: ({ headers }) =>
@@ -60,7 +60,7 @@ test("an endpoint that throws, and one that gives no answer, fail their delivery
   expect(forced).toMatchObject([{ status: null, error: "no answer within 5 ms" }]);
 });
 
-test("a lost answer rejects as a cut connection does, and what was asked for is done", async () => {
+test("a lost response rejects like a cut connection, and the request is executed", async () => {
   const { platform, call } = make();
   platform.control.setFaults({ api: { mode: "lose-answer", times: 1 } });
   const lost = call("/posts", { method: "POST", body: JSON.stringify({ text: "once" }) });

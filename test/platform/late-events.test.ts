@@ -26,7 +26,7 @@ function lateNext(platform: Platform, times = 1): void {
   platform.control.setFaults({ events: { mode: "late", lateMs: LATE_MS, times } });
 }
 
-test("a late event comes into the log below newer ones, when its time has come", async () => {
+test("a late event enters the log below newer ones at its due time", async () => {
   const { clock, platform } = await scene();
   const [first = ""] = ids(act(platform, "follow"));
   lateNext(platform);
@@ -45,7 +45,7 @@ test("a late event comes into the log below newer ones, when its time has come",
   expect(platform.control.events(first)[0]).toEqual(made.events[0]);
 });
 
-test("the cursor of an empty since is never later than what is still to come", async () => {
+test("the cursor of an empty since is never past a pending late event", async () => {
   const { clock, platform } = await scene();
   lateNext(platform);
   act(platform, "follow");
@@ -64,7 +64,7 @@ test("the cursor of an empty since is never later than what is still to come", a
   expect((await log(platform, `?since=${one}`))[0]).toEqual([late, last]);
 });
 
-test("the webhook gets a late event when its time has come, after newer ones", async () => {
+test("the webhook gets a late event at its due time, after newer ones", async () => {
   const { clock, platform } = await scene();
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
@@ -77,7 +77,7 @@ test("the webhook gets a late event when its time has come, after newer ones", a
   expect(receiver.batches()).toEqual([[next], [late]]);
 });
 
-test("for a late event the webhook counts as it is when the event comes", async () => {
+test("a late event uses the webhook settings of its due time", async () => {
   const { clock, platform } = await scene();
   const receiver = await runReceiver();
   lateNext(platform, 2);
@@ -91,7 +91,7 @@ test("for a late event the webhook counts as it is when the event comes", async 
   expect(receiver.batches()).toEqual([[late], [control]]);
 });
 
-test("a late event cannot be delivered by force before its time", async () => {
+test("a late event cannot be forced before its due time", async () => {
   const { clock, platform } = await scene();
   const receiver = await runReceiver();
   lateNext(platform);
@@ -104,7 +104,7 @@ test("a late event cannot be delivered by force before its time", async () => {
   expect((await force()).status).toBe(200);
 });
 
-test("events are late until the fault ends, and those that are late stay so", async () => {
+test("events are late until the fault ends, and events already late stay late", async () => {
   const clock = new ManualClock();
   const draws = [0.1, 0.9, 0.49];
   const platform = await runPlatform({ clock, random: () => draws.shift() ?? 1 });
@@ -121,7 +121,7 @@ test("events are late until the fault ends, and those that are late stay so", as
   expect(platform.control.faults.events).toEqual({ mode: "none", lateMs: 0, held: 0 });
 });
 
-test("events with different delays come in the order of their times", async () => {
+test("events with different delays arrive in the order of their due times", async () => {
   const { clock, platform } = await scene();
   const late: string[] = [];
   for (const lateMs of [3_000, 1_000, 2_000]) {
@@ -137,7 +137,7 @@ test("events with different delays come in the order of their times", async () =
   expect(seen).toEqual([[one], [one, two], [three, one, two]]);
 });
 
-test("an event is as late as it was to be after a restart, too", async () => {
+test("a restart does not change the due time of a late event", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
   const clock = new ManualClock();
   const receiver = await runReceiver();
@@ -157,7 +157,7 @@ test("an event is as late as it was to be after a restart, too", async () => {
   expect(receiver.batches()).toEqual([[next], [late]]);
 });
 
-test("an event whose time comes while the platform is stopped is there when it starts", async () => {
+test("an event due while the platform is stopped is in the log after the start", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
   const clock = new ManualClock();
   const receiver = await runReceiver();
@@ -173,7 +173,7 @@ test("an event whose time comes while the platform is stopped is there when it s
   expect(receiver.batches()).toEqual([all]);
 });
 
-test("a real clock lets late events come, too", async () => {
+test("late events arrive on a real clock, too", async () => {
   const platform = await runPlatform();
   platform.control.setFaults({ events: { mode: "late", lateMs: 5, times: 1 } });
   const all = ids(act(platform, "follow"));
@@ -181,7 +181,7 @@ test("a real clock lets late events come, too", async () => {
   expect((await log(platform))[0]).toEqual(all);
 });
 
-test("an act that is late and its coming are in the timeline", async () => {
+test("a late act and its arrival are in the timeline", async () => {
   const { clock, platform } = await scene();
   lateNext(platform);
   const [id = ""] = ids(act(platform, "follow"));
@@ -194,7 +194,7 @@ test("an act that is late and its coming are in the timeline", async () => {
   ]);
 });
 
-test("an event that is late for one bot holds up no other one", async () => {
+test("a late event of one bot does not delay another bot's events", async () => {
   const { clock, platform } = await scene();
   const { apiKey: token } = platform.control.apps.create({ username: "other" });
   const receiver = await runReceiver();

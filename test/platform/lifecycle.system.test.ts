@@ -11,7 +11,7 @@ async function run(script: string): Promise<string> {
   return stdout;
 }
 
-test("a process that has stopped its platform ends by itself", async () => {
+test("a process that has stopped its platform exits on its own", async () => {
   const stdout = await run(`
     const platform = await startPlatform({ retryIntervalMs: 600_000 });
     platform.control.saveWebhook({ url: "http://127.0.0.1:9/" });
@@ -27,7 +27,7 @@ test("a process that has stopped its platform ends by itself", async () => {
   expect(stdout).toBe("stopped\n");
 });
 
-test("a listener that throws does so on its own account", async () => {
+test("a listener that throws does not affect the platform", async () => {
   const stdout = await run(`
     process.on("uncaughtException", (error) => console.log("uncaught:", error.message));
     const platform = await startPlatform();

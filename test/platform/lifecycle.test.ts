@@ -17,7 +17,7 @@ test("platforms side by side share nothing", async () => {
   expect(other.control.events()).toEqual([]);
 });
 
-test("a port that is taken is told by name", async () => {
+test("a port in use is named in the error", async () => {
   const platform = await runPlatform();
   const port = Number(new URL(platform.url).port);
   await expect(startPlatform({ port })).rejects.toMatchObject({

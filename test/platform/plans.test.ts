@@ -27,7 +27,7 @@ function useLog(store: Store, bot: number): readonly string[] {
   return statements();
 }
 
-test("no page of a log, and no delivery, looks at the events before it or at those of other bots", () => {
+test("no page of a log, and no delivery, scans earlier events or those of other bots", () => {
   const file = join(temporaryFolder(), "state.db");
   const store = new Store(openDatabase(file));
   seed(store, { now: 0 });

@@ -48,7 +48,7 @@ test("options override the secrets of the state file", async () => {
   expect((await request(second, "GET", "/api/v1/me", { token: before })).status).toBe(401);
 });
 
-test("events, conversations and the webhook survive a restart; ids go on", async () => {
+test("events, conversations and the webhook survive a restart; ids continue", async () => {
   const stateFile = newStateFile();
   const first = await runPlatform({ stateFile });
   const before = act(first, "dm.message", { text: "hi" });
@@ -63,7 +63,7 @@ test("events, conversations and the webhook survive a restart; ids go on", async
   expect(ids(after)).toEqual(["evt_000000000002"]);
 });
 
-test("what was owed when the platform stopped is delivered when it starts", async () => {
+test("events pending at the stop are delivered after the start", async () => {
   const stateFile = newStateFile();
   const receiver = await runReceiver(statuses(500));
   const first = await runPlatform({ stateFile, clock: new ManualClock() });
@@ -82,7 +82,7 @@ test("what was owed when the platform stopped is delivered when it starts", asyn
   expect(receiver.batches()).toEqual([[one], [one, two], [next]]);
 });
 
-test("a delivery that is cut by stopping is not counted as failed, and is sent again", async () => {
+test("a delivery interrupted by the stop does not count as failed, and is repeated", async () => {
   const stateFile = newStateFile();
   const first = await runPlatform({ stateFile, disableAfter: 1 });
   const arrival = Promise.withResolvers<void>();

@@ -74,7 +74,7 @@ test("each webhook gets the events of its own bot, signed with its own secret", 
   expect(signedBy(platform.webhookSecret)).toEqual([false]);
 });
 
-test("an endpoint that does not answer keeps no other app waiting", async () => {
+test("an endpoint that does not answer delays no other app", async () => {
   const { platform } = await runTwo();
   const asked = Promise.withResolvers<void>();
   const silent = await runReceiver(() => asked.resolve());
@@ -123,7 +123,7 @@ test("an image belongs to the app that has uploaded it", async () => {
   expect((await post(platform.apiKey)).status).toBe(201);
 });
 
-test("two bots talk in a conversation that an act has begun", async () => {
+test("two bots talk in a conversation that an act has started", async () => {
   const { platform, other } = await runTwo();
   const begun = act(platform, "dm.message", { from: "other", to: "bot", text: "hello, bot" });
   const { conversationId = "" } = begun;
@@ -169,7 +169,7 @@ test("a block between two bots stops their messages both ways", async () => {
   expect((await request(platform, "POST", path, { body: { text: "hi" } })).status).toBe(201);
 });
 
-test("what an app has used is its own", async () => {
+test("each app has its own usage", async () => {
   const { platform, other } = await runTwo();
   platform.control.setLimits({ postsPerDay: 1 });
   const post = (token: string) =>

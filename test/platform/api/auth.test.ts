@@ -20,7 +20,7 @@ test.each(["sbk_wrong", "", "sbk_wrong extra"])("the token %j is not valid", asy
   expect(body.error.code).toBe("UNAUTHORIZED");
 });
 
-test("the scheme of the token is read without regard to case", async () => {
+test("the scheme of the token is case-insensitive", async () => {
   const platform = await runPlatform();
   const response = await fetch(`${platform.url}/api/v1/me`, {
     headers: { authorization: `bearer ${platform.apiKey}` },
@@ -68,7 +68,7 @@ test.each(table)("%s %s needs the scope %s, and no other", async (method, path, 
   expect(withIt.status).toBe(method === "POST" ? 201 : 200);
 });
 
-test("a missing scope is told before anything about the target", async () => {
+test("a missing scope is reported before any problem with the target", async () => {
   const platform = await runPlatform();
   const { status } = await request(platform, "GET", "/api/v1/posts/p_999", {
     token: tokenWith(platform, "dm"),

@@ -73,7 +73,7 @@ test("conversations page by cursor", async () => {
   expect(rest.nextCursor).toBeNull();
 });
 
-test("messages are newest first and say which are the bot's", async () => {
+test("messages are newest first, and mark the bot's own", async () => {
   const platform = await runPlatform();
   const id = conversation(platform, "hi");
   await send(platform, id, { text: "hello" });
@@ -134,7 +134,7 @@ test("sending answers with 201, the id, the conversation and the time", async ()
   expect(platform.control.messages(id).map(({ text }) => text)).toEqual(["hi", "hello"]);
 });
 
-test("what the bot sends makes no event", async () => {
+test("a message by the bot makes no event", async () => {
   const platform = await runPlatform();
   const asked = act(platform, "dm.message");
   await send(platform, asked.conversationId ?? "", { text: "hello" });
@@ -145,7 +145,7 @@ test("what the bot sends makes no event", async () => {
 
 const somebodyElses = "c_1";
 
-test("a conversation of two others is there, and answered as if it were not", async () => {
+test("an existing conversation between two other people is answered like a missing one", async () => {
   const platform = await runPlatform();
   expect(platform.control.messages(somebodyElses)).toHaveLength(1);
   const answers = await Promise.all(
@@ -184,7 +184,7 @@ test.each([
   expect(platform.control.messages(id)).toHaveLength(1);
 });
 
-test("4000 characters are sent as they are, whatever they need in UTF-16", async () => {
+test("4000 characters are sent unchanged, regardless of their length in UTF-16", async () => {
   const platform = await runPlatform();
   const id = conversation(platform);
   const text = "🙂".repeat(4000);

@@ -18,7 +18,7 @@ test.each([
   expect(body).toEqual({ error: { code: "NOT_FOUND", message: expect.any(String) } });
 });
 
-test("GET / tells a visitor how to talk to the bot", async () => {
+test("GET / explains how to write to the bot", async () => {
   const platform = await runPlatform();
   const response = await fetch(platform.url);
   expect(response.status).toBe(200);
@@ -73,7 +73,7 @@ test("a body that is not UTF-8 is refused", async () => {
   expect(body.error.code).toBe("VALIDATION");
 });
 
-test("a body that is not JSON by its type is answered with 415", async () => {
+test("a body with another content type than JSON is answered with 415", async () => {
   const platform = await runPlatform();
   const headers = { authorization: `Bearer ${platform.apiKey}`, "content-type": "text/plain" };
   const { status, body } = await post(`${platform.url}/api/v1/posts`, '{"text":"a"}', headers);
@@ -99,7 +99,7 @@ test("a path that cannot be decoded is answered with 400", async () => {
   expect(body.error.code).toBe("VALIDATION");
 });
 
-test("answers do not say what they are made with", async () => {
+test("responses do not name the server software", async () => {
   const platform = await runPlatform();
   const { headers } = await request(platform, "GET", "/api/v1/me");
   expect(headers.get("x-powered-by")).toBeNull();

@@ -53,7 +53,7 @@ test("the event named by since is not among the results", async () => {
   expect(events.map(({ id }) => id)).toEqual([second]);
 });
 
-test("with nothing new, the cursor is the since that was sent", async () => {
+test("without new events, the cursor equals the given since", async () => {
   const platform = await runPlatform();
   const [first, last] = ids(act(platform, "like", { count: 2 }));
   expect(await poll(platform, `?since=${last}`)).toEqual({ events: [], cursor: last });
@@ -97,7 +97,7 @@ test("a token without dm sees no dm.message, and one without read sees nothing e
   expect(await seen(tokenWith(platform, "dm"))).toEqual(dm);
 });
 
-test("a reader that follows the cursor passes long stretches it may not see, and skips nothing", async () => {
+test("a reader that follows the cursor gets past long runs of hidden events, and skips none of its own", async () => {
   const platform = await runPlatform();
   const likes: string[] = [];
   const messages: string[] = [];

@@ -57,7 +57,7 @@ describe.each(ways)("$name", (way) => {
     expect(newest?.images).toEqual(uploads.map((upload) => shown(upload, way)));
   });
 
-  test.each([{}, { text: "" }, { text: null }])("can be of images alone: %j", async (text) => {
+  test.each([{}, { text: "" }, { text: null }])("can have only images: %j", async (text) => {
     const platform = await run();
     const imageKeys = await newKeys(platform, 1);
     expect((await write(platform, way, { ...text, imageKeys })).status).toBe(201);
@@ -72,7 +72,7 @@ describe.each(ways)("$name", (way) => {
     expect((await read(platform, way))[0]?.images).toHaveLength(4);
   });
 
-  test("takes no five, and then consumes none", async () => {
+  test("refuses five, and consumes none of the keys", async () => {
     const platform = await run();
     const before = await read(platform, way);
     const imageKeys = await newKeys(platform, 5);
@@ -83,7 +83,7 @@ describe.each(ways)("$name", (way) => {
     expect((await write(platform, way, { imageKeys: imageKeys.slice(0, 4) })).status).toBe(201);
   });
 
-  test("does not take one key twice", async () => {
+  test("refuses one key twice", async () => {
     const platform = await run();
     const [key] = await newKeys(platform, 1);
     const twice = await write(platform, way, { imageKeys: [key, key] });
@@ -105,7 +105,7 @@ describe.each(ways)("$name", (way) => {
     expect((await write(platform, way, { imageKeys: keys })).status).toBe(201);
   });
 
-  test("does not take the key of another app, which stays valid there", async () => {
+  test("refuses the key of another app, which stays valid there", async () => {
     const platform = await run();
     const token = platform.control.createToken(["posts:write"], "other").apiKey;
     const { key } = await newUpload(platform, token);
@@ -132,7 +132,7 @@ async function sizeAt(url: string | null | undefined) {
 }
 
 describe("people", () => {
-  test("send images, with an excerpt of nothing when there is no text", async () => {
+  test("send images, with an empty excerpt if there is no text", async () => {
     const platform = await run();
     const [event] = act(platform, "dm.message", { text: "", images: 2 }).events;
     expect(event?.payload).toMatchObject({ conversationId: "c_2", excerpt: "" });
@@ -177,7 +177,7 @@ describe("people", () => {
     expect(() => act(platform, type, more)).toThrow(message);
   });
 
-  test("quote and like what is of images alone", async () => {
+  test("quote and like content that has only images", async () => {
     const platform = await run();
     await write(platform, ways[0] as Way, { imageKeys: await newKeys(platform, 1) });
     expect(act(platform, "quote", { text: "nice" }).postId).toBe("p_2");

@@ -59,13 +59,13 @@ describe.each(quotas)("$name", ({ name, write }) => {
     expect(platform.control.limits[name].used).toBe(1);
   });
 
-  test("is no limit unless it is set, but counts", async () => {
+  test("is unlimited unless it is set, but counts", async () => {
     const platform = await run(new ManualClock());
     await write(platform);
     expect(platform.control.limits[name]).toMatchObject({ limit: null, used: 1 });
   });
 
-  test("of 0 lets nothing through, and the other quotas go on", async () => {
+  test("of 0 refuses every call, and does not affect other quotas", async () => {
     const platform = await run(new ManualClock(), { [name]: 0 });
     for (const other of quotas) {
       const { status } = await other.write(platform);
@@ -101,7 +101,7 @@ test("several tokens of an app share its quota", async () => {
   expect((await request(platform, "POST", "/api/v1/posts", { token, body })).status).toBe(429);
 });
 
-test("what is refused does not count, and consumes no key", async () => {
+test("a refused call does not count, and consumes no key", async () => {
   const platform = await run(new ManualClock(), { postsPerDay: 1 });
   const body = async (more: object) => {
     return request(platform, "POST", "/api/v1/posts", { body: more });
@@ -116,7 +116,7 @@ test("what is refused does not count, and consumes no key", async () => {
   expect((await body({ imageKeys })).status).toBe(201);
 });
 
-test("nothing is downloaded for an app whose uploads are used up", async () => {
+test("an app whose uploads are used up downloads no image", async () => {
   const asked: string[] = [];
   const platform = await startWithDownloads(
     (response, path) => {
@@ -130,7 +130,7 @@ test("nothing is downloaded for an app whose uploads are used up", async () => {
   expect(asked).toEqual([]);
 });
 
-test("what is used survives a restart, on the same day", async () => {
+test("usage survives a restart on the same day", async () => {
   const clock = new ManualClock();
   const stateFile = join(temporaryFolder(), "state.db");
   const options = { clock, stateFile, limits: { postsPerDay: 1 } };
@@ -173,13 +173,13 @@ describe("requestsPerMinute", () => {
     });
   });
 
-  test("executes nothing of what it refuses", async () => {
+  test("does not execute a refused request", async () => {
     const platform = await run(new ManualClock(), { requestsPerMinute: 0 });
     expect((await post("/posts")(platform)).status).toBe(429);
     expect(platform.control.limits.postsPerDay.used).toBe(0);
   });
 
-  test("does not count strangers, nor what /control/v1 does", async () => {
+  test("counts neither unauthenticated requests nor those of /control/v1", async () => {
     const platform = await run(new ManualClock(), { requestsPerMinute: 1 });
     expect((await me(platform, "sbk_wrong")).status).toBe(401);
     await request(platform, "GET", "/control/v1/state");
@@ -196,7 +196,7 @@ describe("requestsPerMinute", () => {
 });
 
 describe("/control/v1/limits", () => {
-  test("shows every limit with what is used of it", async () => {
+  test("shows every limit with its usage", async () => {
     const clock = new ManualClock(HALF_PAST_ELEVEN);
     const platform = await run(clock);
     await post("/posts")(platform);
@@ -212,7 +212,7 @@ describe("/control/v1/limits", () => {
     });
   });
 
-  test("changes what is named, at once, and keeps what is used", async () => {
+  test("changes the named limits at once, and keeps the usage", async () => {
     const platform = await run(new ManualClock(), { dmsPerDay: 7 });
     await post("/posts")(platform);
     const put = (body: unknown) =>

@@ -113,7 +113,7 @@ test.each(["sort=newest", "sort=", "sort=trending&cursor=p_1", "sort=trending&cu
   },
 );
 
-test("what bots write is in the recent feed, and not in the trending one", async () => {
+test("posts by bots are in the recent feed, and not in the trending one", async () => {
   const platform = await runPlatform();
   const feed = (sort: string) => request(platform, "GET", `/api/v1/feed${sort}`);
   expect((await feed("?sort=trending")).body).toEqual({ items: [], nextCursor: null });

@@ -24,7 +24,7 @@ async function run(): Promise<Platform> {
   return platform;
 }
 
-test("people come first, then posts, each newest first, as elsewhere in the API", async () => {
+test("people come first, then posts, each newest first", async () => {
   const platform = await run();
   const found = await search(platform, "cleo");
   expect(idsOf(found)).toEqual(["u_5", "u_4", "p_2"]);
@@ -63,7 +63,7 @@ test("comments and messages are not found", async () => {
   expect(idsOf(await search(platform, "needle"))).toEqual([]);
 });
 
-test.each([1, 2, 3, 4])("pages of %i come to the end, and nothing is lost", async (limit) => {
+test.each([1, 2, 3, 4])("pages of %i reach the end without a gap", async (limit) => {
   const platform = await run();
   // Post numbers and user numbers interleave.
   act(platform, "mention", { from: "cleo", text: "cleo again", count: 4 });

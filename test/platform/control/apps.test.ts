@@ -49,7 +49,7 @@ describe("an app", () => {
     });
   });
 
-  test("survives a restart with all that belongs to it", async () => {
+  test("survives a restart with all its data", async () => {
     const stateFile = join(temporaryFolder(), "state.db");
     const first = await runPlatform({ stateFile });
     const { apiKey: token } = first.control.apps.create({ username: "other" });
@@ -80,7 +80,7 @@ describe("an app", () => {
     expect(platform.control.apps.list()).toHaveLength(1);
   });
 
-  test("is named by its bot; the first one is meant without a name", async () => {
+  test("is selected by its bot's name; the default is the first one", async () => {
     const platform = await runPlatform();
     platform.control.apps.create({ username: "other" });
     act(platform, "follow", { to: "other" });
@@ -139,7 +139,7 @@ describe("a token", () => {
     expect(changes).toEqual(["token created", "token revoked"]);
   });
 
-  test("that was created last stands in for the standard one once that is revoked", async () => {
+  test("that was created last becomes the standard one once the standard one is revoked", async () => {
     const platform = await runPlatform();
     const standard = platform.apiKey;
     const { apiKey } = platform.control.createToken(["read"]);
@@ -150,7 +150,7 @@ describe("a token", () => {
     expect(platform.apiKey).toBe("");
   });
 
-  test("that the platform began with is replaced by the next start once it is revoked", async () => {
+  test("from the platform's first start is replaced at the next start once it is revoked", async () => {
     const stateFile = join(temporaryFolder(), "state.db");
     const first = await runPlatform({ stateFile });
     const { apiKey } = first;
@@ -199,7 +199,7 @@ describe("the kill switch", () => {
     );
   });
 
-  test("comes before the rate limit, and does not show who has a token", async () => {
+  test("comes before the rate limit, and does not reveal whether a token is valid", async () => {
     const platform = await runPlatform();
     platform.control.setLimits({ requestsPerMinute: 0 });
     platform.control.apps.set("bot", { disabled: true });
@@ -208,7 +208,7 @@ describe("the kill switch", () => {
     expect(platform.control.limits.requestsPerMinute.used).toBe(0);
   });
 
-  test("refuses an upload that was being downloaded when it was thrown", async () => {
+  test("refuses an upload whose download was under way", async () => {
     const { platform, upload, asked, go } = await startWithHeldDownloads();
     const first = upload();
     await asked;
@@ -220,7 +220,7 @@ describe("the kill switch", () => {
     expect((await upload()).status).toBe(200);
   });
 
-  test("stops the webhook; what happens meanwhile is in the log alone", async () => {
+  test("stops the webhook; later events are only in the log", async () => {
     const clock = new ManualClock();
     const platform = await runPlatform({ clock });
     const receiver = await runReceiver((response, nth) =>
@@ -244,7 +244,7 @@ describe("the kill switch", () => {
     expect(log).toEqual([pending, meanwhile, later]);
   });
 
-  test("that is thrown twice changes nothing the second time", async () => {
+  test("has no further effect the second time", async () => {
     const platform = await runPlatform();
     platform.control.apps.set("bot", { disabled: true });
     const { timelineSeq } = platform.control.state();

@@ -13,7 +13,7 @@ async function viewOf(listener: RequestListener): Promise<{ view: BotView; url: 
   return { view: await platform.control.botView(), url };
 }
 
-test("a bot that runs tells its status at the origin of its webhook", async () => {
+test("a running bot serves its status at the origin of its webhook", async () => {
   const platform = await runPlatform();
   const { bot } = await runBot(platform, () => undefined);
   const { status, body } = await request<BotView>(platform, "GET", "/control/v1/bot");
@@ -21,21 +21,21 @@ test("a bot that runs tells its status at the origin of its webhook", async () =
   expect(body).toEqual({ url: bot.url, status: expect.objectContaining({ ready: true }) });
 });
 
-test("one that is not ready tells it as well", async () => {
+test("a bot that is not ready reports its status as well", async () => {
   const { view, url } = await viewOf((_, response) =>
     response.writeHead(503).end('{"ready":false}'),
   );
   expect(view).toEqual({ url, status: { ready: false } });
 });
 
-test("without a webhook nobody knows where the bot is", async () => {
+test("without a webhook the bot's address is unknown", async () => {
   const platform = await runPlatform();
   const { body } = await request<BotView>(platform, "GET", "/control/v1/bot");
   expect(body).toMatchObject({ url: null, status: null });
   expect(body.error).toContain("save its webhook");
 });
 
-test("it is asked at its origin alone, without the path and the query of the webhook", async () => {
+test("the request goes to the bot's origin, without the path and the query of the webhook", async () => {
   const asked: (string | undefined)[] = [];
   await viewOf((incoming, response) => {
     asked.push(`${incoming.method} ${incoming.url}`);
@@ -53,13 +53,13 @@ test.each<[string, RequestListener]>([
     (_, response) => response.writeHead(302, { location: "/x" }).end('{"ready":true}'),
   ],
   ["too much", (_, response) => response.end(`{"ready":true,"x":"${"x".repeat(1_100_000)}"}`)],
-])("%s is no status of a bot, and it says what to look at", async (_, listener) => {
+])("%s is not a bot's status, and the answer says what to check", async (_, listener) => {
   const { view, url } = await viewOf(listener);
   expect(view).toMatchObject({ url, status: null });
   expect(view.error).toContain("Is another program there");
 });
 
-test("where nothing listens it asks whether the bot runs", async () => {
+test("if the connection fails, the answer suggests that the bot does not run", async () => {
   const platform = await runPlatform();
   const server = createServer();
   const { url } = await listenUntilEnd(server);
@@ -70,7 +70,7 @@ test("where nothing listens it asks whether the bot runs", async () => {
   expect(view.error).toContain("is the bot running?");
 });
 
-test("a bot that says nothing is not waited for for long, nor beyond the platform's end", async () => {
+test("a silent bot times out soon, and does not delay the platform's stop", async () => {
   const platform = await runPlatform();
   const { url } = await listenUntilEnd(createServer(() => undefined));
   const { signal } = new AbortController();
@@ -83,7 +83,7 @@ test("a bot that says nothing is not waited for for long, nor beyond the platfor
   expect(await asking).toMatchObject({ url, status: null });
 });
 
-test("?bot= asks that of another app", async () => {
+test("?bot= selects another app's bot", async () => {
   const platform = await runPlatform();
   platform.control.apps.create({ username: "helper" });
   const { url } = await listenUntilEnd(
@@ -94,7 +94,7 @@ test("?bot= asks that of another app", async () => {
   expect((await request(platform, "GET", "/control/v1/bot?bot=nobody")).status).toBe(404);
 });
 
-test("a bot that asks for a token gets those of its app, one after the other", async () => {
+test("a bot that requires a token gets its app's tokens, one after the other", async () => {
   const platform = await runPlatform();
   const { apiKey } = platform.control.createToken(["read"]);
   const asked: (string | undefined)[] = [];
@@ -110,12 +110,12 @@ test("a bot that asks for a token gets those of its app, one after the other", a
   expect(asked).toEqual([`Bearer ${platform.apiKey}`, `Bearer ${apiKey}`]);
 });
 
-test("a bot that takes none of the tokens is asked for no more, and it says why", async () => {
+test("a bot that refuses all tokens gets no further request, and the answer says why", async () => {
   const { view, url } = await viewOf((_, response) => response.end('{"verbose":"Send it."}'));
   expect(view).toEqual({ url, status: null, error: expect.stringContaining("SERVICE_API_KEY") });
 });
 
-test("no token leaves this machine", async () => {
+test("tokens are sent only to this machine", async () => {
   const asked: Headers[] = [];
   const original = globalThis.fetch;
   onTestFinished(() => {

@@ -30,7 +30,7 @@ async function call(
 
 const json = { "content-type": "application/json" };
 
-test("a call shows what was asked and answered", async () => {
+test("a call shows its request and response", async () => {
   const platform = await runPlatform();
   const body = '{ "text": "news" }';
   const { entry, record } = await call(platform, "/posts?x=1", {
@@ -54,7 +54,7 @@ test("a call shows what was asked and answered", async () => {
   expect(record).not.toHaveProperty("eventId");
 });
 
-test("what is refused is shown as it came, also where it is no JSON", async () => {
+test("a refused request is shown unchanged, even if it is not JSON", async () => {
   const platform = await runPlatform();
   const { record } = await call(platform, "/posts", { method: "POST", headers: json, body: "{no" });
   expect(record).toMatchObject({ status: 400, request: { body: "{no" } });
@@ -72,7 +72,7 @@ test("what is refused is shown as it came, also where it is no JSON", async () =
   });
 });
 
-test("a token is nowhere in a record, but for its end", async () => {
+test("a record contains only the end of a token", async () => {
   const platform = await runPlatform();
   const { apiKey } = platform;
   const { record } = await call(platform, `/feed?token=${apiKey}`, {
@@ -95,7 +95,7 @@ test("a token is nowhere in a record, but for its end", async () => {
   expect(wrong.record).not.toHaveProperty("bot");
 });
 
-test("of an upload the size is kept, and not the bytes", async () => {
+test("a record has the size of an upload, and not its bytes", async () => {
   const platform = await runPlatform();
   const form = new FormData();
   form.set("file", new Blob([await image()]), "a.png");
@@ -105,7 +105,7 @@ test("of an upload the size is kept, and not the bytes", async () => {
   expect(record.response?.body).toContain("/media/");
 });
 
-test("an answer that a fault lost is in the record, and one that was never made is not", async () => {
+test("a response lost by a fault is in the record, and a response that was never made is not", async () => {
   const platform = await runPlatform();
   platform.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
   const post = { method: "POST", headers: json, body: '{"text":"lost"}' };
@@ -121,7 +121,7 @@ test("an answer that a fault lost is in the record, and one that was never made 
   expect(held.record).toMatchObject({ status: null, fault: "hold", response: null });
 });
 
-test("a call belongs to the event that it names, where that is an event of the bot", async () => {
+test("a call belongs to the event that it names, if the event is the bot's", async () => {
   const platform = await runPlatform();
   const { apiKey } = platform.control.apps.create({ username: "helper" });
   const [id = ""] = ids(act(platform, "follow"));
@@ -164,7 +164,7 @@ test("a request that a fault refuses or holds belongs to its event, too, as the 
   }
 });
 
-test("without that it is guessed: the newest event of the place that the bot was shown before", async () => {
+test("otherwise the event is guessed: the newest one in the same place that the bot has received", async () => {
   const platform = await runPlatform();
   const dm = act(platform, "dm.message");
   const { conversationId } = dm;
@@ -200,7 +200,7 @@ test("without that it is guessed: the newest event of the place that the bot was
   expect(await guess("/posts/p_1/comments")).not.toHaveProperty("eventId");
 });
 
-test("a guess goes by the place of an event, and not by ids deeper in its payload", async () => {
+test("a guess uses the place of an event, and not ids deeper in its payload", async () => {
   const platform = await runPlatform();
   const answer = { method: "POST", headers: json, body: '{"text":"hi"}' };
   const [like = ""] = ids(act(platform, "like"));
@@ -236,7 +236,7 @@ function countKept(records: CallRecords, added: number): number {
   return gone;
 }
 
-test("the newest 1,000 calls are kept, as long as they take no more than 16 MB", () => {
+test("the newest 1,000 calls are kept, up to 16 MB", () => {
   const small = new CallRecords(new Timeline(new ManualClock()));
   for (let n = 0; n < 1_100; n += 1) small.add(endedCall("POST", 10));
   expect(countKept(small, 1_100)).toBe(1_000);
@@ -258,7 +258,7 @@ test("the texts of a call count with two bytes a character, in its head and in i
   expect(countKept(answers, 200)).toBe(126);
 });
 
-test("of an answer 64 KB are kept, without a character that is cut in two", () => {
+test("the first 64 KB of a response are kept, without a split character", () => {
   const records = new CallRecords(new Timeline(new ManualClock()));
   const body = `x${"é".repeat(64 * 1024)}`;
   const answer = { status: 200, headers: {}, body };
@@ -269,7 +269,7 @@ test("of an answer 64 KB are kept, without a character that is cut in two", () =
   expect(body.startsWith(response?.body ?? "-")).toBe(true);
 });
 
-test("a request is free once it is answered", async () => {
+test("a request's memory is released once it is answered", async () => {
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("gc");
   if (typeof collect !== "function") throw new Error("there is no garbage collector");
@@ -290,7 +290,7 @@ test("a request is free once it is answered", async () => {
   expect(platform.control.call("call_1").request).toMatchObject({ body: '{"text":"news"}' });
 });
 
-test("what a bot reads by itself pushes nothing out that it did, and is bounded by itself", () => {
+test("a bot's polling evicts none of its other calls, and has its own bound", () => {
   const records = new CallRecords(new Timeline(new ManualClock()));
   records.add(endedCall("POST", 10));
   for (let reads = 0; reads < 1_100; reads += 1) records.add(endedCall("GET", 10));

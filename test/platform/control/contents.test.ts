@@ -14,7 +14,7 @@ const read = async <T>(platform: Platform, path: string) =>
   (await request<T>(platform, "GET", `/control/v1${path}`)).body;
 
 describe("conversations", () => {
-  test("are those of everybody, the latest message first", async () => {
+  test("are those of all people, latest message first", async () => {
     const platform = await runPlatform();
     const { conversationId, messageId } = act(platform, "dm.message", { text: "", images: 2 });
     platform.control.createGroup({ members: ["cleo", "ada", "bot"], text: "all here?" });
@@ -84,7 +84,7 @@ describe("a part of a conversation", () => {
 });
 
 describe("posts", () => {
-  test("show what came of them, by kind", async () => {
+  test("show their reactions by kind", async () => {
     const platform = await runPlatform();
     act(platform, "like", { count: 3 });
     act(platform, "repost", { count: 2 });
@@ -162,7 +162,7 @@ describe("an event", () => {
     expect(platform.control.event(other).deliveries.map(({ id }) => id)).toEqual(["dlv_3"]);
   });
 
-  test("is shown whichever bot it concerns, and not before it is in the log", async () => {
+  test("is shown for any bot, but not before it is in the log", async () => {
     const platform = await runPlatform();
     platform.control.apps.create({ username: "helper" });
     const [id = ""] = ids(act(platform, "follow", { to: "helper" }));
@@ -175,7 +175,7 @@ describe("an event", () => {
   });
 });
 
-test("conversations are those of somebody where that is asked for, groups too", async () => {
+test("conversations can be filtered by person, groups too", async () => {
   const platform = await runPlatform();
   const { control } = platform;
   act(platform, "dm.message", { from: "cleo", text: "first" });

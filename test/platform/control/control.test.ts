@@ -31,7 +31,7 @@ test("the state shows the bot, the people, the webhook, the log and the timeline
   expect(later.body).toEqual({ ...start, lastEventId: id, timelineSeq: 1 });
 });
 
-test("an act is answered with 201, its events and what they concern", async () => {
+test("an act is answered with 201, its events and their content", async () => {
   const platform = await runPlatform();
   const body = { type: "dm.message", from: "ada", text: "hi", count: 2 };
   const answer = await request<ActResult>(platform, "POST", "/control/v1/act", { body });
@@ -44,7 +44,7 @@ test("an act is answered with 201, its events and what they concern", async () =
   expect(answer.body.events).toHaveLength(2);
 });
 
-test("a type that none can have is answered with 400 and the types there are", async () => {
+test("an invalid type is answered with 400 and the valid types", async () => {
   const platform = await runPlatform();
   const body = { type: "Poke!", from: "ada" };
   const answer = await request(platform, "POST", "/control/v1/act", { body });
@@ -62,7 +62,7 @@ test.each([
   [{ type: "follow" }, "from: "],
   [{ type: "follow", from: "ada", conversation: "c_2" }, "conversation"],
   [{ type: "follow", from: "ada", count: "2" }, "count: "],
-])("the act %j is answered with 400 and says what is wrong", async (body, message) => {
+])("the act %j is answered with 400 and the reason", async (body, message) => {
   const platform = await runPlatform();
   const answer = await request(platform, "POST", "/control/v1/act", { body });
   expect(answer.status).toBe(400);
@@ -108,7 +108,7 @@ test("the log is shown whole, or from an event on", async () => {
   expect(status).toBe(400);
 });
 
-test("a token is made with the scopes that are asked for", async () => {
+test("a token is created with the requested scopes", async () => {
   const platform = await runPlatform();
   const made = await request<{ apiKey: string }>(platform, "POST", "/control/v1/tokens", {
     body: { scopes: ["read", "read"] },
@@ -150,7 +150,7 @@ test("a deleted message keeps its place, without its text and its images", async
   expect(unknown.status).toBe(404);
 });
 
-test("people are made, and listed in the order in which they came", async () => {
+test("people are created, and listed in order of creation", async () => {
   const platform = await runPlatform();
   const post = (body: unknown) => request(platform, "POST", "/control/v1/people", { body });
   const made = await post({ username: "cleo", name: "Cleo P." });

@@ -7,7 +7,7 @@ interface Deliveries {
   readonly deliveries: { status: number | null; ms: number; error?: string }[];
 }
 
-test("events are delivered again, signed, in the order that is asked for", async () => {
+test("events are redelivered, signed, in the requested order", async () => {
   const platform = await runPlatform();
   const receiver = await runReceiver(statuses(200, 200, 503));
   platform.control.saveWebhook({ url: receiver.url });
@@ -59,7 +59,7 @@ test("events that the webhook is not subscribed to can be forced", async () => {
   expect(receiver.batches()).toEqual([all]);
 });
 
-test("while the webhook is off nothing is sent by force either", async () => {
+test("while the webhook is off, forced deliveries are not sent either", async () => {
   const platform = await runPlatform();
   const receiver = await runReceiver();
   const [id = ""] = ids(act(platform, "follow"));

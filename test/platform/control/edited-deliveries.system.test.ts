@@ -7,7 +7,7 @@ import { BODIES, expectSigned, withReceiver } from "./edited.ts";
 
 const run = promisify(execFile);
 
-test("bodies of one's own arrive with the same bytes from their shell lines, and signed", async () => {
+test("edited bodies arrive from their shell commands with the same bytes, and signed", async () => {
   const { platform, arrived } = await withReceiver();
   const texts = BODIES.map(([, text]) => text);
   const commands: string[] = [];

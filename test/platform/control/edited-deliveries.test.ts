@@ -4,7 +4,7 @@ import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform } from "../support/platform.ts";
 import { BODIES, EDITED, expectSigned, withReceiver } from "./edited.ts";
 
-test.each(BODIES)("a body of one's own is sent byte by byte, and signed: %s", async (_, text) => {
+test.each(BODIES)("an edited body is sent unchanged, and signed: %s", async (_, text) => {
   const { platform, arrived } = await withReceiver();
   const { status } = await request(platform, "POST", "/control/v1/deliveries", {
     body: { body: text, times: 2 },
@@ -23,7 +23,7 @@ test("the record of an edited body names the events in it, and the header counts
   expect(arrived[0]?.headers["x-service-event-count"]).toBe("4");
 });
 
-test("a shell line of events holds the batch, and says until when it is good", async () => {
+test("a shell command of events contains the batch, and says when it expires", async () => {
   const clock = new ManualClock(Date.UTC(2030, 0, 1, 12, 0, 0, 900));
   const platform = await runPlatform({ clock });
   platform.control.saveWebhook({ url: "http://127.0.0.1:1/hook" });
@@ -55,7 +55,7 @@ describe.each(["/control/v1/deliveries", "/control/v1/deliveries/curl"])("POST %
     expect(arrived).toEqual([]);
   });
 
-  test("takes a body of 1 MB, however it is escaped", async () => {
+  test("accepts a body of 1 MB in any escaping", async () => {
     const { platform } = await withReceiver();
     const body = { body: "\u0001".repeat(1024 * 1024) };
     expect((await request(platform, "POST", path, { body })).status).toBe(200);

@@ -57,7 +57,7 @@ test.each([
   expect(answer.body.error.code).toBe("VALIDATION");
 });
 
-test("where one part is wrong, no fault is set", async () => {
+test("if one part is invalid, no fault is set", async () => {
   const platform = await runPlatform();
   const body = { webhook: { mode: "drop" }, events: { mode: "late" } };
   const answer = await request(platform, "PUT", "/control/v1/faults", { body });
@@ -180,7 +180,7 @@ test("a request whose answer is lost has been executed", async () => {
   expect((await comment(platform, "two")).status).toBe(201);
 });
 
-test("a request that a gateway answers has been executed, and its answer is a page", async () => {
+test("a request answered by a gateway has been executed, and the response is an HTML page", async () => {
   const platform = await runPlatform();
   const fault = { mode: "gateway", match: "write", times: 1, retryAfterSeconds: 3 } as const;
   platform.control.setFaults({ api: fault });
@@ -199,7 +199,7 @@ test("a request that a gateway answers has been executed, and its answer is a pa
   expect(entry).toMatchObject({ status: 503, fault: "gateway", created: { commentId: "cm_1" } });
 });
 
-test("a fault with a rate touches the requests that fall below it", async () => {
+test("a fault with a rate affects the requests whose random number is below the rate", async () => {
   const draws = [0.1, 0.3, 0.29, 0.9];
   const platform = await runPlatform({ random: () => draws.shift() ?? 1 });
   platform.control.setFaults({ api: { mode: "status", rate: 0.3 } });
@@ -219,7 +219,7 @@ test("a mix answers with 429, 500, 503, or loses the answer of what it executed"
   expect(texts(platform)).toEqual(["one"]);
 });
 
-test("faults do not touch the control API", async () => {
+test("faults do not affect the control API", async () => {
   const platform = await runPlatform();
   platform.control.setFaults({ api: { mode: "status" } });
   expect((await request(platform, "GET", "/control/v1/state")).status).toBe(200);

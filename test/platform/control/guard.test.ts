@@ -71,7 +71,7 @@ test.each(["https://example.org", "null", "http://127.0.0.1:1", "http://localhos
   },
 );
 
-test("the origin must be written like the host that was asked", async () => {
+test("the origin must have the spelling of the requested host", async () => {
   const platform = await runPlatform();
   const { status } = await supertest(platform.url)
     .get("/control/v1/state")
@@ -86,7 +86,7 @@ test.each([
   "multipart/form-data; boundary=x",
   "application/jsonp",
   "image/png",
-])("the control API refuses to be written to with %s", async (type) => {
+])("the control API refuses a write with %s", async (type) => {
   const platform = await runPlatform();
   for (const path of ["/control/v1/act", "/control/v1/webhook/secret", "/control/v1/tokens"]) {
     const { status, body } = await supertest(platform.url)
@@ -100,7 +100,7 @@ test.each([
   expect(platform.control.events()).toEqual([]);
 });
 
-test("a request without a body must say JSON too", async () => {
+test("a request without a body needs the JSON content type too", async () => {
   const platform = await runPlatform();
   const secret = platform.webhookSecret;
   const { status } = await supertest(platform.url)
@@ -115,7 +115,7 @@ test("a request without a body must say JSON too", async () => {
   expect(withType.status).toBe(201);
 });
 
-test("other pages are not allowed to read anything", async () => {
+test("other pages may not read any response", async () => {
   const platform = await runPlatform();
   const { headers } = await supertest(platform.url)
     .get("/control/v1/state")

@@ -92,7 +92,7 @@ test.each<[Partial<ActInput>, string]>([
   expect(body.error?.message).toContain(why);
 });
 
-test("what is no image, too large, or of another type is refused as an upload is", async () => {
+test("a file that is not an image, too large, or of another type is refused like an upload", async () => {
   const platform = await runPlatform();
   const png = await image("png");
   for (const [bytes, options, status, code] of [

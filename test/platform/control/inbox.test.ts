@@ -204,7 +204,7 @@ test("a timer and a cron are fired now, and one that is not there is 404", async
   expect((await fire("/crons/none", {})).status).toBe(404);
 });
 
-test("a cron and a timer that fail are events of the timeline, and are retried like others", async () => {
+test("a failing cron and a failing timer are events of the timeline, and are retried like others", async () => {
   const platform = await runPlatform();
   let isBroken = true;
   const check = () => {

@@ -21,7 +21,7 @@ async function runTimeline() {
   return { clock, timeline, url };
 }
 
-test("the stream says hello, shows what has happened, and then what happens", async () => {
+test("the stream sends a hello message, past entries, and then new ones", async () => {
   const platform = await runPlatform();
   const [first] = ids(act(platform, "follow"));
   const stream = await readStream(platform.url, "", withControlToken(platform));
@@ -46,7 +46,7 @@ test("the stream says hello, shows what has happened, and then what happens", as
   expect(JSON.parse(message?.data ?? "")).toMatchObject({ seq: 2, id: second, from: "ben" });
 });
 
-test("a change that has no entry is told, and a refused one or a look is not", async () => {
+test("a change without an entry is announced; a refused change and a read are not", async () => {
   const platform = await runPlatform();
   const stream = await readStream(platform.url, "", withControlToken(platform));
   await stream.has(1);
@@ -61,7 +61,7 @@ test("a change that has no entry is told, and a refused one or a look is not", a
   expect(told).toEqual(["hello", "changed", "event"]);
 });
 
-test("a stream begins after the entry that is said, and the last event id wins", async () => {
+test("a stream begins after the given entry, and the last event id takes precedence", async () => {
   const platform = await runPlatform();
   act(platform, "follow", { count: 5 });
   const after = await readStream(platform.url, "?after=3", withControlToken(platform));
@@ -101,7 +101,7 @@ test("two platforms, and two runs of one, have different names", async () => {
   expect(new Set(names).size).toBe(2);
 });
 
-test("many readers get 10,000 entries and those that come meanwhile, each once and in order", async () => {
+test("many readers get 10,000 entries and concurrent ones, each once and in order", async () => {
   const { timeline, url } = await runTimeline();
   for (let n = 0; n < 12_000; n += 1) timeline.add(entry);
   const readers = await Promise.all(upTo(1, 5).map(() => readStream(url)));
@@ -133,7 +133,7 @@ test("entries of one turn are written together", async () => {
   expect(chunks).toBeLessThan(10);
 });
 
-test("a reader that takes nothing is cut when what it needs next is gone, and costs little until then", async () => {
+test("a reader that does not read is disconnected when its next entry is gone, and costs little until then", async () => {
   const { timeline, url } = await runTimeline();
   const raw = httpRequest(`${url}/control/v1/stream`).end();
   onTestFinished(() => void raw.destroy());
@@ -159,7 +159,7 @@ test("a reader that takes nothing is cut when what it needs next is gone, and co
   expect(healthy.seqs).toEqual(upTo(1, sent));
 });
 
-test("a quiet stream shows every 15 s that it is alive", async () => {
+test("a quiet stream sends a heartbeat every 15 s", async () => {
   const { clock, url } = await runTimeline();
   const stream = await readStream(url);
   await stream.has(1);

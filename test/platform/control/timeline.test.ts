@@ -17,7 +17,7 @@ async function read(platform: Platform, query = ""): Promise<Answer> {
   return body;
 }
 
-test("an event shows who did it, where, and what was written", async () => {
+test("an event shows its actor, place and text", async () => {
   const platform = await runPlatform({ clock: new ManualClock(0) });
   const long = "x".repeat(300);
   const result = act(platform, "dm.message", { text: long });
@@ -37,7 +37,7 @@ test("an event shows who did it, where, and what was written", async () => {
   });
 });
 
-test("of a text that is too long a request shows as much as a text can have", async () => {
+test("a request with a too long text shows the first part, up to the limit", async () => {
   const platform = await runPlatform();
   const body = { text: "😀".repeat(4001) };
   const { status } = await request(platform, "POST", "/api/v1/posts", { body });
@@ -79,7 +79,7 @@ test("a request to the API shows its text and what it made", async () => {
   ]);
 });
 
-test("a page of the log shows which events it held", async () => {
+test("a page of the log shows its events", async () => {
   const platform = await runPlatform();
   const [first, second] = ids(act(platform, "follow", { count: 2 }));
   await request(platform, "GET", "/api/v1/events?limit=1");
@@ -106,7 +106,7 @@ test("refused requests are in the timeline, and tokens are not", async () => {
   expect(JSON.stringify(entries)).not.toMatch(/sbk_|whsec_/);
 });
 
-test("whoever has an answer finds its line in the timeline", async () => {
+test("a client that has a response finds its entry in the timeline", async () => {
   const platform = await runPlatform();
   for (let n = 1; n <= 20; n += 1) {
     await request(platform, "GET", "/api/v1/me");
@@ -130,7 +130,7 @@ test("a wait ends with the first new entry", async () => {
   expect((await waiting).map(({ seq }) => seq)).toEqual([2]);
 });
 
-test("a wait ends when the client goes away, or has gone", async () => {
+test("a wait ends when the client disconnects, or has disconnected", async () => {
   const client = new AbortController();
   const waiting = newTimeline().waitAfter(0, 30_000, client.signal);
   client.abort();
@@ -145,7 +145,7 @@ test("a wait ends with the timeline", async () => {
   expect(await waiting).toEqual([]);
 });
 
-test("after its end nobody is told of entries or changes", () => {
+test("after its end listeners get no entries or changes", () => {
   const told: string[] = [];
   const watched = () => {
     const timeline = newTimeline();
@@ -167,7 +167,7 @@ test("after its end nobody is told of entries or changes", () => {
 
 const TOKEN = "control-token-of-a-test";
 
-test("what comes while an answer is being made is in the next one", async () => {
+test("an entry added during a response is in the next response", async () => {
   const waits: (() => void)[] = [];
   class WatchedTimeline extends Timeline {
     override listen(listener: TimelineListener): () => void {
@@ -221,13 +221,13 @@ test("a long poll with nothing new ends empty", async () => {
   expect(await read(platform, "?waitMs=30")).toEqual({ entries: [], last: 0 });
 });
 
-test("a long poll does not wait for what is there already", async () => {
+test("a long poll does not wait if entries exist", async () => {
   const platform = await runPlatform();
   act(platform, "follow");
   expect((await read(platform, "?after=0&waitMs=30000")).entries).toHaveLength(1);
 });
 
-test("a reader that knows an earlier run is told at once where this one is", async () => {
+test("a reader with a position of an earlier run gets this run's position at once", async () => {
   const platform = await runPlatform();
   act(platform, "follow");
   expect(await read(platform, "?after=500&waitMs=30000")).toEqual({ entries: [], last: 1 });
@@ -263,7 +263,7 @@ test("a listener is called with every entry, until it is ended", async () => {
   expect(seen.map(({ seq }) => seq)).toEqual([1, 2]);
 });
 
-test("waitFor finds what is there, what comes, and says what it missed", async () => {
+test("waitFor finds past and future entries, and explains a timeout", async () => {
   const platform = await runPlatform();
   const [first] = ids(act(platform, "follow"));
   expect(await platform.waitFor("event")).toMatchObject({ id: first });

@@ -11,7 +11,7 @@ describe("a group", () => {
   const create = (platform: Platform, body: unknown) =>
     request<GroupResult>(platform, "POST", "/control/v1/groups", { body });
 
-  test("is made of its members, and the first one writes", async () => {
+  test("is created with its members, and the first one writes", async () => {
     const platform = await runPlatform();
     const { status, body } = await create(platform, {
       members: ["cleo", "@Ben", "bot"],
@@ -32,7 +32,7 @@ describe("a group", () => {
     expect(platform.control.events()).toEqual([]);
   });
 
-  test("does not take the bot's messages", async () => {
+  test("refuses the bot's messages", async () => {
     const platform = await runPlatform();
     const { conversationId } = (await create(platform, { members: ["ada", "ben", "bot"] })).body;
     const { status, body } = await send(platform, conversationId);
@@ -58,7 +58,7 @@ describe("a group", () => {
     expect(answers[0]?.body).toEqual(answers[1]?.body);
   });
 
-  test("is no place for a direct message of a person to the bot", async () => {
+  test("refuses a direct message of a person to the bot", async () => {
     const platform = await runPlatform();
     const { conversationId } = (await create(platform, { members: ["ada", "bot"] })).body;
     expect(() => act(platform, "dm.message", { conversationId })).toThrow("There is no such");
@@ -107,7 +107,7 @@ describe("a block", () => {
     expect(act(platform, "dm.message").conversationId).toBe(conversationId);
   });
 
-  test("concerns those two alone, and only messages", async () => {
+  test("affects only these two people, and only messages", async () => {
     const platform = await runPlatform();
     const { conversationId = "" } = act(platform, "dm.message", { from: "ben" });
     await put(platform, { by: "ada" });
@@ -117,7 +117,7 @@ describe("a block", () => {
     expect((await request(platform, "GET", path)).status).toBe(200);
   });
 
-  test("can be set twice, and lifted where there is none", async () => {
+  test("can be set twice, and lifted even if none exists", async () => {
     const platform = await runPlatform();
     await put(platform, { by: "ada" });
     expect((await put(platform, { by: "ada" })).body).toMatchObject({ items: [{ by: "ada" }] });

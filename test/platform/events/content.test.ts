@@ -11,7 +11,7 @@ async function runTwo(): Promise<{ platform: Platform; token: string }> {
 const types = (platform: Platform, bot: string) =>
   platform.control.events(undefined, bot).map(({ type }) => type);
 
-test("content that concerns a bot in several ways makes an event of each: reply, comment, quote, mention", async () => {
+test("content that concerns a bot in several ways makes one event for each: reply, comment, quote, mention", async () => {
   const { platform } = await runTwo();
   const text = "@bot, @other!";
   await request(platform, "POST", "/api/v1/posts/p_1/comments", { body: { text: "mine" } });
@@ -28,14 +28,14 @@ test("content that concerns a bot in several ways makes an event of each: reply,
   expect(types(platform, "other")).toEqual(["mention", "mention", "mention", "mention"]);
 });
 
-test("a mention that is said to be one is one first, also below the bot's own post", async () => {
+test("a requested mention makes the mention event first, even below the bot's own post", async () => {
   const { platform } = await runTwo();
   act(platform, "mention", { postId: "p_1", text: "@bot" });
   act(platform, "comment", { postId: "p_1", text: "@bot" });
   expect(types(platform, "bot")).toEqual(["mention", "comment", "comment", "mention"]);
 });
 
-test("all events of a text are there at once, or none is", async () => {
+test("the events of a text appear all at once, or not at all", async () => {
   const { platform } = await runTwo();
   platform.control.setFaults({ events: { mode: "late", lateMs: 60_000, times: 1 } });
   const { events } = act(platform, "comment", { text: "@bot", postId: "p_1" });
@@ -48,7 +48,7 @@ test("all events of a text are there at once, or none is", async () => {
   expect(types(platform, "bot")).toEqual(["mention"]);
 });
 
-test("events of what a bot does itself are made while the fault own lasts", async () => {
+test("a bot's own acts make events while the fault own lasts", async () => {
   const { platform, token } = await runTwo();
   const comment = (text: string, by: { token?: string } = {}) =>
     request(platform, "POST", "/api/v1/posts/p_1/comments", { body: { text }, ...by });
@@ -91,7 +91,7 @@ test("a reply to a person below a bot's post is a comment to the bot", async () 
   expect(reply.events).toMatchObject([{ type: "comment", payload: { postId: "p_1" } }]);
 });
 
-test("a reply to one bot below the post of another tells both", async () => {
+test("a reply to one bot below the post of another notifies both", async () => {
   const { platform, token } = await runTwo();
   const body = { text: "mine" };
   await request(platform, "POST", "/api/v1/posts/p_1/comments", { body, token });
@@ -101,7 +101,7 @@ test("a reply to one bot below the post of another tells both", async () => {
   expect(types(platform, "bot")).toEqual(["comment", "comment"]);
 });
 
-test("what a bot writes through the API makes events for the other bots, and none for itself", async () => {
+test("content that a bot writes through the API makes events for other bots, and none for itself", async () => {
   const { platform, token } = await runTwo();
   const post = (path: string, text: string) =>
     request<{ id: string }>(platform, "POST", `/api/v1${path}`, { body: { text }, token });
@@ -120,7 +120,7 @@ test("what a bot writes through the API makes events for the other bots, and non
   });
 });
 
-test("what is refused makes no event", async () => {
+test("a refused request makes no event", async () => {
   const { platform, token } = await runTwo();
   const post = (imageKeys: string[]) =>
     request(platform, "POST", "/api/v1/posts", { body: { text: "@bot", imageKeys }, token });
@@ -130,7 +130,7 @@ test("what is refused makes no event", async () => {
   expect(platform.control.events()).toHaveLength(1);
 });
 
-test("an event of a bot's post is in the timeline and on the webhook's way, with who wrote it", async () => {
+test("an event of a bot's post is in the timeline and in a delivery, with its author", async () => {
   const { platform, token } = await runTwo();
   await request(platform, "POST", "/api/v1/posts", { body: { text: "hi @bot" }, token });
   expect(await platform.waitFor("event")).toMatchObject({
@@ -142,7 +142,7 @@ test("an event of a bot's post is in the timeline and on the webhook's way, with
   expect(await platform.waitFor("api")).toMatchObject({ bot: "other", path: "/posts" });
 });
 
-test("what a bot does to its own content makes no event, and done by another bot it does", async () => {
+test("a bot's acts on its own content make no event, and another bot's acts do", async () => {
   const { platform } = await runTwo();
   for (const [from, events] of [
     ["bot", 0],

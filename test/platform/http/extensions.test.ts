@@ -92,14 +92,14 @@ test("it is closed when the platform stops, once", async () => {
   expect(told.closed).toBe(1);
 });
 
-test("one that nobody asked for is not opened to be closed", async () => {
+test("an unused extension is neither opened nor closed", async () => {
   const { extension, told } = extra();
   const platform = await startPlatform({ extensions: [extension] });
   await platform.stop();
   expect(told).toEqual({ opened: [], closed: 0 });
 });
 
-test("one that cannot be opened is answered 500, logged, and tried again with the next request", async () => {
+test("a failure to open is answered with 500, logged, and retried with the next request", async () => {
   const { extension, told } = failing(2);
   const sink = logSink();
   const platform = await startPlatform({ extensions: [extension], logger: sink.log });
@@ -119,7 +119,7 @@ test("one that cannot be opened is answered 500, logged, and tried again with th
   expect(told.closed).toBe(1);
 });
 
-test("an answer that the adapter makes itself has the headers of every answer", async () => {
+test("a response of the adapter itself has the usual headers", async () => {
   const { extension } = failing(2);
   const platform = await startPlatform({ extensions: [extension], logger: logSink().log });
   onTestFinished(() => platform.stop());
@@ -137,7 +137,7 @@ test("an answer that the adapter makes itself has the headers of every answer", 
   }
 });
 
-test("all who wait for one that fails are answered 500, and the next are tried once", async () => {
+test("all requests that wait for a failing open are answered with 500, and the next ones retry once", async () => {
   const { promise, reject } = Promise.withResolvers<void>();
   const { extension, told } = extra((nth) => (nth === 1 ? promise : undefined));
   const opened = new Extensions([extension], "http://platform.test");
@@ -159,7 +159,7 @@ test("all who wait for one that fails are answered 500, and the next are tried o
   expect(told.opened).toHaveLength(2);
 });
 
-test("the platform stops although one could not be opened, and closes the others", async () => {
+test("the platform stops even if one extension could not be opened, and closes the others", async () => {
   const [broken, sound] = [failing(1), extra()];
   const extensions = [{ ...broken.extension, path: "/broken" }, sound.extension];
   const platform = await startPlatform({ extensions });
@@ -169,7 +169,7 @@ test("the platform stops although one could not be opened, and closes the others
   expect([broken.told.closed, sound.told.closed]).toEqual([0, 1]);
 });
 
-test("the platform stops while one is being opened that then fails", async () => {
+test("the platform stops during an open that then fails", async () => {
   const { promise, reject } = Promise.withResolvers<void>();
   const { extension, told } = extra(() => promise);
   const platform = await startPlatform({ extensions: [extension] });

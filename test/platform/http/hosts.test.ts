@@ -38,7 +38,7 @@ test.each([
   "localhost rebound.example",
   "localhost, rebound.example",
   "a.localhost",
-])("the host %j is refused, also where the address is right", async (host) => {
+])("the host %j is refused, even at the right address", async (host) => {
   const platform = await runPlatform();
   for (const path of [STATE, "/", "/api/v1/me", "/portal/app.js"]) {
     const { status, text } = await ask(platform, get(path), `Host: ${host}`);
@@ -68,7 +68,7 @@ test("a request without a Host is refused, with HTTP/1.0 too", async () => {
   expect((await ask(platform, `GET ${STATE} HTTP/1.0`)).status).toBe(403);
 });
 
-test("of a whole address in the request line, its host counts", async () => {
+test("the host of an absolute request target counts", async () => {
   const platform = await runPlatform();
   const { host } = new URL(platform.url);
   const evil = get(`http://rebound.example${STATE}`);
@@ -88,7 +88,7 @@ test.each(["//evil", "//evil/control/v1/state", "/\\evil", "///"])(
   },
 );
 
-test("a name that is allowed is answered, in any case and with any port; others are not", async () => {
+test("an allowed name is answered, in any case and with any port; others are refused", async () => {
   const platform = await runPlatform({ allowHosts: ["Platform.test", "2001:DB8::1"] });
   for (const host of ["platform.test", "PLATFORM.TEST:80", "[2001:db8:0::1]:4400"]) {
     expect((await ask(platform, get(), `Host: ${host}`)).status).toBe(200);
@@ -99,7 +99,7 @@ test("a name that is allowed is answered, in any case and with any port; others 
 });
 
 test.each(["http://platform.test", "platform.test:80", "*.test", "", "a b", "[::1]"])(
-  "%j is no name to allow",
+  "%j is not a valid name to allow",
   async (name) => {
     const starting = startPlatform({ allowHosts: [name] });
     await expect(starting).rejects.toThrow("allowHosts: must be names without scheme");
@@ -110,16 +110,19 @@ const outside = Object.values(networkInterfaces())
   .flatMap((all) => all ?? [])
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
 
-test.skipIf(outside === undefined)("on an address of a network it answers to it", async () => {
-  const platform = await startPlatform({ host: outside });
-  onTestFinished(() => platform.stop());
-  expect(platform.url).toContain(`http://${outside}:`);
-  expect(platform.portalUrl).toBe(`${platform.url}/#token=${platform.controlToken}`);
-  expect((await ask(platform, get(), `Host: ${outside}`)).status).toBe(200);
-  expect((await ask(platform, get(), "Host: 10.255.255.254")).status).toBe(403);
-  for (const host of [outside, "127.0.0.1", "localhost"]) {
-    expect((await rawRequest(platform, [get(), `Host: ${host}`])).status).toBe(401);
-    const page = await ask(platform, get("/"), `Host: ${host}`, "Accept: text/html");
-    expect(page.text).not.toContain(platform.controlToken);
-  }
-});
+test.skipIf(outside === undefined)(
+  "a platform on a network address answers to that address",
+  async () => {
+    const platform = await startPlatform({ host: outside });
+    onTestFinished(() => platform.stop());
+    expect(platform.url).toContain(`http://${outside}:`);
+    expect(platform.portalUrl).toBe(`${platform.url}/#token=${platform.controlToken}`);
+    expect((await ask(platform, get(), `Host: ${outside}`)).status).toBe(200);
+    expect((await ask(platform, get(), "Host: 10.255.255.254")).status).toBe(403);
+    for (const host of [outside, "127.0.0.1", "localhost"]) {
+      expect((await rawRequest(platform, [get(), `Host: ${host}`])).status).toBe(401);
+      const page = await ask(platform, get("/"), `Host: ${host}`, "Accept: text/html");
+      expect(page.text).not.toContain(platform.controlToken);
+    }
+  },
+);

@@ -46,7 +46,7 @@ test("a browser gets the page, without the control token, and keeps no copy", as
   });
 });
 
-test("the page and its files have every header that shuts others out", async () => {
+test("the page and its files have every header that isolates them from other origins", async () => {
   const { platform } = await withPage();
   for (const path of ["/", "/portal/icon.svg", "/portal/app-b5872ba195.js"]) {
     const { headers } = await supertest(platform.url).get(path).set("Accept", "text/html");
@@ -62,14 +62,14 @@ test("the page and its files have every header that shuts others out", async () 
   }
 });
 
-test("a page that another site asks for by another name does not come at all", async () => {
+test("a request for the page under another host name is refused", async () => {
   const { platform } = await withPage();
   const { status, text } = await open(platform).set("Host", "rebound.example");
   expect(status).toBe(403);
   expect(text).not.toContain(platform.controlToken);
 });
 
-test("programs get a text, as before", async () => {
+test("clients that do not accept HTML get plain text", async () => {
   const { platform } = await withPage();
   for (const accept of ["*/*", "text/plain", "application/json"]) {
     const { headers, text } = await supertest(platform.url).get("/").set("Accept", accept);
@@ -79,7 +79,7 @@ test("programs get a text, as before", async () => {
   }
 });
 
-test("files have their type, and those with a hash in the name are kept for ever", async () => {
+test("files have their type, and those with a hash in the name are cached forever", async () => {
   const { platform } = await withPage();
   const get = async (path: string) => (await supertest(platform.url).get(path)).headers;
   expect(await get("/portal/app-b5872ba195.js")).toMatchObject({

@@ -61,7 +61,7 @@ describe("without the control token", () => {
     expect(platform.control.events()).toEqual([]);
   });
 
-  test("the page and what else is served give it to nobody", async () => {
+  test("neither the page nor any other response contains it", async () => {
     const platform = await runPlatform();
     for (const accept of ["text/html", "*/*", "application/json"]) {
       const { text, headers } = await supertest(platform.url).get("/").set("Accept", accept);
@@ -99,7 +99,7 @@ describe("with the control token", () => {
     expect(platform.control.events()).toEqual([]);
   });
 
-  test("of another run, or of another length, it is refused", async () => {
+  test("the token of another run, or of another length, is refused", async () => {
     const [platform, another] = [await runPlatform(), await runPlatform()];
     const { controlToken } = platform;
     const wrong = ["", "x", controlToken.slice(1), `${controlToken}x`, another.controlToken];
@@ -110,7 +110,7 @@ describe("with the control token", () => {
     }
   });
 
-  test("in the query it is taken for the stream alone", async () => {
+  test("the token in the query works only for the stream", async () => {
     const platform = await runPlatform();
     const ask = (path: string, token: string) =>
       supertest(platform.url)
@@ -158,7 +158,7 @@ test("the bytes of an image pass to the one endpoint that takes them", async () 
   expect((await send("text/plain")).status).toBe(415);
 });
 
-test("each run has a token of its own, which is no other secret, unless one was set", async () => {
+test("each run has a new token that differs from other secrets, unless one was set", async () => {
   const [one, other] = [await runPlatform(), await runPlatform()];
   expect(one.controlToken).toMatch(/^[\w-]{32}$/);
   expect(one.controlToken).not.toBe(other.controlToken);

@@ -43,7 +43,7 @@ function withState(bot: Bot): void {
   });
 }
 
-test("axe-core finds nothing on any view, none is wider than a phone, and Tab comes to everything on it", async () => {
+test("axe-core finds no violation on any view, no view is wider than a phone, and Tab reaches every control", async () => {
   const { platform, page } = await openPortal({ window: WINDOW, register: withState });
   const { conversationId, eventId } = await lively(platform);
   for (const address of [...VIEWS, `chat/${conversationId}`, `events/${eventId}`]) {

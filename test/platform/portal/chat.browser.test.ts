@@ -198,7 +198,7 @@ async function giveFile(page: Page, how: "paste" | "drop", name: string): Promis
   );
 }
 
-test("conversations keep their drafts, are read back to their begin, and fit a phone", async () => {
+test("conversations keep their drafts, load back to their start, and fit a phone", async () => {
   const { page, platform } = await openPortal();
   await switchPersons(page, platform);
   await readOlderMessages(page, platform);
@@ -290,7 +290,7 @@ async function fitAPhone(page: Page): Promise<void> {
   expect(await logOf(page).isVisible()).toBe(false);
 }
 
-test("two windows see the same: what one writes, deletes and breaks, and what is restored", async () => {
+test("two windows stay in sync: messages, deletions, faults and restores", async () => {
   const { platform, page: ada } = await openPortal();
   const { id: before } = platform.control.snapshots.take("before");
   const ben = await openPage(platform, "#/chat");

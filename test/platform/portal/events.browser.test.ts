@@ -72,7 +72,7 @@ async function goByKeyboard(page: Page): Promise<void> {
   expect(await focused()).toContain("@ada");
 }
 
-test("10,000 events come in pages, the newest first, and new ones come without a stutter", async () => {
+test("10,000 events load in pages, newest first, and new ones appear without a stutter", async () => {
   const platform = await runPlatform();
   platform.control.saveWebhook({ enabled: false });
   for (let round = 0; round < 10; round += 1) {

@@ -5,7 +5,7 @@ import { eventually, openPortal } from "./support/page.ts";
 
 const banners = (page: Page) => page.getByRole("status", { name: "Not as usual" });
 
-test("a scenario is one click, a banner on every view says what is active, and one click stops it", async () => {
+test("one click starts a scenario, a banner on every view names it, and one click stops it", async () => {
   const { platform, page } = await openPortal({ address: "#/faults" });
   await page.getByRole("button", { name: "Start The webhook breaks" }).click();
   await banners(page).getByText("The webhook breaks: status 500, until stopped").waitFor();

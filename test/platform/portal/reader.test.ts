@@ -14,7 +14,7 @@ function createReader() {
   return { reader, readings, shown };
 }
 
-test("under steady change each reading is shown, however slow, and one more follows", async () => {
+test("under steady change each read is shown, even a slow one, and one more follows", async () => {
   const { reader, readings, shown } = createReader();
   const done = reader.reload();
   for (const [index, text] of ["first", "second", "third"].entries()) {
@@ -29,7 +29,7 @@ test("under steady change each reading is shown, however slow, and one more foll
   expect(readings).toHaveLength(4);
 });
 
-test("a reading that fails is shown with its error, and the next one without", async () => {
+test("a failed read is shown with its error, and the next one without", async () => {
   const { reader, readings, shown } = createReader();
   const failed = reader.reload();
   readings[0]?.reject("no answer");
@@ -40,7 +40,7 @@ test("a reading that fails is shown with its error, and the next one without", a
   expect(shown).toEqual([{ error: new Error("no answer") }, { data: "there", error: undefined }]);
 });
 
-test("a cancelled reading is not shown, and does not hold up the next", async () => {
+test("a cancelled read is not shown, and does not delay the next", async () => {
   const { reader, readings, shown } = createReader();
   const dropped = reader.reload();
   reader.cancel();

@@ -10,7 +10,7 @@ import { eventually, openPortal } from "./support/page.ts";
 const card = (page: Page, name: RegExp | string) => page.getByRole("region", { name });
 const cleo = (page: Page) => card(page, "People").getByText("@cleo");
 
-test("bots, tokens, blocks, groups and limits are made and taken away", async () => {
+test("bots, tokens, blocks, groups and limits are created and removed", async () => {
   const { platform, page } = await openPortal({ address: "#/settings" });
   await actAsCleo(page);
   await blockAndLift(platform, page);
@@ -138,7 +138,7 @@ async function moveClock(platform: Platform, page: Page): Promise<void> {
   expect(Math.abs(offsetMs)).toBeLessThan(1_000);
 }
 
-test("the whole state is kept in snapshots and files, restored and reset", async () => {
+test("the whole state is saved in snapshots and files, restored and reset", async () => {
   const { platform, page } = await openPortal({ address: "#/settings" });
   await takeAndRestore(platform, page);
   await downloadAndUpload(page);

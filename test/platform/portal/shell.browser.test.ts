@@ -6,7 +6,7 @@ import { reservePort } from "../../support/reserve-port.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { eventually, openPortal, openWindow } from "./support/page.ts";
 
-test("keys choose views and act as those of service-bot dev do, the colours are chosen, and nothing comes from elsewhere", async () => {
+test("keys select views and act like those of service-bot dev, colours can be chosen, and no resource is external", async () => {
   const { page, platform } = await openPortal({ window: { colorScheme: "dark" } });
   await chooseViews(page);
   await actByKeys(platform, page);
@@ -102,7 +102,7 @@ async function loadLittle(platform: Platform, page: Page): Promise<void> {
   expect(asked.filter((url) => !url.startsWith(platform.url))).toEqual([]);
 }
 
-test("a page needs the control token, says when the connection is lost, and goes on with the next run", async () => {
+test("a page needs the control token, reports a lost connection, and continues with the next run", async () => {
   const run = await takePort();
   const token = "token_of_both_runs";
   const first = await run(token);

@@ -6,7 +6,7 @@ test("every scope of the platform can be chosen, in the order of the document", 
   expect(scopes.map(([scope]) => scope)).toEqual(allScopes);
 });
 
-test("before a token is revoked it is said who needs it", () => {
+test("before a token is revoked, a warning names who needs it", () => {
   const app = { bot: { username: "bot", name: "Bot" }, tokens: 2 };
   expect(revokeWarning(true, app)).toContain("printed this token");
   expect(revokeWarning(false, { ...app, tokens: 1 })).toContain("the last token of @bot");

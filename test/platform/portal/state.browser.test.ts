@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 
 const section = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
-test("timers an hour away and crons are fired in the State view, and states are found by their keys", async () => {
+test("the State view fires timers and crons early, and finds states by key", async () => {
   const { platform, page } = await openPortal({
     register: (bot) => {
       bot.onTimer("remind", (ctx) => ctx.reply("Time for tea"));

@@ -10,7 +10,7 @@ const effects = (page: Page) => page.getByRole("region", { name: "Activity" });
 
 const Asked = object({ questions: array(string()).default([]) });
 
-test("five troubles are named on the first view, and mended in two clicks at most; state and timers stand beside", async () => {
+test("the first view names five problems, each fixed in two clicks at most, beside states and timers", async () => {
   let isBroken = true;
   const { platform, page } = await openPortal({
     register: (bot) => {

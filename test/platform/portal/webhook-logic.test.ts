@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { runPlatform } from "../support/platform.ts";
 import { eventTypes, readBotStatus } from "./face.ts";
 
-test("every type of section 6 can be chosen, and a test of it makes its event", async () => {
+test("every type of section 6 can be selected, and its test makes the event", async () => {
   const types = Object.keys(eventTypes);
   expect(types).toEqual([
     ...["dm.message", "mention", "comment", "reply", "follow", "like", "repost", "quote"],
@@ -60,7 +60,7 @@ describe("the status of a bot", () => {
     expect(rows.at(-1)).toMatchObject({ name: "Instances", value: "2, a reads the log" });
   });
 
-  test("of another version, a part that is not there is left out; another answer is no status", () => {
+  test("missing parts from another version are left out; another response is not a status", () => {
     expect(readBotStatus({ mode: "webhook" })?.map(({ name }) => name)).toEqual(["Ready", "Mode"]);
     expect([null, "ready", [], { ready: true }].map(readBotStatus)).toEqual(
       Array.from({ length: 4 }),

@@ -89,7 +89,7 @@ async function copyByHand(page: Page): Promise<void> {
   await shown.getByRole("button", { name: "Done", exact: true }).click();
 }
 
-test("a test event goes to the bot, its status is shown, and a webhook that failures disabled is turned on", async () => {
+test("a test event goes to the bot, its status is shown, and a webhook disabled by failures is enabled again", async () => {
   const { platform, bot, page } = await openPortal({
     platform: { disableAfter: 2, retryIntervalMs: 20 },
     address: "#/webhook",

@@ -50,7 +50,7 @@ test("a run of an event that is not in the bot's log is ignored", async () => {
   expect(answer).toEqual({ status: 200, body: { accepted: 0 } });
 });
 
-test("reports need the token of a bot and a body that is as documented", async () => {
+test("reports need a bot's token and a body in the documented format", async () => {
   const platform = await runPlatform();
   expect(await report(platform, [], "wrong")).toMatchObject({
     status: 401,

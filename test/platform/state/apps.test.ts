@@ -26,7 +26,7 @@ test("a snapshot brings every app back, with its token, its log and its webhook"
   expect(control.events(undefined, "other").map((event) => event.id)).toEqual([first, second]);
 });
 
-test("a delivery to an app that a reset takes away ends without a trace in the state", async () => {
+test("a delivery to an app that a reset removes leaves no trace in the state", async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => lines.push(line) };
   const logger = createLogger({ level: "warn", secrets: [], destination });

@@ -33,7 +33,7 @@ test("the clock is the machine's, until it is moved, over HTTP as well", async (
   });
 });
 
-test("a clock that stands still goes on from there when it is let go", async () => {
+test("a frozen clock continues from its time when released", async () => {
   const clock = new ManualClock(START);
   const platform = await runPlatform({ clock });
   platform.control.clock.set({ frozen: true });
@@ -61,7 +61,7 @@ test.each([
   [{ advanceMs: 1e15 }, "between 1970 and 9999"],
   [{ frozen: "yes" }, "frozen"],
   [{ offsetMs: 1 }, "offsetMs"],
-])("the clock refuses %j, and goes on", async (body, message) => {
+])("the clock refuses %j, and continues", async (body, message) => {
   const clock = new ManualClock(START);
   const platform = await runPlatform({ clock });
   const answer = await request(platform, "PUT", "/control/v1/clock", { body });
@@ -91,7 +91,7 @@ test("events, the Date header and signatures have the platform's time", async ()
   expect(headers.get("date")).toBe(new Date(START + DAY_MS).toUTCString());
 });
 
-test("a failed delivery is tried again as soon as the clock has passed its round", async () => {
+test("a failed delivery is retried as soon as the clock has passed its round", async () => {
   const platform = await runPlatform({ clock: new ManualClock(START) });
   const receiver = await runReceiver(statuses(500));
   platform.control.saveWebhook({ url: receiver.url });
@@ -121,7 +121,7 @@ test("an upload's hour, a day's quota and a minute's requests end when the clock
   expect(platform.control.limits.uploadsPerDay.used).toBe(0);
 });
 
-test("the time limit of a delivery is the machine's, also while the platform's clock stands still", async () => {
+test("the timeout of a delivery uses the machine's clock, even while the platform's clock is frozen", async () => {
   const clock = new ManualClock(START);
   const platform = await runPlatform({ clock, deliveryTimeoutMs: 700 });
   const arrived = Promise.withResolvers<void>();
@@ -176,7 +176,7 @@ function move(clock: PlatformClock, ms: number, frozen = false): void {
   });
 }
 
-test("timers fire in order, at once when they are passed, and else in their time", () => {
+test("timers fire in order, at once if overdue, and otherwise at their time", () => {
   const { real, clock, fired, timer } = clocks();
   timer("late", 300);
   timer("second", 200);
@@ -189,7 +189,7 @@ test("timers fire in order, at once when they are passed, and else in their time
   expect(fired).toEqual(["first", "second", "late"]);
 });
 
-test("a timer that is cancelled does not fire, also by the one that fires before it", () => {
+test("a cancelled timer does not fire, even if an earlier timer cancels it", () => {
   const { real, clock, fired, timer } = clocks();
   const cancel = timer("cancelled", 10);
   const other = timer("cancelled, too", 50);
@@ -201,7 +201,7 @@ test("a timer that is cancelled does not fire, also by the one that fires before
   expect(fired).toEqual(["control"]);
 });
 
-test("while the clock stands still no timer fires, unless it is due at once", () => {
+test("while the clock is frozen no timer fires, unless it is due at once", () => {
   const { real, clock, fired, timer } = clocks();
   timer("before", 10);
   move(clock, 0, true);
@@ -216,7 +216,7 @@ test("while the clock stands still no timer fires, unless it is due at once", ()
   expect(fired).toEqual(["at once", "before", "while"]);
 });
 
-test("going back in time makes no wait longer", () => {
+test("moving the clock back does not extend a wait", () => {
   const { real, clock, fired, timer } = clocks();
   timer("wait", 100);
   move(clock, -DAY_MS);
@@ -226,7 +226,7 @@ test("going back in time makes no wait longer", () => {
   expect(fired).toEqual(["wait"]);
 });
 
-test("a timer that is further away than Node's reach does not fire early", () => {
+test("a timer beyond Node's maximum delay does not fire early", () => {
   const { real, fired, timer } = clocks();
   timer("far", 60 * DAY_MS);
   for (let day = 1; day < 60; day += 1) real.advance(DAY_MS);

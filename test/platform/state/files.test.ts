@@ -67,7 +67,7 @@ async function damaged(): Promise<string> {
 }
 
 test.each(unusable)(
-  "a state file that is %s is told in one sentence, and left alone",
+  "a state file that is %s is reported in one sentence, and not modified",
   async (_, make, said) => {
     const file = await make();
     const before = contentOf(file);
@@ -92,7 +92,7 @@ function contentOf(file: string): Buffer | undefined {
 }
 
 // Root may write to any file.
-test.skipIf(process.getuid?.() === 0)("a file that may not be written is told so", async () => {
+test.skipIf(process.getuid?.() === 0)("an unwritable file is reported", async () => {
   const said = /is not writable; change the permissions/;
   const file = await stateFile();
   chmodSync(file, 0o444);
@@ -115,12 +115,12 @@ test.each([
   ["ENOSPC", /is full/],
   ["SQLITE_CORRUPT_INDEX", /is damaged/],
   ["ENAMETOOLONG", /cannot use .* \(words\); choose another file/],
-])("the failure %s becomes a sentence with its remedy", (code, said) => {
+])("the failure %s is reported with its remedy", (code, said) => {
   const error = Object.assign(new Error("words"), { code });
   expect(whyUnusable(error, "/nowhere/state.db")).toMatch(said);
 });
 
-test("limits and storage are kept in the state file, and options come before them", async () => {
+test("limits and storage are saved in the state file, and options override them", async () => {
   const file = newFile();
   const first = await runPlatform({ stateFile: file, limits: { postsPerDay: 1 } });
   first.control.setLimits({ dmsPerDay: 2 });
@@ -144,7 +144,7 @@ test("limits and storage are kept in the state file, and options come before the
   expect(third.control.storage).toEqual({ configured: true });
 });
 
-test("a state file holds what was restored, and nothing of the state before, after the next start", async () => {
+test("after the next start a state file holds the restored state, and no trace of the previous one", async () => {
   const file = newFile();
   const first = await runPlatform({ stateFile: file });
   first.control.createPerson({ username: "cleo" });

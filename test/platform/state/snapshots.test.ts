@@ -78,7 +78,7 @@ async function upload(platform: Platform, bytes: Bytes, name?: string) {
   return { status: response.status, body: (await response.json()) as SnapshotView & ErrorBody };
 }
 
-test.each(["in memory", "in a file"])("a snapshot puts everything back, %s", async (where) => {
+test.each(["in memory", "in a file"])("a snapshot restores everything, %s", async (where) => {
   const clock = new ManualClock();
   const stateFile = where === "in a file" ? `${temporaryFolder()}/state.db` : undefined;
   const platform = await runPlatform({ clock, stateFile });
@@ -95,7 +95,7 @@ test.each(["in memory", "in a file"])("a snapshot puts everything back, %s", asy
   expect(await seen(platform)).toEqual(second);
 });
 
-test("what was restored is what the state file keeps", async () => {
+test("the state file holds the restored state", async () => {
   const clock = new ManualClock();
   const stateFile = `${temporaryFolder()}/state.db`;
   const one = await runPlatform({ stateFile, clock });
@@ -114,7 +114,7 @@ test("what was restored is what the state file keeps", async () => {
   db.close();
 });
 
-test("event numbers never go back: not by a restore, a reset, an upload, or a restart after them", async () => {
+test("event numbers never go back, even after a restore, a reset, an upload, and a restart", async () => {
   const stateFile = `${temporaryFolder()}/state.db`;
   const platform = await runPlatform({ stateFile });
   const next = (of: Platform = platform) => ids(act(of, "follow"))[0];
@@ -136,7 +136,7 @@ test("event numbers never go back: not by a restore, a reset, an upload, or a re
   expect(next(await runPlatform({ stateFile }))).toBe("evt_000000000011");
 });
 
-test("event numbers go on above those of an uploaded state, also of events that it has not any more", async () => {
+test("event numbers continue above those of an uploaded state, including its deleted events", async () => {
   const [platform, other] = [await runPlatform(), await runPlatform()];
   act(other, "follow", { count: 9 });
   other.control.reset();
@@ -145,7 +145,7 @@ test("event numbers go on above those of an uploaded state, also of events that 
   expect(ids(act(platform, "follow"))).toEqual(["evt_000000000010"]);
 });
 
-test("the requests of the minute are counted anew after a restore", async () => {
+test("the requests per minute are counted from zero after a restore", async () => {
   const limits = { requestsPerMinute: 1 };
   const platform = await runPlatform({ clock: new ManualClock(), limits });
   const me = async () => (await request(platform, "GET", "/api/v1/me")).status;
@@ -155,7 +155,7 @@ test("the requests of the minute are counted anew after a restore", async () => 
   expect([await me(), await me()]).toEqual([200, 429]);
 });
 
-test("a bot that polls is told what happens after a restore, from where it was", async () => {
+test("a polling bot gets events after a restore, from its own cursor", async () => {
   const platform = await runPlatform();
   const { id } = platform.control.snapshots.take();
   const [since = ""] = ids(act(platform, "follow", { count: 5 })).slice(-1);
@@ -192,7 +192,7 @@ test("a reset makes a new state; the first app keeps its tokens and its secret",
   expect((await request(platform, "POST", "/api/v1/posts", write)).status).toBe(403);
 });
 
-test("faults end with a restore, and the timeline says what happened", async () => {
+test("faults end with a restore, and the timeline records the restore", async () => {
   const platform = await runPlatform();
   const { id } = platform.control.snapshots.take("calm");
   const none = platform.control.faults;
@@ -232,7 +232,7 @@ test("snapshots are listed, named and deleted", async () => {
   expect((await request<SnapshotView>(platform, "POST", path)).body.id).toBe("snap_3");
 });
 
-test("no more than 20 snapshots are kept, and none goes by itself", async () => {
+test("at most 20 snapshots are kept, and none is removed automatically", async () => {
   const platform = await runPlatform();
   for (let n = 1; n <= 20; n += 1) platform.control.snapshots.take();
   const refused = await request(platform, "POST", "/control/v1/snapshots");
@@ -242,7 +242,7 @@ test("no more than 20 snapshots are kept, and none goes by itself", async () => 
   expect(platform.control.snapshots.take().id).toBe("snap_21");
 });
 
-test("a snapshot that is downloaded is a state file, and can be uploaded elsewhere", async () => {
+test("a downloaded snapshot is a state file, and can be uploaded to another platform", async () => {
   const clock = new ManualClock();
   const one = await runPlatform({ clock });
   await changeEverything(one);
@@ -368,7 +368,7 @@ test.each(unusable)(
   },
 );
 
-test("the same file without the damage is taken, with and without a WAL, and of an older version", async () => {
+test("the same file without the damage is accepted, with and without a WAL, and from an older version", async () => {
   const platform = await runPlatform();
   const bytes = await stateFileWith("");
   expect(bytes[18]).toBe(2);
@@ -385,7 +385,7 @@ test("the same file without the damage is taken, with and without a WAL, and of 
   }
 });
 
-test("a file that is sent as something else is refused", async () => {
+test("a file with another content type is refused", async () => {
   const platform = await runPlatform();
   const send = async (type: string) => {
     const url = `${platform.url}/control/v1/snapshots/file`;
@@ -399,7 +399,7 @@ test("a file that is sent as something else is refused", async () => {
   expect(await send("application/vnd.sqlite3")).toBe(400);
 });
 
-test("settings in a snapshot that make no sense count as never set", async () => {
+test("invalid settings in a snapshot count as not set", async () => {
   const platform = await runPlatform({ clock: new ManualClock() });
   const file = await stateFileWith(`
     UPDATE setting SET value = '{"dmsPerDay":-5,"postsPerDay":4}' WHERE name = 'limits';

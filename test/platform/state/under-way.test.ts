@@ -43,7 +43,7 @@ async function owing() {
   return { clock, platform, receiver, owed };
 }
 
-test("what was owed in the snapshot is delivered after a restore, also where it had been delivered", async () => {
+test("events pending in the snapshot are delivered after a restore, even if they had been delivered before", async () => {
   const { clock, platform, receiver, owed } = await owing();
   const { id } = platform.control.snapshots.take();
   clock.advance(30_000);
@@ -80,7 +80,7 @@ test.each([200, 500])(
   },
 );
 
-test("a delivery that hangs does not keep the new state waiting", async () => {
+test("a hanging delivery does not delay the new state", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const { id } = platform.control.snapshots.take();
@@ -94,7 +94,7 @@ test("a delivery that hangs does not keep the new state waiting", async () => {
   expect(await deliveryOf(platform, next)).toMatchObject({ status: 200 });
 });
 
-test("a restore does not wait for the round of the state before", async () => {
+test("a restore does not wait for the previous state's round", async () => {
   const { platform, receiver, owed } = await owing();
   await request(platform, "GET", "/control/v1/state");
   expect(receiver.received).toEqual([]);
@@ -102,7 +102,7 @@ test("a restore does not wait for the round of the state before", async () => {
   expect(await deliveryOf(platform, owed, { attempt: 2 })).toMatchObject({ status: 200 });
 });
 
-test("a delivery that arrives as everything is restored is owed again", async () => {
+test("a delivery that arrives during a restore is pending again", async () => {
   const { platform, receiver, owed } = await owing();
   const { id } = platform.control.snapshots.take();
   const ignore = platform.onTimeline(({ kind }) => {
@@ -152,7 +152,7 @@ test("the second of two deliveries is not sent once the state was replaced", asy
   expect(receiver.batches()).toEqual([[expect.any(String)], [next]]);
 });
 
-test("events that are late when everything is replaced come with the state that they belong to", async () => {
+test("late events belong to their state, and arrive only with it", async () => {
   const platform = await runPlatform({ clock: new ManualClock() });
   platform.control.setFaults({ events: { mode: "late", lateMs: 1_000 } });
   const [late = ""] = ids(act(platform, "follow"));
@@ -170,7 +170,7 @@ test("events that are late when everything is replaced come with the state that 
   expect(ids(act(platform, "follow"))).toEqual(["evt_000000000002"]);
 });
 
-test("a round that was being waited for in the state before does not come", async () => {
+test("a round of the previous state does not run", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const { id } = platform.control.snapshots.take();
@@ -187,7 +187,7 @@ test("a round that was being waited for in the state before does not come", asyn
 });
 
 test.each(replacements)(
-  "a delivery by force goes on with no further attempt after %s",
+  "a forced delivery makes no further attempt after %s",
   async (_, replace) => {
     const platform = await runPlatform();
     platform.control.snapshots.take();
@@ -203,7 +203,7 @@ test.each(replacements)(
 );
 
 test.each(replacements)(
-  "a request that is held is refused after %s, and does nothing",
+  "a held request is refused after %s, and has no effect",
   async (_, replace) => {
     const platform = await runPlatform();
     platform.control.snapshots.take();
@@ -224,7 +224,7 @@ test.each(replacements)(
 );
 
 test.each(replacements)(
-  "an upload that is being downloaded is not kept after %s",
+  "an upload whose download is under way is dropped after %s",
   async (_, replace) => {
     const { platform, upload, asked, go } = await startWithHeldDownloads();
     platform.control.snapshots.take();
@@ -242,7 +242,7 @@ test.each(replacements)(
   },
 );
 
-test("an upload is back with a snapshot of a clock that stands still", async () => {
+test("an upload returns with a snapshot of a frozen clock", async () => {
   const platform = await runPlatform();
   platform.control.clock.set({ frozen: true });
   const { body: upload } = await uploadBytes(platform, await image());
@@ -255,7 +255,7 @@ test("an upload is back with a snapshot of a clock that stands still", async () 
   expect((await request(platform, "POST", "/api/v1/posts", { body })).status).toBe(201);
 });
 
-test("an upload that is back is removed in its time", async () => {
+test("a restored upload is removed at its time", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
   const platform = await runPlatform({ stateFile });
   platform.control.clock.set({ frozen: true });
@@ -271,7 +271,7 @@ test("an upload that is back is removed in its time", async () => {
   db.close();
 });
 
-test("a long poll and a wait go on across a restore, and are told of it", async () => {
+test("a long poll and a wait continue across a restore, and get its entry", async () => {
   const platform = await runPlatform();
   const { id } = platform.control.snapshots.take();
   const { timelineSeq } = platform.control.state();
@@ -288,7 +288,7 @@ test("a long poll and a wait go on across a restore, and are told of it", async 
   expect(await event).toMatchObject({ id: made });
 });
 
-test("restores in the midst of everything leave a state that is whole", {
+test("restores during all kinds of work leave a consistent state", {
   timeout: 60_000,
 }, async () => {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);

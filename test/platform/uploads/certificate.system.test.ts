@@ -39,22 +39,22 @@ async function serve({ cert, key }: Certificate): Promise<{ port: number; asked:
 
 const refused = { status: 400, code: "BLOCKED_HOST" };
 
-describe.runIf(isInstalled(["openssl", "version"]))("a host is believed by its certificate", () => {
-  test("one that is trusted and has the name is read", async () => {
+describe.runIf(isInstalled(["openssl", "version"]))("a host's certificate", () => {
+  test("is accepted if it is trusted and has the host's name", async () => {
     const made = makeCertificates(temporaryFolder());
     const { port, asked } = await serve(made.elsewhere);
     expect(await download(port, made.authority)).toEqual(png);
     expect(asked).toEqual(["/a.png"]);
   });
 
-  test("one that nobody here trusts is refused, and asked for nothing", async () => {
+  test("is refused before any request if it is not trusted", async () => {
     const made = makeCertificates(temporaryFolder());
     const { port, asked } = await serve(made.elsewhere);
     await expect(download(port)).rejects.toMatchObject(refused);
     expect(asked).toEqual([]);
   });
 
-  test("one of another name is refused, and asked for nothing", async () => {
+  test("is refused before any request if it has another name", async () => {
     const made = makeCertificates(temporaryFolder());
     const { port, asked } = await serve(made.localhost);
     await expect(download(port, made.authority)).rejects.toMatchObject(refused);

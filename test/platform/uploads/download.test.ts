@@ -34,7 +34,7 @@ test("a server that switches to another protocol gives no image", async () => {
   await expect(server.download()).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
 });
 
-test("the connection of an answer that is not wanted is closed", async () => {
+test("the connection of a refused response is closed", async () => {
   const server = await imageServer((response) => {
     response.writeHead(404);
     response.write("and so on");
@@ -43,7 +43,7 @@ test("the connection of an answer that is not wanted is closed", async () => {
   await server.closed;
 });
 
-test("5 MB are taken, and one byte more is not, be it announced or not", async () => {
+test("5 MB are accepted, and one byte more is refused, whether announced or not", async () => {
   const whole = await imageOf(MAX_IMAGE_BYTES);
   const fits = await imageServer((response) => response.end(whole));
   expect((await fits.download()).byteLength).toBe(MAX_IMAGE_BYTES);
@@ -70,7 +70,7 @@ test("a stream without an end is cut off at 5 MB", async () => {
 });
 
 test.each(["before the answer", "in the middle of it"])(
-  "a host that falls silent %s is given 10 s",
+  "a host that falls silent %s gets 10 s",
   async (when) => {
     const clock = new ManualClock();
     const silent = Promise.withResolvers<void>();
@@ -87,7 +87,7 @@ test.each(["before the answer", "in the middle of it"])(
   },
 );
 
-test("a host that drips is given 10 s altogether, not for each byte", async () => {
+test("a host that sends slowly gets 10 s in total, not per byte", async () => {
   const clock = new ManualClock();
   const drip = Promise.withResolvers<ServerResponse>();
   const server = await imageServer((response) => {
@@ -107,7 +107,7 @@ test("a host that drips is given 10 s altogether, not for each byte", async () =
   await server.closed;
 });
 
-test("a lookup without an end is given 10 s", async () => {
+test("an endless lookup gets 10 s", async () => {
   const clock = new ManualClock();
   const server = await imageServer();
   const asked = Promise.withResolvers<void>();
@@ -123,7 +123,7 @@ test("a lookup without an end is given 10 s", async () => {
   expect(server.asked).toEqual([]);
 });
 
-test("a compressed answer stays as it is: nothing can grow beyond 5 MB here", async () => {
+test("a compressed response is not decompressed, so it cannot grow beyond 5 MB", async () => {
   const packed = gzipSync(await imageOf(2 * MAX_IMAGE_BYTES));
   const server = await imageServer((response, _path, request) => {
     expect(request.headers["accept-encoding"]).toBeUndefined();
@@ -133,7 +133,7 @@ test("a compressed answer stays as it is: nothing can grow beyond 5 MB here", as
   expect(await server.download()).toEqual(packed);
 });
 
-test("an answer that breaks off is refused", async () => {
+test("a truncated response is refused", async () => {
   const server = await imageServer((response) => {
     response.writeHead(200, { "content-length": 100 });
     response.write("x", () => response.destroy());

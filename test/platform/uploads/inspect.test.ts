@@ -31,7 +31,7 @@ test.each(samples)("a $name has the size that a decoder gives it", async ({ kind
   expect(inspect(bytes)).toEqual({ kind, width, height });
 });
 
-test.each(samples)("a $name that is cut off within its headers is none", ({ bytes }) => {
+test.each(samples)("a $name that is cut off within its headers is refused", ({ bytes }) => {
   for (let length = 0; length < 10; length += 1) {
     expect(inspect(bytes.subarray(0, length)), `${length} bytes`).toBeTypeOf("string");
   }
@@ -55,7 +55,7 @@ test.each<[string, Buffer]>([
   expect(inspect(bytes)).toEqual({ kind: "jpeg", width: 40, height: 30 });
 });
 
-test("an AVIF has the size of its primary item, not the largest that is named", () => {
+test("an AVIF has the size of its primary item, not of its largest", () => {
   const size = Buffer.alloc(12);
   size.writeUInt32BE(4000, 4);
   size.writeUInt32BE(3000, 8);
@@ -104,14 +104,14 @@ test.each<[string, Buffer]>([
   expect(inspect(bytes)).toMatch(/has no size$/);
 });
 
-test("a side of 65,535 pixels is taken, and of one more is not", () => {
+test("a side of 65,535 pixels is accepted, and one pixel more is refused", () => {
   const wide = (width: number) => inspect(changed(png, (copy) => copy.writeUInt32BE(width, 16)));
   expect(wide(MAX_SIDE)).toEqual({ kind: "png", width: 65_535, height: 30 });
   expect(wide(MAX_SIDE + 1)).toContain("65536 × 30 pixels");
   expect(wide(2 ** 32 - 1)).toBeTypeOf("string");
 });
 
-test("an image with damage never breaks the check, and never has an impossible size", () => {
+test("a damaged image never breaks the check, and never has an impossible size", () => {
   const seed = Math.floor(Math.random() * 2 ** 32);
   const random = mulberry32(seed);
   const below = (limit: number) => Math.floor(random() * limit);

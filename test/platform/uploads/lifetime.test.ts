@@ -34,7 +34,7 @@ test("a key is valid for an hour of the platform's clock", async () => {
   expect(late.body.error.code).toBe("INVALID_IMAGE_KEY");
 });
 
-test("an upload whose removal is late is over all the same", async () => {
+test("an upload expires even if its removal is late", async () => {
   const clock = new ManualClock();
   // Simulates a machine that slept: timers never fire.
   const late = { now: () => clock.now(), timer: () => () => {} };
@@ -46,7 +46,7 @@ test("an upload whose removal is late is over all the same", async () => {
   expect((await fetch(upload.thumbUrl)).status).toBe(404);
 });
 
-test("what is not attached is removed after an hour; what is attached stays", async () => {
+test("an unattached upload is removed after an hour; an attached one stays", async () => {
   const clock = new ManualClock();
   const stateFile = join(temporaryFolder(), "state.db");
   const platform = await runPlatform({ clock, stateFile });
@@ -59,7 +59,7 @@ test("what is not attached is removed after an hour; what is attached stays", as
   expect(rowsIn(stateFile)).toEqual([1, 1]);
 });
 
-test("each upload is removed in its own time", async () => {
+test("each upload is removed at its own time", async () => {
   const clock = new ManualClock();
   const stateFile = join(temporaryFolder(), "state.db");
   const platform = await runPlatform({ clock, stateFile });
@@ -71,7 +71,7 @@ test("each upload is removed in its own time", async () => {
   expect(rowsIn(stateFile)).toEqual([1, 1]);
 });
 
-test("uploads survive a restart, and what expired meanwhile is removed by it", async () => {
+test("uploads survive a restart, which removes the expired ones", async () => {
   const clock = new ManualClock();
   const stateFile = join(temporaryFolder(), "state.db");
   const first = await runPlatform({ clock, stateFile });

@@ -6,7 +6,7 @@ import { act, request, runPlatform } from "../support/platform.ts";
 const hash = (bytes: ArrayBuffer | Buffer) =>
   createHash("sha256").update(new Uint8Array(bytes)).digest("hex");
 
-test.each(kinds)("a %s is served as what it is, without a token", async (kind) => {
+test.each(kinds)("a %s is served with its type, without a token", async (kind) => {
   const platform = await runPlatform();
   const bytes = await image(kind);
   const { body } = await uploadBytes(platform, bytes, { contentType: `image/${kind}` });
@@ -16,7 +16,7 @@ test.each(kinds)("a %s is served as what it is, without a token", async (kind) =
   expect(hash(await response.arrayBuffer())).toBe(hash(bytes));
 });
 
-test("images and their thumbnails are of a length, cached, and never read as a page", async () => {
+test("images and their thumbnails have a length, are cached, and are never rendered as a page", async () => {
   const platform = await runPlatform();
   const { url, thumbUrl } = await newUpload(platform);
   for (const [address, type] of [
@@ -56,7 +56,7 @@ test.each([
   expect(headers.get("cache-control")).toBeNull();
 });
 
-test("an image is not to be had under the name of another kind", async () => {
+test("an image is not served under the extension of another type", async () => {
   const platform = await runPlatform();
   const { url } = await newUpload(platform);
   for (const kind of ["webp", "html", "svg"]) {
@@ -64,7 +64,7 @@ test("an image is not to be had under the name of another kind", async () => {
   }
 });
 
-test("what people attach is served like uploads", async () => {
+test("images attached by people are served like uploads", async () => {
   const platform = await runPlatform();
   act(platform, "dm.message", { images: 1 });
   const path = "/api/v1/dm/conversations/c_2/messages";

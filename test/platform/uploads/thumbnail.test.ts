@@ -51,7 +51,7 @@ test.each(samples)("a $name gets one", async ({ bytes }) => {
   expect(await factsOf(thumbnail)).toEqual({ ...shown, format: "webp", width: 40, height: 30 });
 });
 
-test("a photo that lies on its side is put upright, and tells nothing of its camera", async () => {
+test("a rotated photo is turned upright, and loses its camera metadata", async () => {
   const exif = { IFD0: { Model: "Camera" } };
   const lying = await plain(640, 480)
     .withExif(exif)
@@ -87,7 +87,7 @@ function counting(): { open: OpenImage; opened: number } {
   return counter;
 }
 
-test("a few kilobytes that say they are a gigapixel are not decoded", async () => {
+test("a few kilobytes that claim a gigapixel are not decoded", async () => {
   const bomb = await sharp(Buffer.alloc(100 * 100), {
     raw: { width: 100, height: 100, channels: 1 },
   })
@@ -110,13 +110,13 @@ test("a few kilobytes that say they are a gigapixel are not decoded", async () =
   expect(counter.opened).toBe(1);
 });
 
-test("the decoder does not believe what the headers were taken for", async () => {
+test("the decoder does not rely on the parsed headers", async () => {
   const bomb = await plain(5_001, 5_000).png().toBuffer();
   const make = thumbnailsWith();
   expect(await make(bomb, { kind: "png", width: 9, height: 7 })).toBeUndefined();
 });
 
-test("a real bomb is kept, with itself as the thumbnail", async () => {
+test("a decompression bomb is stored, and is its own thumbnail", async () => {
   const platform = await runPlatform();
   const bomb = await plain(5_001, 5_000).png().toBuffer();
   expect(bomb.byteLength).toBeLessThan(1024 * 1024);
@@ -132,7 +132,7 @@ async function damaged(): Promise<Buffer> {
   return bytes.fill(0x55, pixels, pixels + 20);
 }
 
-test("an image that cannot be decoded is kept without a thumbnail", async () => {
+test("an undecodable image is stored without a thumbnail", async () => {
   const platform = await runPlatform();
   const { status, body } = await uploadBytes(platform, await damaged());
   expect(status).toBe(200);
@@ -140,7 +140,7 @@ test("an image that cannot be decoded is kept without a thumbnail", async () => 
   expect((await newUpload(platform)).thumbUrl).toMatch(/\.thumb\.webp$/);
 });
 
-test("the thumbnail is the same in the upload and in what it is attached to, and is served", async () => {
+test("the thumbnail is the same in the upload and in its content, and is served", async () => {
   const platform = await runPlatform();
   const { key, url, thumbUrl } = await newUpload(platform);
   const body = { imageKeys: [key] };
@@ -150,7 +150,7 @@ test("the thumbnail is the same in the upload and in what it is attached to, and
   expect((await sharp(await served.arrayBuffer()).metadata()).format).toBe("webp");
 });
 
-test.each(kinds)("without sharp a %s has no thumbnail, and is all there", async (kind) => {
+test.each(kinds)("without sharp a %s has no thumbnail, and is stored whole", async (kind) => {
   const makeThumbnail = thumbnailsWith(async () => undefined);
   const platform = await startPlatform({}, { makeThumbnail });
   onTestFinished(() => platform.stop());
@@ -176,7 +176,7 @@ test("sharp is loaded with the first image, and once", async () => {
   expect(loads).toBe(1);
 });
 
-test("one image is decoded at a time, and one that fails holds up no other", async () => {
+test("one image is decoded at a time, and a failure delays no other", async () => {
   let running = 0;
   let most = 0;
   const open: OpenImage = (...given) => {
@@ -196,7 +196,7 @@ test("one image is decoded at a time, and one that fails holds up no other", asy
   expect(most).toBe(1);
 });
 
-test("a client that goes away while its thumbnail is made leaves nothing behind", async () => {
+test("a client that disconnects while its thumbnail is made leaves no upload behind", async () => {
   const begun = Promise.withResolvers<void>();
   const proceed = Promise.withResolvers<undefined>();
   const makeThumbnail = () => {

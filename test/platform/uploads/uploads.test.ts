@@ -22,7 +22,7 @@ const expected = (platform: { url: string }, bytes: number, kind: string) => {
   return { key, url, thumbUrl, width: 9, height: 7, bytes };
 };
 
-test.each(kinds)("a %s is taken as base64", async (kind) => {
+test.each(kinds)("a %s is accepted as base64", async (kind) => {
   const platform = await runPlatform();
   const bytes = await image(kind);
   const { status, body } = await uploadBytes(platform, bytes, { contentType: `image/${kind}` });
@@ -30,15 +30,18 @@ test.each(kinds)("a %s is taken as base64", async (kind) => {
   expect(body).toEqual(expected(platform, bytes.byteLength, kind));
 });
 
-test.each(kinds)("a %s is taken as a file part, whatever its name and type say", async (kind) => {
-  const platform = await runPlatform();
-  const bytes = await image(kind);
-  const { status, body } = await uploadForm(platform, formWith(bytes));
-  expect(status).toBe(200);
-  expect(body).toEqual(expected(platform, bytes.byteLength, kind));
-});
+test.each(kinds)(
+  "a %s is accepted as a file part, regardless of its name and type",
+  async (kind) => {
+    const platform = await runPlatform();
+    const bytes = await image(kind);
+    const { status, body } = await uploadForm(platform, formWith(bytes));
+    expect(status).toBe(200);
+    expect(body).toEqual(expected(platform, bytes.byteLength, kind));
+  },
+);
 
-test.each(kinds)("a %s is taken from a URL", async (kind) => {
+test.each(kinds)("a %s is accepted from a URL", async (kind) => {
   const bytes = await image(kind);
   const platform = await startWithDownloads((response) => response.end(bytes));
   const url = "https://images.example/picture";
@@ -47,7 +50,7 @@ test.each(kinds)("a %s is taken from a URL", async (kind) => {
   expect(body).toEqual(expected(platform, bytes.byteLength, kind));
 });
 
-test("the address of an image does not give its key away", async () => {
+test("the URL of an image does not reveal its key", async () => {
   const platform = await runPlatform();
   const [one, other] = [await newUpload(platform), await newUpload(platform)];
   expect(one.url).not.toBe(other.url);
@@ -118,7 +121,7 @@ test("a JPEG is measured behind metadata of many segments", async () => {
   expect(body).toMatchObject({ width: 9, height: 7, bytes: bytes.byteLength });
 });
 
-test("a type that is not that of the bytes is told", async () => {
+test("a type that differs from that of the bytes is reported", async () => {
   const platform = await runPlatform();
   const jpeg = await image("jpeg");
   const { status, body } = await uploadBytes<ErrorBody>(platform, jpeg);
@@ -129,7 +132,7 @@ test("a type that is not that of the bytes is told", async () => {
   });
 });
 
-test("5 MB are taken in each form, and one byte more is TOO_LARGE", {
+test("5 MB are accepted in each form, and one byte more is TOO_LARGE", {
   timeout: 30_000,
 }, async () => {
   const whole = await imageOf(MAX_IMAGE_BYTES);
@@ -186,7 +189,7 @@ test("an upload without a token is answered with 401, in each form", async () =>
   expect((await fetch(url, { method: "POST" })).status).toBe(401);
 });
 
-test("without storage uploads are answered with 503, and the rest goes on", async () => {
+test("without storage uploads are answered with 503, and other requests still work", async () => {
   const platform = await runPlatform();
   platform.control.setStorage({ configured: false });
   const { status, body } = await uploadBytes<ErrorBody>(platform, await image());

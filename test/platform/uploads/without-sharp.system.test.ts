@@ -3,7 +3,7 @@ import { text as textOf } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { image } from "../support/images.ts";
 
-test("where sharp is not installed the platform works, and says nothing of it", async () => {
+test("without sharp the platform works, and logs no warning", async () => {
   const source = new URL("../../../src/platform/index.ts", import.meta.url).href;
   const program = `
     import { registerHooks } from "node:module";

@@ -3,7 +3,7 @@ import { verify } from "../../faces/signature.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver } from "../support/receiver.ts";
 
-test("a platform begins without a webhook", async () => {
+test("a new platform has no webhook", async () => {
   const platform = await runPlatform();
   expect(platform.webhookSecret).toMatch(/^whsec_[0-9a-f]{48}$/);
   expect(platform.control.webhook).toEqual({
@@ -60,7 +60,7 @@ test.each([
   expect(answer.body.error.code).toBe("VALIDATION");
 });
 
-test("saving keeps what is not named, and switches on unless told otherwise", async () => {
+test("saving keeps the unnamed settings, and enables the webhook by default", async () => {
   const platform = await runPlatform();
   const { control } = platform;
   const url = "https://example.org/";
@@ -125,7 +125,7 @@ test("a secret can be chosen", async () => {
   expect(platform.webhookSecret).toBe("whsec_mine");
 });
 
-test("what is pending for types that are no longer subscribed to is dropped", async () => {
+test("pending events of unsubscribed types are dropped", async () => {
   const platform = await runPlatform();
   const receiver = await runReceiver((response) => response.writeHead(500).end());
   platform.control.saveWebhook({ url: receiver.url });

@@ -82,7 +82,7 @@ test("a kept connection that dies after the first byte of an answer is a failure
   expect(endpoint.seen.at(-1)?.nth).toBe(2);
 });
 
-test("a new connection that is cut is a failure, and nothing is sent again before its round", async () => {
+test("a new connection that is cut is a failure, and the next attempt waits for its round", async () => {
   const platform = await runPlatform({ clock: new ManualClock() });
   const endpoint = await runEndpoint(({ socket }) => socket.destroy());
   platform.control.saveWebhook({ url: endpoint.url });
@@ -106,7 +106,7 @@ test("an endpoint that switches to another protocol has failed, and the next rou
   expect(await deliveryOf(platform, id, { attempt: 2 })).toMatchObject({ error });
 });
 
-test("both sendings of one delivery have the time of one", async () => {
+test("both transmissions of one delivery share one timeout", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock, deliveryTimeoutMs: 5_000 });
   let dead = false;
@@ -126,7 +126,7 @@ test("both sendings of one delivery have the time of one", async () => {
   expect(delivery).toMatchObject({ status: null, ms: 5_000, error: "no answer within 5000 ms" });
 });
 
-test("a connection over which nothing goes any more is closed", async () => {
+test("a dead connection is closed", async () => {
   const platform = await runPlatform();
   const endpoint = await runEndpoint(ok);
   platform.control.saveWebhook({ url: endpoint.url });

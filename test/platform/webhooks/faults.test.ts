@@ -73,7 +73,7 @@ test("a fault without times stays until it is changed", async () => {
   expect(receiver.batches()).toEqual([[id]]);
 });
 
-test("a fault with a rate touches the deliveries that fall below it", async () => {
+test("a fault with a rate affects the deliveries whose random number is below the rate", async () => {
   const draws = [0.1, 0.3, 0.29, 0.9];
   const clock = new ManualClock();
   const platform = await runPlatform({ clock, random: () => draws.shift() ?? 1 });
@@ -89,7 +89,7 @@ test("a fault with a rate touches the deliveries that fall below it", async () =
   expect(receiver.batches()).toEqual(arrivals);
 });
 
-test("faulty deliveries switch the webhook off like real ones", async () => {
+test("faulty deliveries disable the webhook like real failures", async () => {
   const platform = await runPlatform({ disableAfter: 1 });
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
@@ -99,7 +99,7 @@ test("faulty deliveries switch the webhook off like real ones", async () => {
   expect(platform.control.webhook.enabled).toBe(false);
 });
 
-test("a delivery that times out takes its whole time, and reaches nobody", async () => {
+test("a delivery that times out takes the full timeout, and does not reach the bot", async () => {
   const { clock, platform, receiver } = await stage();
   platform.control.setFaults({ webhook: { mode: "timeout", times: 1 } });
   const [id = ""] = ids(act(platform, "follow"));
@@ -116,7 +116,7 @@ test("a delivery that times out takes its whole time, and reaches nobody", async
   expect(receiver.batches()).toEqual([[id]]);
 });
 
-test("a delivery whose answer is lost has arrived, counts as failed and comes again", async () => {
+test("a delivery whose response is lost has arrived, counts as failed and is repeated", async () => {
   const { clock, platform, receiver } = await stage();
   platform.control.setFaults({ webhook: { mode: "lose-answer", times: 1 } });
   const [id = ""] = ids(act(platform, "follow"));
@@ -167,7 +167,7 @@ test("the events of a shuffled delivery arrive in another order, signed, and onc
   for (const one of receiver.received) signedAt(platform, clock, one);
 });
 
-test("a delayed delivery is sent when its time has come, and signed then", async () => {
+test("a delayed delivery is sent and signed at its due time", async () => {
   const { clock, platform, receiver } = await stage();
   platform.control.setFaults({ webhook: { mode: "delay", delayMs: 7_000, times: 1 } });
   const first = ids(act(platform, "follow"));
@@ -194,7 +194,7 @@ test("saving the webhook ends a delay", async () => {
   expect(receiver.received).toEqual([]);
 });
 
-test("what is delayed when the webhook goes off is not sent", async () => {
+test("a delayed delivery is not sent if the webhook is disabled meanwhile", async () => {
   const { clock, platform, receiver } = await stage();
   platform.control.setFaults({ webhook: { mode: "delay", delayMs: 7_000, times: 1 } });
   act(platform, "follow");

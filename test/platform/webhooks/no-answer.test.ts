@@ -22,11 +22,11 @@ const failures: readonly [code: string, message: string, told: string][] = [
   ["ENOTFOUND", "getaddrinfo ENOTFOUND bot.example.org", "getaddrinfo ENOTFOUND bot.example.org"],
 ];
 
-test.each(failures)("%s is told with its remedy, where there is one", (code, message, told) => {
+test.each(failures)("%s is reported with its remedy, if there is one", (code, message, told) => {
   expect(whyNoAnswer(Object.assign(new Error(message), { code }), url)).toBe(told);
 });
 
-test("an https webhook on a port without TLS fails with a sentence that says so", async () => {
+test("an https webhook on a port without TLS fails with that reason", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once("listening", resolve));

@@ -8,7 +8,7 @@ import { runReceiver, statuses } from "../support/receiver.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-test("a record has what was sent, byte for byte, and what was answered", async () => {
+test("a record has the sent bytes and the response", async () => {
   const clock = new ManualClock(1_700_000_000_500);
   const platform = await runPlatform({ clock });
   const receiver = await runReceiver((response) =>
@@ -59,7 +59,7 @@ test("a record has what was sent, byte for byte, and what was answered", async (
   expect(verdict.ok).toBe(true);
 });
 
-test("every attempt has a record, and so has every delivery by force", async () => {
+test("every attempt has a record, and so has every forced delivery", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const receiver = await runReceiver(statuses(500, 200, 404));
@@ -111,7 +111,7 @@ test.each(["dlv_9", "evt_000000000001", "dlv_0"])("there is no delivery %s", asy
   expect([status, body.error.code]).toEqual([404, "NOT_FOUND"]);
 });
 
-test("where nothing is sent or nothing is answered, that half of the record is null", async () => {
+test("without a request or a response, that half of the record is null", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const receiver = await runReceiver((response, nth) => {
@@ -159,7 +159,7 @@ test("the status decides at once; a record waits for the rest of the answer", as
   expect((await record).response).toMatchObject({ body: "first second", truncated: false });
 });
 
-test("of a long answer 64 KB are kept, and of one that breaks off what came", async () => {
+test("the first 64 KB of a response are kept, and the received part of a truncated one", async () => {
   // With a stopped clock, no timeout can end the exchange.
   const platform = await runPlatform({ clock: new ManualClock() });
   const receiver = await runReceiver((response, nth) => {
@@ -178,7 +178,7 @@ test("of a long answer 64 KB are kept, and of one that breaks off what came", as
   expect(broken.response).toMatchObject({ status: 200, body: "half", truncated: true });
 });
 
-test("secrets are in no record", async () => {
+test("no record contains a secret", async () => {
   const platform = await runPlatform();
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
@@ -202,7 +202,7 @@ function sentOf(bytes: number): Sent {
 test.each([
   ["1,000 records", 10, 1_000],
   ["16 MB", MEGABYTE, 15],
-])("no more than %s are kept, the newest ones", async (_, bytes, most) => {
+])("only the newest %s are kept", async (_, bytes, most) => {
   const records = new DeliveryRecords(new Timeline(new ManualClock()));
   const occasion = { bot: "bot", attempt: 1, forced: false };
   const added = Array.from({ length: most + 5 }, () => records.add(occasion, sentOf(bytes)));
@@ -235,7 +235,7 @@ test("long heads count towards the 16 MB", () => {
   expect(records.page("bot", { before: 2 ** 40, limit: 2_000 })).toHaveLength(15);
 });
 
-test("of a request 1 MB is kept", async () => {
+test("the first 1 MB of a request is kept", async () => {
   const records = new DeliveryRecords(new Timeline(new ManualClock()));
   const id = records.add({ bot: "bot", attempt: 1, forced: true }, sentOf(MEGABYTE + 1));
   const record = await records.find(id);

@@ -8,7 +8,7 @@ import { runReceiver, statuses } from "../support/receiver.ts";
 
 const ROUND_MS = 30_000;
 
-test("after a failure everything waits for the next round and then goes out in id order", async () => {
+test("after a failure all events wait for the next round, and are then sent in id order", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const receiver = await runReceiver(statuses(500));
@@ -23,7 +23,7 @@ test("after a failure everything waits for the next round and then goes out in i
   expect(Date.parse(second.at) - Date.parse(failed.at)).toBe(ROUND_MS);
 });
 
-test("a round does not begin early, and comes every time", async () => {
+test("a round never begins early, and never fails to come", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock, retryIntervalMs: 5_000 });
   const receiver = await runReceiver(statuses(500, 502, 404));
@@ -41,7 +41,7 @@ test("a round does not begin early, and comes every time", async () => {
   expect(platform.control.webhook.consecutiveFailures).toBe(0);
 });
 
-test("every try is signed anew with the time of its round", async () => {
+test("every attempt has a new signature with the time of its round", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock, retryIntervalMs: 600_000 });
   const receiver = await runReceiver(statuses(503));
@@ -138,7 +138,7 @@ test("a connection that is cut is a failure", async () => {
   expect(platform.control.webhook.consecutiveFailures).toBe(1);
 });
 
-test("where nothing listens, the error says so", async () => {
+test("the error names a port without a listener", async () => {
   const platform = await runPlatform();
   const port = await reservePort();
   platform.control.saveWebhook({ url: `http://localhost:${port}/` });
@@ -147,7 +147,7 @@ test("where nothing listens, the error says so", async () => {
   expect(error).toContain(`nothing listens on localhost:${port}`);
 });
 
-test("a body that never ends does not hold up the deliveries after it", async () => {
+test("an endless body does not delay later deliveries", async () => {
   const platform = await runPlatform();
   const receiver = await runReceiver((response) => response.writeHead(200).write("…"));
   platform.control.saveWebhook({ url: receiver.url });
@@ -157,7 +157,7 @@ test("a body that never ends does not hold up the deliveries after it", async ()
   expect(await deliveryOf(platform, second)).toMatchObject({ status: 200 });
 });
 
-test("the webhook goes off after twenty failures in a row, and its owner is told", async () => {
+test("twenty failures in a row disable the webhook, and notify its owner", async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => lines.push(line) };
   const clock = new ManualClock();
@@ -194,7 +194,7 @@ test("the webhook goes off after twenty failures in a row, and its owner is told
   expect(lines.join("")).not.toContain("a secret text");
 });
 
-test("a success in between starts the count anew", async () => {
+test("a success in between resets the count", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock, disableAfter: 2 });
   const receiver = await runReceiver(statuses(500, 200, 500, 200));
@@ -215,7 +215,7 @@ test("a success in between starts the count anew", async () => {
   expect(platform.control.webhook.enabled).toBe(false);
 });
 
-test("while it is off nothing is sent; once it is on again, what happens from then on", async () => {
+test("a disabled webhook gets no events; an enabled one gets those from then on", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock, disableAfter: 1 });
   const receiver = await runReceiver(statuses(500));
@@ -253,7 +253,7 @@ test("a failure that ends after the webhook was saved again does not count", asy
   expect(platform.control.webhook.enabled).toBe(true);
 });
 
-test("switching the webhook off during a delivery leaves it off", async () => {
+test("disabling the webhook during a delivery keeps it disabled", async () => {
   const platform = await runPlatform({ disableAfter: 1 });
   const receiver = await runReceiver((response) => {
     platform.control.saveWebhook({ enabled: false });
@@ -268,7 +268,7 @@ test("switching the webhook off during a delivery leaves it off", async () => {
   });
 });
 
-test("saving the webhook tries at once what is pending", async () => {
+test("saving the webhook delivers pending events at once", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const [broken, fine] = [await runReceiver(statuses(500)), await runReceiver()];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fixtureOf } from "../face.ts";
 
-test("the file of a test is named after its event, whatever that is called", () => {
+test("the file of a test is named after its event, with any event name", () => {
   const { name } = fixtureOf({
     id: "../evt/1",
     type: "a.b/../c",

@@ -132,14 +132,14 @@ function find(text: string, more: { type?: string; onlyTrouble?: boolean } = {})
   return select(overview, { text, type: "", onlyTrouble: false, ...more }).map(nameOf);
 }
 
-test("a row is a thing: its deliveries and requests are in it, and idle polls are one line", () => {
+test("a row is one event with its deliveries and requests, and idle polls are one line", () => {
   expect(find("")).toEqual(["evt_1", "evt_2", "call_2", "webhook", "fault"]);
   const story = overview.stories.get("evt_2") as Story;
   expect(story.parts.map(({ kind }) => kind)).toEqual(["delivery", "api"]);
   expect(overview.idle?.count).toBe(2);
 });
 
-test("of the pages of the log with an event the first is in its row, and the others are idle", () => {
+test("the first page of the log with an event is in its row, and later ones are idle", () => {
   const page = { ...read, eventIds: ["evt_1", "evt_2"] };
   const polled = overviewOf(
     timelineOf(happened("evt_1"), delivered(["evt_1"]), happened("evt_2"), page, page, page),
@@ -169,7 +169,7 @@ test("an error shows once: in the first run that ended with it, unless it is the
   );
 });
 
-test("the request of a step is read for its text and time, whatever a handler has written", () => {
+test("the text and time of a step's request are parsed, even from unusual requests", () => {
   const at = Date.parse("2026-11-22T10:00:00.000Z");
   const write = JSON.stringify({ text: "Hi", imageCount: 0, conversationId: "c_2", at });
   expect(intentOf(write)).toEqual({ text: "Hi", at: "2026-11-22T10:00:00.000Z" });
@@ -177,7 +177,7 @@ test("the request of a step is read for its text and time, whatever a handler ha
   for (const text of ["", "buy tea", '{"at":1e99}']) expect(intentOf(text)).toEqual({ text });
 });
 
-test("all words of a search have to fit: persons, texts, types, outcomes and ids, in any case", () => {
+test("all words of a search must match: persons, texts, types, outcomes and ids, in any case", () => {
   expect(find("@ben")).toEqual(["evt_2"]);
   expect(find("TEA coffee")).toEqual(["evt_2"]);
   expect(find("m_7")).toEqual(["evt_2"]);
@@ -219,7 +219,7 @@ describe("crons of two bots with one id", () => {
   });
 });
 
-test("the two filters leave one type, or trouble alone", () => {
+test("the two filters select one type, or only trouble", () => {
   expect(find("", { type: "poll.created" })).toEqual(["evt_2"]);
   expect(find("", { onlyTrouble: true })).toEqual(["evt_1"]);
 });
@@ -239,7 +239,7 @@ test("a request that fails again and again is one row, and no trouble once it su
   expect(after({ ...read, eventIds: ["evt_1"] }).trouble).toBe(0);
 });
 
-test("of a stack the frames of the bot's own files stand out, without Node and packages", () => {
+test("a stack highlights the frames of the bot's own files, without Node and packages", () => {
   const stack = [
     "TypeError: no price",
     "    at priceOf (file:///home/ada/bot/src/price.ts:7:11)",
@@ -265,7 +265,7 @@ test("10,000 entries become a row an event, and are searched", () => {
   expect(found).toMatchObject([{ event: { id: "evt_3332" } }]);
 });
 
-test("service-bot dev prints an event in its own words, and nothing of what only reads", () => {
+test("service-bot dev prints one line per event, and no line for reads", () => {
   const [event, page] = timelineOf(happened("evt_1"), read);
   if (event === undefined || page === undefined) throw new Error("no entries");
   expect(wordsOf(event)).toBe('--> dm.message evt_1 @ada "hello"');
