@@ -232,7 +232,7 @@ describe("the house", () => {
     expect(upward(graph)).toEqual([]);
   });
 
-  test("no file imports itself, by whatever way round", () => {
+  test("no file imports itself, directly or through others", () => {
     expect(cycles(graph)).toEqual([]);
   });
 

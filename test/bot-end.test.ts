@@ -46,7 +46,7 @@ test("failures while a bot stops are reported, and everything is closed all the 
   await new SqliteInbox({ file }).close();
 });
 
-test("what keeps a bot from starting is told, not what fails when it is closed then", async () => {
+test("a failed start reports its cause, not later failures to close", async () => {
   const { options } = await onFile();
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());

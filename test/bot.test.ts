@@ -247,7 +247,7 @@ describe("starting", () => {
 });
 
 describe("stopping", () => {
-  test("can be asked for twice, and the port is free afterwards", async () => {
+  test("can be requested twice, and the port is free afterwards", async () => {
     const platform = await runPlatform();
     const { bot } = await runBot(platform, answersMessages);
     const { url = "" } = bot;

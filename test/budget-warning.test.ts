@@ -34,6 +34,6 @@ test.each<ConfigOverrides>([
   { maxRequestsPerMinute: 20 },
   { maxRequestsPerMinute: 5, delivery: "webhook" },
   { maxRequestsPerMinute: 20, delivery: "polling", auditIntervalMs: 50 },
-])("nothing is said where it is enough, or there is nothing to be short of: %j", (options) => {
+])("no warning if the budget is sufficient or unlimited: %j", (options) => {
   expect(warnings(options)).toEqual([]);
 });

@@ -39,13 +39,13 @@ function problemsOf(env: Env, overrides: ConfigOverrides = {}): readonly string[
 }
 
 describe("a misspelt variable", () => {
-  test("is a problem, with the variable that was meant", () => {
+  test("is a problem, with a suggested variable", () => {
     expect(problemsOf({ CONCURENCY: "3" })).toEqual([
       "unknown variable CONCURENCY (did you mean CONCURRENCY?)",
     ]);
   });
 
-  test("is told with every other problem, and its value is not", () => {
+  test("is reported with every other problem, without its value", () => {
     const error = errorOf({ SERVICE_API_KEYS: "PRIVATE-TOKEN", PORT: "eighty", MAX_ATEMPTS: "3" });
     expect(error.problems).toEqual(
       expect.arrayContaining([
@@ -218,7 +218,7 @@ describe("each variable is read", () => {
   });
 });
 
-describe("what cannot be used is told by the variable's name", () => {
+describe("an invalid value is reported by the variable's name", () => {
   test.each<[string, string]>([
     ["SERVICE_BASE_URL", "platform.example"],
     ["SERVICE_BASE_URL", "ftp://platform.example"],
@@ -289,7 +289,7 @@ describe("what cannot be used is told by the variable's name", () => {
     expect(problems[0]).toMatch(new RegExp(`^${name} `));
   });
 
-  test("what is permitted is told too, where there is a choice", () => {
+  test("the permitted values are listed, if there is a choice", () => {
     expect(problemsOf({ DELIVERY: "push" })[0]).toMatch(/auto.*webhook.*polling/);
     expect(problemsOf({ START_FROM: "x" })[0]).toMatch(/now.*oldest/);
     expect(problemsOf({ LOG_LEVEL: "x" })[0]).toMatch(/debug.*info.*warn/);
@@ -301,7 +301,7 @@ describe("what cannot be used is told by the variable's name", () => {
     expect(problemsOf({ SERVICE_WEBHOOK_SECRET: "x".repeat(20) })[0]).toMatch(/whsec_/);
   });
 
-  test("all problems are told at once, in one message, each variable by name", () => {
+  test("all problems are reported at once, in one message, each variable by name", () => {
     const bad = {
       SERVICE_BASE_URL: "nowhere",
       SERVICE_API_KEY: "",
@@ -457,7 +457,7 @@ describe("options", () => {
     expect(load({ PORT: "8080" }, unset).port).toBe(8080);
   });
 
-  test("are checked as the variables are, and told by the variable's name", () => {
+  test("are checked like the variables, and reported by the variable's name", () => {
     expect(problemsOf({}, { port: 70_000, concurrency: 1.5, maxAttempts: Number.NaN })).toEqual([
       expect.stringMatching(/^PORT /),
       expect.stringMatching(/^CONCURRENCY /),
@@ -480,7 +480,7 @@ describe("options", () => {
   });
 });
 
-test("variables that are nobody's are nobody's business", () => {
+test("unrelated variables are ignored", () => {
   expect(load({ PATH: "/bin", SERVICE_OTHER: "x" })).toEqual(load());
 });
 

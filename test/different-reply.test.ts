@@ -97,7 +97,7 @@ describe("a key", () => {
     expect(scene.warnings()).toEqual([]);
   });
 
-  test("is said once as well, and names the write in the log", async () => {
+  test("is logged once as well, and names the write", async () => {
     const scene = await runTwice((ctx) => ctx.reply(`try ${ctx.attempt}`, { key: "tries" }));
     expect(textsOf(scene)).toEqual(["try 1"]);
     expect(scene.warnings()).toMatchObject([{ step: "reply/key:tries" }]);

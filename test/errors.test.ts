@@ -118,7 +118,7 @@ describe("errors", () => {
     expect(new NetworkError("API_UNREACHABLE", "x", { sent: false, cause }).cause).toBe(cause);
   });
 
-  test("of the configuration tell every problem, and how many there are", () => {
+  test("of the configuration list every problem, and their number", () => {
     expect(new ConfigError(["PORT is missing"]).message).toMatch(/1 problem:\n.*PORT is missing/);
     const two = new ConfigError(["PORT is missing", "HOST is odd"]);
     expect(two).toMatchObject({
@@ -141,7 +141,7 @@ describe("errors", () => {
 });
 
 describe("what was thrown", () => {
-  test("has a message, whatever it is", () => {
+  test("has a message for any value", () => {
     expect(messageOf(new Error("cannot"))).toBe("cannot");
     expect(messageOf("cannot")).toBe("cannot");
     expect(messageOf(undefined)).toBe("undefined");

@@ -54,7 +54,7 @@ test.each([
   ["https://localhost.example", undefined],
   ["http://192.168.0.2:4400", undefined],
   ["http://0.0.0.0:4400", undefined],
-])("a platform at %s is told %s", async (baseUrl, told) => {
+])("a platform at %s receives %s", async (baseUrl, told) => {
   const seen: (string | null)[] = [];
   const fetch = async (_url: string, { headers }: RequestInit) => {
     seen.push(new Headers(headers).get("x-service-event"));

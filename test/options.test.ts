@@ -112,7 +112,7 @@ test.each([undefined, null, 1, {}, [undefined]])("%j is no event type", (types) 
   expect(() => new Bot().on(given.types, () => undefined)).toThrow(refusal("event type"));
 });
 
-test("all problems are told at once", () => {
+test("all problems are reported at once", () => {
   expect(() => new Bot({ maxBacklog: 0, minFreeBytes: -1 })).toThrow(
     /maxBacklog must be .*; minFreeBytes must be /,
   );

@@ -120,7 +120,7 @@ describe("bot.status()", () => {
     expect((await bot.status()).lastDeliveryAt).toBe(START + 2_000);
   });
 
-  test("tells each switch with its time and its reason", async () => {
+  test("reports each switch with its time and its reason", async () => {
     const bot = await start();
     await deliver(bot, ["1"]);
     log.add("1");
@@ -267,7 +267,7 @@ describe("/readyz?verbose", () => {
     });
   });
 
-  test("has every field of the status, whatever is known", async () => {
+  test("has every field of the status in every state", async () => {
     for (const delivery of ["auto", "webhook"] as const) {
       const bot = await start({ delivery });
       const written = (await (await ask(bot)).json()) as Record<string, unknown>;
@@ -275,7 +275,7 @@ describe("/readyz?verbose", () => {
     }
   });
 
-  test("tells the status and the code of a read that failed, and not the platform's words", async () => {
+  test("reports the status and the code of a failed read, and not the platform's message", async () => {
     const words = "ada wrote: see you at nine";
     refusal = () => Response.json({ error: { code: words, message: words } }, { status: 500 });
     const text = await (await ask(await start())).text();

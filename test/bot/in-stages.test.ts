@@ -18,7 +18,7 @@ test("a stage begins when the one before is over, and what fails keeps nothing f
   await inStages(stages.slice(1));
 });
 
-test("several failures are told together", async () => {
+test("several failures are reported together", async () => {
   const all = inStages([[failing("one")], [failing("two")]]);
   await expect(all).rejects.toMatchObject({ errors: [{ message: "one" }, { message: "two" }] });
 });

@@ -130,7 +130,7 @@ describe("another platform", () => {
     [404, '{"error":{"code":"NOT_FOUND","message":""}}'],
     [200, '{"ok":true}'],
     [200, "<html>"],
-  ])("that answers %i %s is asked once, without any run", async (status, body) => {
+  ])("that responds %i %s gets one request, before any run", async (status, body) => {
     const { url, bodies } = await runAnswering(status, body);
     const reporter = reporterFor(url);
     reporter.start();
@@ -165,7 +165,7 @@ describe("another platform", () => {
     expect(bodies).toHaveLength(2);
   });
 
-  test("that is not ready at first is asked again with the next run", async () => {
+  test("that is not ready at first gets a request with the next run", async () => {
     const statuses = [502, 200, 200];
     const bodies: string[] = [];
     const answer = (_url: string, init: RequestInit): Promise<Response> => {

@@ -55,7 +55,7 @@ describe("the control token of a platform", () => {
     expect(readdirSync(folder)).toEqual(["src"]);
   });
 
-  test("is asked for elsewhere with the ways to give it, and taken from the variable and the address", async () => {
+  test("is required in other folders, and comes from the variable or the address", async () => {
     const { url, portalUrl, controlToken } = await runPlatform();
     const cwd = temporaryFolder();
     const args = ["trigger", "follow", "--platform"];

@@ -6,7 +6,7 @@ import { listenUntilEnd } from "../support/listen.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "./command.ts";
 
-test("dev does not move from a port that was asked for", async () => {
+test("dev does not replace a port that the user chose", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "main.ts"), "");
   const taken = await listenUntilEnd(createServer((_, response) => response.end("{}")));

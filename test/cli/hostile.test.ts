@@ -69,7 +69,7 @@ async function hostileServer(): Promise<{ readonly url: string; text: string; st
 }
 
 describe("no terminal control sequence is printed", () => {
-  test("inbox, whatever is in its events, steps and errors", { timeout: 60_000 }, async () => {
+  test("inbox, with any text in events, steps and errors", { timeout: 60_000 }, async () => {
     const folder = temporaryFolder();
     let number = 0;
     await forHostileTexts(async (text) => {
@@ -89,7 +89,7 @@ describe("no terminal control sequence is printed", () => {
     });
   });
 
-  test("trigger, whatever the platform answers", async () => {
+  test("trigger, with any response of the platform", async () => {
     const server = await hostileServer();
     await forHostileTexts(async (text) => {
       for (const status of [200, 400]) {
@@ -100,7 +100,7 @@ describe("no terminal control sequence is printed", () => {
     });
   });
 
-  test("trigger and unknown commands, whatever they are given", async () => {
+  test("trigger and unknown commands, with any arguments", async () => {
     await forHostileTexts(async (text) => {
       await safeOutput("trigger", text);
       await safeOutput("trigger", "follow", `--${text}`);
@@ -108,7 +108,7 @@ describe("no terminal control sequence is printed", () => {
     });
   });
 
-  test("doctor, whatever platform and bot answer", { timeout: 60_000 }, async () => {
+  test("doctor, with any response of platform and bot", { timeout: 60_000 }, async () => {
     const server = await hostileServer();
     env["SERVICE_BASE_URL"] = server.url;
     env["SERVICE_API_KEY"] = "sbk_test";
@@ -125,7 +125,7 @@ describe("no terminal control sequence is printed", () => {
     await fc.assert(fc.asyncProperty(hostileText, check), { numRuns: 4 });
   });
 
-  test("the lines of dev and platform, whatever happens there", async () => {
+  test("the lines of dev and platform, with any event", async () => {
     const platform = await runPlatform();
     const takeOutput = collectOutput();
     printTimeline(platform);

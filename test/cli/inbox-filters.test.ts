@@ -77,7 +77,7 @@ describe("filters", () => {
     expect((await inbox("--json")).out).toBe(before);
   });
 
-  test("what cannot be meant ends with 2", async () => {
+  test("an invalid or ambiguous filter ends with 2", async () => {
     const wrong: [string[], string][] = [
       [["list", "--since", "yesterday"], "--since takes"],
       [["list", "--source", "mail"], "webhook or poll"],

@@ -157,7 +157,7 @@ describe("service-bot inbox", () => {
     expect((await inbox("retry", "--all")).out).toContain("No matching dead letters");
   });
 
-  test("discard keeps the reason, and takes pending events where that is asked for", async () => {
+  test("discard keeps the reason, and includes pending events on request", async () => {
     expect((await inbox("discard", "evt_1", "--reason", "spam")).out).toContain("1 event");
     expect((await inbox("show", "evt_1")).out).toMatch(/reason +spam/);
     const { out } = await inbox("discard", "--state", "pending", "--all", "--reason", "old");

@@ -81,7 +81,7 @@ test.each([
 });
 
 test.each(["2h --until 3h", "2h --until 2h", "2026-11-21 --until 2026-11-20"])(
-  "--since %s is refused, with what would be meant",
+  "--since %s is refused with a suggestion",
   async (range) => {
     const args = ["inbox", "list", "--since", ...range.split(" ")];
     const { code, err } = await runCommand(args, { cwd: temporaryFolder() });

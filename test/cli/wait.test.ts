@@ -124,7 +124,7 @@ describe("an answer of a bot that reports nothing", () => {
 describe("runs that the bot reports", () => {
   const reporting = { reportingBots: ["bot"] };
 
-  test("end the wait when the event is done, whether the bot was known to report or not", async () => {
+  test("end the wait when the event is done, with or without reports of the bot", async () => {
     for (const scene of [reporting, {}]) {
       const { reaction, code, ms } = await waitFor(scene, happened(), run);
       expect({ outcome: reaction.outcome, code, ms }).toEqual({
@@ -202,7 +202,7 @@ describe("a wait for the bot", () => {
     });
   });
 
-  test("ends in vain without an answer of its own, whatever is written elsewhere", async () => {
+  test("ends in vain without its own answer, even if the bot writes elsewhere", async () => {
     const { reaction, code } = await waitFor({}, happened(), delivered, comment("p_2"));
     expect(reaction).toMatchObject({ outcome: "delivered", answers: [] });
     expect(code).toBe("NO_ANSWER");

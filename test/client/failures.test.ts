@@ -75,13 +75,13 @@ describe("an answer that is not 2xx is an ApiError", () => {
     expect(error.platformCode).toBe("VALIDATION");
   });
 
-  test("has a message of bearable length, whatever the platform writes", async () => {
+  test("has a message of limited length for any text of the platform", async () => {
     const error = await apiError(json(400, { code: "VALIDATION", message: "x".repeat(1_000_000) }));
     expect(error.platformCode).toBe("VALIDATION");
     expect(error.message.length).toBeLessThan(5_000);
   });
 
-  test("says what was asked and what came, and never the token", async () => {
+  test("names the request and the response, and never the token", async () => {
     const error = await apiError(
       json(403, { code: "AGENT_SCOPE_MISSING", message: "dm is missing" }),
     );
@@ -89,7 +89,7 @@ describe("an answer that is not 2xx is an ApiError", () => {
     expect(`${error.message}${error.stack}${JSON.stringify(error)}`).not.toContain(apiKey);
   });
 
-  test("does not repeat the token or what was said, though the platform does", async () => {
+  test("does not repeat the token or the message, even if the platform does", async () => {
     const { client, calls } = await serve((response, request) => {
       const message = `you said ${calls.at(-1)?.body} as ${request.headers.authorization}`;
       response.writeHead(400).end(JSON.stringify({ code: "VALIDATION", message }));
@@ -310,7 +310,7 @@ describe("no answer is a NetworkError", () => {
   );
 
   test.each(["DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_SSL_WRONG_VERSION_NUMBER"])(
-    "%s: nothing was said to a stranger, and the remedy is named",
+    "%s: the request was not sent, and the remedy is named",
     async (code) => {
       const error = new TypeError("fetch failed", {
         cause: Object.assign(new Error("below"), { code }),
@@ -324,7 +324,7 @@ describe("no answer is a NetworkError", () => {
     },
   );
 
-  test("what fetch refuses by itself is told in the words of its cause", async () => {
+  test("a failure of fetch itself has the message of its cause", async () => {
     const client = new Client({ retries: 0, baseUrl: "http://127.0.0.1:6000", apiKey });
     expect(await rejection(client.me())).toMatchObject({
       message: expect.stringContaining("bad port"),
@@ -406,7 +406,7 @@ describe("the deadline", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  test("is 10 s unless told otherwise", () => {
+  test("is 10 s by default", () => {
     expect(new Client({ retries: 0, baseUrl: "http://platform.test", apiKey }).longestCallMs).toBe(
       10_000,
     );

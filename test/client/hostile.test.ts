@@ -29,7 +29,7 @@ function endless(status: number): { readonly respond: Responder; readonly writte
   };
 }
 
-describe("an answer that is none is told as what it is", () => {
+describe("an invalid response is described", () => {
   test.each<[name: string, respond: Responder, code: string, message: RegExp]>([
     ["truncated JSON", raw(200, '{"username":"bo'), "API_INVALID_RESPONSE", /not JSON/],
     [
@@ -140,7 +140,7 @@ describe("a body without end", () => {
     expect(written()).toBeLessThan(32 * MIB);
   });
 
-  test("of an error is cut off at 2 MiB, and its status is told", async () => {
+  test("of an error is cut off at 2 MiB, and its status is reported", async () => {
     const { respond, written } = endless(503);
     const { client } = await serve(respond);
     expect(await rejection(client.me())).toMatchObject({ code: "API_ERROR", status: 503 });
@@ -212,7 +212,7 @@ describe("an answer with far too much in it", () => {
     expect((error as Error).message).toMatch(/200000 items/);
   });
 
-  test("tells the first of what is wrong, and how much more there is", async () => {
+  test("reports the first problem, and the number of others", async () => {
     const { client } = await serve(json(200, { items: Array.from({ length: 50 }, () => ({})) }));
     const { message } = (await rejection(client.dms.messages("c_1"))) as Error;
     expect(message).toMatch(/items\.0\.id: .*; and \d+ more/);

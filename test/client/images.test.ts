@@ -57,7 +57,7 @@ describe("an image is taken from", () => {
   });
 });
 
-test.each(samples)("$name is known by its first bytes", async ({ bytes, kind }) => {
+test.each(samples)("$name is detected by its first bytes", async ({ bytes, kind }) => {
   expect(await prepareImage(bytes)).toMatchObject({ kind });
   expect(await prepareImage(bytes.subarray(0, 128))).toMatchObject({ kind });
 });

@@ -65,7 +65,7 @@ describe("a listing", () => {
     expect(asked).toEqual(["limit=2"]);
   });
 
-  test("is a promise to whatever takes one", async () => {
+  test("works as a promise", async () => {
     const { client } = threePages();
     expect(client.feed()).toBeInstanceOf(Listing);
     const [page] = await Promise.all([client.feed()]);
@@ -169,7 +169,7 @@ describe("limit", () => {
   );
 });
 
-describe("a cursor that never ends is told, in so many requests", () => {
+describe("an endless cursor is reported after this many requests", () => {
   const endless = { code: "API_INVALID_RESPONSE", message: expect.stringContaining("not end") };
 
   test.each([1, 2, 3, 4, 5])("a circle of %i pages", async (length) => {

@@ -96,7 +96,7 @@ describe("POST /uploads", () => {
     expect(await client.upload("https://images.example/a.png")).toMatchObject(whole);
   });
 
-  test("takes a path; the kind is told by the bytes, also of a PNG that is called .jpg", async () => {
+  test("takes a path; the kind is detected from the bytes, even for a PNG named .jpg", async () => {
     const { client } = await world();
     const folder = await mkdtemp(join(tmpdir(), "upload-"));
     onTestFinished(() => rm(folder, { recursive: true }));
@@ -116,7 +116,7 @@ describe("POST /uploads", () => {
   });
 });
 
-test("images go with posts, comments and messages, in whatever form they are", async () => {
+test("posts, comments and messages take images in any form", async () => {
   const { client } = await world();
   const [png, gif] = [await image("png"), await image("gif")];
   const key = await client.upload(png);

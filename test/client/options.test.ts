@@ -36,7 +36,7 @@ test.each([
   ["https://host.example//", "https://host.example/api/v1/me"],
   ["https://host.example/social", "https://host.example/social/api/v1/me"],
   ["https://host.example/a/b/", "https://host.example/a/b/api/v1/me"],
-])("a platform at %s is asked at %s", async (baseUrl, url) => {
+])("a platform at %s gets requests at %s", async (baseUrl, url) => {
   const urls: string[] = [];
   const send = async (asked: string) => {
     urls.push(asked);

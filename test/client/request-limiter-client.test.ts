@@ -45,7 +45,7 @@ const unreachable = () => {
 };
 
 describe("a client with a budget", () => {
-  test("sends that many in a minute, whatever they ask for, and refuses what is more", async () => {
+  test("sends this many requests a minute of any kind, and refuses more", async () => {
     const { client, clock, calls } = scene(3);
     await client.me();
     await client.events({}, { purpose: "audit" });
@@ -148,7 +148,7 @@ describe("a client with a budget", () => {
   });
 });
 
-test("a client without a budget sends whatever it is asked to", async () => {
+test("a client without a budget sends every request", async () => {
   const { client, calls } = scene(undefined);
   for (let i = 0; i < 200; i++) await client.me();
   expect(calls).toHaveLength(200);

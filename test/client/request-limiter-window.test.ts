@@ -71,7 +71,7 @@ function fullest(sent: readonly Span[]): number {
   return Math.max(0, ...sent.map(({ from }) => inMinuteUpTo(from)));
 }
 
-test("no minute ever has more requests than the budget, and everybody is served or told", async () => {
+test("no minute has more requests than the budget, and every request is sent or refused", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),

@@ -53,7 +53,7 @@ describe("places", () => {
     expect(shared.status).toEqual({ perMinute: 1, left: 0, waiting: 0 });
   });
 
-  test("that are given back are free at once, for whoever waits", async () => {
+  test("that are returned are available at once", async () => {
     const { budget: shared, take, sent } = budget(1);
     const place = await take("write", undefined, "first");
     const waiting = take("audit");
@@ -148,7 +148,7 @@ describe("the order", () => {
     expect(sent.map(([name]) => name)).toEqual([...Array(6).fill("audit"), "read", "write"]);
   });
 
-  test("nobody leaves a place once all who were put off have had the time to come back", async () => {
+  test("no permit stays reserved once all deferred callers have had time to return", async () => {
     const { clock, sent, send, use } = budget(8);
     await use(8);
     await rejection(send("write"));
@@ -193,7 +193,7 @@ describe("a handler's request", () => {
     expect(shared.status.waiting).toBe(0);
   });
 
-  test("is told to come back in turn, as fast as places come free, and within 15 minutes", async () => {
+  test("gets a time to return in turn, as permits become available, within 15 minutes", async () => {
     const { send, use } = budget(60);
     await use(60);
     const waits: number[] = [];
@@ -307,7 +307,7 @@ describe("waiting", () => {
     ]);
   });
 
-  test("is not reported where nobody waits", async () => {
+  test("is not reported without a waiting request", async () => {
     const { waits, use } = budget(4);
     await use(4);
     expect(waits).toEqual([]);

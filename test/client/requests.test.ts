@@ -57,7 +57,7 @@ describe("each method is one request of section 4", () => {
     expect(JSON.parse(calls[0]?.body ?? "")).toEqual({ text: "nice" });
   });
 
-  test("an id stays inside its place in the path, whatever it holds", async () => {
+  test("any id stays inside its segment of the path", async () => {
     const { client, calls } = await serve(json(200, page));
     const id = fc
       .string({ minLength: 1, unit: "grapheme" })

@@ -105,7 +105,7 @@ describe("a read is tried again", () => {
     expect(clock.waits).toEqual([150, 450]);
   });
 
-  test("as often as the client is told to", async () => {
+  test("as often as the option says", async () => {
     const often = await scene([status(500), status(500), status(500)], { retries: 3 });
     await often.client.me();
     expect(often.calls).toHaveLength(4);
@@ -200,7 +200,7 @@ describe("Retry-After", () => {
     expect(clock.waits).toEqual([150]);
   });
 
-  test("that is beyond the deadline is not waited for: who called is told at once", async () => {
+  test("beyond the deadline is not waited for: the call fails at once", async () => {
     const { client, calls, clock } = await scene([status(429, { "retry-after": "11" })]);
     expect(await rejection(client.me())).toMatchObject({ status: 429, retryAfterMs: 11_000 });
     expect(calls).toHaveLength(1);

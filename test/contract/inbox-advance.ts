@@ -103,7 +103,7 @@ export function advanceContract(open: OpenInbox): void {
       expect(await b.inbox.complete(next)).toBe(true);
     });
 
-    test("the claim of what is done can write nothing any more", async () => {
+    test("the claim of a done event can no longer write", async () => {
       await b.inbox.put(messages("1", "2"), "webhook");
       const old = await b.claim();
       const next = await goOn(old);
@@ -122,7 +122,7 @@ export function advanceContract(open: OpenInbox): void {
       expect(await b.inbox.stats()).toMatchObject({ pending: 1, done: 1, dead: 0 });
     });
 
-    test("whoever lost the lease has nothing written, and is given nothing", async () => {
+    test("a run without its lease writes nothing, and gets no next event", async () => {
       await b.inbox.put(messages("1", "2"), "webhook");
       const lost = await b.claim();
       await b.clock.advance(LEASE);
@@ -181,7 +181,7 @@ export function advanceContract(open: OpenInbox): void {
       }
     });
 
-    test("a result is taken once, whatever is said at once", async () => {
+    test("concurrent results of a run are stored once", async () => {
       let n = 0;
       const { inbox } = b;
       const endings = [

@@ -149,7 +149,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         await small.close();
       });
 
-      test("listeners are told when a lane may be ready", async () => {
+      test("listeners are notified when a lane may be ready", async () => {
         let calls = 0;
         const stop = inbox.onReady(() => {
           calls += 1;
@@ -195,7 +195,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
     });
 
     describe("types that came by webhook", () => {
-      test("are remembered, also when the event itself was known from polling", async () => {
+      test("are stored, even if polling already stored the event", async () => {
         await inbox.put(messages("1"), "poll");
         expect(await inbox.webhookTypes()).toEqual(new Set());
         await inbox.put(messages("1"), "webhook");
@@ -249,7 +249,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect(await claimOne()).toMatchObject({ id: "6", late: false });
       });
 
-      test("whatever the order and the repeats of delivery, each event is handled once and in order", async () => {
+      test("for any order and repeats of delivery, each event is handled once and in order", async () => {
         await fc.assert(
           fc.asyncProperty(
             fc.array(fc.record({ n: fc.nat(30), lane: fc.constantFrom("a", "b") }), {
@@ -418,7 +418,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect(await inbox.heal()).toBe(0);
       });
 
-      test("the statistics count by state and tell the age of the oldest pending event", async () => {
+      test("the statistics count by state, and have the age of the oldest pending event", async () => {
         const received = clock.now();
         await inbox.put(messages("1", "2", "3"), "webhook");
         await clock.advance(10);
@@ -462,7 +462,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         });
       });
 
-      test("a result that is renewed is an open intent again, and names nothing any more", async () => {
+      test("a renewed result is an open intent again, without a reference", async () => {
         await inbox.put(messages("1"), "webhook");
         const claim = await claimOne();
         await inbox.beginStep(claim, "s", "old");
@@ -490,7 +490,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         });
       });
 
-      test("a dropped intent is known to have come to nothing", async () => {
+      test("a dropped intent had no effect", async () => {
         await inbox.put(messages("1"), "webhook");
         const claim = await claimOne();
         await inbox.beginStep(claim, "s", "");
@@ -536,7 +536,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect(await inbox.claimedRefs(["m_1", "m_2"])).toEqual(new Set(["m_1"]));
       });
 
-      test("platform ids that are results of steps are known as claimed", async () => {
+      test("platform ids that are results of steps are claimed", async () => {
         await inbox.put(messages("1"), "webhook");
         const claim = await claimOne();
         await inbox.beginStep(claim, "s", "");

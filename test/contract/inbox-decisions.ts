@@ -41,7 +41,7 @@ export function decisionsContract(open: OpenInbox): void {
       expect(await b.claim()).toMatchObject({ id: "1", late: true });
     });
 
-    test("tells whoever waits for work, and counts towards the backlog", async () => {
+    test("wakes the dispatcher, and counts towards the backlog", async () => {
       const small = await open({ clock: b.clock, maxBacklog: 1 });
       await small.put(messages("1"), "webhook");
       const [claim] = await small.claim(1, LEASE);
@@ -354,7 +354,7 @@ export function decisionsContract(open: OpenInbox): void {
       expect(order).toEqual(["stored", "retried"]);
     });
 
-    test("discard dead letters, and pending events where that is asked for", async () => {
+    test("discard dead letters, and pending events on request", async () => {
       await b.bury("1", "2");
       await b.inbox.put([message("3", "c3"), message("4", "c4")], "webhook");
       expect(await b.inbox.admin.discard({}, "spam")).toEqual({ changed: 2, skipped: 0 });
@@ -397,7 +397,7 @@ export function decisionsContract(open: OpenInbox): void {
     };
     const steps = async () => (await b.inbox.admin.show("1")).steps;
 
-    test("is known to have done so when it was dropped, and is shown no more", async () => {
+    test("is absent after a drop, and is no longer listed", async () => {
       const claim = await begun();
       expect(await b.inbox.dropStep(claim, "step/a")).toBe(true);
       expect(await steps()).toEqual([]);
@@ -408,7 +408,7 @@ export function decisionsContract(open: OpenInbox): void {
       expect(await b.inbox.beginStep(claim, "step/a", "third")).toMatchObject(open);
     });
 
-    test("is known to have done so when a person said it, for good", async () => {
+    test("is absent for good if an operator says so", async () => {
       await b.inbox.bury(await begun(), "uncertain");
       await b.inbox.admin.retry("1", { assume: "absent" });
       expect(await steps()).toEqual([]);

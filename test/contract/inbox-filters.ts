@@ -108,7 +108,7 @@ export function filtersContract(open: OpenInbox): void {
       );
     };
 
-    test("tells how far it is, batch by batch", async () => {
+    test("reports its progress, batch by batch", async () => {
       await bury(250);
       const seen: number[] = [];
       const onProgress = ({ done, of }: { done: number; of: number }) => {

@@ -17,7 +17,7 @@ export function lookContract(open: OpenInbox): void {
     const list = async (options?: InboxListOptions) =>
       (await b.inbox.admin.list(options)).events.map(({ id }) => id);
 
-    test("tells of each event what there is, without its content", async () => {
+    test("lists the facts of each event without its content", async () => {
       await b.bury("1");
       const died = b.clock.now() - 1;
       expect((await b.inbox.admin.list()).events).toEqual([
@@ -37,7 +37,7 @@ export function lookContract(open: OpenInbox): void {
       ]);
     });
 
-    test("keeps to the state, the type and the lane that are asked for", async () => {
+    test("filters by state, type and lane", async () => {
       await b.bury("1", "2", "3");
       await b.inbox.admin.discard("2", "spam");
       await b.inbox.put([{ ...message("4", "c4"), type: "follow" }], "poll");
@@ -222,7 +222,7 @@ export function lookContract(open: OpenInbox): void {
       expect(report.storage.bytes).toBeGreaterThan(0);
     });
 
-    test("tells lanes apart: ready, waiting, being handled, and holding up others", async () => {
+    test("distinguishes lanes: ready, waiting, running, and blocking others", async () => {
       await b.inbox.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
       for (const claim of await b.inbox.claim(10, LEASE)) {
         if (claim.id === "3") continue;

@@ -178,7 +178,7 @@ export function timersContract(open: OpenInbox): void {
       expect(handled).toEqual(["timer:remind:b", "timer:remind:c", "timer:remind:a"]);
     });
 
-    test("whose event is known already are removed, and store nothing", async () => {
+    test("whose event is already stored are removed, and store nothing", async () => {
       await end({ timers: [timer("a", 0)] });
       await fire();
       await b.inbox.complete(await b.claim());

@@ -56,7 +56,7 @@ export function sharedContract(name: string, open: OpenTogether): void {
         expect(await one.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: false });
       });
 
-      test("that ran out and was taken by nobody is renewed with its term", async () => {
+      test("that expired without a new holder is renewed with its term", async () => {
         await one.lead(EVENT_LOG, LEASE);
         await clock.advance(LEASE * 3);
         expect(await one.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: true, term: 1 });
@@ -128,7 +128,7 @@ export function sharedContract(name: string, open: OpenTogether): void {
         expect(await gapOf(other)).toBe(true);
       });
 
-      test("goes on without one where somebody was there all the time", async () => {
+      test("continues without one if another instance was running all the time", async () => {
         await one.beat(HERE, undefined);
         await other.beat(HERE, undefined);
         await gapOf(one);

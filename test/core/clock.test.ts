@@ -4,7 +4,7 @@ import { every, sleep, steadyClock, systemClock } from "../faces/core.ts";
 import { ManualClock } from "../faces/testing.ts";
 
 describe("the system's clock", () => {
-  test("tells the time of this machine", () => {
+  test("returns the time of this machine", () => {
     const before = Date.now();
     const now = systemClock.now();
     expect(now).toBeGreaterThanOrEqual(before);
@@ -111,7 +111,7 @@ describe("sleep", () => {
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
-  test("is upkeep where that is said", async () => {
+  test("is upkeep if declared so", async () => {
     const timer = vi.fn(() => () => undefined);
     void sleep({ now: () => 0, timer }, 1_000, undefined, { background: true });
     expect(timer).toHaveBeenCalledWith(1_000, expect.any(Function), { background: true });

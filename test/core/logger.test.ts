@@ -260,7 +260,7 @@ describe("the field err of a line", () => {
     expect(errOf(shown)).toEqual({ ...shown });
   });
 
-  test("has a type and a message of whatever was thrown", () => {
+  test("has a type and a message for any thrown value", () => {
     expect(errOf("gone")).toEqual({ type: "string", message: "gone" });
     expect(errOf({ words })).toEqual({ type: "object", message: "[object Object]" });
     expect(errOf(Object.create({ toString: null }))).toEqual({ type: "object", message: "" });

@@ -49,7 +49,7 @@ const defaults = [
 ] as const;
 
 describe("a question", () => {
-  test("is asked for each choice that no flag has made, and for no other", async () => {
+  test("is asked for each choice without a flag, and for no other", async () => {
     const cwd = await temporaryDirectory();
     const session = new Session(["bot", "--store", "sqlite", "--pm", "pnpm"], { cwd });
     await session.answer(
@@ -122,7 +122,7 @@ describe("a question", () => {
 });
 
 describe("the question for the directory", () => {
-  test("is asked again until the answer is one", async () => {
+  test("is asked again until the answer is valid", async () => {
     const cwd = await temporaryDirectory();
     const session = new Session(quick, { cwd });
     await session.answer(["Directory", `con${keys.enter}`]);
@@ -149,7 +149,7 @@ describe("the question for the directory", () => {
     ["full", "full/package.json exists. Choose another directory."],
     ["file", "file is not a directory. Choose another directory."],
     ["full/package.json/below", "below is not a directory. Choose another directory."],
-  ])("is asked again at once where no bot has room, as in %s", async (answer, problem) => {
+  ])("is asked again at once if no bot fits, as in %s", async (answer, problem) => {
     const cwd = await temporaryDirectory();
     await mkdir(join(cwd, "full"));
     await writeFile(join(cwd, "full/package.json"), "mine");
@@ -177,7 +177,7 @@ describe("the question for the directory", () => {
   });
 });
 
-describe("nothing is asked", () => {
+describe("no questions", () => {
   test("for a directory that cannot take a bot anyway", async () => {
     const cwd = await temporaryDirectory();
     await mkdir(join(cwd, "full"));

@@ -167,7 +167,7 @@ describe("package.json", () => {
     expect(manifest.allowScripts).toEqual({ node: true, "better-sqlite3": false });
   });
 
-  test("on an older Node, the bot brings its own, and that is said", async () => {
+  test("on an older Node, the bot installs its own and the output says so", async () => {
     for (const nodeVersion of ["20.20.2", "v22.17.1"]) {
       const { outcome, read } = await bot([], { nodeVersion });
       const manifest = JSON.parse(await read("package.json"));

@@ -31,7 +31,7 @@ describe("the package manager", () => {
     expect(out).toContain("bun run test");
   });
 
-  test("each is told in its own way which install scripts may run", async () => {
+  test("each package manager has its own setting for allowed install scripts", async () => {
     const nodeVersion = "20.20.2";
     const pnpm = await make(["--pm", "pnpm"], { nodeVersion });
     const rules = await readFile(join(pnpm.cwd, "bot/pnpm-workspace.yaml"), "utf8");

@@ -57,7 +57,7 @@ describe("what is printed", () => {
     expect(isStopped).toBe(true);
   });
 
-  test("--yes changes nothing where nothing is asked anyway", async () => {
+  test("--yes changes nothing without questions", async () => {
     const cwd = await temporaryDirectory();
     const { code, out } = await scaffold(["bot", "--yes"], { cwd });
     expect({ code, defaults: out.includes("(default)") }).toEqual({ code: 0, defaults: true });

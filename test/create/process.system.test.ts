@@ -38,7 +38,7 @@ describe("node create-bot.js", () => {
     expect(await everythingIn(join(cwd, "My Bot!"))).toContain("src/main.ts");
   });
 
-  test("ends with 2 for wrong usage, with one JSON document where it is asked for", async () => {
+  test("ends with 2 for wrong usage, with one JSON document on request", async () => {
     const cwd = await temporaryDirectory();
     const { code, err, out } = await create(["bot", "--frobnicate", "--json"], { cwd });
     expect(code).toBe(2);

@@ -65,7 +65,7 @@ describe.skipIf(!hasPty)("at a terminal", () => {
     expect(await everythingIn(cwd)).toEqual([]);
   });
 
-  test("nothing is asked in CI", async () => {
+  test("no questions in CI", async () => {
     const cwd = await temporaryDirectory();
     const pty = create(["bot", "--no-install", "--no-git"], { cwd, env: { CI: "true" } });
     expect(await pty.ended, pty.screen.text).toBe(0);

@@ -80,7 +80,7 @@ describe("the major version that is pinned is the one that writes the lock file"
     expect(await read(workflow)).toContain("yarn@1\n      - run: yarn install --frozen-lockfile\n");
   });
 
-  test("else by what the package manager says, after whatever else it says", async () => {
+  test("otherwise by the reason in the package manager's output, after any other line", async () => {
     const run = () => ({ output: "! Corepack is about to download it\n9.15.9\n" });
     const { read, calls } = await made("pnpm", { run });
     expect(calls.map(({ args }) => args[0])).toEqual(["--version", "install"]);

@@ -77,14 +77,14 @@ describe("an error of the disk halfway", () => {
     ["EROFS", "the file system is read-only (EROFS). After. Choose a directory on another disk."],
     ["EACCES", "permission denied (EACCES). After. Choose another directory, or change its"],
     ["EWHAT", "words of Node (EWHAT). After. Solve the problem, then run the command again."],
-  ])("%s is told with its remedy", (code, words) => {
+  ])("%s is reported with its remedy", (code, words) => {
     const error = Object.assign(new Error("words of Node"), { code });
     expect(inWords(error, "x", "After.").message).toContain(`x: ${words}`);
   });
 });
 
 describe.skipIf(process.platform !== "linux")("a directory that cannot be made", () => {
-  test("is told with its remedy before this checkout is packed, which takes time", async () => {
+  test("is reported with its remedy before this checkout is packed, which takes time", async () => {
     const cwd = await temporaryDirectory();
     const origin = { root, origin: "checkout" as const };
     const { code, err, calls } = await scaffold(["/proc/none/bot"], { cwd, origin });

@@ -49,7 +49,7 @@ describe.each(folders)("the packages of %s", (folder) => {
     expect(strangers.map(({ path }) => path)).toEqual([]);
   });
 
-  test("are asked for by version", () => {
+  test("are pinned to a version", () => {
     const manifest = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
     const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = manifest;
     const asked = { ...dependencies, ...devDependencies, ...optionalDependencies };

@@ -367,7 +367,7 @@ describe("time", () => {
     expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1, dead: 0 });
   });
 
-  test("the lease of a running handler is extended, so that nobody else gets its lane", async () => {
+  test("the lease of a running handler is extended, so that no other instance takes its lane", async () => {
     const long = gate();
     const { inbox, dispatcher, clock } = harness(() => long.pass(), { handlerTimeoutMs: 600_000 });
     await inbox.put(messages("1"), "webhook");
@@ -491,7 +491,7 @@ describe("stopping", () => {
     expect(await inbox.stats()).toMatchObject({ pending: 2 });
   });
 
-  test("a handler that ends well when it is told to stop is done", async () => {
+  test("a handler that ends well after an abort is done", async () => {
     const entered = Promise.withResolvers<void>();
     const { inbox, dispatcher, clock } = harness(async ({ signal }) => {
       entered.resolve();
@@ -553,7 +553,7 @@ async function untilTrue(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("when the events are somebody else's", () => {
+describe("when another instance has the events", () => {
   test("nothing more is claimed, what runs is aborted, and its result does not count", async () => {
     const work = gate();
     const began: string[] = [];

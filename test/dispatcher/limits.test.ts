@@ -79,7 +79,7 @@ test("when the bot stops, nothing that waits begins", async () => {
   expect(seen).toEqual(["1"]);
 });
 
-test("an event with a step of which nobody can tell what became is parked at once", async () => {
+test("an event with a step of unknown outcome is parked at once", async () => {
   const { inbox, dispatcher } = harness(() => {
     throw new ServiceBotError("STEP_UNCERTAIN", "look at the conversation");
   });

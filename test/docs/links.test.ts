@@ -40,7 +40,7 @@ function lostAnchors(page: Page): string[] {
     });
 }
 
-test.each(pages)("$path links out of here by https, to hosts that are known", ({ path, text }) => {
+test.each(pages)("$path has external links only by https, to listed hosts", ({ path, text }) => {
   const addresses = targets({ path, text }).filter((target) => /^[a-z]+:/.test(target));
   const odd = addresses.filter((address) => {
     const url = URL.parse(address);

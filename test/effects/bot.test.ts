@@ -62,7 +62,7 @@ describe("the state of a conversation", () => {
     expect(world.sentTo("ada")).toEqual(["1", "tick", "2"]);
   });
 
-  test("and a timer that nobody waited for belong to the run", async () => {
+  test("and a timer without await belong to the run", async () => {
     const world = new World();
     const bot = await world.startBot<Counted>((each) => {
       each.on("dm.message", (ctx) => {

@@ -219,7 +219,7 @@ test("two schemas of one key in one run are a mistake", async () => {
   await expect(read).rejects.toThrow(/with two schemas/);
 });
 
-test("a store that was away for one read is asked again by the next", async () => {
+test("a store that failed one read is read again by the next", async () => {
   const store = new Store({ "dm:c_1": { count: 3 } });
   const run = store.run();
   store.fails = true;

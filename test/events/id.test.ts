@@ -203,7 +203,7 @@ describe("all other ids compare as text, byte by byte", () => {
   });
 });
 
-describe("whatever the ids", () => {
+describe("for any ids", () => {
   const letters = fc.constantFrom("e", "_", ":", "0", "1", "9", "a", "~");
   const id = fc.array(letters, { maxLength: 5 }).map((all) => all.join(""));
   const bare = (whole: string) =>

@@ -56,7 +56,7 @@ describe("the types of section 6", () => {
     expect(eventOf(parseEvent(raw))).toEqual(raw);
   });
 
-  test("fields that are added to whoever acted are kept too", () => {
+  test("additional fields of the actor are kept too", () => {
     const actor = { username: "ada", name: "Ada", isBot: true };
     const from = { userId: "u_1", username: "ada", name: "Ada", avatarUrl: null };
     const follow = wireEvent("follow", { ...payloads.follow, actor });
@@ -82,7 +82,7 @@ describe("a type that this version does not know", () => {
     },
   );
 
-  test("needs no field of the types that are known", () => {
+  test("needs no field of the known types", () => {
     expect(parseEvent(wireEvent("poll.closed", {})).ok).toBe(true);
     expect(parseEvent(wireEvent("mention", {})).ok).toBe(false);
   });
@@ -256,11 +256,11 @@ describe("what cannot be handled says why, by path", () => {
     expect(reasonOf(raw)).toMatch(reason);
   });
 
-  test("every problem is told", () => {
+  test("every problem is reported", () => {
     expect(reasonOf({ payload: {} })).toMatch(/id: .*type: /);
   });
 
-  test("the id and the type are told where they can be read", () => {
+  test("the id and the type are reported if readable", () => {
     expect(parseEvent(wireEvent("follow", {}))).toMatchObject({ id: "1001", type: "follow" });
     expect(parseEvent({ id: 5, type: "" })).toMatchObject({ id: "5", type: undefined });
     expect(parseEvent({ id: [], type: 5 })).toMatchObject({ id: undefined, type: undefined });
@@ -336,7 +336,7 @@ describe("JSON text", () => {
   });
 });
 
-describe("whatever the value", () => {
+describe("for any value", () => {
   const anyType = fc.oneof(fc.constantFrom(...eventTypes), fc.string());
   const anyEvent = fc.record(
     { id: fc.oneof(fc.string(), fc.jsonValue()), type: anyType, payload: fc.jsonValue() },

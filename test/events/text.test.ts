@@ -8,7 +8,7 @@ function nested(levels: number, open: string, close: string): unknown {
 }
 
 describe("the text of an event", () => {
-  test("is its JSON, whatever it holds", () => {
+  test("is its JSON, for any content", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (raw) => {
         expect(textOf(raw)).toBe(JSON.stringify(raw));

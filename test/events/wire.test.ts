@@ -63,7 +63,7 @@ describe("a body is not cut", () => {
   });
 });
 
-test("a body is read as JSON.parse reads it, whatever it holds and however it is damaged", () => {
+test("a body is read as JSON.parse reads it, for any content and damage", () => {
   const parts = [
     "},{",
     "{",

@@ -44,7 +44,7 @@ async function putAndClaim(...events: NewEvent[]): Promise<readonly Claim[]> {
 
 const idsOf = (claims: readonly Claim[]) => claims.map(({ id }) => id);
 
-test("an event and its claim share a transaction, also if the claim was asked for first", async () => {
+test("an event and its claim share a transaction, even if the claim came first", async () => {
   const claiming = inbox.claim(10, LEASE);
   await inbox.put(messages("1"), "webhook");
   expect(idsOf(await claiming)).toEqual(["1"]);
@@ -142,7 +142,7 @@ test("a kill after the claim leaves the event to the next start", async () => {
   expect(await next.claim(10, LEASE)).toMatchObject([{ id: "1", attempt: 2, crashes: 1 }]);
 });
 
-test("whatever is asked for at once, each event is claimed until it has ended, in the order of its lane", async () => {
+test("for any concurrent calls, each event is claimed until it has ended, in the order of its lane", async () => {
   const random = new Random(chooseSeed());
   const running = new Map<string, Claim>();
   const ending = new Set<string>();

@@ -74,7 +74,7 @@ describe("beside a running bot", () => {
     expect(await bot.put(messages("2"), "webhook")).toMatchObject({ stored: ["2"] });
   });
 
-  test("what is only looked at, and what the bot writes itself, wakes nobody", async () => {
+  test("reads, and the bot's own writes, wake no one", async () => {
     const bot = openBot();
     await bury(bot, "1");
     let calls = 0;

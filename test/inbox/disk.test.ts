@@ -43,7 +43,7 @@ describe("a disk that is nearly full", () => {
     expect(await inbox.complete(claim)).toBe(true);
   });
 
-  test("is asked once a second at most, also by a clock that is set back", async () => {
+  test("is read at most once a second, even if the clock is set back", async () => {
     let asked = 0;
     const { clock, inbox } = onDisk(() => {
       asked += 1;
@@ -56,7 +56,7 @@ describe("a disk that is nearly full", () => {
     expect(asked).toBe(2);
   });
 
-  test("that does not tell is not held against it", async () => {
+  test("accepts writes if its free space is unknown", async () => {
     const { inbox } = onDisk(() => {
       throw new Error("not supported");
     });

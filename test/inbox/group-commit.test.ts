@@ -20,13 +20,13 @@ const insert = (n: number) => () => db.prepare(`INSERT INTO t VALUES (${n})`).ru
 const rows = () => db.prepare("SELECT n FROM t ORDER BY n").pluck().all();
 const count = (sql: string) => statements.filter((statement) => statement === sql).length;
 
-test("what is asked for in one turn of the event loop shares one transaction", async () => {
+test("writes in one turn of the event loop share one transaction", async () => {
   await Promise.all([1, 2, 3].map((n) => group.write(insert(n))));
   expect(count("COMMIT")).toBe(1);
   expect(rows()).toEqual([1, 2, 3]);
 });
 
-test("what is asked for in the next turn gets a transaction of its own", async () => {
+test("writes in the next turn have their own transaction", async () => {
   await group.write(insert(1));
   await group.write(insert(2));
   expect(count("COMMIT")).toBe(2);
@@ -58,7 +58,7 @@ test("a write that fails is refused alone, and leaves nothing behind", async () 
   expect(db.inTransaction).toBe(false);
 });
 
-test("a failed commit is reported to its callers, and to nobody that it was kept", async () => {
+test("a failed commit is reported to its callers, and none of them sees success", async () => {
   db.pragma("foreign_keys = ON");
   db.exec("CREATE TABLE child (n REFERENCES t (n) DEFERRABLE INITIALLY DEFERRED)");
   const orphan = () => db.prepare("INSERT INTO child VALUES (99)").run().changes;
@@ -91,7 +91,7 @@ test("closing commits the waiting writes and refuses later ones", async () => {
   expect(rows()).toEqual([1]);
 });
 
-test("a file that somebody else has locked refuses the whole group at once, not one write after the other", async () => {
+test("a locked file refuses the whole group at once, not one write after the other", async () => {
   const file = join(temporaryFolder(), "locked.db");
   const mine = new Sqlite(file, { timeout: 100 });
   mine.exec("CREATE TABLE t (n INTEGER PRIMARY KEY)");

@@ -107,7 +107,7 @@ describe("a batch", () => {
     expect(sorted).toEqual(["9", "10", "9007199254740992", "9007199254740993", "evt_a", "evt_b"]);
   });
 
-  test("loses nothing and adds nothing, whatever it holds", () => {
+  test("loses nothing and adds nothing, for any content", () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), (raw) => {
         const batch = readBatch(raw, defaultLane);

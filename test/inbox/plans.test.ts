@@ -75,7 +75,7 @@ test("no statement of an event without effects knows states or timers", async ()
 test.each([
   ["each event", statementsOfOneEvent],
   ["an event with effects, or a timer", statementsOfEffects],
-])("nothing that is asked for %s scans a table", async (_, statementsOf) => {
+])("no statement for %s scans a table", async (_, statementsOf) => {
   const file = join(temporaryFolder(), "bot.db");
   openFile(file).close();
   const statements = await statementsOf(file);

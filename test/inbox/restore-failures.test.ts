@@ -94,7 +94,7 @@ test("what was moved before the rest could not be is moved back", async () => {
   expect(names()).toEqual(["bot.db", "bot.db-journal"]);
 });
 
-test("an old inbox that cannot be moved back is said where it is", async () => {
+test("an old inbox that cannot be moved back is reported with its path", async () => {
   breakDisk("linkSync");
   breakDisk("renameSync", isAside);
   const failure = await restoreFile(backup, file, mark, true).catch((error: unknown) => error);

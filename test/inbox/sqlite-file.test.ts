@@ -356,7 +356,7 @@ test("a link to the file leads to the same lock", () => {
   expect(lockOf(link)).toBe(lockOf(file));
 });
 
-test("what an event has crashed is known however long its history is", async () => {
+test("crashes of an event are counted for any length of its history", async () => {
   const file = join(temporaryFolder(), "bot.db");
   const clock = new ManualClock(1_800_000_000_000);
   for (let crash = 0; crash < 2; crash++) {

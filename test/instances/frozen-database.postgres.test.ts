@@ -17,7 +17,7 @@ async function database() {
 
 const env = { SERVICE_BASE_URL: "http://127.0.0.1:9", SERVICE_API_KEY: "key" };
 
-describe("while nothing arrives at the database any more, and nobody says so", () => {
+describe("while the connections to the database are frozen", () => {
   test("an inbox is closed all the same", async () => {
     const { place, proxy, at } = await database();
     const inbox = await openAt(at, { clock: new ManualClock(), timeoutMs: 1_000 });

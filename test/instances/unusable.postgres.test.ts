@@ -192,7 +192,7 @@ describe("a bot that starts", () => {
     await bot.stop();
   });
 
-  test("does not where nobody says whether it may use the inbox", async () => {
+  test("does not if the check itself fails", async () => {
     const place = await emptyPlace();
     await (await openAt(place)).close();
     await look(place, `ALTER TABLE ${place.schema}.instance RENAME delivered_at TO away`);
@@ -225,7 +225,7 @@ describe("a bot that starts", () => {
   });
 });
 
-test("a bot that must stop is seen by others until it has, and is told once", async () => {
+test("a bot that must stop is visible to others until it has, and is notified once", async () => {
   const told: string[] = [];
   let usable = true;
   const { membership, calls, clock } = member({

@@ -23,7 +23,7 @@ function watched(answers: Answers) {
   return { clock, access, platform, tools };
 }
 
-test("however many want to know at once, the platform is asked once, and again after five minutes", async () => {
+test("concurrent checks cause one request, and another after five minutes", async () => {
   const { clock, platform, tools } = watched(all);
   await Promise.all([tools(), tools(), tools()]);
   clock.advance(5 * MINUTE_MS - 1);
@@ -35,7 +35,7 @@ test("however many want to know at once, the platform is asked once, and again a
   expect(platform.asked).toBe(2);
 });
 
-test("where the platform cannot say, what was known stays, and it is asked again after a minute", async () => {
+test("if the platform gives no answer, the scopes stay, and the next request follows after a minute", async () => {
   const { clock, platform, tools } = watched({ ...all, dm: "no" });
   const known = await tools();
   platform.answers = {
@@ -67,7 +67,7 @@ test("a refused token is probed anew each time", async () => {
   expect(await tools()).toHaveLength(13);
 });
 
-test("scopes that were given are a limit: nothing is asked, and nothing beyond them is allowed", async () => {
+test("configured scopes are a limit: no requests, and no other scope is allowed", async () => {
   const access = new Access({ scopes: ["read"] });
   const probe = () => Promise.reject(new Error("nothing is probed"));
   const listed = (await access.usable(allTools, probe)).map(({ name }) => name);

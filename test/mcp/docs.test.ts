@@ -58,7 +58,7 @@ test("each configuration for HTTP can be read, and sends the token to the local 
   expect(tomlOverHttp).toContain(`url = "${url}"\nbearer_token_env_var = "SERVICE_API_KEY"\n`);
 });
 
-test("each input that a configuration names is asked for", () => {
+test("each input in a configuration has a prompt", () => {
   const codes = blocks("json").filter((code) => code.includes("${input:"));
   expect(codes).toHaveLength(2);
   for (const code of codes) {

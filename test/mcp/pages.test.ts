@@ -111,7 +111,7 @@ describe("a page that would be too long", () => {
 });
 
 describe("previews", () => {
-  test("come along where they are asked for, and the addresses do always", async () => {
+  test("are included on request, and the addresses always", async () => {
     const { call } = await tools();
     const dataBase64 = (await image()).toString("base64");
     const { structuredContent } = await call("service_upload_image", { dataBase64 });

@@ -41,7 +41,7 @@ test.each([
   ["/page", "not an image"],
   ["/large", "larger than 524288 bytes"],
   ["/moved", "fetch failed"],
-])("%s is told in words: %s", async (path, why) => {
+])("%s is described in words: %s", async (path, why) => {
   const { url, preview } = await storage();
   expect(await preview({ url: `${url}${path}` })).toEqual([
     { type: "text", text: `No preview of "${url}${path}": ${why}.` },

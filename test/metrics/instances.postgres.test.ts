@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { emptyPlace } from "../support/postgres/open.ts";
 import { dm, value, World } from "./world.ts";
 
-test("two instances on PostgreSQL tell who reads the log, and what the database knows", async () => {
+test("two instances on PostgreSQL report the leader, and the database's metrics", async () => {
   const { url, schema } = await emptyPlace();
   const options = { databaseUrl: url, databaseSchema: schema };
   const world = new World();

@@ -18,7 +18,7 @@ function lossSender(): { readonly bot: object; readonly told: string[] } {
   return { bot, told };
 }
 
-test("a run whose lease somebody else has is told as lost", async () => {
+test("a run whose lease another instance has is reported as lost", async () => {
   const { bot, told } = lossSender();
   const long = gate();
   const { inbox, clock, dispatcher } = harness(() => long.pass(), { bot });
@@ -32,7 +32,7 @@ test("a run whose lease somebody else has is told as lost", async () => {
   expect(told.slice(0, 2)).toEqual(["dm.message lost", "run"]);
 });
 
-test("so is one whose result the store refuses, and it is told apart", async () => {
+test("so is a run whose result the store refuses, under its own label", async () => {
   const { bot, told } = lossSender();
   const { inbox, dispatcher } = harness(() => undefined, { bot });
   inbox.advance = async () => ({ held: false });

@@ -24,7 +24,7 @@ describe("what comes in", () => {
     expect(await value(bot, "service_bot_last_delivery_timestamp_seconds")).toBe(1_800_000_000);
   });
 
-  test("a delivery that is too large, and one that does not fit any more", async () => {
+  test("a delivery that is too large, and one for a full inbox", async () => {
     const world = new World();
     const bot = await world.start({ maxBodyBytes: 1_000, maxBacklog: 1 }, (one) =>
       one.on("dm.message", () => Promise.reject(new Error("not now"))),

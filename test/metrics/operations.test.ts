@@ -25,7 +25,7 @@ function namesIn(expr: string): string[] {
   return [...expr.matchAll(/\b(?:service_bot|process|nodejs)_\w+/g)].map(([name]) => name);
 }
 
-test("alerts and dashboard ask for nothing that a bot does not tell", async () => {
+test("alerts and dashboard use only exported metrics", async () => {
   const told = await toldNames();
   const asked = [
     ...rules.flatMap(({ expr }) => namesIn(expr)),

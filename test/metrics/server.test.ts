@@ -47,7 +47,7 @@ describe("the port of the metrics", () => {
     expect(await statusFor(`${url}/metrics`, "localhost:9464")).toBe(200);
   });
 
-  test("on an address for others any name will do: Prometheus knows it by one that nobody here knows", async () => {
+  test("on a public address any name is allowed, because Prometheus may use its own", async () => {
     const { url } = await serve("0.0.0.0");
     const here = url.replace("0.0.0.0", "127.0.0.1");
     expect(await statusFor(`${here}/metrics`, "bot:9464")).toBe(200);
@@ -114,7 +114,7 @@ describe("a bot", () => {
     logLevel: "silent",
   } as const;
 
-  test("has no metrics unless it is asked for them", async () => {
+  test("has no metrics by default", async () => {
     const bot = new Bot(options);
     await bot.start({ standalone: false });
     onTestFinished(() => bot.stop());
@@ -144,7 +144,7 @@ describe("a bot", () => {
     await again.close();
   });
 
-  test("tells its metrics while handlers are given their time, and no longer than it runs", async () => {
+  test("serves its metrics while handlers finish, and no longer than it runs", async () => {
     const world = new World();
     const finish = Promise.withResolvers<void>();
     const bot = await world.start({}, (one) => one.on("dm.message", () => finish.promise));

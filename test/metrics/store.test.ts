@@ -12,7 +12,7 @@ import { dm, scrape, value, World } from "./world.ts";
 const event = (id: string) => ({ id, type: "dm.message", lane: id, ord: id, body: "{}" });
 
 describe("an inbox in a file", () => {
-  test("tells its size, what is free, and how long a commit takes", async () => {
+  test("reports its size, the free space, and the time of a commit", async () => {
     const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
     const world = new World();
     const bot = await world.start({ databaseUrl, minFreeBytes: 1_000 });
@@ -49,7 +49,7 @@ describe("an inbox in a file", () => {
     ).toEqual([]);
   });
 
-  test("that somebody else writes to is locked", async () => {
+  test("that another process writes to is locked", async () => {
     const file = join(temporaryFolder(), "bot.db");
     const failures: string[] = [];
     const bot = {};
@@ -100,7 +100,7 @@ function metricsOf(inbox: Pick<Inbox, "measure" | "shared">): Metrics {
 describe("a store that does not answer", () => {
   const silent = { shared: undefined, measure: () => new Promise<never>(() => undefined) };
 
-  test("is told as such, and all that is known without it is told all the same", async () => {
+  test("is reported, and other values stay available", async () => {
     const metrics = metricsOf(silent);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -118,7 +118,7 @@ describe("a store that does not answer", () => {
     expect(one("clock_skew_seconds")).toEqual([5]);
   });
 
-  test("is asked once at a time, however many want to know", async () => {
+  test("has one query at a time, for any number of scrapes", async () => {
     let asked = 0;
     const answer = Promise.withResolvers<never>();
     const measure = () => {

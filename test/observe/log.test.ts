@@ -34,7 +34,7 @@ describe("a failure that repeats itself", () => {
     expect(levels()).toEqual(["warn", "debug", "debug", "info", "warn"]);
   });
 
-  test("is told from another one by its code", () => {
+  test("is distinguished by its code", () => {
     const { publish, levels } = deliveries();
     for (const delivery of [forged, stale, forged, stale]) publish(delivery);
     expect(levels()).toEqual(["warn", "warn", "debug", "debug"]);

@@ -52,7 +52,7 @@ describe("the bundle", () => {
     expect(notices).not.toContain("idle");
   });
 
-  test("is refused with a package that does not tell its licence", async () => {
+  test("is refused if a package has no licence", async () => {
     const main = { "main.ts": 'export { word } from "@some/kit";' };
     await expect(bundled({ ...kit, ...main })).rejects.toThrow("@some/kit 1.2.3 comes without");
   });

@@ -148,7 +148,7 @@ describe("what would be published", { timeout: 120_000 }, () => {
     }
   });
 
-  test("the bundle asks for nothing that is not in it or in Node, and tells whose code it holds", async () => {
+  test("the bundle imports only itself and Node, and lists the licences of its packages", async () => {
     const files = readTar(await readFile(scaffolder.path));
     const code = [...files].filter(([path]) => path.startsWith("package/dist/"));
     const asked = code.flatMap(([, { text }]) => [...text.matchAll(/require\("([^"]+)"\)/g)]);

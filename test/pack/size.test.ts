@@ -10,7 +10,7 @@ const packed = {
   files: 40,
 };
 
-test("a package of the usual size passes, and its sizes are told", () => {
+test("a package of the usual size passes, and its sizes are printed", () => {
   expect(() => refuseTooLarge(packed)).not.toThrow();
   expect(sizeTable([packed])).toMatch(
     /create-service-bot 1\.2\.3 +20 kB packed, +60 kB unpacked, 40 files/,

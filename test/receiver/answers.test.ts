@@ -345,7 +345,7 @@ describe.each(faces)("over $name", (face) => {
     expect(order).toEqual(["stored", "answered"]);
   });
 
-  test("a delivery before the bot has started is asked to come again", async () => {
+  test("a delivery before the bot has started gets a retry response", async () => {
     const { endpoints } = makeRig();
     const send = await face.open({ ...endpoints, webhook: beforeStart("/webhook") });
     const answer = await send(delivery(batchOf("1")));
@@ -396,7 +396,7 @@ describe.each(faces)("over $name", (face) => {
 });
 
 describe.each(faces.filter(({ standalone }) => standalone))("health over $name", (face) => {
-  test("/healthz is 200 while the process lives, whatever the store does", async () => {
+  test("/healthz is 200 while the process lives, for any state of the store", async () => {
     const { endpoints } = makeRig({}, { isReady: async () => false });
     const send = await face.open(endpoints);
     expect(await send({ path: "/healthz" })).toMatchObject({
@@ -415,7 +415,7 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
     }
   });
 
-  test("/readyz?verbose has the codes of /readyz, and tells more", async () => {
+  test("/readyz?verbose has the codes of /readyz, and more details", async () => {
     for (const ready of [true, false]) {
       const report = { ready, mode: "auditing" };
       const { endpoints } = makeRig({}, { isReady: async () => ready, report: async () => report });
@@ -478,7 +478,7 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
     expect(answer.headers.allow).toBe("GET, HEAD");
   });
 
-  test("what breaks in here is a 500 that tells nothing", async () => {
+  test("an internal error is a 500 without details", async () => {
     const isReady = () => Promise.reject(new Error(`cannot read ${secret}`));
     const send = await face.open(makeRig({}, { isReady }).endpoints);
     const { endpoints } = makeRig({}, { report: isReady });
@@ -494,7 +494,7 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
   });
 });
 
-describe("once the inbox is not the bot's any more", () => {
+describe("once the inbox no longer belongs to the bot", () => {
   test.each(faces)("deliveries over $name get 503 and are not stored", async ({ open }) => {
     const rig = makeRig();
     const send = await open(rig.endpoints);

@@ -90,7 +90,7 @@ describe.each(socketFaces)("over $name", (face) => {
     expect([...inbox.stored.keys()]).toEqual(["quick", "slow"]);
   });
 
-  test("a connection that breaks off inside a body stores nothing and harms nobody", async () => {
+  test("a connection that breaks off inside a body stores nothing, and others continue", async () => {
     const refused = Promise.withResolvers<string>();
     const bot = {};
     listenTo(bot, {
@@ -117,7 +117,7 @@ describe.each(socketFaces)("over $name", (face) => {
     expect([...inbox.stored.keys()]).toEqual(["2"]);
   });
 
-  test("noise instead of HTTP harms nobody", async () => {
+  test("noise instead of HTTP is harmless", async () => {
     const { socket, send } = await open(face);
     const gone = once(socket.resume(), "close");
     socket.write("\0\xff\xfe nothing of the kind\r\n\r\n");

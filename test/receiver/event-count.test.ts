@@ -6,7 +6,7 @@ const counted = (count: string | string[]) =>
 
 describe.each(faces)("X-Service-Event-Count over $name", (face) => {
   test.each([0, 1, 3, 999_999_999])(
-    "%d for a body of two events is told with both numbers, and the events are stored",
+    "%d for a body of two events is logged with both numbers, and the events are stored",
     async (announced) => {
       const { endpoints, inbox, lines } = makeRig();
       const answer = await (await face.open(endpoints))(counted(String(announced)));
@@ -36,7 +36,7 @@ describe.each(faces)("X-Service-Event-Count over $name", (face) => {
     expect(lines()).toMatchObject([{ level: "info", status: 200 }]);
   });
 
-  test("nothing is told of a delivery that is refused", async () => {
+  test("a refused delivery logs nothing", async () => {
     const { endpoints, lines } = makeRig();
     const headers = { "x-service-event-count": "7" };
     await (await face.open(endpoints))(delivery("{", { headers }));

@@ -54,7 +54,7 @@ describe("mounted after a body parser", () => {
     ["express.urlencoded()", express.urlencoded(), "application/x-www-form-urlencoded"],
     ["express.text()", express.text({ type: "*/*" }), "application/json"],
   ])(
-    "%s: a good delivery is refused with 500, told how to fix it, and nothing is stored",
+    "%s: a valid delivery is refused with 500 and a remedy, and nothing is stored",
     async (_name, parser, type) => {
       const { app, inbox, lines } = appWith((app, webhook) => {
         app.use(parser);

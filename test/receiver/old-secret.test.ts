@@ -22,7 +22,7 @@ function makeRotation(clock = new ManualClock(now * 1000)) {
   return { ...rig, clock, deliver, told };
 }
 
-test("the newest secret is nothing to tell of", async () => {
+test("the newest secret is not logged", async () => {
   const { deliver, told } = makeRotation();
   expect((await deliver(newest)).status).toBe(200);
   expect(told()).toEqual([]);
@@ -36,14 +36,14 @@ test("the line of docs/deploy/overview.md is the one that is logged", async () =
   expect(told()).toEqual([expected]);
 });
 
-test("the first delivery with an old secret is told, with its number and never the secret", async () => {
+test("the first delivery with an old secret is logged, with its number and never the secret", async () => {
   const { deliver, told, log } = makeRotation();
   expect((await deliver(older)).status).toBe(200);
   expect(told()).toMatchObject([{ level: "info", number: 2, configured: 3 }]);
   for (const secret of secrets) expect(log.join("")).not.toContain(secret);
 });
 
-test("further ones are told at most once an hour, also with newer ones between", async () => {
+test("further deliveries are logged at most once an hour, also with newer ones between", async () => {
   const { deliver, told, clock } = makeRotation();
   for (let minute = 0; minute < 180; minute++) {
     await deliver(minute % 3 === 0 ? newest : older);
@@ -52,7 +52,7 @@ test("further ones are told at most once an hour, also with newer ones between",
   expect(told()).toHaveLength(3);
 });
 
-test("an old secret that comes back after an hour without is told at once", async () => {
+test("an old secret that returns after an hour is logged at once", async () => {
   const { deliver, told, clock } = makeRotation();
   await deliver(older);
   await clock.advance(HOUR - 1);
@@ -63,7 +63,7 @@ test("an old secret that comes back after an hour without is told at once", asyn
   expect(told()).toHaveLength(2);
 });
 
-test("each old secret is told for itself", async () => {
+test("each old secret is logged separately", async () => {
   const { deliver, told } = makeRotation();
   for (const secret of [oldest, older, oldest, older]) await deliver(secret);
   expect(told()).toMatchObject([{ number: 3 }, { number: 2 }]);

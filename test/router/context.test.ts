@@ -20,7 +20,7 @@ import {
 import { placeOf } from "../faces/steps.ts";
 import { fakeClient, fakePlatform, jobFor, run } from "./support.ts";
 
-describe("the context is typed by what it was asked for", () => {
+describe("the context has the type of the event", () => {
   test("one type narrows event and payload", async () => {
     const router = new Router();
     const seen: string[] = [];
@@ -163,7 +163,7 @@ describe("reply goes where the event came from", () => {
     ["a newer type without an address", "whisper", { mood: "sunny" }],
     ["a newer type with addresses of another kind", "whisper", { conversationId: {}, postId: 0.5 }],
     ["a newer type with empty addresses", "whisper", { conversationId: "", postId: "" }],
-  ])("%s: nowhere, and nothing is said", async (_name, type, more) => {
+  ])("%s: nowhere, and nothing is sent", async (_name, type, more) => {
     const { client, platform } = fakeClient();
     const job = jobFor(type, { ...more });
     const reply = createContext(job, client).reply("hello");
@@ -214,7 +214,7 @@ describe("a reply is a step", () => {
     ]);
   });
 
-  test("its request has the platform's time of each try, which is asked for where it is not known", async () => {
+  test("its request has the platform's time of each try, which is requested if unknown", async () => {
     let now = Date.parse("2026-01-01T00:00:00Z");
     const platform = fakePlatform(() => now);
     const asked: string[] = [];
@@ -241,7 +241,7 @@ describe("a reply is a step", () => {
     expect(asked.filter((path) => path.endsWith("/me"))).toHaveLength(1);
   });
 
-  test("a platform that does not send the time is asked once, and answered all the same", async () => {
+  test("a platform that does not send the time gets one request for it, and still an answer", async () => {
     const platform = fakePlatform(Date.now);
     const asked: string[] = [];
     const fetch: Fetch = async (url, init) => {
@@ -335,7 +335,7 @@ describe("a reply is a step", () => {
 });
 
 describe("comment, post and upload are steps", () => {
-  test("each kind numbers itself, and says what it was asked to", async () => {
+  test("each kind has its own numbers, and records its request", async () => {
     const { client, platform } = fakeClient();
     const job = jobFor("follow");
     const ctx = createContext(job, client);

@@ -133,7 +133,7 @@ describe("the text of a message", () => {
     }
   });
 
-  test("is empty for images alone, whatever follows them", async () => {
+  test("is empty for images alone, even if other messages follow", async () => {
     const messages = [
       { id: "m_2", text: "next" },
       { id: "m_1", text: "", at: -20 },

@@ -27,7 +27,7 @@ function setUp() {
 }
 
 describe("the bot's own account", () => {
-  test("is asked for once, also by events at the same time", async () => {
+  test("is requested once, even by concurrent events", async () => {
     const { comment, message, requests } = setUp();
     const answers = await Promise.all([
       comment("ada"),
@@ -51,7 +51,7 @@ describe("the bot's own account", () => {
     expect(requests()).toEqual([]);
   });
 
-  test("stays unknown when the request fails, and is asked for again after a minute", async () => {
+  test("stays unknown when the request fails, and is requested again after a minute", async () => {
     const { comment, clock, platform, requests } = setUp();
     platform.refuse({ code: "AWAY", status: 503, path: "/me" });
     expect(await comment("bot")).toBe(false);
@@ -101,7 +101,7 @@ describe("the bot's own account", () => {
     expect(await comment("ada")).toBe(false);
   });
 
-  test("is asked for again after ten minutes when it was refused", async () => {
+  test("is requested again after ten minutes when it was refused", async () => {
     const { comment, clock, platform, requests } = setUp();
     platform.refuse({ code: "AGENT_SCOPE_MISSING", status: 403, path: "/me" });
     expect(await comment("bot")).toBe(false);
@@ -112,7 +112,7 @@ describe("the bot's own account", () => {
     expect(await comment("bot")).toBe(true);
   });
 
-  test("is asked for again after ten minutes when the answer had no username", async () => {
+  test("is requested again after ten minutes when the response had no username", async () => {
     let requests = 0;
     const clock = new ManualClock(1_800_000_000_000);
     const { client } = fakeClient({
@@ -130,7 +130,7 @@ describe("the bot's own account", () => {
     expect([requests, account.hasCaused(event)]).toEqual([2, true]);
   });
 
-  test("is asked for again once the app is no longer switched off", async () => {
+  test("is requested again once the app is no longer disabled", async () => {
     const { comment, clock, platform } = setUp();
     platform.refuse({ code: "APP_DISABLED", status: 403, path: "/me" });
     platform.refuse({ code: "APP_DISABLED", status: 403, path: "/dm/conversations" });

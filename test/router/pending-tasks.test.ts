@@ -59,7 +59,7 @@ test("a failure that was not awaited rejects at the end, and is no unhandled rej
   await expect(tasks.drain()).rejects.toBe(boom);
 });
 
-test("a failure that was waited for is the business of whoever waited", async () => {
+test("an awaited failure is handled by the caller", async () => {
   const tasks = new PendingTasks();
   await expect(tasks.start(fails)).rejects.toBe(boom);
   await tasks.start(fails).catch(() => undefined);

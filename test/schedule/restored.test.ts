@@ -64,7 +64,7 @@ test("a timer that a repeated event sets again is not said again", async () => {
   expect((await next.status()).inbox).toMatchObject({ pending: 0, deadLetters: 0 });
 });
 
-test("a timer of the backup that was not due yet is said, whatever the bot has said before", async () => {
+test("a timer of the backup that was not yet due fires after the restore", async () => {
   const world = new World();
   const lost = await world.startBot(remind);
   await world.deliver(lost, world.write("ada", "tea"));

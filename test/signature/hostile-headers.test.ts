@@ -106,7 +106,7 @@ const almost = fc
   )
   .map((parts) => parts.join(""));
 
-describe("whatever the header", () => {
+describe("for any header", () => {
   test("the check never throws, and only exact signatures pass", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: "binary" }), almost), (header) => {

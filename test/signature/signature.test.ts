@@ -110,7 +110,7 @@ describe("the replay window", () => {
     expect(codeOf(at(t, sign(body, secret, 0)))).toBe("400 SIGNATURE_STALE");
   });
 
-  test("the message of a stale one tells which way the clocks differ, and by how much", () => {
+  test("the message of a stale signature says which way the clocks differ, and by how much", () => {
     const old = at(t + 400, sign(body, secret, t));
     const early = at(t - 500, sign(body, secret, t));
     expect(old.ok ? "" : old.message).toMatch(/400 s old.*clock/);
@@ -125,7 +125,7 @@ describe("several secrets, during a rotation", () => {
     expect(codeOf(at(t, sign(body, one, t), secrets))).toBe("ok");
   });
 
-  test.each(secrets)("the verdict tells the place of %s in the list", (one) => {
+  test.each(secrets)("the verdict has the position of %s in the list", (one) => {
     const verdict = at(t, sign(body, one, t), secrets);
     expect(verdict).toMatchObject({ ok: true, secretIndex: secrets.indexOf(one) });
   });
@@ -173,7 +173,7 @@ describe("what is signed is bytes", () => {
     expect(verify(bytes, header, { secrets: [secret], now: t * 1000 }).ok).toBe(true);
   });
 
-  test("two bodies that decode to the same text are told apart", () => {
+  test("two bodies that decode to the same text are distinguished", () => {
     const one = Uint8Array.from([0xff]);
     const other = Uint8Array.from([0xfe]);
     expect(Buffer.from(one).toString()).toBe(Buffer.from(other).toString());

@@ -176,7 +176,7 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
     expect(await find(clientFor([[]]).client, intent())).toBeUndefined();
   });
 
-  test("may be up to 3 s older, for the platform's clock is known to the second", async () => {
+  test("may be up to 3 s older, because the platform's clock has a resolution of a second", async () => {
     const { client } = clientFor([[{ id: "x_1", after: -2_900 }]]);
     expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
   });
@@ -329,7 +329,7 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
   });
 });
 
-describe.each(ways)("what was said before a restore, as $kind", ({ kind, find }) => {
+describe.each(ways)("a write before a restore, as $kind", ({ kind, find }) => {
   const lost = (options: IntentOptions = {}) =>
     intent({ at: startedAt + 86_400_000, lookedForMs: 0, ...options });
 
@@ -424,7 +424,7 @@ describe("of comments", () => {
     });
   });
 
-  test("who the bot is, is asked only when there is something to compare", async () => {
+  test("the bot's account is requested only if there is something to compare", async () => {
     const { client, asked } = clientFor([[{ id: "x_1", text: "other" }]]);
     await findComment(client, intent());
     expect(asked.filter((path) => path.endsWith("/me"))).toEqual([]);

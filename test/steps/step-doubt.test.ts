@@ -97,7 +97,7 @@ describe("after an answer, no call is under way", () => {
       new ApiError("stale", { status: 400, cause: new ApiError("away", { status: 500 }) }),
     ],
     ["one that cannot be read", new ServiceBotError("API_INVALID_RESPONSE", "not JSON")],
-  ])("be it %s, so the next run looks for it without a wait", async (_name, error) => {
+  ])("after %s, so the next run reconciles without a wait", async (_name, error) => {
     await expect((await world.begin()).run(failing(error))).rejects.toBe(error);
     expect(await (await world.again()).run(world.reply("reply/1", "hi"))).toBe("m_1");
     expect(world.platform.size).toBe(1);

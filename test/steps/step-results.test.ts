@@ -42,7 +42,7 @@ describe("the result of a step", () => {
     expect(JSON.stringify(kept)).toBe(JSON.stringify(value));
   });
 
-  test("is asked for its JSON once", async () => {
+  test("is serialized once", async () => {
     let calls = 0;
     await keep({ a: { toJSON: () => ++calls } });
     expect(calls).toBe(1);

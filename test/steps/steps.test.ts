@@ -105,7 +105,7 @@ describe("after the process died inside a step", () => {
     expect(intents).toMatchObject([{ request: "hi", startedAt: begunAt }]);
   });
 
-  test("what was said is looked for, not what would be said now", async () => {
+  test("the recorded text is searched for, not the present one", async () => {
     void (await world.begin()).run(world.reply("reply/1", "hi", world.diedAfterSending("hi")));
     await world.underWay();
     expect(await (await world.begin()).run(world.reply("reply/1", "other words"))).toBe("m_1");

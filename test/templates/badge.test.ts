@@ -22,7 +22,7 @@ test("the starter's picture is a PNG that decoders take, the same on the left an
   expect(colours.size).toBe(2);
 });
 
-test("somebody's picture is always the same, and not somebody else's", () => {
+test("a user's picture is always the same, and differs from other users' pictures", () => {
   expect(badge("ada")).toEqual(badge("ada"));
   expect(badge("ada")).not.toEqual(badge("ben"));
 });

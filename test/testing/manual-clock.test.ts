@@ -12,7 +12,7 @@ describe("the time", () => {
     expect(clock.now()).toBe(1_234);
   });
 
-  test("begins with the present unless told otherwise", () => {
+  test("begins with the present by default", () => {
     const before = Date.now();
     const now = new ManualClock().now();
     expect(now).toBeGreaterThanOrEqual(before);

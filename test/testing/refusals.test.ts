@@ -81,7 +81,7 @@ test("times says how often, and several refusals come in order", async () => {
   );
 });
 
-test("a status, a wait and a code of its own can be told", async () => {
+test("a status, a wait and a code can be set", async () => {
   const { client, platform } = scene();
   platform.refuse({ code: "RATE_LIMITED", status: 429, retryAfterSeconds: 7 });
   expect(await rejection(client.me())).toMatchObject({

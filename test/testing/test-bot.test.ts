@@ -241,7 +241,7 @@ describe("the platform that stands in", () => {
     expect((await client.events()).events).toMatchObject([{ type: "follow" }]);
   });
 
-  test("refuses what it is told to, so that handlers can be tested against it", async () => {
+  test("refuses selected requests, so that handlers can be tested against it", async () => {
     const codes: unknown[] = [];
     const bot = await startBot((made) =>
       made.on("dm.message", async (ctx) => {
@@ -275,7 +275,7 @@ test("images of a reply are uploaded and attached, and every request is on recor
   ]);
 });
 
-test("a platform that is away fails a handler at once, whatever the clock", async () => {
+test("an unavailable platform fails a handler at once, with any clock", async () => {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const bot = await startBot(
     (made) =>
@@ -288,7 +288,7 @@ test("a platform that is away fails a handler at once, whatever the clock", asyn
   expect(await promise).toMatchObject({ status: 503 });
 });
 
-test("requests of handlers are tried again as often as the bot is told to", async () => {
+test("requests of handlers are retried as often as the option says", async () => {
   const calls: string[] = [];
   const bot = await startBot(
     (made) =>

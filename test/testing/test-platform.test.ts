@@ -150,7 +150,7 @@ describe("records", () => {
     expect(platform.calls).toHaveLength(4);
   });
 
-  test("each upload in the order of the requests, whatever its form, attached where it was sent", async () => {
+  test("each upload in the order of the requests, in any form, attached where it was sent", async () => {
     const { client, platform } = scene();
     const [png, webp] = [await image(), await image("webp")];
     const url = "https://example.com/a.png";

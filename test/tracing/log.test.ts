@@ -51,7 +51,7 @@ test("every line from the delivery to the reply has one id, also of the next pro
   for (const line of about) expect(line).toMatchObject({ trace });
 });
 
-test("what is held back for the platform's sake says of which event it was told", async () => {
+test("a run that is postponed for the platform logs the trace of its event", async () => {
   const world = new World();
   const bot = await world.start(
     (bot) => bot.on("dm.message", async (ctx) => void (await ctx.client.me())),

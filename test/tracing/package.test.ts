@@ -12,7 +12,7 @@ test("a start is refused where the API is not installed, with what to do", async
   });
 });
 
-test("a bot warns when nobody takes up its spans, and traces in the log alone", async () => {
+test("a bot warns when no SDK records its spans, and traces in the log alone", async () => {
   const world = new World();
   const bot = await world.start((bot) => bot.on("dm.message", () => undefined), { tracing: "on" });
   expect(

@@ -77,7 +77,7 @@ test("a delivery, its events, their steps and requests, and what handlers trace 
   );
 });
 
-describe("a delivery of somebody who traces", () => {
+describe("a delivery from a sender that traces", () => {
   const parent = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const [traceId, spanId] = parent.split("-");
   const headers = { traceparent: `00-${parent}` };
@@ -92,7 +92,7 @@ describe("a delivery of somebody who traces", () => {
     expect(spans.named("process dm.message")).toMatchObject([{ traceId }]);
   });
 
-  test("is in nobody's trace when its signature is not good", async () => {
+  test("is in no trace if its signature is invalid", async () => {
     const world = new World();
     const bot = await world.start((bot) => bot, { tracing: "on" });
     const forged = { ...headers, "x-service-signature": `t=1,v1=${"0".repeat(64)}` };
@@ -117,7 +117,7 @@ describe("a delivery of somebody who traces", () => {
     expect((await bot.inbox.show("evt_1")).trace).toBe(traceId);
   });
 
-  test("joins what is said in the log also without tracing", async () => {
+  test("joins the log lines even without tracing", async () => {
     const world = new World();
     const bot = await world.start((bot) => bot.on("dm.message", () => undefined));
     await world.deliver(bot, [world.message("hi")], headers);

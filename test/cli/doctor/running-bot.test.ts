@@ -88,7 +88,7 @@ test("a restore is reported until the event log is read", () => {
   expect(findingsOf({ restored: null })).toHaveLength(1);
 });
 
-test("a bot of this machine is asked; what is none is passed over", async () => {
+test("only a bot on this machine gets a request", async () => {
   const platform = await runPlatform();
   const { bot } = await runBot(platform, () => undefined);
   const { port } = new URL(bot.url ?? "");

@@ -100,7 +100,7 @@ describe("a file", () => {
     expect(healthOfFile(file).damage?.length).toBeGreaterThan(0);
   });
 
-  test("on another machine is known by its file system's number, also a negative one", () => {
+  test("on another machine is detected by its file system's number, even a negative one", () => {
     expect([0x6969, 0xff534d42, 0xff534d42 | 0].map(networkOf)).toEqual(["NFS", "CIFS", "CIFS"]);
     // ext4, tmpfs and overlayfs.
     expect([0xef53, 0x01021994, 0x794c7630].map(networkOf)).toEqual([

@@ -184,7 +184,7 @@ describe("what is copied", () => {
     expect(wait).toBeLessThanOrEqual(3_600_000);
   });
 
-  test("goes on where it was: ids are known, lanes have their order, dead letters their history", async () => {
+  test("continues where it was: ids are stored, lanes have their order, dead letters their history", async () => {
     await fillInbox(file);
     await copy();
     const inbox = await openAt(place);

@@ -218,7 +218,7 @@ async function discardAll(inbox: PostgresInbox, ids: readonly string[]): Promise
   return discarded;
 }
 
-describe("a lane that has gone on although nobody was told", () => {
+describe("a lane that advanced without a notification", () => {
   test("is given back by the next claim: its event runs once, and no attempt is counted", async () => {
     const place = await emptyPlace();
     const proxy = await TcpProxy.to(Number(new URL(place.url).port));

@@ -89,7 +89,7 @@ test("a statement with a limit of its own waits no longer, and needs none of the
   await expect(database.rowsWithin(500, "SELECT 1")).rejects.toMatchObject(away);
 });
 
-test("when the time is over, what is under way fails, what is asked for later too, and all is closed", async () => {
+test("after the time limit, pending and later statements fail, and all connections are closed", async () => {
   const place = await emptyPlace();
   const proxy = await TcpProxy.to(Number(new URL(place.url).port));
   const driver = await loadDriver();

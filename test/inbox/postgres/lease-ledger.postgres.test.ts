@@ -27,7 +27,7 @@ async function inDoubt(clock = new ManualClock(0)): Promise<LeaseLedger> {
   return held;
 }
 
-test("no lane goes on while others are given back: it would be among them, with a fence that nobody knew", async () => {
+test("no lane advances during a release: it would be released with an unknown fence", async () => {
   const held = await inDoubt();
   const giving = gate();
   const lanes: unknown[] = [];
@@ -71,7 +71,7 @@ test("what fails while lanes are given back leaves the doubt, and holds nothing 
   expect(again).toBe(1);
 });
 
-test("a lane that is going on is left alone, whatever its fence is by now", async () => {
+test("an advancing lane is not released, for any fence", async () => {
   const held = await inDoubt();
   held.beginAdvance(claim);
   const fences: unknown[] = [];
@@ -79,7 +79,7 @@ test("a lane that is going on is left alone, whatever its fence is by now", asyn
   expect(fences).toEqual([[["a"], [null]]]);
 });
 
-test("a claim that goes on after a conflict is known by its fence, until it is over", async () => {
+test("a claim that is retried after a conflict is identified by its fence until it is over", async () => {
   const held = await inDoubt();
   held.beginAdvance(claim);
   held.keep(claim);
@@ -160,7 +160,7 @@ describe("a claim that the server carries out after it was given up", () => {
     expect(await bot.claim(1, LEASE)).toMatchObject([{ id: "1", attempt: 2, crashes: 1 }]);
   });
 
-  test("keeps no lane of a bot that has stopped since, and others are told", async () => {
+  test("keeps no lane of a bot that has stopped since, and notifies other instances", async () => {
     const clock = new ManualClock(1_800_000_000_000);
     const { bot, late, place } = await givenUp(clock);
     const other = await openAt(place, { now: () => clock.now(), clock });
@@ -203,7 +203,7 @@ test("a bot that has given up a claim keeps no lane of it when it stops, and giv
   expect(await other.admin.show("1")).toMatchObject({ leased: true });
 });
 
-test("a lane that somebody holds locked holds up neither the others nor what is claimed", async () => {
+test("a locked lane delays neither the other lanes nor the claims", async () => {
   const place = await emptyPlace();
   const proxy = await TcpProxy.to(Number(new URL(place.url).port));
   const clock = new ManualClock(1_800_000_000_000);
@@ -224,7 +224,7 @@ test("a lane that somebody holds locked holds up neither the others nor what is 
   expect(await bot.claim(10, LEASE)).toMatchObject([{ id: "1", attempt: 1, crashes: 0 }]);
 });
 
-test("a lane whose lease was not extended is not known any more", async () => {
+test("a lane whose lease was not extended is forgotten", async () => {
   const place = await emptyPlace();
   const clock = new ManualClock(1_800_000_000_000);
   const kept: unknown[] = [];

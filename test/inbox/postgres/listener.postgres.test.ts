@@ -45,7 +45,7 @@ function listenOn(client: FakeClient, onNotified: () => void = () => undefined):
   return listener;
 }
 
-test("what a process has told itself is no news to it, and what another one tells is", async () => {
+test("a process ignores its own notifications, and receives those of others", async () => {
   const client = new FakeClient();
   let heard = 0;
   const listener = listenOn(client, () => {

@@ -48,7 +48,7 @@ const IN_USE = {
   message: expect.stringMatching(/Stop every instance first.*15 s/),
 };
 
-test("a bot that holds no lock is known by its sign of life, for 15 s", async () => {
+test("a bot without a lock is detected by its heartbeat, for 15 s", async () => {
   const place = await emptyPlace();
   await signOfLife(place);
   const inbox = await attached(place);
@@ -59,7 +59,7 @@ test("a bot that holds no lock is known by its sign of life, for 15 s", async ()
   expect(await inbox.served()).toBe(false);
 });
 
-test("one that has stopped is not seen any more, also where it was just about to be", async () => {
+test("a stopped bot is not detected, even if it stopped during the check", async () => {
   const place = await emptyPlace();
   const session = await sessionAt(place);
   const seen = async () => Number((await session.query(PROCESSES, [place.schema])).rows[0]?.n);

@@ -89,7 +89,7 @@ async function expectNoScan(client: pg.Client, statements: readonly Statement[])
 }
 
 describe("of the indexes", () => {
-  test("nothing that is asked for each event looks at a whole table", async () => {
+  test("no statement for each event scans a whole table", async () => {
     const { place, inbox, statements, client } = await watched();
     const lanes = numbers(3_000).map((n) => message(String(n + 10), `c${n}`));
     const hot = numbers(3_000).map((n) => message(String(n + 100_000), "hot"));
@@ -107,7 +107,7 @@ describe("of the indexes", () => {
     expect(statements.length).toBeGreaterThan(10);
   });
 
-  test("nothing that is asked for an event with effects does so, nor for a timer", async () => {
+  test("no statement for an event with effects does, nor for a timer", async () => {
     const { place, inbox, statements, client } = await watched();
     const { schema } = place;
     await client.query(
@@ -139,7 +139,7 @@ describe("of the indexes", () => {
     await expectNoScan(client, statements);
   });
 
-  test("nor does what is asked now and then: counts, the search for stranded lanes, and each phase of a sweep", async () => {
+  test("nor do occasional statements: counts, the search for stranded lanes, and each phase of a sweep", async () => {
     const { place, inbox, statements, client } = await grown();
     statements.length = 0;
     const { done } = await inbox.stats();
@@ -305,7 +305,7 @@ describe("each of these is one round trip, and commits by itself", () => {
   });
 });
 
-test("leases are on the database's clock, whatever this process takes the time for", async () => {
+test("leases use the database's clock, regardless of this process's time", async () => {
   const { inbox, statements, client, place } = await watched();
   await inbox.put([message("1")], "webhook");
   const claim = first(await inbox.claim(1, LEASE));

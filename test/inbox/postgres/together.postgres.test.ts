@@ -115,7 +115,7 @@ describe("two processes on one inbox", () => {
     ]);
   });
 
-  test("start steps of an event once, whoever asks", async () => {
+  test("start a step of an event once, for concurrent calls", async () => {
     const { one } = await two();
     await one.put(messages("1"), "webhook");
     const claim = first(await one.claim(1, LEASE));

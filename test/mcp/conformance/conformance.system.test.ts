@@ -54,7 +54,7 @@ test("docs/reference/mcp.md names the suite that is run here, and the scenarios 
   for (const name of fitting) expect(section).toContain(`\`${name}\``);
 });
 
-test("every scenario of the suite is known either to fit or not to fit, and every revision is run", async () => {
+test("every scenario of the suite is listed as fitting or not, and every revision is run", async () => {
   const scenarios = await listScenarios();
   expect([...scenarios.keys()].sort()).toEqual([...fitting, ...notFitting].sort());
   const tags = new Set([...scenarios.values()].flat());
