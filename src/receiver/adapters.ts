@@ -20,38 +20,38 @@ import {
 import { answerLocal, isLocalPath, type LocalChannel } from "./local-channel.ts";
 import type { Incoming, Webhook } from "./receive.ts";
 
-/** Handles requests to the webhook and calls `next` for everything else, as Express expects. */
+/** Handles requests to the webhook and calls `next` for all others, as Express expects. */
 export type WebhookMiddleware = (
   request: IncomingMessage,
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => void;
 
-/** Everything that a bot answers over HTTP. */
+/** The HTTP endpoints of a bot. */
 export interface Endpoints {
   /** Absent without a webhook (DELIVERY=polling). */
   readonly webhook: Webhook | undefined;
   readonly health: HealthOptions;
 }
 
-/** Operations that the local platform may request, and its token. */
+/** Operations that the local platform may request, and the token for them. */
 export interface LocalAccess {
-  /** The bearer token of the bot. It opens the report of the bot's health, too. */
+  /** The bearer token of the bot. It also gives access to the health report. */
   readonly apiKey: string;
-  /** Absent unless the platform is on this machine. */
+  /** Absent unless the platform runs on this machine. */
   readonly local?: LocalChannel | undefined;
 }
 
 export interface HealthOptions extends LocalAccess {
-  /** True when the store answers and the bot is not draining. */
+  /** Resolves to true if the store answers and the bot is not draining. */
   readonly isReady: () => Promise<boolean>;
-  /** The content of `/readyz?verbose`; `ready` is the result of `isReady`. */
+  /** Returns the content of `/readyz?verbose`. `ready` is the result of `isReady`. */
   readonly report: () => Promise<{ readonly ready: boolean }>;
   /** Absent without a webhook (DELIVERY=polling). */
   readonly webhookPath: string | undefined;
 }
 
-/** Makes a listener for a plain node:http server. */
+/** Creates a listener for a plain node:http server. */
 export function toNodeListener(
   endpoints: Endpoints,
 ): (request: IncomingMessage, response: ServerResponse) => void {
@@ -60,7 +60,7 @@ export function toNodeListener(
   };
 }
 
-/** Makes a function of web-standard requests, which needs no port and no server. */
+/** Creates a handler of web-standard requests, which needs no port and no server. */
 export function toFetch(endpoints: Endpoints): (request: Request) => Promise<Response> {
   return async (request) => {
     const { status, headers, body } = await answerAny(fromWeb(request), endpoints);
@@ -69,11 +69,11 @@ export function toFetch(endpoints: Endpoints): (request: Request) => Promise<Res
 }
 
 /**
- * Makes middleware for an existing Express 5 application.
+ * Creates middleware for an existing Express 5 application.
  *
- * @param webhook returns the webhook of this moment; `undefined` without one (DELIVERY=polling)
- * @param onStray called with the path of a signed request that is not for the webhook: most likely a wrong path
- * @param local returns what the local platform may ask for; `undefined` before the start
+ * @param webhook returns the current webhook; `undefined` without one (DELIVERY=polling)
+ * @param onStray called with the path of a signed request outside the webhook, most likely because of a wrong path
+ * @param local returns the operations for the local platform; `undefined` before the start
  */
 export function toExpress(
   webhook: () => Webhook | undefined,
@@ -86,7 +86,7 @@ export function toExpress(
     const access = local();
     const answering = current?.receive(incoming) ?? (access && answerChannel(incoming, access));
     if (answering !== undefined) {
-      // The application's own error page must not show a failure of the bot.
+      // Answers here, because the application's own error page could show details of the bot.
       void answering.catch(() => internal).then((answer) => write(request, response, answer));
       return;
     }
@@ -96,7 +96,7 @@ export function toExpress(
   };
 }
 
-/** Answers any request to the bot. It never rejects. */
+/** Answers any request to the bot. Never rejects. */
 async function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Promise<Answer> {
   try {
     return await (webhook?.receive(incoming) ?? answerHealth(incoming, health));
@@ -105,14 +105,17 @@ async function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Pr
   }
 }
 
-/** Strangers reach the bot as if they were on this machine where a proxy runs beside it. */
+/**
+ * Remedy of a refused report. A local address does not identify a local client, because a proxy may run on this
+ * machine.
+ */
 const REPORT_REMEDY = "Send Authorization: Bearer <SERVICE_API_KEY> to read the report.";
 
 /** Answers `/healthz` and `/readyz`, and 404 for anything else. */
 async function answerHealth(incoming: Incoming, options: HealthOptions): Promise<Answer> {
   const { method, path, query, headers } = incoming;
   const { apiKey } = options;
-  // A body that waits unread while the store is asked keeps each of its pieces.
+  // Drops the body now, because it would stay in memory while the store is queried.
   incoming.drop();
   const answer = answerChannel(incoming, options);
   if (answer !== undefined) return await answer;
@@ -133,7 +136,7 @@ async function answerHealth(incoming: Incoming, options: HealthOptions): Promise
   return isVerbose ? json(503, { error: notReady.error, ...more }, retryAfter) : notReady;
 }
 
-/** Answers the local platform. `undefined` for another path, and without the bot's token. */
+/** Answers the local platform. `undefined` for another path or without the bot's token. */
 function answerChannel(
   incoming: Incoming,
   { apiKey, local }: LocalAccess,
@@ -149,12 +152,12 @@ function isBearer(header: string | readonly string[] | undefined, token: string)
   return typeof given === "string" && timingSafeEqual(digest(given), digest(token));
 }
 
-/** Gives texts of any length the same length, because the comparison needs it. */
+/** Gives texts of any length the same length, which the comparison requires. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** A request of node:http or Express. Body parsers add fields, and Express the path under which it has mounted. */
+/** A request of node:http or Express. Body parsers add fields, and Express adds the path of its mount point. */
 type NodeRequest = IncomingMessage & {
   readonly originalUrl?: string;
   readonly body?: unknown;
@@ -164,7 +167,7 @@ type NodeRequest = IncomingMessage & {
 function fromNode(request: NodeRequest): Incoming {
   return {
     method: request.method ?? "GET",
-    // The path as the client sent it, even if Express has mounted the middleware under a prefix.
+    // The path that the client sent, even if Express has mounted the middleware under a prefix.
     ...target(request.originalUrl ?? request.url ?? "/"),
     mountedPath: target(request.url ?? "/").path,
     headers: request.headers,
@@ -188,8 +191,8 @@ function fromWeb(request: Request): Incoming {
 }
 
 /**
- * Reads the raw bytes. Bytes that a body parser kept are as good as the stream: `express.raw()` leaves a Buffer in
- * `body`, some hosts leave one in `rawBody`.
+ * Reads the raw bytes. Bytes kept by a body parser work as well as the stream. `express.raw()` keeps a Buffer in
+ * `body`, and some hosts keep one in `rawBody`.
  */
 async function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<Uint8Array> {
   const kept = [request.body, request.rawBody].find((value) => value instanceof Uint8Array);
@@ -201,7 +204,7 @@ async function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<U
   return await readRequestBody(request, bounds);
 }
 
-/** Splits a URL. A slash at the end is forgiven: it is a common slip in the portal's address field. */
+/** Splits a URL. A trailing slash is dropped, because it is a common slip in the portal's address field. */
 function target(url: string): Pick<Incoming, "path" | "query"> {
   const [path = "/", ...rest] = url.split("?");
   const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;

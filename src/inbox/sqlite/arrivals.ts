@@ -1,44 +1,44 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { NewEvent, Source } from "../inbox.ts";
 
-/** A new event, at its place in the file. */
+/** A new event with its row id. */
 export interface Arrived {
   readonly seq: number;
   readonly event: NewEvent;
   readonly source: Source;
   readonly trace: string | null;
-  /** When it came, in ms since 1970. */
+  /** When the event arrived, in ms since 1970. */
   readonly at: number;
 }
 
-/** The events of a lane that its row does not count yet. */
+/** Events that the row of their lane does not count yet. */
 interface LaneArrivals {
   readonly events: number;
-  /** When the first of them came, in ms since 1970. */
+  /** When the first of these events arrived, in ms since 1970. */
   readonly at: number;
 }
 
-/** Lanes that may wait to be written. More would hold up a claim for over 30 ms. */
+/** Lanes whose rows may wait. Writing more would delay a claim by over 30 ms. */
 const MAX_LANES = 5_000;
 
 /**
- * Lanes that have events since their rows were last written. A claim writes each of them anyway, so they are written then,
- * once for all their events: with each batch, that would touch a page of the file for each event. The events are on the
- * disk, and a start looks which lanes have some.
+ * Lanes that have received events since their rows were last written. Their rows are written by the next claim, once
+ * for all new events, because the claim writes them anyway. Writing them with each batch would touch a page of the file
+ * per event. The events themselves are on disk, so the next start can rebuild the lanes.
  *
- * Each change is undone with its transaction.
+ * A rollback undoes each change.
  */
 export class Arrivals {
-  /** Lanes with events of earlier transactions, or with several. */
+  /** Lanes with events of earlier transactions, or with several events. */
   readonly #lanes = new Map<string, LaneArrivals>();
-  /** Lanes with one event, which came in this transaction. No other connection can have changed it. */
+  /** Lanes with exactly one event, stored in this transaction. No other connection can have changed it. */
   readonly #fresh = new Map<string, Arrived>();
-  /** The entries that this transaction has changed, as they were before. */
+  /** Entries that this transaction has changed, with their values before. */
   readonly #before: [lane: string, arrivals: LaneArrivals | undefined][] = [];
   readonly #wake: Statement<[lane: string, events: number, at: number]>;
 
   constructor(db: Database) {
-    // A lane that is leased or waits for a retry keeps its time: its order is worth more than its speed.
+    // A lane that is leased or waits for a retry keeps its time, because order matters more than speed.
     this.#wake = db.prepare(
       `INSERT INTO lane (key, pending, ready_at) VALUES (?, ?, ?)
        ON CONFLICT (key) DO UPDATE
@@ -60,22 +60,21 @@ export class Arrivals {
     else if (other !== undefined) {
       this.#fresh.delete(lane);
       this.#set(lane, { events: 2, at: other.at });
-      // While all places are taken, no claim writes them, and what is put off would fill the memory.
+      // While every place is taken, no claim writes the rows, and waiting rows would fill the memory.
     } else if (this.#lanes.size + this.#fresh.size >= MAX_LANES) this.#wake.run(lane, 1, at);
     else this.#fresh.set(lane, arrived);
   }
 
-  /** The events that came in this transaction, each alone for its lane. */
+  /** Events of this transaction that are the only new event of their lane. */
   get alone(): Iterable<Arrived> {
     return this.#fresh.values();
   }
 
-  /** Leaves the row of a lane of {@link alone} to the caller. */
+  /** Removes a lane of {@link alone}, because the caller writes its row. */
   take(lane: string): void {
     this.#fresh.delete(lane);
   }
 
-  /** Writes the row of a lane. */
   write(lane: string): void {
     const arrived = this.#fresh.get(lane);
     if (arrived !== undefined) {
@@ -89,7 +88,7 @@ export class Arrivals {
     this.#wake.run(lane, arrivals.events, arrivals.at);
   }
 
-  /** Writes the rows of all lanes but those of {@link alone}. */
+  /** Writes the rows of all lanes except those of {@link alone}. */
   writeEarlier(): void {
     for (const lane of [...this.#lanes.keys()]) this.write(lane);
   }
@@ -99,13 +98,13 @@ export class Arrivals {
     for (const lane of [...this.#fresh.keys()]) this.write(lane);
   }
 
-  /** Called once the transaction is on the disk. */
+  /** Called once the transaction is on disk. */
   committed(): void {
     for (const [lane, { at }] of this.#fresh) this.#lanes.set(lane, { events: 1, at });
     this.#forget();
   }
 
-  /** Called once the transaction is undone. */
+  /** Called once the transaction is rolled back. */
   undone(): void {
     for (const [lane, arrivals] of this.#before.reverse()) this.#put(lane, arrivals);
     this.#forget();

@@ -7,9 +7,9 @@ import type { EffectWriter } from "./effects.ts";
 import type { History } from "./history.ts";
 
 /**
- * Values are bound by place: names would cost a quarter of what runs for each event. In conditions a value is written `+?`
- * wherever SQLite looks for an index of the events: otherwise SQLite would plan the statement anew for each value,
- * because another value could fit another of the partial indexes. That takes five times as long as the statement.
+ * Values are bound by position, because names would cost a quarter of the work per event. Conditions that could use an
+ * index of the events write a value as `+?`. Without the plus, SQLite plans the statement again for each value, because
+ * the value could match a partial index. Planning takes five times as long as the statement itself.
  */
 type Values = (string | number | null)[];
 
@@ -27,15 +27,15 @@ interface PlacedRow extends HeadRow {
   readonly ord: string;
 }
 
-/** A claim of this store, with the place of its event. */
+/** A claim of this store, with the position of its event. */
 interface PlacedClaim extends Claim {
   readonly seq: number;
   readonly ord: string;
-  /** Events of the lane when it was claimed. More may have come since. */
+  /** Events of the lane at the time of the claim. More may have arrived since. */
   readonly pending: number;
 }
 
-/** Guards every write of a claim: nothing is written once another claim has the lane. */
+/** Guards every write of a claim. Nothing is written once another claim has the lane. */
 const HELD = "lane.key = +? AND lane.owner = +? AND lane.fence = +?";
 
 const LANE = "SELECT key, fence, owner, claimed, done_ord, pending FROM lane";
@@ -88,7 +88,7 @@ const statementsOf = (db: Database) => ({
   ),
   endDone: db.prepare<Values>(ended("state = 'done', error = NULL")),
   endDead: db.prepare<Values>(ended("state = 'dead', error = ?")),
-  // A lease that has run out cannot go on.
+  // An expired lease cannot continue.
   advance: db.prepare<Values, Pick<LaneRow, "done_ord">>(
     `UPDATE lane SET pending = pending - 1, fence = fence + 1, claimed = ?, ${DONE}
      WHERE ${HELD} AND ready_at > ? RETURNING done_ord`,
@@ -105,11 +105,11 @@ const statementsOf = (db: Database) => ({
   ),
 });
 
-/** The outcome of ending an event. `conflict`: a state was written since it was read, and nothing is written. */
+/** Result of ending an event. With `conflict`, a state has changed since it was read, and nothing was written. */
 export type Ending = "ended" | "lost" | "conflict";
 
 export interface LanesOptions {
-  /** Names this process in the lanes that it has leased. */
+  /** Name of this process in the lanes that it has leased. */
   readonly owner: string;
   readonly history: History;
   readonly effects: EffectWriter;
@@ -123,7 +123,7 @@ export class Lanes {
   readonly #effects: EffectWriter;
   readonly #arrivals: Arrivals;
   readonly #sql: ReturnType<typeof statementsOf>;
-  /** The suspect that was let through last. */
+  /** The last suspect that was allowed to run. */
   #runningSuspect: Claim | undefined;
 
   constructor(db: Database, { owner, history, effects, arrivals }: LanesOptions) {
@@ -134,17 +134,17 @@ export class Lanes {
     this.#sql = statementsOf(db);
   }
 
-  /** Lanes that wait come first. An event of this transaction that finds its lane idle is claimed as it came. */
+  /** Claims waiting lanes first. A new event that finds its lane idle is claimed without reading it back. */
   claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): Claim[] {
     const until = now + leaseMs;
     const left = rooms && new RoomsLeft(rooms);
     this.#arrivals.writeEarlier();
     const lanes =
       left === undefined ? this.#sql.ready.all(now, limit) : this.#findWithin(left, limit, now);
-    // By their keys, whatever they waited for: the order decides which suspect runs first.
+    // Sorted by key, because the order decides which suspect runs first.
     lanes.sort((a, b) => (a.key < b.key ? -1 : 1));
     const claims = lanes.flatMap((lane) => this.#lease(lane, until, now) ?? []);
-    // All are leased by now: a suspect whose own lease ran out holds up no other one.
+    // Every lane is leased by now, so a suspect with an expired lease does not block another suspect.
     const begun = claims.filter((claim) => {
       const waits = this.#mustWait(claim);
       if (waits) this.#putOff(claim, now + SUSPECT_WAIT_MS);
@@ -181,7 +181,10 @@ export class Lanes {
     return "ended";
   }
 
-  /** With `leaseMs` it goes on with another lane if this one has nothing more. */
+  /**
+   * Ends the event and continues with the next event of the lane. With `leaseMs`, continues with another lane if this
+   * lane is empty.
+   */
   advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Advance | "conflict" {
     const { seq, pending } = claim as PlacedClaim;
     this.#arrivals.write(claim.lane);
@@ -217,11 +220,11 @@ export class Lanes {
     return this.#sql.heal.run(now).changes;
   }
 
-  /** Ready lanes, as many of each type as there is room for. */
+  /** Returns ready lanes, as many of each type as there is room for. */
   #findWithin(left: RoomsLeft, limit: number, now: number): LaneRow[] {
     return this.#sql.readyWithin.all(now, JSON.stringify(left.full), limit).filter(({ key }) => {
       const type = this.#sql.head.get(key)?.type;
-      // A lane without an event is taken, because that mends it.
+      // A lane without events is leased all the same, because that repairs its row.
       if (type === undefined) return true;
       const fits = left.has(type);
       left.take(type);
@@ -245,11 +248,11 @@ export class Lanes {
     return placed(at, { ...head, attempts: head.attempts + 1, crashes: head.crashes + 1 });
   }
 
-  /** Goes on with the next event of the lane, unless there is none, or the lease has run out. */
+  /** Continues with the next event of the lane. `undefined` if there is none or the lease has expired. */
   #goOn(claim: Claim, now: number): PlacedClaim | undefined {
     const { lane, fence, seq, ord, pending } = claim as PlacedClaim;
     const head = this.#sql.headBeside.get(lane, seq);
-    // Whether a suspect may run is decided when its lane is claimed.
+    // A claim of the lane decides whether a suspect may run.
     if (head === undefined || head.crashes >= SUSPECT_CRASHES) return undefined;
     const row = this.#sql.advance.get(head.seq, now, ord, ...this.#key(claim), now);
     if (row === undefined) return undefined;
@@ -258,8 +261,8 @@ export class Lanes {
   }
 
   /**
-   * Leases the lane that is ready for longest, or else that of a new event, if its event has the type: the place of an
-   * event of this type is free. Whether a suspect may run is decided when lanes are claimed.
+   * Leases the longest waiting lane, or else the lane of a new event. Its event must have this type, because the caller
+   * has a free place of this type only. A suspect is left to the next claim.
    */
   #another(type: string, now: number, leaseMs: number | undefined): PlacedClaim | undefined {
     if (leaseMs === undefined) return undefined;
@@ -278,7 +281,10 @@ export class Lanes {
     return undefined;
   }
 
-  /** Leases the lane of a new event, unless it is at work or waits: then its row is written, so that it is tried once. */
+  /**
+   * Leases the lane of a new event. If the lane is leased or waits, its row is written instead, so that the event is
+   * tried only once.
+   */
   #leaseArrived({ seq, event, source, trace, at }: Arrived, until: number) {
     const { id, lane, ord, type, body } = event;
     const lease = () => this.#sql.leaseIdle.get(this.#owner, seq, until, lane);
@@ -294,19 +300,19 @@ export class Lanes {
     return placed(leased, { ...head, seq, ord });
   }
 
-  /** Ends the lease of a lane that has no other event; false if it has one, or if the lease was lost. */
+  /** Ends the lease of a lane without other events. Returns false if there are other events or the lease was lost. */
   #letGoLast(claim: Claim, now: number): boolean {
     const { ord } = claim as PlacedClaim;
     return this.#sql.letGoLast.run(now, ord, ...this.#key(claim)).changes > 0;
   }
 
-  /** Ends the lease, and makes the lane ready if it has more events; false if the lease was lost. */
+  /** Ends the lease, and makes the lane ready if it has more events. Returns false if the lease was lost. */
   #letGo(claim: Claim, now: number): boolean {
     const { ord } = claim as PlacedClaim;
     return this.#sql.letGo.run(now, now, ord, ...this.#key(claim)).changes > 0;
   }
 
-  /** Returns why nothing may be written; `undefined` if the claim goes on to end. */
+  /** Returns why the event cannot end. `undefined` if it can. */
   #writeEffects(
     claim: Claim,
     effects: Effects | undefined,
@@ -318,8 +324,8 @@ export class Lanes {
   }
 
   /**
-   * Counts a run whose lease ran out: its lane still has an owner although its time has come. Returns 1 if that was a run
-   * of this event.
+   * Counts a run whose lease has expired. Its lane is ready but still has an owner. Returns 1 if the run was of this
+   * event.
    */
   #countLapsed({ fence, owner, claimed }: LaneRow, head: PlacedRow, now: number): 0 | 1 {
     if (owner === null) return 0;
@@ -332,8 +338,8 @@ export class Lanes {
   }
 
   /**
-   * True if an event that may be what ends the process has to wait until another such event has ended. The guilty one
-   * then crashes without the others, and they do not follow it to the dead letters.
+   * Returns whether a suspect must wait. Suspects run one at a time, so that the event that crashes the process becomes
+   * a dead letter alone.
    */
   #mustWait(claim: Claim): boolean {
     if (claim.crashes < SUSPECT_CRASHES) return false;
@@ -342,12 +348,12 @@ export class Lanes {
     return false;
   }
 
-  /** Ends the lease, and closes the lane until a time. False if the lease was lost. */
+  /** Ends the lease and delays the lane until a time. Returns false if the lease was lost. */
   #putOff(claim: Claim, until: number): boolean {
     return this.#sql.putOff.run(until, ...this.#key(claim)).changes > 0;
   }
 
-  /** True while no other claim has taken the lane. */
+  /** Returns whether the claim still has its lane. */
   #holds(claim: Claim): boolean {
     return this.#sql.held.get(...this.#key(claim)) !== undefined;
   }
@@ -393,7 +399,7 @@ function placed(
   return { ...toClaim(at, head), seq: head.seq, ord: head.ord, pending: at.pending };
 }
 
-/** True if a later event of the lane is done. Events without an order are never late. */
+/** Returns whether a later event of the lane is done. Events without an order are never late. */
 function isLate(ord: string, doneOrd: string | null): boolean {
   return ord !== "" && doneOrd !== null && ord < doneOrd;
 }
