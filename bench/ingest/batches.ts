@@ -19,7 +19,7 @@ const ours: Figure = {
   target: { number: 3, bound: 0.7, is: "at least" },
 };
 
-/** Deliveries of 50 events, compared with bare SQLite that writes the same rows. */
+/** Deliveries of 50 events, compared with a minimal durable server and with bare SQLite that writes the same rows. */
 export const benchmark: Benchmark = {
   title: `50,000 events in deliveries of ${BATCH}, 64 connections (--quick: 10,000)`,
   async prepare({ quick }): Promise<Stage> {

@@ -7,7 +7,7 @@ const unit = "events/s";
 
 const bare: Figure = { name: "node:http, HMAC, JSON.parse", sample: "hmac", unit };
 const express: Figure = { name: "Express, HMAC, JSON.parse", sample: "express", unit };
-/** The limit of the bot: the work that no durable server can leave out. */
+/** The limit of the bot. Every durable server has to do this work. */
 const durable: Figure = {
   ...{
     name: "the least durable server: HMAC, JSON.parse, the row and its outcome",
@@ -30,7 +30,7 @@ const peers: Readonly<Record<string, FormatName>> = {
 
 /**
  * Deliveries of one event. service-bot verifies, deduplicates, stores and handles the event, and records its outcome.
- * The peers store nothing.
+ * The libraries store nothing.
  */
 export const benchmark: Benchmark = {
   title: "10,000 deliveries of one event, 64 connections (--quick: 2,000)",

@@ -4,8 +4,8 @@ import { messageEvent } from "../support/message.ts";
 import { measured, tripsSoFar } from "./count-trips.mjs";
 
 /**
- * Settings behind the figures in its documentation, chapter "Performance". Jobs have no queue names and no keys, because
- * both would slow it down. Their order is not kept, and duplicates are not found.
+ * Settings behind the figures in its documentation, chapter "Performance". Jobs have no queue names and no keys,
+ * because both would slow it down. Their order is not kept, and duplicates are not found.
  */
 const BEST = {
   concurrentJobs: 24,

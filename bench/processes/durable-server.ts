@@ -119,8 +119,8 @@ const server = createServer((request, response) => {
 });
 
 /**
- * The least work of a server that verifies events, commits them before its answer and stores their outcomes: no schema
- * check, no lanes, no handler.
+ * A minimal durable server. Verifies events, commits them before its answer and stores their outcomes. Has no schema
+ * check, no lanes and no handler.
  */
 const handlers = {
   /** Returns the origin. */

@@ -56,7 +56,7 @@ export class Ingest {
     });
   }
 
-  /** Starts the least durable server. @param endsEvents whether it also stores outcomes */
+  /** Starts a minimal durable server. @param endsEvents whether it also stores outcomes */
   async durable({ endsEvents }: { readonly endsEvents: boolean }): Promise<Taker> {
     const process = new Child<DurableServer>("processes/durable-server.ts", { side: "measured" });
     return this.#keep({
