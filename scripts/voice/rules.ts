@@ -45,7 +45,7 @@ export const RULES: readonly Rule[] = [
   { name: "be it", pattern: /\bbe it\b/i, instead: "even if" },
   {
     name: "else",
-    pattern: /[,;:] else\b(?! if\b)/,
+    pattern: /[,:] else\b(?! if\b)/,
     instead: "otherwise",
   },
 ];
