@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
 
 /**
- * Why a body was not read: over the limit; broken off, or of another length than announced; not whole in time; given
- * up because other bodies need the memory; in too many pieces; or already read by other code.
+ * Why a body was not read: too large, broken off, not of the announced length, too slow, displaced by other bodies, in
+ * too many chunks, or already read by other code.
  */
 export type BodyProblem =
   | "too_large"
@@ -14,7 +14,7 @@ export type BodyProblem =
   | "fragmented"
   | "already_read";
 
-/** A body that was not read. Each server answers it in the form of its own protocol. */
+/** Error of a body that was not read. Each server maps it to a response of its own protocol. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
   readonly problem: BodyProblem;
@@ -25,20 +25,20 @@ export class BodyError extends Error {
   }
 }
 
-/** In ms. A sender on a slow line brings a large delivery in a few seconds. */
+/** In ms. A sender on a slow line sends a large delivery in a few seconds. */
 const BODY_TIMEOUT_MS = 10_000;
 
-/** In ms. How long a refused body is still read, so that its sender gets to see the answer. */
+/** In ms. A refused body is still read for this long, so that its sender receives the response. */
 const DROP_TIMEOUT_MS = 5_000;
 
-/** Pieces of a refused body that are dropped. 16 MiB in TCP segments are 12,000 pieces. */
+/** Maximum number of dropped chunks of a refused body. 16 MiB in TCP segments are 12,000 chunks. */
 const MAX_DROPPED_PIECES = 16_384;
 
-/** The bounds of one body. */
+/** Limits of one body. */
 export interface BodyBounds {
-  /** The largest body, in bytes. */
+  /** Maximum size, in bytes. */
   readonly limit: number;
-  /** Shared by all bodies of a server. */
+  /** Budget shared by all bodies of a server. */
   readonly budget: BodyBudget;
   /** From the call to the last byte, in ms. Default {@link BODY_TIMEOUT_MS}. */
   readonly timeoutMs?: number | undefined;
@@ -177,18 +177,18 @@ function problemOf(error: unknown): BodyProblem {
 }
 
 /**
- * Pieces that one body may come in. 16 MiB in TCP segments are 12,000 pieces. Each piece costs a microsecond and,
- * where it is kept, some 500 bytes, so a body of single bytes would stall the process.
+ * Maximum number of chunks of one body. 16 MiB in TCP segments are 12,000 chunks. Each chunk costs a microsecond and,
+ * if kept, about 500 bytes, so a body of single bytes would stall the process.
  */
 const MAX_PIECES = 65_536;
 
-/** In bytes. The first block fits the usual delivery. Later blocks double, so a body of N bytes has few of them. */
+/** In bytes. The first block fits a typical delivery. Later blocks double, so even a large body has few blocks. */
 const MIN_BLOCK_BYTES = 1_024;
 const MAX_BLOCK_BYTES = 1_048_576;
 
 /**
- * Bytes of request bodies that one server holds until they are taken. Beyond the bound the oldest of these bodies is
- * given up, because a genuine sender is done within moments.
+ * Memory budget of request bodies on one server. When it is full, the oldest body is given up, because a genuine sender
+ * finishes quickly.
  */
 export class BodyBudget {
   readonly #maxBytes: number;
@@ -214,9 +214,9 @@ export class BodyBudget {
   }
 
   /**
-   * Makes room for a block of `owner`, which gives up other bodies, the oldest first.
+   * Reserves a block for `owner`, and gives up other bodies if necessary, oldest first.
    *
-   * @throws {BodyError} busy, where `owner` is the oldest
+   * @throws {BodyError} busy, if `owner` is the oldest
    */
   reserve(owner: BodyBuffer, bytes: number): void {
     while (this.#usedBytes + bytes > this.#maxBytes) {
@@ -255,7 +255,7 @@ export class BodyBuffer {
     this.#givenUp.promise.catch(() => undefined);
   }
 
-  /** Bytes of memory, a little more than have arrived. */
+  /** Allocated bytes, slightly more than have arrived. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
@@ -285,7 +285,7 @@ export class BodyBuffer {
   /**
    * Returns the whole body in one buffer, and releases the blocks.
    *
-   * @throws {BodyError} the problem that the body was given up for
+   * @throws {BodyError} the problem for which the body was given up
    */
   take(): Buffer {
     if (this.#problem !== undefined) throw this.#problem;
@@ -311,7 +311,7 @@ export class BodyBuffer {
     this.#heldBytes = 0;
   }
 
-  /** Returns how many bytes of the piece were copied. */
+  /** Copies a part of the chunk. Returns the number of bytes. */
   #copy(piece: Uint8Array, at: number): number {
     const block = this.#roomFor(piece.length - at);
     const bytes = Math.min(block.length - this.#used, piece.length - at);
@@ -329,7 +329,7 @@ export class BodyBuffer {
     const wanted = Math.max(bytes, this.#heldBytes, MIN_BLOCK_BYTES);
     const size = Math.min(wanted, MAX_BLOCK_BYTES);
     this.#budget.reserve(this, size);
-    // Outside Node's pool, because a small body would keep all of a pool's 8 KiB alive.
+    // Outside Node's pool, because a small body would keep a whole pool of 8 KiB alive.
     const block = Buffer.allocUnsafeSlow(size);
     this.#blocks.push(block);
     this.#used = 0;

@@ -3,38 +3,37 @@ import type { AddressInfo, Socket } from "node:net";
 import { ConfigError, hasCode, messageOf, ServiceBotError } from "../errors.ts";
 import { urlHost } from "./addresses.ts";
 
-/** A listening server. */
 export interface Listening {
-  /** Such as `http://127.0.0.1:3000`. */
+  /** Address of the server, such as `http://127.0.0.1:3000`. */
   readonly url: string;
   /**
-   * Takes no new connections, drops those without a request, and lets running requests finish, for
-   * `graceMs` milliseconds at most (default 2,000).
+   * Stops accepting connections, closes idle ones, and lets running requests finish for at most `graceMs` milliseconds
+   * (default 2,000).
    */
   close(graceMs?: number): Promise<void>;
 }
 
 export interface ListenOptions {
-  /** In ms. A sender that takes longer for its request is cut off. Default 15,000. */
+  /** In ms. A slower sender is disconnected. Default 15,000. */
   readonly requestTimeoutMs?: number;
-  /** Names of the settings of host and port, for errors. Default: HOST and PORT. */
+  /** Names of the host and port settings, for errors. Default: HOST and PORT. */
   readonly set?: { readonly host: string; readonly port: string };
 }
 
-/** In ms. Longer than a body may take (BODY_TIMEOUT_MS), so that the sender gets that answer. */
+/** In ms. Longer than BODY_TIMEOUT_MS, so that the sender of a slow body receives the response. */
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** In ms. Slow senders are closed at this interval, because Node's own 30 s would double their time. */
+/** In ms. Interval of the check for slow senders. Node's default of 30 s would double their time. */
 const MAX_CHECK_INTERVAL_MS = 1_000;
 
-/** In ms. Time for a request under way when the server closes. Storing a batch takes a few. */
+/** In ms. Time for running requests when the server closes. Storing a batch takes a few ms. */
 const CLOSE_GRACE_MS = 2_000;
 
 /** In ms. Longer than the pauses between deliveries of a busy platform. */
 const KEEP_ALIVE_MS = 75_000;
 
 /**
- * Listens on a host and port; port 0 takes a free one.
+ * Listens on a host and port; port 0 selects a free port.
  *
  * @throws {ServiceBotError} ADDRESS_IN_USE
  * @throws {ConfigError} CONFIG_INVALID
@@ -48,8 +47,8 @@ export async function listen(
     set = { host: "HOST", port: "PORT" },
   }: ListenOptions = {},
 ): Promise<Listening> {
-  // An `import` of it reads every one of its exports, and WebSocket loads a client that a bot with DELIVERY=webhook may
-  // never need: a tenth of its start, and 5 MB. At the top, it would fail on an old Node before `requireNode` refuses that.
+  // A static `import` reads every export, and WebSocket loads a client that a bot with DELIVERY=webhook may never need,
+  // a tenth of its startup and 5 MB. A static import would also fail on an old Node before `requireNode` can report it.
   const { createServer } = process.getBuiltinModule("node:http");
   let running = 0;
   const server = createServer(
@@ -74,7 +73,7 @@ export async function listen(
   });
   return {
     url: `http://${urlHost(host)}:${address.port}`,
-    // `server.close()` alone also waits for connections on which no request is under way.
+    // `server.close()` alone also waits for connections without a running request.
     close: (graceMs = CLOSE_GRACE_MS) =>
       new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), running === 0 ? 0 : graceMs);
@@ -86,22 +85,22 @@ export async function listen(
   };
 }
 
-/** Connections of one server. Each costs some 20 KB before its first byte. */
+/** Maximum number of connections per server. Each costs about 20 KB before its first byte. */
 const MAX_CONNECTIONS = 1_000;
 
-/** Share of the connections in use from which on each new connection closes another one. */
+/** Share of connections in use from which each new connection closes another. */
 const CROWDED_SHARE = 0.9;
 
-/** In ms. How long the head of a request may take. */
+/** In ms. Limit for the head of a request. */
 const HEADERS_TIMEOUT_MS = 10_000;
 
 /**
- * Lets a server listen; port 0 takes a free one. Resolves to the address it has got.
+ * Binds a server; port 0 selects a free port. Resolves to its address.
  *
- * @param names what host and port are set by
- * @param remedy what to do when the port is taken
+ * @param names the settings of host and port
+ * @param remedy what to do if the port is in use
  * @throws {ServiceBotError} ADDRESS_IN_USE
- * @throws {ConfigError} CONFIG_INVALID when there is no such address here, or it may not be used
+ * @throws {ConfigError} CONFIG_INVALID if the address does not exist here or may not be used
  */
 export function bind(
   server: Server,
@@ -122,7 +121,7 @@ export function bind(
     });
     server.listen(port, host, () => {
       server.removeAllListeners("error");
-      // A TCP server that listens has an address of this shape.
+      // A listening TCP server has an address of this shape.
       resolve(server.address() as AddressInfo);
     });
   });

@@ -19,7 +19,7 @@ export const runOutcomes = ["done", "retry", "release", "dead", "lost", "skipped
 export type RunOutcome = (typeof runOutcomes)[number];
 
 export const leaseLosses = ["run", "result", "log"] as const;
-/** Where a lost lease was noticed: during a `run`, on recording its `result`, or by the reader of the event `log`. */
+/** Detections of a lost lease: during a `run`, on recording its `result`, or by the reader of the event `log`. */
 export type LeaseLoss = (typeof leaseLosses)[number];
 
 export const storeFailures = ["disk_low", "disk_full", "locked", "away", "broken"] as const;

@@ -47,7 +47,7 @@ export interface BotStatus {
 export interface RestoredStatus {
   /** Time of the restore. */
   readonly at: number;
-  /** Events created later were not handled before the restore; `undefined` until the platform's time is known. */
+  /** Events created later were not handled before the restore; `undefined` until a bot has the platform's time. */
   readonly until: number | undefined;
   /**
    * Time when the log was first read to its end after the restore, which recovers events newer than the backup;

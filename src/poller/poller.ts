@@ -54,7 +54,7 @@ interface Reading {
 /** In ms. Longest pause after consecutive failures, and the pause after a missing scope. */
 const MAX_PAUSE_MS = 60_000;
 
-/** In ms. The platform's time is known from a header of whole seconds, so it may be this much later. */
+/** In ms. The platform's time comes from a header of whole seconds, so it may be this much later. */
 const DATE_STEP_MS = 1_000;
 
 /**

@@ -1,48 +1,45 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { ErrorCode } from "../errors.ts";
 
-/** How far `t` may be from the receiver's clock, in seconds and in both directions (section 5, rule 7). */
+/** In seconds, in both directions. Tolerance between `t` and the receiver's clock (section 5, rule 7). */
 export const TOLERANCE_SECONDS = 300;
 
-/** The header that carries the signature, as Node spells header names. */
+/** Name of the signature header, in lower case as in Node. */
 export const SIGNATURE_HEADER = "x-service-signature";
 
-/** Verdict on a signature. `status` is the HTTP status that section 5, rule 7 asks for. */
+/** Verdict on a signature. `status` is the HTTP status required by section 5, rule 7. */
 export type Verdict =
   | {
       readonly ok: true;
       readonly timestamp: number;
-      /** Index in `secrets` of the secret that signed it. */
+      /** Index in `secrets` of the matching secret. */
       readonly secretIndex: number;
     }
   | {
       readonly ok: false;
       readonly status: 400 | 401;
       readonly code: Extract<ErrorCode, `SIGNATURE_${string}`>;
-      /** For the sender; holds neither a secret nor the expected signature. */
+      /** Message for the sender; contains neither a secret nor the expected signature. */
       readonly message: string;
     };
 
-/** A signature that is refused. */
+/** Verdict on a refused signature. */
 export type RefusedSignature = Extract<Verdict, { readonly ok: false }>;
 
 /** Options of a verification. */
 export interface VerifyOptions {
-  /**
-   * Every secret that is valid now: one, or several during a rotation, the newest first. The prefix
-   * `whsec_` is part of the key.
-   */
+  /** All currently valid secrets, newest first; several during a rotation. The prefix `whsec_` is part of the key. */
   readonly secrets: readonly string[];
-  /** The receiver's clock, in milliseconds since 1970. */
+  /** The receiver's clock, in ms since 1970. */
   readonly now: number;
 }
 
 /**
- * Makes the value of `X-Service-Signature` (section 5, rule 6): `t=<unix-seconds>,v1=<lowercase-hex>`,
- * where `v1` is HMAC-SHA256 over `<t>.<raw body>`.
+ * Returns the value of `X-Service-Signature` (section 5, rule 6): `t=<unix-seconds>,v1=<lowercase-hex>`. `v1` is the
+ * HMAC-SHA256 of `<t>.<raw body>`.
  *
  * @param body the bytes exactly as they are sent; a string is sent as UTF-8
- * @param timestamp seconds since 1970; a fraction is cut off
+ * @param timestamp seconds since 1970; fractions are truncated
  */
 export function sign(body: Uint8Array | string, secret: string, timestamp: number): string {
   const t = String(Math.floor(timestamp));
@@ -50,8 +47,8 @@ export function sign(body: Uint8Array | string, secret: string, timestamp: numbe
 }
 
 /**
- * Checks a signature over the raw bytes of a body (section 5, rule 7). Compares in constant time,
- * tries every secret, and never throws on what a sender can choose.
+ * Verifies a signature over the raw bytes of a body (section 5, rule 7). Compares in constant time, tries every secret,
+ * and never throws on a sender's input.
  */
 export function verify(
   body: Uint8Array,
@@ -62,7 +59,10 @@ export function verify(
   return head.ok ? verifyBody(body, head, options) : head;
 }
 
-/** Compares the body with a header that was read before the body came. A slow body may have made it stale. */
+/**
+ * Verifies a body against a header that was read earlier. The timestamp is checked again, because a slow body may have
+ * made it stale.
+ */
 export function verifyBody(
   body: Uint8Array,
   head: SignatureHead,
@@ -78,7 +78,7 @@ export function verifyBody(
 }
 
 /**
- * Reads the header and checks its timestamp (section 5, rule 7), before the body is there.
+ * Parses the header and checks its timestamp before the body arrives (section 5, rule 7).
  *
  * @param now the receiver's clock, in milliseconds since 1970
  */
@@ -112,19 +112,19 @@ function refuseStale(t: string, now: number): RefusedSignature | undefined {
   );
 }
 
-/** A signature header that is well-formed and fresh. The body is not compared yet. */
+/** A well-formed and fresh signature header, not yet compared with the body. */
 export interface SignatureHead {
   readonly ok: true;
   readonly t: string;
   readonly signatures: readonly Buffer[];
 }
 
-/** Characters. No honest header is longer. */
+/** In characters. No genuine header is longer. */
 const MAX_HEADER_LENGTH = 1024;
 
 /**
- * Reads one `t` and one or more `v1`. Elements of other names are skipped, so that the platform can add schemes. A second
- * `t` is malformed, as is a `v1` that is not 64 lowercase hex digits.
+ * Parses one `t` and one or more `v1`. Unknown names are skipped so that the platform can add schemes. A second `t` is
+ * malformed, and so is a `v1` other than 64 lowercase hex digits.
  */
 function parseHeader(header: string): Omit<SignatureHead, "ok"> | undefined {
   if (header.length > MAX_HEADER_LENGTH) return undefined;
@@ -144,7 +144,7 @@ function parseHeader(header: string): Omit<SignatureHead, "ok"> | undefined {
   return t === undefined || signatures.length === 0 ? undefined : { t, signatures };
 }
 
-/** Returns the index of the first secret that made one of the signatures; -1 if there is none. */
+/** Returns the index of the first secret that matches a signature; -1 if none does. */
 function findSecret(body: Uint8Array, head: SignatureHead, secrets: readonly string[]): number {
   let found = 0;
   for (const [index, secret] of secrets.entries()) {
@@ -153,7 +153,7 @@ function findSecret(body: Uint8Array, head: SignatureHead, secrets: readonly str
     for (const signature of head.signatures) {
       equal |= Number(timingSafeEqual(expected, signature));
     }
-    // Without an early exit or a branch: the time taken must not reveal which secret or signature matched.
+    // No early exit and no branch, because timing must not reveal which secret or signature matched.
     found += equal * (index + 1) * Number(found === 0);
   }
   return found - 1;

@@ -9,11 +9,11 @@ import type { Candidates, Intent } from "./step.ts";
 
 /** Searches the platform's pages for effects of an earlier run. Decides nothing. */
 
-/** In ms. The platform's clock is known from a header of whole seconds. */
+/** In ms. The platform's time comes from a header of whole seconds. */
 const CLOCK_SLACK_MS = 3_000;
 
 /**
- * In ms. For an intent recorded before the platform's time was known. Signatures are valid for 300 s, so a bot that
+ * In ms. For an intent recorded without the platform's time. Signatures are valid for 300 s, so a bot that
  * receives deliveries is at most that far off.
  */
 const UNKNOWN_CLOCK_SLACK_MS = 300_000;

@@ -36,7 +36,7 @@ const SLOW_LOOK_INTERVAL_MS = 5_000;
 /** In ms. Handlers start after this time even if the log cannot be read. */
 const LOG_TIMEOUT_MS = 60_000;
 
-/** In ms. The platform's time is known from a header of whole seconds, and its own clocks differ slightly. */
+/** In ms. The platform's time comes from a header of whole seconds, and its own clocks differ slightly. */
 const SLACK_MS = 3_000;
 
 /** In ms. Signatures are valid for this long, so a bot that receives deliveries is at most that far off. */

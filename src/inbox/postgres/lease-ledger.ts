@@ -15,7 +15,7 @@ export class LeaseLedger {
   readonly #clock: Clock;
   /** Fence of each lane; null while the lane may be continuing with its next event. */
   readonly #fences = new Map<string, number | null>();
-  /** Time when a response was last lost; `undefined` if all leases are known. */
+  /** Time when a response was last lost; `undefined` if no lease is in doubt. */
   #doubtedAt: number | undefined;
   #againAt = Number.NEGATIVE_INFINITY;
   #givingBack: Promise<unknown> | undefined;

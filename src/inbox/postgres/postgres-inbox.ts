@@ -136,7 +136,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
   stopClaiming(): void {
     this.#claimsNoMore = true;
-    // Lanes released earlier were meant to be claimed here again.
+    // This process expected to claim the lanes that it released earlier.
     this.#handOver();
   }
 

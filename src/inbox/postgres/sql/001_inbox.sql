@@ -1,18 +1,18 @@
 -- readable from: 1
 
--- Keys compare byte by byte, as they do in SQLite and in JavaScript, whatever the database's locale is.
+-- Keys compare byte by byte under any database locale, as they do in SQLite and in JavaScript.
 
--- The lane is the unit of claiming. ready_at is schedule and lease in one (a visibility timeout):
--- NULL is idle; in the past, claimable; in the future, leased or waiting for a retry.
+-- The lane is the unit of claiming. ready_at is both schedule and lease (a visibility timeout). NULL is idle, a past
+-- time is claimable, and a future time is leased or waiting for a retry.
 CREATE TABLE lane (
   key      text COLLATE "C" PRIMARY KEY,
-  pending  integer NOT NULL DEFAULT 0,  -- a counter: EXISTS would strand an event that arrives meanwhile
-  ready_at bigint,                      -- ms since 1970, on the database's clock, as all times are
+  pending  integer NOT NULL DEFAULT 0,  -- a counter, because EXISTS would strand an event that arrives in the meantime
+  ready_at bigint,                      -- ms since 1970 on the database's clock, like all times
   owner    text,
   fence    bigint NOT NULL DEFAULT 0,
-  claimed  bigint,                      -- seq of the event of its last claim; its run goes on while there is an owner
-  done_ord text COLLATE "C",            -- ord of the last event done, to tell late ones
-  done_at  bigint                       -- when its last event ended
+  claimed  bigint,                      -- seq of the last claimed event, which runs while the lane has an owner
+  done_ord text COLLATE "C",            -- ord of the last done event, which identifies late events
+  done_at  bigint                       -- when the lane's last event ended
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX lane_ready ON lane (ready_at, key) WHERE ready_at IS NOT NULL;
@@ -24,28 +24,28 @@ CREATE TABLE event (
   lane        text COLLATE "C" NOT NULL,
   ord         text COLLATE "C" NOT NULL,
   type        text COLLATE "C" NOT NULL,
-  body        text,                     -- not jsonb, which refuses what JSON permits; NULL once it was dropped
+  body        text,                     -- not jsonb, which refuses some valid JSON; NULL once deleted
   source      text NOT NULL CHECK (source IN ('webhook', 'poll')),
   state       text NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'discarded')),
-  attempts    integer NOT NULL DEFAULT 0, -- runs that have ended: a claim writes its lane alone
-  crashes     integer NOT NULL DEFAULT 0, -- runs that never said how they ended
-  fence       bigint NOT NULL DEFAULT 0,  -- of its last run that has ended
+  attempts    integer NOT NULL DEFAULT 0, -- runs that have ended; a claim writes the lane only
+  crashes     integer NOT NULL DEFAULT 0, -- runs that never recorded an outcome
+  fence       bigint NOT NULL DEFAULT 0,  -- of the last ended run
   received_at bigint NOT NULL,
   done_at     bigint,
   error       text,
-  reason      text                      -- why it was discarded
+  reason      text                      -- why the event was discarded
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX event_pending ON event (lane, ord, seq) WHERE state = 'pending';
--- Each ended event is in one of these: an index that more rows are in makes every ending dearer.
+-- Each ended event is in one of these indexes. An index with more rows would make every ending more expensive.
 CREATE INDEX event_whole ON event (done_at, seq) WHERE state IN ('done', 'discarded') AND body IS NOT NULL;
 CREATE INDEX event_bare ON event (done_at, seq) WHERE state IN ('done', 'discarded') AND body IS NULL;
 CREATE INDEX event_parked ON event (state, done_at, seq) WHERE state IN ('dead', 'discarded');
 
--- What belongs to an event has no foreign key: it would be looked at whenever an event ends, and lock the event for
--- each step. It is written under the lease of the event alone, and goes before the event does.
+-- Tables of an event's data have no foreign key. It would be checked whenever an event ends, and lock the event for
+-- each step. The data is written only under the event's lease, and deleted before the event.
 
--- Runs that did not end well; an event that is handled at once has none.
+-- Runs that did not succeed. An event that succeeds at once has none.
 CREATE TABLE attempt (
   event_id text COLLATE "C" NOT NULL,
   fence    bigint NOT NULL,
@@ -56,14 +56,14 @@ CREATE TABLE attempt (
   PRIMARY KEY (event_id, fence)
 );
 
--- A row without a result is an intent: the effect may or may not have happened.
+-- A row without a result is an intent whose effect may have happened.
 CREATE TABLE step (
   event_id   text COLLATE "C" NOT NULL,
   name       text COLLATE "C" NOT NULL,
   state      text NOT NULL CHECK (state IN ('open', 'done')),
   request    text NOT NULL,
   result     text,
-  ref        text COLLATE "C",          -- the platform's id of what the step made
+  ref        text COLLATE "C",          -- the platform's id of the effect
   fence      bigint NOT NULL,
   started_at bigint NOT NULL,
   PRIMARY KEY (event_id, name)
@@ -77,13 +77,13 @@ CREATE TABLE cursor (
   term     bigint NOT NULL DEFAULT 0
 );
 
--- The event types that came by webhook: types outside its subscription say nothing about its health.
+-- Event types that arrived by webhook. Types outside the subscription do not show whether the webhook works.
 CREATE TABLE webhook_type (
   type text COLLATE "C" PRIMARY KEY
 );
 
--- The claim of the one event that may run although its runs have ended with the process before. Whoever
--- lets one run holds this row, so that no two instances let two.
+-- Claim of the one suspect event that may run. The deciding instance locks this row, so that no two instances let a
+-- suspect run.
 CREATE TABLE suspect (
   only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
   lane     text COLLATE "C",

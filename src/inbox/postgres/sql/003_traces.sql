@@ -1,4 +1,4 @@
 -- readable from: 1
 
--- What joins an event to the delivery or the reading that brought it, in the log and in the traces: see core/trace.ts.
+-- Links an event to the delivery or log read that stored it, in the log and in traces. See core/trace.ts.
 ALTER TABLE event ADD COLUMN trace text;

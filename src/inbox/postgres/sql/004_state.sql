@@ -1,14 +1,14 @@
 -- readable from: 1
 
--- What handlers keep between events. Written in the transaction that ends an event.
+-- States that handlers keep between events. Written in the transaction that ends an event.
 CREATE TABLE state (
   key        text COLLATE "C" PRIMARY KEY, -- a lane, unless a handler names another key
   value      text NOT NULL,             -- JSON
-  version    text COLLATE "C" NOT NULL, -- names the event and the run that wrote it
+  version    text COLLATE "C" NOT NULL, -- names the event and the run that wrote the state
   updated_at bigint NOT NULL
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
--- What handlers have set for later. A row becomes an event once it is due.
+-- Timers that handlers have set. A row becomes an event once due.
 CREATE TABLE timer (
   lane     text COLLATE "C" NOT NULL,
   name     text COLLATE "C" NOT NULL,
