@@ -13,7 +13,6 @@ export function listenTo(bot: object, listeners: Listeners): void {
   onTestFinished(subscribe(bot, listeners));
 }
 
-/** Returns the message of a completed run of this sender. */
 export function runMessage(
   bot: object,
   more: Partial<ChannelMessages["run"]> = {},

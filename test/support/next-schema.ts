@@ -15,7 +15,6 @@ ALTER TABLE event ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE lane ADD COLUMN weight INTEGER;
 `;
 
-/** Returns the name of the next file in a folder of numbered steps. */
 export function nextStepName(steps: number): string {
   return `${String(steps + 1).padStart(3, "0")}_next.sql`;
 }

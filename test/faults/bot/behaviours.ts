@@ -42,7 +42,6 @@ export function behaviourOf(text: string): Behaviour {
 /** Shared by several messages, so its order proves nothing. */
 export const ALIKE = "thanks for writing";
 
-/** Returns the n-th answer to a message, counted from 1. */
 export function answerTo(text: string, n: number): string {
   const behaviour = behaviourOf(text);
   if (behaviour === "alike") return ALIKE;

@@ -127,7 +127,6 @@ function expectedAnswers({ written }: Pick<Observed, "written">): Map<string, st
 /** The lane of all comments and posts of the bot. Their order proves nothing. */
 export const COMMENTS = "comments";
 
-/** Counts the answers that were sent more often than they were due. */
 export function countRepeats(observed: Observed): number {
   const due = countTexts([...expectedAnswers(observed).values()].flat());
   const actual = countTexts([...observed.said.values()].flat());

@@ -70,8 +70,8 @@ export class Ledger {
   }
 
   /**
-   * Calls `act` once the platform has accepted the answer after the next `count`, before it responds. Returns a function
-   * that cancels the call.
+   * Calls `act` once the platform has accepted the answer after the next `count`, before it responds. Returns a
+   * function that cancels the call.
    */
   onSaid(count: number, act: () => void): () => void {
     const end = this.said + count;

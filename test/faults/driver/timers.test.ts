@@ -13,7 +13,6 @@ import {
 
 const START = Date.UTC(2026, 0, 1);
 
-/** Returns the time `ms` after the start of the history. */
 const at = (ms: number) => START + ms;
 
 describe("the checker of timers", () => {

@@ -148,7 +148,6 @@ export class World<S extends Store = SqliteStore> {
     return bot;
   }
 
-  /** Starts a bot and waits until it is ready. @throws if the bot ends first */
   async boot(...args: Parameters<World["spawn"]>): Promise<BotProcess> {
     const bot = this.spawn(...args);
     if ((await bot.ready) !== undefined) return bot;

@@ -44,7 +44,6 @@ export class KeptModel {
     }
   }
 
-  /** Returns the timers in due order. */
   timers(): readonly StoredTimer[] {
     return [...this.#timers].sort(
       (a, b) => a.dueAt - b.dueAt || compareText(a.lane, b.lane) || compareText(a.key, b.key),

@@ -21,7 +21,6 @@ export interface Findings {
   readonly cuts: number;
   /** Responses and requests sent before a write of the inbox was synced. */
   readonly early: number;
-  /** Total of acknowledged events that were missing after a cut. */
   readonly lost: number;
   readonly violations: readonly string[];
 }

@@ -67,7 +67,6 @@ export class Disk {
     return new Map([...this.#now()].map(([name, file]) => [name, file.image(() => true)]));
   }
 
-  /** Returns the files after a power loss at this moment. */
   afterPowerLoss(random: Random): Image {
     const names = new Map(this.#durable);
     const kept = random.below(this.#names.length + 1);

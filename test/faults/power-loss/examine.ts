@@ -17,7 +17,6 @@ export interface Known {
 export interface Examined {
   /** Acknowledged events that are missing. */
   readonly lost: number;
-  /** One sentence per broken promise. */
   readonly wrong: readonly string[];
 }
 

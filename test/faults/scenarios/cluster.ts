@@ -85,7 +85,6 @@ export function underLoad<S extends Store>(
 }
 
 interface InstanceKills extends Pick<ClusterFault<PostgresStore>, "name" | "times" | "load"> {
-  /** Maximum of answers between two kills. */
   readonly answersPerLife: Readonly<Record<Size, number>>;
   /**
    * Runs checks in addition to those of every scenario.

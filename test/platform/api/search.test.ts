@@ -65,7 +65,7 @@ test("comments and messages are not found", async () => {
 
 test.each([1, 2, 3, 4])("pages of %i reach the end without a gap", async (limit) => {
   const platform = await run();
-  // Post numbers and user numbers interleave.
+  // Post numbers exceed user numbers, so paging by number alone would fail.
   act(platform, "mention", { from: "cleo", text: "cleo again", count: 4 });
   const all = ["u_5", "u_4", "p_7", "p_6", "p_5", "p_4", "p_2"];
   const seen: string[] = [];

@@ -275,7 +275,6 @@ export const rules = {
 
 export type RuleId = keyof typeof rules;
 
-/** Returns the section of the document that contains a rule. */
 export function sectionOf(id: string): string {
   return id.slice(0, id.indexOf("."));
 }

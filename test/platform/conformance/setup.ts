@@ -115,7 +115,6 @@ export async function setLimits(world: World, limits: Record<string, number>): P
   await control(world, "PUT", "/limits", limits);
 }
 
-/** Reads a page of the bot's event log. */
 export function events(world: World, query = "", token?: string): Promise<EventPage> {
   return read<EventPage>(world, `/events${query}`, token);
 }

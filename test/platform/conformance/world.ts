@@ -14,7 +14,6 @@ declare module "vitest" {
 /** A platform in its initial state, accessed through requests only. */
 export interface World {
   readonly url: string;
-  /** Sends a request to the platform in this process, or over the network. */
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** A token of the bot with every scope. */
   readonly token: string;

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import type { Platform } from "../../faces/platform.ts";
 import { act, request, runPlatform } from "../support/platform.ts";
 
-/** Starts a platform with a second app and its token. */
 async function runTwo(): Promise<{ platform: Platform; token: string }> {
   const platform = await runPlatform();
   return { platform, token: platform.control.apps.create({ username: "other" }).apiKey };

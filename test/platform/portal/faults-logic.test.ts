@@ -58,7 +58,7 @@ describe("scenarios", () => {
         .flatMap(({ change }) => Object.entries(change))
         .map(([target, { mode }]) => `${target} ${mode}`),
     );
-    // Matches src/platform/control/schemas.ts.
+    // The number of modes in src/platform/control/schemas.ts.
     expect(modes.size).toBe(7 + 6 + 3);
   });
 

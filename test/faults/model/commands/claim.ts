@@ -15,7 +15,6 @@ export const claim: Arbitrary<Command> = fc
     }),
   );
 
-/** Claims from the model and the store. */
 export async function claimFrom(
   model: InboxModel,
   world: World,
