@@ -223,7 +223,7 @@ const files = Object.fromEntries(
 const graph = graphOf(files);
 
 describe("the house", () => {
-  test("has a floor for every room", () => {
+  test("assign every room to a floor", () => {
     const rooms = [...new Set(Object.keys(files).map(roomOf))].sort();
     expect(rooms).toEqual(Object.keys(floors).sort());
   });
@@ -236,16 +236,16 @@ describe("the house", () => {
     expect(cycles(graph)).toEqual([]);
   });
 
-  test("every import of a file names one that is there", () => {
+  test("every import of a file names an existing file", () => {
     const missing = graph.filter(({ kind, to }) => kind === "file" && files[to] === undefined);
     expect(missing.map(tell)).toEqual([]);
   });
 
-  test("heavy packages are imported in their rooms alone", () => {
+  test("heavy packages are imported only in their rooms", () => {
     expect(misplaced(graph)).toEqual([]);
   });
 
-  test("the database is loaded after the version of Node was checked: by import() alone", () => {
+  test("the database is loaded after the check of Node's version, only by import()", () => {
     const toSqlite = graph.filter(
       ({ from, to }) => roomOf(from) === "bot" && roomOf(to) === "inbox/sqlite",
     );
@@ -455,7 +455,7 @@ describe("the reader", () => {
     expect(packages).toEqual(["some-package", "@scope/name"]);
   });
 
-  test("takes nothing else for one", () => {
+  test("ignores text that looks like an import", () => {
     const text = `
       // import "./comment.ts";
       /* import "./block.ts"; */

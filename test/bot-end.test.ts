@@ -31,7 +31,7 @@ async function onFile() {
   return { file, options: { ...options, logger: logSink().log } };
 }
 
-test("failures while a bot stops are reported, and everything is closed all the same", async () => {
+test("failures while a bot stops are reported, and everything is still closed", async () => {
   const { file, options } = await onFile();
   const bot = new Bot(options);
   await bot.start({ standalone: false });

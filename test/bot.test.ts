@@ -71,7 +71,7 @@ describe("on a platform", () => {
     );
   });
 
-  test("what was made while the webhook was off is found in the log, and polling takes over", async () => {
+  test("events from while the webhook was off are found in the log, and polling starts", async () => {
     const { time, platform, bot } = await runOnClock();
     // Polling finds a missing type only if the type has arrived by webhook before.
     platform.control.act({ type: "dm.message", from: "ada" });
@@ -94,7 +94,7 @@ describe("on a platform", () => {
     expect((await fetch(`${bot.url}/readyz`)).status).toBe(200);
   });
 
-  test("by polling, an event is answered that comes into the log below newer ones", async () => {
+  test("by polling, an event that appears below newer events is answered", async () => {
     const clock = new ManualClock();
     const platform = await runPlatform({ clock });
     platform.control.setFaults({ events: { mode: "late", lateMs: 60_000, times: 1 } });
@@ -130,7 +130,7 @@ describe("on a platform", () => {
       "a message behind a gateway's 503 with Retry-After",
       { mode: "gateway", retryAfterSeconds: 1 },
     ],
-  ] as const)("%s is found, and not said twice", async (_name, fault) => {
+  ] as const)("%s is found, and not repeated", async (_name, fault) => {
     const { time, platform, bot } = await runOnClock();
     platform.control.setFaults({ api: { ...fault, match: "write", times: 1 } });
     const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
@@ -204,7 +204,7 @@ describe("starting", () => {
     expect(log.records.filter(({ level }) => level === "warn")).toEqual([]);
   });
 
-  test("a second time is refused", async () => {
+  test("twice is refused", async () => {
     const platform = await runPlatform();
     const { bot } = await runBot(platform, answersMessages);
     await expect(bot.start({ standalone: false })).rejects.toMatchObject({

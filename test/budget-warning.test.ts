@@ -23,7 +23,7 @@ test("a budget that is too small for the interval of polling is named, with the 
   expect(warnings({ maxRequestsPerMinute: 10, delivery: "polling" })).toHaveLength(1);
 });
 
-test("so is one that is too small for the audits", () => {
+test("so is a budget that is too small for the audits", () => {
   expect(warnings({ maxRequestsPerMinute: 40, auditIntervalMs: 1_000 })).toMatchObject([
     { perMinute: 40, places: 40, variable: "AUDIT_INTERVAL_MS", intervalMs: 1_000, wanted: 60 },
   ]);

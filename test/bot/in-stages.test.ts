@@ -3,7 +3,7 @@ import { inStages } from "../faces/bot.ts";
 
 const failing = (message: string) => () => Promise.reject(new Error(message));
 
-test("a stage begins when the one before is over, and what fails keeps nothing from being done", async () => {
+test("a stage begins when the previous one is over, and a failure does not skip later stages", async () => {
   const done: string[] = [];
   const does = (name: string) => async () => {
     await Promise.resolve();

@@ -77,7 +77,7 @@ describe("a bot on the local platform", () => {
     expect(runs[2]).not.toHaveProperty("retryInMs");
   });
 
-  test("reports what is put off and what a handler gives up", async () => {
+  test("reports postponed and abandoned runs", async () => {
     const platform = await runPlatform();
     await runBot(platform, (bot) => {
       bot.on("dm.message", () => {
@@ -120,7 +120,7 @@ describe("a bot on the local platform", () => {
 });
 
 describe("another platform", () => {
-  test("is sent nothing unless it is on this machine", () => {
+  test("gets no request unless it is on this machine", () => {
     for (const baseUrl of ["https://social.example", "http://192.168.1.7:4400"]) {
       expect(RunReporter.for(bot, { baseUrl, apiKey: "key", fetch })).toBeUndefined();
     }
@@ -203,7 +203,7 @@ describe("another platform", () => {
     }
   });
 
-  test("that is away does no harm, and gets the report once it is there", async () => {
+  test("that is unavailable is harmless, and gets the report later", async () => {
     const bodies: string[] = [];
     let isThere = false;
     const answer = (_url: string, init: RequestInit): Promise<Response> => {
@@ -221,7 +221,7 @@ describe("another platform", () => {
     expect(bodies.map((body) => JSON.parse(body).runs)).toMatchObject([[], [{ eventId: "evt_1" }]]);
   });
 
-  test("hears of the bot again without a run, because it may have started again", async () => {
+  test("gets another announcement without a run, because it may have restarted", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const bodies: string[] = [];

@@ -138,7 +138,7 @@ describe("a time", () => {
   );
 });
 
-test("how far something is stands in one line of a terminal, and nowhere else", () => {
+test("progress is shown in one line of a terminal, and nowhere else", () => {
   const written: string[] = [];
   const stream = (isTTY: boolean) =>
     ({ isTTY, write: (text: string) => written.push(text) }) as unknown as NodeJS.WriteStream;

@@ -70,7 +70,7 @@ describe("service-bot inbox state", () => {
     });
   });
 
-  test("deletes one that is named and meant, and no other", async () => {
+  test("deletes only the named and confirmed state", async () => {
     for (const wrong of [
       ["--delete", "--yes"],
       ["dm:c_1", "--delete"],
@@ -95,7 +95,7 @@ describe("service-bot inbox state", () => {
 });
 
 describe("service-bot inbox timers", () => {
-  test("lists what is set for later, the next one first", async () => {
+  test("lists timers, the next one first", async () => {
     const { code, out } = await inbox("timers");
     expect(code).toBe(0);
     const rows = out.split("\n").map((line) => line.split(/ {2,}/));

@@ -51,7 +51,7 @@ async function stateOf(id: string): Promise<unknown> {
 describe("service-bot inbox", () => {
   beforeEach(() => putInbox(file));
 
-  test("alone counts what there is, and says whether the bot is running", async () => {
+  test("without an action counts events, and says whether the bot is running", async () => {
     const { code, out } = await inbox();
     expect(code).toBe(0);
     expect(out).toMatch(
@@ -127,7 +127,7 @@ describe("service-bot inbox", () => {
     expect(out).not.toContain("--assume");
   });
 
-  test("show of an event that stopped inside a step asks what came of it", async () => {
+  test("show of an event that stopped inside a step asks for its outcome", async () => {
     const { out } = await inbox("show", "evt_2");
     expect(out).toMatch(/step\/pay +open +3 min ago +\{"amount":100\} +unknown/);
     expect(out).toContain("service-bot inbox retry evt_2 --assume done");
@@ -166,7 +166,7 @@ describe("service-bot inbox", () => {
     expect((await inbox("list", "--state", "discarded")).out).toMatch(/REASON\n.*(spam|old)/);
   });
 
-  test("shows what would play with the terminal as escapes", async () => {
+  test("shows control characters as escapes", async () => {
     const made = new SqliteInbox({ file });
     const odd = { ...message("evt_\u001b[31m'x", "e"), type: "a\u202eb" };
     await made.put([{ ...odd, unusable: "no \u009b2J payload" }], "poll");
@@ -217,7 +217,7 @@ test("while the bot runs, a dead letter is retried without a restart", async () 
 });
 
 describe("refused with one sentence, exit code 1", () => {
-  test("where there is no inbox, which is not made", async () => {
+  test("where there is no inbox, and does not create one", async () => {
     const { code, out, err } = await inbox("list");
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toContain("data/bot.db");

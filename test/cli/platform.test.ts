@@ -95,7 +95,7 @@ describe("service-bot platform shows people", () => {
     expect((await fetch(`${url}/api/v1/me`, { headers })).status).toBe(200);
   });
 
-  test("nothing that the user has set, a secret above all", async () => {
+  test("no value that the user has set, such as a secret", async () => {
     const dotEnv = "SERVICE_API_KEY=sbk_canary\nSERVICE_WEBHOOK_SECRET=whsec_canary\n";
     const { text } = await introduced([], dotEnv);
     expect(text).toContain("SERVICE_API_KEY and SERVICE_WEBHOOK_SECRET: as in your environment");
@@ -203,14 +203,14 @@ describe("what keeps it from starting is reported in one line with the remedy", 
     expect(err).toMatch(/^--host: cannot listen on 192\.0\.2\.1.* address of this machine/);
   });
 
-  test("a name to allow that is none", async () => {
+  test("an invalid name to allow", async () => {
     const args = ["platform", "--port", "0", "--allow-host", "http://platform.test"];
     const { code, err } = await runCommand(args);
     expect(code).toBe(2);
     expect(err).toMatch(/^--allow-host: must be names without scheme/);
   });
 
-  test("a secret that cannot be one", async () => {
+  test("an invalid secret", async () => {
     const env = { SERVICE_WEBHOOK_SECRET: "canary" };
     const { code, err } = await runCommand(["platform", "--port", "0"], { env });
     expect(code).toBe(2);

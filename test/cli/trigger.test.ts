@@ -72,7 +72,7 @@ describe("service-bot trigger", () => {
     ]);
   });
 
-  test("makes a type of one's own happen, for the bot that is named", async () => {
+  test("creates an event of a custom type, for the named bot", async () => {
     const platform = await runPlatform();
     platform.control.apps.create({ username: "helper" });
     const payload = { pollId: "x" };
@@ -83,7 +83,7 @@ describe("service-bot trigger", () => {
     expect(platform.control.events()).toEqual([]);
   });
 
-  test("says so when no bot is concerned, and does not wait for one", async () => {
+  test("reports that no bot gets the event, and does not wait", async () => {
     const recorder = await runRecorder();
     const { code, out } = await trigger(recorder, "post", "--text", "good morning");
     expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^post p_7: no event/) });
@@ -256,7 +256,7 @@ describe("without a platform", () => {
     expect(err).toContain("npm run dev");
   });
 
-  test("it says that something else is there", async () => {
+  test("it reports that another program responds", async () => {
     const { url } = await listenUntilEnd(createServer((_, response) => response.end("hello")));
     const { code, err } = await trigger({ url }, "follow");
     expect(code).toBe(1);

@@ -86,12 +86,12 @@ describe("an answer of a bot that reports nothing", () => {
     expect(await outcomeOf({}, happened(), delivered, comment("p_2"))).toBe("delivered");
   });
 
-  test("is the bot's that got the event", async () => {
+  test("comes from the bot that got the event", async () => {
     const helper = comment("p_1", { bot: "helper" });
     expect(await outcomeOf({}, happened(), helper)).toBe("none");
   });
 
-  test("is the bot's that was named, where several got an event", async () => {
+  test("comes from the named bot, if several got an event", async () => {
     const both = [happened("helper"), happened("bot"), comment("p_1", { bot: "helper" })];
     expect(await outcomeOf({ act: { to: "@Helper" } }, ...both)).toBe("answered");
     expect(await outcomeOf({ act: { to: "bot" } }, ...both)).toBe("delivered");
@@ -106,7 +106,7 @@ describe("an answer of a bot that reports nothing", () => {
     expect(await outcomeOf(quote, happened(), comment("p_7"))).toBe("answered");
   });
 
-  test("to what has no place is what names the person", async () => {
+  test("to an event without a place is a message that mentions the user", async () => {
     const follow = { act: { type: "follow" }, payload: { entityType: "user", entityId: "u_1" } };
     const to = (text: string) => outcomeOf(follow, happened(), comment("p_9", { text }));
     expect(await to("welcome, @Ada.")).toBe("answered");

@@ -28,7 +28,7 @@ async function invalid(promise: Promise<unknown>): Promise<string> {
   return (error as Error).message;
 }
 
-describe("answers come out as they are", () => {
+describe("answers are returned unchanged", () => {
   test("messages", async () => {
     const page = { items: [message], nextCursor: "next" };
     const { client } = await serve(json(200, page));
@@ -114,7 +114,7 @@ describe("what is not documented is not required", () => {
   });
 });
 
-describe("what a handler can do without is not required", () => {
+describe("optional fields are not required", () => {
   const nothing = [null, undefined];
 
   test.each(nothing)("a nextCursor that is %s is that of the last page", async (nextCursor) => {
@@ -306,7 +306,7 @@ describe("a field that is not documented", () => {
     expect((await client.search({ text: "hi" })).items).toHaveLength(1);
   });
 
-  test("does not take the others of an answer with it", async () => {
+  test("does not remove other fields of an answer", async () => {
     const { client } = await serve(json(201, { id: 7, text: "x" }));
     expect(await client.posts.create({ text: "x" })).toEqual({ id: "7", text: "x" });
   });

@@ -43,7 +43,7 @@ async function tries(client: Client, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await client.me().catch(() => undefined);
 }
 
-describe("a platform that is away", () => {
+describe("a platform that is unavailable", () => {
   for (const [name, respond] of Object.entries({ "503": away, "a broken connection": broken })) {
     test(`is left alone after five failures in a row: ${name}`, async () => {
       const { client, calls, state, changes } = platform();
@@ -83,7 +83,7 @@ describe("a platform that is away", () => {
     }
   });
 
-  test("is used by everybody again once one request has succeeded", async () => {
+  test("is used by all requests again once one request has succeeded", async () => {
     const { client, clock, calls, state, changes } = platform();
     await tries(client, 5);
     await clock.advance(1_000);
@@ -97,7 +97,7 @@ describe("a platform that is away", () => {
     expect(await rejection(client.me())).toMatchObject({ code: "API_ERROR" });
   });
 
-  test("is well again when it answers, even with an error of its own", async () => {
+  test("counts as available when it responds, even with an error", async () => {
     const { client, clock, calls, state } = platform();
     await tries(client, 5);
     await clock.advance(1_000);

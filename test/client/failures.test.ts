@@ -101,7 +101,7 @@ describe("an answer that is not 2xx is an ApiError", () => {
     expect((error as Error).message).not.toContain(apiKey);
   });
 
-  test("names the remedy where there is one", async () => {
+  test("names the remedy if there is one", async () => {
     expect((await apiError(json(401, {}))).message).toContain("SERVICE_API_KEY");
     expect((await apiError(json(403, {}))).message).toMatch(/scope/);
     expect((await apiError(json(500, {}))).message).not.toMatch(/SERVICE_API_KEY|scope/);
@@ -156,7 +156,7 @@ describe("Retry-After", () => {
     expect(await rejection(client.me())).toMatchObject({ retryAfterMs: 60_000 });
   });
 
-  test.each([undefined, "soon", "", "-5", "1.5"])("%s says nothing", async (value) => {
+  test.each([undefined, "soon", "", "-5", "1.5"])("%s is ignored", async (value) => {
     expect(await retryAfter(value)).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runCommand } from "../command.ts";
 import { access, examine } from "./examine.ts";
 
-test("all is well: every line is ok, exit code 0", async () => {
+test("without problems every line is ok, exit code 0", async () => {
   const platform = await runPlatform();
   const { bot } = await runBot(platform, () => undefined);
   const env = { ...access(platform), PORT: new URL(bot.url ?? "").port };
@@ -38,7 +38,7 @@ test("each finding is reported with its remedy, and as JSON in the same order", 
   for (const { level, remedy } of findings) expect(remedy === undefined).toBe(level === "ok");
 });
 
-test("an examination writes nothing, and every try to is refused", async () => {
+test("an examination writes nothing, and every attempt to write is refused", async () => {
   const platform = await runPlatform();
   const { url, apiKey } = platform;
   const client = new Client({ baseUrl: url, apiKey });
@@ -52,7 +52,7 @@ test("an examination writes nothing, and every try to is refused", async () => {
   expect(writes.sort()).toEqual([400, 404]);
 });
 
-test("an address that is none is wrong usage", async () => {
+test("an invalid address is wrong usage", async () => {
   const { code, err } = await runCommand(["doctor", "--webhook", "bot.example.org"], {
     cwd: temporaryFolder(),
   });

@@ -57,7 +57,7 @@ test("a variable that is no longer read is noted, with what to do", async () => 
   ]);
 });
 
-test("what is missing or wrong is reported by variable, and what can be looked at still is", async () => {
+test("missing and invalid variables are reported, and the other checks still run", async () => {
   const examined = await examine({ PORT: "eighty", SERVICE_API_KEY: "x" });
   expect(examined.code).toBe(1);
   expect(trouble(examined, "environment").slice(1)).toEqual([
@@ -86,7 +86,7 @@ test("a variable that .env and the environment set differently is reported", asy
   ]);
 });
 
-test("a variable that looks like a bot's and is none is reported", async () => {
+test("an unknown variable with the prefix of a bot's is reported", async () => {
   expect(await troubleAt({ SERVICE_NAME: "x" }, folderWith(complete))).toEqual([
     expect.objectContaining({
       what: expect.stringMatching(/^SERVICE_NAME is set/),
@@ -95,7 +95,7 @@ test("a variable that looks like a bot's and is none is reported", async () => {
   ]);
 });
 
-test("a variable that is nearly a bot's is a failure, once", async () => {
+test("a misspelt required variable is a failure, once", async () => {
   const { SERVICE_API_KEY: _, ...rest } = complete;
   const found = await troubleAt({ SERVICE_APIKEY: "x" }, folderWith(rest));
   expect(found.filter(({ what }) => what.includes("SERVICE_APIKEY"))).toEqual([

@@ -5,7 +5,7 @@ import { runPlatform } from "../../support/running-bot.ts";
 import { access, examine, serve, trouble } from "./examine.ts";
 
 describe("the platform", () => {
-  test("one that is away is reported with its remedy", async () => {
+  test("an unavailable platform is reported with its remedy", async () => {
     const examined = await examine(access({ url: "http://127.0.0.1:2" }));
     expect(examined.code).toBe(1);
     expect(trouble(examined, "platform")).toEqual([
@@ -18,7 +18,7 @@ describe("the platform", () => {
     ]);
   });
 
-  test("a token that it does not know is reported", async () => {
+  test("an unknown token is reported", async () => {
     const { url } = await runPlatform();
     const examined = await examine(access({ url, apiKey: "sbk_wrong" }));
     expect(examined.code).toBe(1);
@@ -97,7 +97,7 @@ describe("scopes", () => {
     expect(probes.at(-1)).toBeUndefined();
   });
 
-  test("all of them are found", async () => {
+  test("all scopes are found", async () => {
     const examined = await withScopes(every);
     expect(trouble(examined, "scopes")).toEqual([]);
     expect(examined.out).toContain("read, dm, comments:write, posts:write");
@@ -128,7 +128,7 @@ describe("scopes", () => {
     expect((await withScopes(["comments:write"], { DELIVERY: "webhook" })).code).toBe(0);
   });
 
-  test("a platform that is out of breath does not make a scope missing", async () => {
+  test("a platform that limits requests does not make a scope missing", async () => {
     const url = await serve((request, response) => {
       const me = request.url === "/api/v1/me";
       response.writeHead(me ? 200 : 429, { "content-type": "application/json" });

@@ -20,7 +20,7 @@ const findingsOf = (
   auditIntervalMs = 60_000,
 ) => aboutBot({ ...well, ...bot }, { delivery, auditIntervalMs, pollIntervalMs: 4_000 }, NOW);
 
-test("a bot that is well is one line", () => {
+test("a healthy bot is one line", () => {
   expect(findingsOf({})).toEqual([
     {
       area: "bot",
@@ -30,7 +30,7 @@ test("a bot that is well is one line", () => {
   ]);
 });
 
-test("one that polls for long is reported, unless that is what it should do", () => {
+test("a bot that polls for long is reported, unless polling is configured", () => {
   expect(findingsOf({ mode: "polling" })).toMatchObject([
     { level: "note", remedy: expect.stringContaining("--webhook") },
   ]);
@@ -56,7 +56,7 @@ test.each([
   ]);
 });
 
-test("one that is not ready, or far behind in the log, is reported", () => {
+test("a bot that is not ready, or far behind in the log, is reported", () => {
   expect(findingsOf({ ready: false }).map(({ level }) => level)).toEqual(["note", "ok"]);
   expect(findingsOf({ log: { lagMs: 20 * 60_000 } })).toMatchObject([
     { level: "ok" },
@@ -64,7 +64,7 @@ test("one that is not ready, or far behind in the log, is reported", () => {
   ]);
 });
 
-test("how far behind is too far goes by the interval of the mode", () => {
+test("the limit of the lag depends on the interval of the mode", () => {
   const behind = (minutes: number, mode: string, auditIntervalMs: number) =>
     findingsOf({ mode, log: { lagMs: minutes * 60_000 } }, "polling", auditIntervalMs).length > 1;
   expect(behind(3, "auditing", 60_000)).toBe(false);

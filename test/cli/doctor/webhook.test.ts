@@ -59,7 +59,7 @@ describe("on this machine", () => {
     ]);
   });
 
-  test("a bot that takes what is old fails", async () => {
+  test("a bot that accepts an old request fails", async () => {
     const body = refusal("SIGNATURE_MISMATCH");
     const url = await serve((request, response) => {
       const [, t = ""] = /t=(\d+)/.exec(String(request.headers["x-service-signature"])) ?? [];
@@ -74,7 +74,7 @@ describe("on this machine", () => {
     ]);
   });
 
-  test("a bot that polls needs none", async () => {
+  test("a bot that polls needs no webhook", async () => {
     expect(await webhookWith({ DELIVERY: "polling" })).toEqual([
       { area: "webhook", level: "ok", what: "DELIVERY=polling: no webhook is needed" },
     ]);
@@ -84,12 +84,12 @@ describe("on this machine", () => {
 describe("at the address in the portal", () => {
   const quiet = { DELIVERY: "polling" };
 
-  test("one that is not reached fails", async () => {
+  test("an unreachable address fails", async () => {
     const [found] = await webhookWith(quiet, ["--webhook", "https://127.0.0.1:2/webhook"]);
     expect(found).toMatchObject({ level: "fail", remedy: expect.stringContaining("certificate") });
   });
 
-  test("one without https is reported", async () => {
+  test("an address without https is reported", async () => {
     const url = await answering(401, refusal("SIGNATURE_MISMATCH"));
     const [found] = await webhookWith(quiet, ["--webhook", url]);
     expect(found).toMatchObject({ level: "note", what: expect.stringContaining("is not https") });
