@@ -148,7 +148,6 @@ function roomOf(path: string): string {
 
 const tell = ({ from, to }: Import) => `${from} → ${to}`;
 
-/** Returns imports that lead to a higher floor. */
 function upward(graph: readonly Import[]): string[] {
   return graph
     .filter(({ kind }) => kind === "file")
@@ -159,7 +158,6 @@ function upward(graph: readonly Import[]): string[] {
     .map(tell);
 }
 
-/** Returns imports of heavy packages outside their rooms. */
 function misplaced(graph: readonly Import[]): string[] {
   return graph
     .filter(({ kind, from, to }) => kind === "package" && heavy[to]?.test(from) === false)
@@ -183,7 +181,6 @@ function cycles(graph: readonly Import[]): string[][] {
   return found;
 }
 
-/** Returns the files that load with this file. */
 function loadedWith(file: string, graph: readonly Import[]): Set<string> {
   const loaded = new Set([file]);
   for (const current of loaded) {
@@ -201,7 +198,6 @@ function packagesOf(files: ReadonlySet<string>, graph: readonly Import[]): Set<s
   return new Set(imports.map(({ to }) => to));
 }
 
-/** Packages that are bundled in the page. */
 const bundledInPage: ReadonlySet<string> = new Set([
   "preact",
   "@preact/signals",
@@ -211,7 +207,6 @@ const bundledInPage: ReadonlySet<string> = new Set([
 /** Files that the page and the commands share. They are bundled, and import only types. */
 const pureForPage: ReadonlySet<string> = new Set(["platform/timeline/words.ts"]);
 
-/** Rooms that are bundled with their imports. */
 const isBundled = (room: string) => room === "create" || room === "platform/portal";
 
 const root = join(import.meta.dirname, "..", "src");

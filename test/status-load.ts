@@ -21,7 +21,6 @@ const ENDED = /<> 'pending'|'(done|discarded)'/;
 /** Instances on PostgreSQL count the events that ended in the last minute. */
 const RECENT = /done_at >/;
 
-/** An empty inbox of a bot. */
 export interface WatchedStore {
   readonly options: BotOptions;
   /** Starts recording statements. Returns a function that lists them. */

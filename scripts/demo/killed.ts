@@ -9,7 +9,6 @@ export interface Unfinished {
   readonly said: Written;
   /** The answer was being sent. */
   readonly underWay: Written;
-  /** Acknowledged, but not handled. */
   readonly waiting: Written;
 }
 

@@ -5,7 +5,6 @@ import { BrokenPromise } from "./report.ts";
 /** In ms. Longer than any step of the demo. */
 const PATIENCE_MS = 45_000;
 
-/** A parsed JSON line. */
 export type Line = Readonly<Record<string, unknown>>;
 
 interface Waiter {
@@ -52,7 +51,6 @@ export class Process {
     }
   }
 
-  /** Sends a signal. Resolves to the exit status. */
   async end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: string | null }> {
     this.#child.kill(signal);
     return await within(this.#exit, () => `${this.name} did not end on ${signal}${this.tail()}`);

@@ -6,17 +6,14 @@ export class BrokenPromise extends Error {
 const started = performance.now();
 let kept = 0;
 
-/** Returns the number of checks that have passed. */
 export function promisesKept(): number {
   return kept;
 }
 
-/** Returns the seconds since the demo began. */
 export function elapsed(): string {
   return ((performance.now() - started) / 1000).toFixed(1);
 }
 
-/** Prints the heading of a chapter. */
 export function chapter(title: string): void {
   process.stdout.write(`\n${title}\n`);
 }

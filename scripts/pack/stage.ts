@@ -9,9 +9,7 @@ export interface Packed {
   readonly version: string;
   /** Path of the tarball. */
   readonly path: string;
-  /** Bytes of the tarball. */
   readonly packedBytes: number;
-  /** Bytes of the installed files. */
   readonly unpackedBytes: number;
   readonly files: number;
 }

@@ -17,13 +17,11 @@ export interface Entry {
 export interface Member {
   readonly signature: string;
   readonly docstring: Docstring;
-  /** Documented members of an anonymous object type. */
   readonly parts: readonly Member[];
 }
 
 type Element = ESTree.ClassElement | ESTree.TSSignature;
 
-/** Whether a declaration is exported by the package. */
 export type IsPublic = (declared: Declared) => boolean;
 
 /** Describes a name. Includes the members of unexported base types. */

@@ -74,7 +74,6 @@ export class Module {
     return undefined;
   }
 
-  /** Exported names in source order. */
   get names(): readonly string[] {
     return this.#program.body.flatMap((statement) => {
       if (statement.type !== "ExportNamedDeclaration") return [];

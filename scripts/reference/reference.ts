@@ -9,7 +9,6 @@ import { anchors, type Places, renderEntries, renderGroup } from "./page.ts";
 /** An entry point of the package, such as `service-bot/client`. */
 export interface EntryPoint {
   readonly name: string;
-  /** Text at the top of the entry's file. */
   readonly about: string;
   readonly entries: readonly PublicEntry[];
 }
@@ -60,10 +59,8 @@ export function reference(points: readonly EntryPoint[] = entryPoints()): Map<st
   return pages;
 }
 
-/** The entries on an entry point's page. */
 interface Told {
   readonly own: readonly PublicEntry[];
-  /** Unexported types that the entries mention. */
   readonly unexported: readonly PublicEntry[];
 }
 

@@ -12,7 +12,6 @@ import { type Cell, nameOf } from "./cells.ts";
 /** Steps of a new user, in order. */
 export const steps = ["create", "test", "typecheck", "dev", "answer"] as const;
 
-/** Seconds by step. */
 export type Timings = Readonly<Record<(typeof steps)[number], number>>;
 
 /** A failed step. The message ends with the last lines of output. */
@@ -24,7 +23,6 @@ const PATIENCE_MS = 240_000;
 /** Services that a bot uses. */
 export interface Ground {
   readonly registryUrl: string;
-  /** Creates a database for one bot. */
   readonly databaseUrl: () => Promise<string>;
 }
 

@@ -2,7 +2,6 @@ import type { Page } from "playwright-core";
 
 /** A picture, and the actions before it. */
 export interface Scene {
-  /** Name of the file. */
   readonly name: string;
   readonly colours?: "light" | "dark";
   readonly size?: { readonly width: number; readonly height: number };

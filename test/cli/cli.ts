@@ -13,7 +13,6 @@ export function serviceBot(args: readonly string[], options: CliOptions = {}): T
   return new TestProcess([CLI, ...args], { ...options, bareEnv: true });
 }
 
-/** Runs `service-bot` as a process to its end. */
 export async function serviceBotEnds(
   args: readonly string[],
   options: CliOptions = {},

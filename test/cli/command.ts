@@ -46,7 +46,6 @@ export async function runAt<T>(
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-/** Output of the command in the current context. */
 const current = new AsyncLocalStorage<{ readonly stdout: Lines; readonly stderr: Lines }>();
 
 /** A command in this process, with its own output, environment and working directory. */
@@ -86,7 +85,6 @@ export class Command {
   }
 }
 
-/** Collects the output in lines. */
 class Lines extends Writable {
   #text = "";
   #change = Promise.withResolvers<false>();

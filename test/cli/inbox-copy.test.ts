@@ -20,7 +20,6 @@ beforeEach(() => {
   file = join(folder, "data", "bot.db");
 });
 
-/** The port is closed. */
 const TO = ["--to", "postgres://bot@127.0.0.1:1/bot"];
 const FROM = ["--from", "file:data/bot.db"];
 

@@ -32,7 +32,6 @@ async function atTerminal(open: Opened = () => Promise.resolve(true)) {
   platform.onTimeline(wake);
   keyboard.listen();
   onTestFinished(() => keyboard.stop());
-  /** Types a chunk, and waits for its effect. */
   const type = async (chunk: string, isDone: () => boolean) => {
     input.write(chunk);
     while (!isDone()) await changed.promise;

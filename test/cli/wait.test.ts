@@ -18,7 +18,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 interface Scene {
   readonly act?: Partial<ActInput>;
-  /** Payload of the event that the act creates. */
   readonly payload?: Fields;
   readonly reportingBots?: readonly string[];
 }
@@ -61,12 +60,10 @@ async function waitFor(scene: Scene, ...entries: readonly Fields[]): Promise<Wai
 const outcomeOf = async (scene: Scene, ...entries: readonly Fields[]) =>
   (await waitFor(scene, ...entries)).reaction.outcome;
 
-/** The act's event in a bot's log. */
 const happened = (bot = "bot") => ({ kind: "event", id: "evt_1", type: "comment", bot });
 const delivered = { kind: "delivery", eventIds: ["evt_1"], status: 200, ms: 1, attempt: 1 };
 const request = { kind: "api", id: "call_1", method: "POST", path: "/", status: 201, ms: 1 };
 
-/** Returns a bot's comment on a post. */
 const comment = (postId: string, more: Fields = {}) => ({
   ...{ ...request, text: "thanks", created: { postId, commentId: "cm_2" } },
   ...more,

@@ -49,7 +49,6 @@ export async function serve(
   };
 }
 
-/** Responds to every request with this JSON. */
 export function json(
   status: number,
   body: unknown,
@@ -61,7 +60,6 @@ export function json(
   };
 }
 
-/** Returns the reason that the promise rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return await promise.then(
     (value) => {

@@ -33,7 +33,6 @@ function platform() {
   return { clock, calls, changes, state, client };
 }
 
-/** Waits until `count` requests were sent. */
 async function sent(calls: readonly string[], count: number): Promise<void> {
   while (calls.length < count) await Promise.resolve();
 }
@@ -144,7 +143,6 @@ describe("an operation that is away while others are answered", () => {
   const read = (client: Client) => client.dms.messages("c_1");
   const write = (client: Client) => client.dms.send("c_1", { text: "a" });
 
-  /** Sends pairs of a read and a write. */
   async function pairs(client: Client, times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
       await read(client).catch(() => undefined);

@@ -13,7 +13,6 @@ export interface World {
   readonly client: Client;
   /** Creates a client whose token has these scopes. */
   readonly clientWith: (...scopes: Scope[]) => Client;
-  /** Client of another app. */
   readonly stranger: Client;
 }
 

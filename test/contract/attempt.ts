@@ -41,7 +41,6 @@ export function uploadOf(bytes: Buffer, token?: string): Attempt {
   };
 }
 
-/** Uploads bytes as multipart. */
 export function uploadFormOf(bytes: Buffer<ArrayBuffer>): Attempt {
   return { method: "POST", path: "/uploads", body: formWith(bytes) };
 }

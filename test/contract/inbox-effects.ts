@@ -18,7 +18,6 @@ export function effectsContract(open: OpenInbox): void {
       await b.inbox.put([message(id, conversation)], "webhook");
       return await b.claim();
     };
-    /** Completes a run that writes a state. */
     const write = async (id: string, some: Effects): Promise<void> => {
       await b.inbox.complete(await runOf(id, `of ${id}`), some);
     };

@@ -12,7 +12,6 @@ export function roomsContract(open: OpenInbox): void {
       byType: new Map(Object.entries(byType)),
     });
     const of = (type: string, id: string, lane = id): NewEvent => ({ ...message(id, lane), type });
-    /** Stores events one millisecond apart. */
     const put = async (...events: readonly NewEvent[]) => {
       for (const event of events) {
         await b.inbox.put([event], "webhook");

@@ -11,7 +11,6 @@ export function timersContract(open: OpenInbox): void {
   describe("timers", () => {
     const b = bench(open);
     let n = 0;
-    /** Completes an event with these effects. */
     const end = async (some: Partial<Effects>, conversation = "other") => {
       n += 1;
       await b.inbox.put([message(`1${n}`, conversation)], "webhook");

@@ -17,7 +17,6 @@ export const LEASE = 30_000;
 export interface Bench {
   inbox: Inbox;
   clock: ManualClock;
-  /** Claims the only ready lane. */
   claim(): Promise<Claim>;
   /** Stores messages of one conversation and buries them in order, one millisecond apart. */
   bury(...ids: readonly string[]): Promise<void>;

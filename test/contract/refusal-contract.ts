@@ -65,7 +65,6 @@ const internet: Respond = (response, path) => {
   else response.setHeader("content-type", "text/html").end("<html></html>");
 };
 
-/** Returns the three operations that take `imageKeys`. */
 async function writesWith(world: World, imageKeys: string[]): Promise<Attempt[]> {
   const content = { text: "look", imageKeys };
   const { id } = await newPost(world);

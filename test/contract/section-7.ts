@@ -11,13 +11,8 @@ import type { PlatformCode } from "../faces/errors.ts";
 
 /** Facts about a code in section 7 of the platform document. */
 export interface CodeFacts {
-  /** HTTP status of the code. */
   readonly status: number;
-  /** Class of the client's error. */
-  readonly family: new (
-    ...args: never[]
-  ) => ApiError;
-  /** Remedy in a tool's failure. */
+  readonly family: new (...args: never[]) => ApiError;
   readonly remedy: RegExp;
 }
 

@@ -30,7 +30,6 @@ export interface Setup {
   /** Terminal for questions. Default: none. */
   readonly terminal?: Terminal;
   readonly rewrites?: Io["rewrites"];
-  /** Clock and interval timers. By default the time stands still. */
   readonly now?: Io["now"];
   readonly every?: Io["every"];
   /** Replaces every program. By default each one succeeds and does nothing. */

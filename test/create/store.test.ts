@@ -18,7 +18,6 @@ async function bot(template: string, store: string) {
 /** Additional packages of a template, besides service-bot and the driver. */
 const packagesOf: Readonly<Record<string, readonly string[]>> = { assistant: ["zod"] };
 
-/** Returns the variables that Compose interpolates. */
 function interpolated(text: string): string[] {
   return [...text.matchAll(/\$\{(\w+)/g)].map(([, name = ""]) => name);
 }

@@ -24,7 +24,6 @@ function commandsOf(text: string, prefix: RegExp): string[] {
   );
 }
 
-/** Returns programs that no earlier command has installed. */
 function strangers(commands: readonly string[]): string[] {
   const known = new Set(["npm", "npx", "node", "mkdir", "chown", "chmod", "find", "useradd"]);
   return commands.filter((command) => {

@@ -28,7 +28,6 @@ function gated(events: number, options: Parameters<typeof harness>[1] = {}) {
     ...made,
     seen,
     jobs,
-    /** Events whose lanes were claimed, in order. */
     claimed,
     entered: (n: number) => gates[n]?.entered,
     open: (...list: readonly number[]) => {
@@ -311,7 +310,6 @@ test("what got less than it asked for claims nothing more until there is somethi
     claims += 1;
     return claim(...args);
   };
-  /** Waits until earlier writes are committed. */
   const settled = async () => {
     for (let n = 0; n < 3; n++) await inbox.heal();
   };

@@ -23,12 +23,10 @@ const mentions = (count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => mention(`m${from + n}`, `post:${from + n}`));
 
 interface Slow extends Harness {
-  /** Events whose handlers have started, in order. */
   readonly begun: string[];
   readonly open: () => void;
 }
 
-/** Creates a dispatcher whose mentions hang. */
 function slowMentions(
   concurrency: number,
   options: Readonly<Record<string, HandlerOptions>> = {},

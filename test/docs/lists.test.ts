@@ -21,14 +21,12 @@ function section(page: string, heading: string): string {
   return rest.split(new RegExp(`^#{1,${depth}} `, "m"), 1)[0] ?? "";
 }
 
-/** Returns the cells of each table row. */
 function rows(text: string): string[][] {
   return [...text.matchAll(/^\| (.*) \|$/gm)].map(([, row = ""]) =>
     row.split(/(?<!\\) \| /).map((cell) => cell.trim()),
   );
 }
 
-/** Returns code in the first cells. */
 function firstCells(text: string, pattern = /`([^`]+)`/g): string[] {
   return rows(text).flatMap(([cell = ""]) =>
     [...cell.matchAll(pattern)].map(([, code = ""]) => code),

@@ -9,11 +9,9 @@ export interface LogCall {
   readonly file: string;
   readonly levels: readonly string[];
   readonly message: string;
-  /** Names of the call's fields, sorted. */
   readonly fields: readonly string[];
 }
 
-/** A node of the parser's syntax tree. */
 interface Node {
   readonly type: string;
   readonly [key: string]: unknown;
@@ -73,7 +71,6 @@ class Source {
     });
   }
 
-  /** Returns the fields of each call of `child`. */
   children(): string[][] {
     return this.#callsOf(
       ({ object, property }) => isLogger(object) && nameOf(property) === "child",
@@ -93,7 +90,6 @@ class Source {
     return levels.has(name) ? [name] : [];
   }
 
-  /** Returns the possible values of a text expression. */
   #choices(node: Node): string[] {
     const known = this.#resolve(node);
     if (known.type === "ConditionalExpression") {

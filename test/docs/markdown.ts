@@ -19,7 +19,6 @@ export interface CodeBlock {
   readonly note: string;
 }
 
-/** Every page for users. */
 export const pages: readonly Page[] = [
   ...readdirSync(root).filter((name) => name.endsWith(".md")),
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
@@ -60,7 +59,6 @@ export function documentedBlock(path: string, name: string): string {
   return found.code;
 }
 
-/** Returns a page without its code. */
 export function prose({ text }: Page): string {
   return text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`]*`/g, "");
 }

@@ -25,7 +25,6 @@ async function deliver(world: World, bot: Pick<Bot, "handle" | "status">, ...fro
   await world.settle(bot);
 }
 
-/** Collects the outcomes of a bot's runs. */
 function outcomesOf(bot: object): string[] {
   const outcomes: string[] = [];
   listenTo(bot, { run: ({ outcome, error }) => outcomes.push(error?.code ?? outcome) });

@@ -16,7 +16,6 @@ export function pathIn({ code }: Pick<CodeBlock, "code">): string | undefined {
   return /^\/\/ ((?:src|test)\/\S+)\n/.exec(code)?.[1];
 }
 
-/** Files of all guides. */
 export const guideFiles: readonly GuideFile[] = pages
   .filter(({ path }) => dirname(path) === join("docs", "guides"))
   .flatMap((page) =>

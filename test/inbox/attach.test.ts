@@ -24,7 +24,6 @@ function openBot(maxBacklog = 100): SqliteInbox {
   return inbox;
 }
 
-/** Opens the same file as a tool does. */
 function attach(): AttachedInbox {
   const attached = attachInbox(file, clock);
   onTestFinished(() => attached.close());

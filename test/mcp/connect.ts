@@ -88,7 +88,6 @@ export async function mcpOverHttp({
   return { url: `${url}/mcp`, mcp };
 }
 
-/** Each transport with each revision of the protocol. */
 export const ways: readonly (readonly [string, Connect])[] = [
   ["stdio, 2025", overPipes],
   ["stdio, 2026", (options) => overPipes({ ...options, era: "modern" })],
@@ -109,7 +108,6 @@ export async function connected(
   return client;
 }
 
-/** Parses the value of `--scopes`. */
 function scopeList(list: string | undefined): readonly Scope[] | undefined {
   return list === undefined
     ? undefined

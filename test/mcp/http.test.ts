@@ -193,7 +193,6 @@ function held(which: "lookups" | "calls") {
     return Response.json({ username: "bot" });
   };
   const mcp = mcpWith({ baseUrl: "http://platform.test", fetch, scopes: ["read"] });
-  /** Resolves once `count` requests have arrived. */
   const waitFor = async (count: number) => {
     while (arrivals < count) await arrived.promise;
   };

@@ -26,7 +26,6 @@ export class ImpatientClock implements Clock {
     return () => this.#deadlines.delete(fn);
   }
 
-  /** Expires the deadlines of pending calls. */
   expire(): void {
     for (const fn of this.#deadlines) fn();
   }

@@ -23,7 +23,6 @@ function documented(text: string): Row[] {
   }));
 }
 
-/** Returns the row that documents a scraped metric. */
 function rowOf(family: Family): Row {
   const { name, type, help } = family;
   return { name, type, labels: labelsOf(family), meaning: help };

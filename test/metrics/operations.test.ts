@@ -20,7 +20,6 @@ async function toldNames(): Promise<ReadonlySet<string>> {
   );
 }
 
-/** Returns the names of metrics in an expression. */
 function namesIn(expr: string): string[] {
   return [...expr.matchAll(/\b(?:service_bot|process|nodejs)_\w+/g)].map(([name]) => name);
 }

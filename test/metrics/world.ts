@@ -75,7 +75,6 @@ export function dm(id: string, more: object = {}): object {
   return { id, type: "dm.message", payload, createdAt: "", ...more };
 }
 
-/** Scrapes the bot. */
 export async function scrape(bot: Bot): Promise<ReadonlyMap<string, Family>> {
   return readScrape(await scrapeText(bot));
 }

@@ -121,7 +121,6 @@ export interface Resource {
   readonly apiVersion: string;
 }
 
-/** Names of all manifest files. */
 export const manifestFiles: readonly string[] = readdirSync(join(operations, "kubernetes")).sort();
 
 /** Manifest files that run a bot, one per store. */
@@ -151,7 +150,6 @@ export class Manifest {
     return found[0] as Kinds[Kind] | undefined;
   }
 
-  /** The resource that runs the bot. */
   get workload(): StatefulSet | Deployment {
     const found = this.find("StatefulSet") ?? this.find("Deployment");
     if (found === undefined) throw new Error("nothing runs the bot");

@@ -41,7 +41,6 @@ describe("the packed library", { timeout: 120_000 }, () => {
     }
   });
 
-  /** Adds a declaration and its imports. */
   function follow(path: string, needed: Set<string>): void {
     if (needed.has(path)) return;
     needed.add(path);

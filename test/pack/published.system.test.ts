@@ -240,7 +240,6 @@ async function entriesOf(tarball: string): Promise<Record<string, string[]>> {
   );
 }
 
-/** Imports each entry, and returns the names. */
 async function importedNames(tarball: string, entries: readonly string[]): Promise<unknown> {
   // Inside the checkout, where Node finds the dependencies.
   const cache = join(root, "node_modules", ".cache");

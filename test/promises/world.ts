@@ -25,7 +25,6 @@ export class World {
   readonly log: ReturnType<typeof logSink> = logSink();
   /** Inbox of the next bot. */
   file: string = join(temporaryFolder(), "bot.db");
-  /** The platform's API. */
   readonly fetch: NonNullable<BotOptions["fetch"]> = this.platform.fetch;
   #events = 0;
 

@@ -57,7 +57,6 @@ export interface Rig {
   readonly receiver: Receiver;
   readonly endpoints: Endpoints;
   readonly budget: BodyBudget;
-  /** Log lines as text. */
   readonly log: string[];
   readonly lines: () => LogLine[];
 }
@@ -134,7 +133,6 @@ export interface TestAnswer {
   readonly text: string;
 }
 
-/** Returns the error in a response. */
 export function errorIn(answer: TestAnswer): { code: string; message: string } {
   const { error }: { error: { code: string; message: string } } = JSON.parse(answer.text);
   return error;
@@ -201,7 +199,6 @@ export interface Face {
   open(endpoints: Endpoints): Promise<Send>;
 }
 
-/** An adapter with an address. */
 export interface SocketFace extends Face {
   listen(endpoints: Endpoints): Promise<string>;
 }

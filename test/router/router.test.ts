@@ -346,7 +346,6 @@ describe("what a handler begins and does not wait for", () => {
 });
 
 describe("onError", () => {
-  /** Runs a job that fails. */
   async function failed(router: Router) {
     const error = new Error("cannot");
     const job = jobFor("dm.message");

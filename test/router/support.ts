@@ -24,7 +24,6 @@ export interface TestJob extends Job {
   readonly lines: string[];
 }
 
-/** An inbox without states and timers. */
 const emptyInbox = { states: async () => [], timers: async () => [] };
 
 /** Creates a job for an event of this type. `more` changes the sample payload. */

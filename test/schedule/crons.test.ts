@@ -20,7 +20,6 @@ async function running(pattern = "0 9 * * *") {
   const crons = new Crons({ inbox, wall: clock, routes: { crons: [job] } });
   const schedule = new DueMoments({ clock, wall: clock, inbox, log: logSink().log, crons: [job] });
   await schedule.start();
-  /** Returns the ids of the stored events. */
   const stored = async () => {
     const { events } = await inbox.admin.list({ limit: 1_000 });
     return events.map(({ id }) => id).sort();

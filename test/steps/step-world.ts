@@ -52,7 +52,6 @@ export class StepWorld {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly inbox: SqliteInbox = new SqliteInbox({ file: ":memory:", clock: this.clock });
   readonly log: ReturnType<typeof logSink> = logSink();
-  /** Steps of the current process. */
   process: Steps = this.newProcess();
   /** Sent texts by id. */
   readonly platform: Map<string, string> = new Map();
@@ -70,7 +69,6 @@ export class StepWorld {
     await this.inbox.put(events, "webhook");
   }
 
-  /** Claim of the newest run. */
   get claim(): Claim {
     return first(this.#claim === undefined ? [] : [this.#claim]);
   }
@@ -94,7 +92,6 @@ export class StepWorld {
     return await this.next();
   }
 
-  /** Starts a run of the ready event. */
   async next(signal?: AbortSignal): Promise<Run> {
     this.#claim = first(await this.inbox.claim(1, LEASE));
     return this.runOf(this.#claim, signal === undefined ? {} : { signal });

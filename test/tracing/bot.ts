@@ -19,7 +19,6 @@ export class World {
   readonly #log = logSink([API_KEY, SECRET]);
   #events = 0;
 
-  /** Log records of all bots. */
   get records(): readonly LogRecord[] {
     return this.#log.records;
   }

@@ -57,7 +57,6 @@ const spans = new Spans((onEnd) => {
   return new sdk.TracerProvider({ spanProcessors: [processor] });
 });
 
-/** Creates every kind of span. */
 async function happen(): Promise<void> {
   const world = new World();
   const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;

@@ -19,7 +19,6 @@ export const workflows: readonly Workflow[] = [
   }),
 );
 
-/** Returns a workflow of the project. */
 export function ownWorkflow(name: string): string {
   return readFileSync(join(root, ".github/workflows", name), "utf8");
 }

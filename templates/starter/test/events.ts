@@ -1,6 +1,5 @@
 /** Events as the platform sends them. */
 
-/** A direct message from Ada. */
 export const directMessage = {
   type: "dm.message",
   payload: {

@@ -12,12 +12,10 @@ export async function examineDatabase(
   return findings.filter(({ area }) => area === "database");
 }
 
-/** Findings about a usable database. */
 export function okFindings(what: string): object[] {
   return [{ area: "database", level: "ok", what }];
 }
 
-/** Findings about an unusable database. */
 export function failFindings(what: RegExp, remedy: RegExp): object[] {
   const words = { what: expect.stringMatching(what), remedy: expect.stringMatching(remedy) };
   return [{ area: "database", level: "fail", ...words }];

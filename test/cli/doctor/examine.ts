@@ -19,7 +19,6 @@ export async function examine(
   return read(await runCommand(["doctor", "--json", ...flags], { ...options, env }));
 }
 
-/** Parses the output of `service-bot doctor --json`. */
 export function read(ended: {
   readonly code: number | null;
   readonly out: string;

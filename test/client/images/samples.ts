@@ -70,7 +70,6 @@ export const samples: readonly Sample[] = await Promise.all(
   recipes.map(async ([name, kind, make]) => ({ name, kind, bytes: await make().toBuffer() })),
 );
 
-/** Returns the simplest sample of a kind. */
 export function sampleOf(kind: ImageKind): Buffer {
   const found = samples.find((sample) => sample.kind === kind);
   if (found === undefined) throw new Error(`There is no sample of ${kind}.`);

@@ -61,7 +61,6 @@ async function copyThatFails(method: "write" | "finish"): Promise<void> {
   await target.close();
 }
 
-/** Leaves a target with an unfinished copy. */
 async function leaveUnfinished(): Promise<void> {
   const target = await CopyTarget.open(place);
   const source = new CopySource(file);

@@ -32,7 +32,6 @@ async function deadLetter() {
 }
 
 describe.each(["18", "15"])("in PostgreSQL %s, events that have lost their lane", (version) => {
-  /** An event whose lane an operator has deleted. */
   async function laneless() {
     const place = await emptyPlace(version);
     const clock = new ManualClock(1_800_000_000_000);

@@ -61,7 +61,6 @@ test(`in ${TERMS} terms no two instances trust themselves at once, and no stale 
     candidates.push(new Candidate(await openAt(place, options), clock, offset));
   }
   const pick = () => candidates[Math.floor(random() * INSTANCES)] as Candidate;
-  /** Every term, and its leader. */
   const terms = new Map<number, Candidate>();
   let cursor: string | undefined;
   for (let round = 0; terms.size < TERMS; round++) {

@@ -12,9 +12,7 @@ const PID = 7;
 /** A connection without a server. */
 class FakeClient extends EventEmitter implements Client {
   readonly processID = PID;
-  /** Calls so far, in order. */
   readonly done: string[] = [];
-  /** Called before each call. */
   before: (what: string) => Promise<void> = async () => undefined;
   async connect(): Promise<void> {
     await this.#do("connect");

@@ -83,7 +83,6 @@ async function planOf(client: pg.Client, { text, values }: Statement): Promise<s
 
 const SCAN = /Seq Scan on (event|lane|step|attempt|state|timer)/;
 
-/** Checks that no statement scans a whole table. */
 async function expectNoScan(client: pg.Client, statements: readonly Statement[]): Promise<void> {
   for (const one of statements) expect(await planOf(client, one), one.text).not.toMatch(SCAN);
 }

@@ -13,7 +13,6 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** One value of each JSON type. */
 const kinds: Readonly<Record<string, unknown>> = {
   null: null,
   number: 5,

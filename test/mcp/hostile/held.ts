@@ -5,7 +5,6 @@ import { serve } from "../stub.ts";
 /** Starts a platform that holds requests until their caller leaves. Requests to `/users/` get a response. */
 export async function heldPlatform(): Promise<{
   readonly url: string;
-  /** Resolves to the next held request. */
   readonly asked: () => Promise<Held>;
 }> {
   const waiting: Held[] = [];

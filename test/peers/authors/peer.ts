@@ -15,9 +15,7 @@ export type Moment = "done" | "replied" | "replying";
 export interface Author {
   /** Changes of the platform's state. */
   readonly changes: Changes;
-  /** Texts from the bot to Ada. */
   readonly seen: readonly string[];
-  /** Posts in the channel. */
   readonly posts: readonly string[];
   /** Starts another process of the bot. Resolves when it accepts events. */
   start(options?: StartOptions): Promise<TestProcess>;
@@ -25,7 +23,6 @@ export interface Author {
   reaches(moment: Moment): Promise<void>;
   /** Resolves when a post of the bot has reached the gate. */
   posting(moment: "replied" | "replying"): Promise<void>;
-  /** Sends a message from Ada to the bot. */
   say(text: string): Promise<void>;
   /** Repeats deliveries that a bot killed at this moment has not acknowledged. */
   redeliver(moment: Moment): Promise<void>;

@@ -23,9 +23,7 @@ interface Delivery {
  */
 export class Slack {
   readonly changes: Changes = new Changes();
-  /** The bot's texts in Ada's conversation. */
   readonly seen: string[] = [];
-  /** The bot's texts in the channel. */
   readonly posts: string[] = [];
   requestUrl = "";
   #expected = 0;

@@ -22,9 +22,7 @@ interface Waiting {
  */
 export class Telegram {
   readonly changes: Changes = new Changes();
-  /** The bot's texts in Ada's chat. */
   readonly seen: string[] = [];
-  /** The bot's texts in the channel. */
   readonly posts: string[] = [];
   /** Number of calls of `getUpdates`. */
   polls = 0;
@@ -38,7 +36,6 @@ export class Telegram {
     return (await listenUntilEnd(server)).url;
   }
 
-  /** Sends a message from Ada to the bot. */
   say(text: string): void {
     const update_id = this.#nextId++;
     const command = /^\/\w+/.exec(text)?.[0];
