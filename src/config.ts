@@ -6,21 +6,26 @@ import { usableMemoryBytes } from "./core/memory.ts";
 import { misspeltVariables } from "./core/names.ts";
 import { ConfigError } from "./errors.ts";
 
-/** How events reach the bot. `auto` is the webhook with polling as its fallback. */
+/** Source of the events. `auto` is the webhook with polling as its fallback. */
 export type DeliveryMode = "auto" | "webhook" | "polling";
 
 /** Options of a bot that override the environment. Each has the form of its variable; durations are in ms. */
 export interface ConfigOverrides {
-  /** SERVICE_BASE_URL: address of the platform without `/api/v1`; a path is allowed, such as `https://host.example/social`. Required. */
+  /**
+   * SERVICE_BASE_URL: address of the platform without `/api/v1`; a path is allowed, such as
+   * `https://host.example/social`. Required.
+   */
   readonly baseUrl?: string;
   /** SERVICE_API_KEY: bearer token. Required. */
   readonly apiKey?: string;
   /**
-   * SERVICE_WEBHOOK_SECRET: signing secret, `whsec_…`. During a rotation, several, newest first: comma-separated in the variable,
-   * a list in the option. Required unless `DELIVERY=polling`.
+   * SERVICE_WEBHOOK_SECRET: signing secret, `whsec_…`. During a rotation, several, newest first: comma-separated in the
+   * variable, a list in the option. Required unless `DELIVERY=polling`.
    */
   readonly webhookSecret?: string | readonly string[];
-  /** DELIVERY: `auto` (webhook, polling as fallback), `webhook` (no polling) or `polling` (no webhook). Default `auto`. */
+  /**
+   * DELIVERY: `auto` (webhook, polling as fallback), `webhook` (no polling) or `polling` (no webhook). Default `auto`.
+   */
   readonly delivery?: DeliveryMode;
   /** HOST: address to listen on. Default `127.0.0.1`. */
   readonly host?: string;
@@ -29,8 +34,8 @@ export interface ConfigOverrides {
   /** WEBHOOK_PATH: path of the webhook. Default `/webhook`. */
   readonly webhookPath?: string;
   /**
-   * DRAIN_MS: how long a stopping bot still accepts deliveries while `/readyz` answers 503, 0 to 600,000; longer than the
-   * health check of a load balancer. No effect with `listen: false`. Default `0`.
+   * DRAIN_MS: how long a stopping bot still accepts deliveries while `/readyz` answers 503, 0 to 600,000; longer than
+   * the health check of a load balancer. No effect with `listen: false`. Default `0`.
    */
   readonly drainMs?: number;
   /**
@@ -39,17 +44,19 @@ export interface ConfigOverrides {
    */
   readonly databaseUrl?: string;
   /**
-   * DATABASE_SCHEMA: schema in PostgreSQL, 1 to 63 lower-case letters, digits and `_`; no digit and no `pg_` at the start.
-   * Default `service_bot`.
+   * DATABASE_SCHEMA: schema in PostgreSQL, 1 to 63 lower-case letters, digits and `_`; no digit and no `pg_` at the
+   * start. Default `service_bot`.
    */
   readonly databaseSchema?: string;
   /** POLL_INTERVAL_MS: interval between reads of the event log while polling, at least 50. Default `4000`. */
   readonly pollIntervalMs?: number;
-  /** AUDIT_INTERVAL_MS: interval between reads of the event log while the webhook works, at least 50. Default `60000`. */
+  /**
+   * AUDIT_INTERVAL_MS: interval between reads of the event log while the webhook works, at least 50. Default `60000`.
+   */
   readonly auditIntervalMs?: number;
   /**
-   * SILENCE_MS: how long an event of the log may be missing from the webhook before the bot polls, at least 50; the default is
-   * one and a half delivery rounds. Default `45000`.
+   * SILENCE_MS: how long an event of the log may be missing from the webhook before the bot polls, at least 50; the
+   * default is one and a half delivery rounds. Default `45000`.
    */
   readonly silenceMs?: number;
   /** START_FROM: position in the event log for the first start, `now` or `oldest`. Default `now`. */

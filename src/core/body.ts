@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
 
 /**
- * Why a body was not read: too large, broken off, not of the announced length, too slow, displaced by other bodies, in
- * too many chunks, or already read by other code.
+ * Reason why a body was not read: too large, broken off, not of the announced length, too slow, displaced by other
+ * bodies, in too many chunks, or already read by other code.
  */
 export type BodyProblem =
   | "too_large"
@@ -87,8 +87,8 @@ export async function readWebBody(
 }
 
 /**
- * Reads a web-standard body as {@link readWebBody} does, and leaves it in the budget, where other bodies may still displace
- * it. The caller ends it with {@link BodyBuffer.take} or {@link BodyBuffer.release}.
+ * Reads a web-standard body as {@link readWebBody} does, and leaves it in the budget, where other bodies may still
+ * displace it. The caller ends it with {@link BodyBuffer.take} or {@link BodyBuffer.release}.
  *
  * @throws {BodyError} The rest of the body is cancelled, so its source stops.
  */

@@ -1,5 +1,5 @@
 export interface SharedCallOptions {
-  /** How long a result is kept, in ms. Default 0: only callers that arrive during the call share its result. */
+  /** Lifetime of a result, in ms. Default 0: only callers that arrive during the call share its result. */
   readonly keepMs?: number;
   /** Clock for `keepMs`, in ms. Default: the system time. */
   readonly now?: () => number;

@@ -22,7 +22,7 @@ export type ParsedEvent =
       readonly id: string | undefined;
       /** `undefined` if unreadable. */
       readonly type: string | undefined;
-      /** Why the event cannot be handled, by path. Never contains a value of the event. */
+      /** Reason why the event cannot be handled, by path. Never contains a value of the event. */
       readonly reason: string;
     };
 

@@ -33,7 +33,7 @@ export interface NewEvent {
   readonly ord: string;
   /** The event as JSON. */
   readonly body: string;
-  /** Why the event cannot be handled. Such an event is stored as a dead letter. */
+  /** Reason why the event cannot be handled. Such an event is stored as a dead letter. */
   readonly unusable?: string;
 }
 

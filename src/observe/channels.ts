@@ -82,7 +82,7 @@ export interface ChannelMessages {
     readonly ms?: number | undefined;
     /** Absent unless the batch was stored. */
     readonly batch?: BatchMessage | undefined;
-    /** Why the batch could not be stored. */
+    /** Error if the batch could not be stored. */
     readonly error?: unknown;
     readonly trace?: string | undefined;
   };
@@ -91,11 +91,11 @@ export interface ChannelMessages {
     readonly code: string | undefined;
     /** Absent if the log could not be read; false if the reader gave up on pages without events. */
     readonly atEnd?: boolean;
-    /** Why the log could not be read. */
+    /** Error if the log could not be read. */
     readonly error?: unknown;
     /** Time until the next try. */
     readonly retryInMs?: number;
-    /** How the bot continues without the log, for people; set if the token may not read the log. */
+    /** Effect of the missing log on the bot, for people; set if the token may not read the log. */
     readonly meanwhile?: string | undefined;
   };
   /** Polling took over from the webhook (`polling`) or handed back (`auditing`). */
@@ -111,7 +111,7 @@ export interface ChannelMessages {
     readonly ms: number;
     /** Time until the next run; absent if there is none. */
     readonly retryInMs?: number | undefined;
-    /** Why the run failed, without secrets or people's texts. */
+    /** Error of a failed run, without secrets or people's texts. */
     readonly error?: ShownError | undefined;
     /** Conversation of the event. */
     readonly conversationId?: string;
@@ -165,7 +165,7 @@ export interface ChannelMessages {
 interface WorkMessage extends BotMessage {
   /** Trace of the work; a subscriber to `start` may replace it. */
   trace?: string | undefined;
-  /** Why the work failed. */
+  /** Error of failed work. */
   error?: unknown;
   /** Set by a subscriber to `start` to run the work in its own async context. */
   around?: <T>(work: () => T) => T;

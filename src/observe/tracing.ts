@@ -102,7 +102,7 @@ export async function startTracing(bot: object, log: Logger): Promise<() => void
   };
 }
 
-/** How to build a span from a message. */
+/** Rules for building a span from a message. */
 interface SpanShape<M> {
   readonly kind: "INTERNAL" | "CLIENT" | "CONSUMER";
   readonly name: (message: M) => string;

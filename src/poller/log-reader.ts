@@ -72,7 +72,7 @@ export class LogReader {
   readonly #purpose: () => LogPurpose;
   #cursor: string | undefined;
   #head: string | undefined;
-  /** When the last read from the cursor first saw each position, on the platform's clock. */
+  /** First sighting of each position in the last read from the cursor, on the platform's clock. */
   #seenAt = new Map<string, number>();
   readonly #dates = new EventDates();
   #resumed = false;

@@ -23,7 +23,7 @@ export interface PollerOptions extends Omit<LogReaderOptions, "term" | "firstSta
   readonly pollIntervalMs: number;
   /** Interval between rounds while auditing, in ms. */
   readonly auditIntervalMs: number;
-  /** How long the webhook may take to deliver an event, in ms. */
+  /** In ms. Time for the webhook to deliver an event. */
   readonly silenceMs: number;
   /** Event types that ever arrived by webhook. */
   readonly webhookTypes: ReadonlySet<string>;

@@ -2,7 +2,7 @@ import * as z from "../core/zod.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Mode, ModeState } from "./mode.ts";
 
-/** Why the log could not be read. Contains codes only, because the platform's messages may quote anything. */
+/** Error of a failed read. Contains codes only, because the platform's messages may quote anything. */
 export interface PollFailure {
   /** A code of docs/reference/errors.md; INTERNAL for an error without a code. */
   readonly code: ErrorCode;
@@ -24,7 +24,7 @@ export interface PollerStatus {
   readonly cursor: string | undefined;
   /** Time when the last read of the log ended or failed. */
   readonly lastPollAt: number | undefined;
-  /** Why the last read failed; `undefined` if it succeeded. */
+  /** Error of the last read; `undefined` if it succeeded. */
   readonly lastPollError: PollFailure | undefined;
   /** Start of the last read that reached the end of the log. */
   readonly readToEndAt: number | undefined;
