@@ -9,7 +9,7 @@ export { root };
 
 const src = join(root, "src");
 
-/** Path below src. The page is built for browsers, separately. */
+/** Path below src. Built separately, because the page is for browsers. */
 const PORTAL = join("platform", "portal");
 
 /** Entry point of the command, which no module imports. */

@@ -60,7 +60,7 @@ export function harness(
     scrub: (text) => text,
     ...options,
   });
-  // Starting claims at once, so tests get this tick to wrap methods of the inbox.
+  // Starting claims at once. The delay lets tests wrap methods of the inbox first.
   queueMicrotask(() => dispatcher.start());
   onTestFinished(async () => {
     await stop(dispatcher, clock);
