@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -70,6 +70,29 @@ describe("service-bot dev", () => {
     dev.kill("SIGTERM");
     expect(await dev.exited).toEqual({ code: 0, signal: null });
     expect(dev.output()).toContain("stopping");
+  });
+
+  test("restarts the bot each time an editor replaces a file, also after a syntax error", {
+    timeout: 30_000,
+  }, async () => {
+    const folder = botFolder("hi");
+    const saveByRename = (code: string) => {
+      writeFileSync(join(folder, "main.ts.tmp"), code);
+      renameSync(join(folder, "main.ts.tmp"), join(folder, "main.ts"));
+    };
+    const codeOf = (word: string) => `import { Bot } from "service-bot";
+      console.log("word is", "${word}");
+      await new Bot().start();`;
+    const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+    await dev.line((line) => line.includes("bot ready"));
+    for (const word of ["one", "two"]) {
+      saveByRename(codeOf(word));
+      await dev.line((line) => line === `word is ${word}`);
+    }
+    saveByRename("not code");
+    await dev.line((line) => line.includes("The bot exited with code 1"));
+    saveByRename(codeOf("three"));
+    await dev.line((line) => line === "word is three");
   });
 
   test("starts the bot again with the token that replaces a revoked one", {

@@ -73,6 +73,6 @@ class Newcomer {
     const [, path = ""] = /^\/\/ (\S+)\n/.exec(code) ?? [];
     this.shell.opened.takes();
     writeFileSync(join(this.shell.folder, "my-bot", path), code);
-    if (path.startsWith("src/")) await this.shell.opened.shows("Restarting", " bot ready");
+    if (path.startsWith("src/")) await this.shell.opened.shows("restarting the bot", " bot ready");
   }
 }

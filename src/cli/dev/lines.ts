@@ -45,9 +45,6 @@ export interface LogFormatterOptions {
   readonly now?: () => number;
 }
 
-/** Start of Node's line about a restart of the bot. */
-const RESTART = /^Restarting /;
-
 /** Log lines that repeat the timeline. */
 const repeated: ReadonlySet<unknown> = new Set([
   "delivery",
@@ -58,7 +55,7 @@ const repeated: ReadonlySet<unknown> = new Set([
 
 /**
  * Formats lines with pino-pretty if the bot has installed it. Text that is not JSON (a `console.log`, a stack) stays
- * unchanged. The line "ready" shows the time since this call or the last restart.
+ * unchanged. The line "ready" shows the time since this call.
  */
 export async function logFormatter({
   colour,
@@ -67,13 +64,10 @@ export async function logFormatter({
   now = Date.now,
 }: LogFormatterOptions): Promise<LogFormatter> {
   const pretty = await loadPretty(colour);
-  let started = now();
+  const started = now();
   return (line) => {
     const record = parse(line);
-    if (record === undefined) {
-      if (RESTART.test(line)) started = now();
-      return printableText(line);
-    }
+    if (record === undefined) return printableText(line);
     if (record.msg === "ready" && record.webhook !== undefined) {
       const elsewhere = record.webhook === webhook ? "" : printable(`  ${record.webhook}`);
       return `${clockTime(now())} bot ready ${((now() - started) / 1000).toFixed(1)} s${elsewhere}`;

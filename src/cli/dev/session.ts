@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, watch } from "node:fs";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
-import { systemClock } from "../../core/clock.ts";
 import { bind } from "../../core/listen.ts";
 import { hasCode, messageOf } from "../../errors.ts";
 import type { Platform } from "../../platform/index.ts";
@@ -12,6 +10,7 @@ import { BOT_PORT, localWebhookUrl, rereadDotEnv, variable } from "../environmen
 import { clockTime, printStyled } from "../output.ts";
 import type { Keyboard } from "./keys.ts";
 import { logFormatter, printTimeline } from "./lines.ts";
+import { watchBot } from "./watch.ts";
 
 /** In ms. Short, so that a developer can watch a retry or the change to polling. */
 export const RETRY_INTERVAL_MS = 5_000;
@@ -26,7 +25,10 @@ export interface DevSessionOptions {
   readonly keyboard: Keyboard;
 }
 
-/** Runs a bot with its platform. Restarts the bot when `.env` changes, and when its app gets a new token or secret. */
+/**
+ * Runs a bot with its platform. Restarts the bot when `.env` or a source file changes, and when its app gets a new token
+ * or secret.
+ */
 export class DevSession {
   readonly #options: DevSessionOptions;
   readonly #ended = Promise.withResolvers<void>();
@@ -39,7 +41,7 @@ export class DevSession {
     this.#options = options;
   }
 
-  /** Resolves when the bot has exited by itself. */
+  /** Resolves if the bot's process cannot start. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
@@ -49,14 +51,14 @@ export class DevSession {
   }
 
   async start(port: number): Promise<void> {
-    const { platform, keyboard } = this.#options;
+    const { platform, entry, keyboard } = this.#options;
     printTimeline(platform, keyboard.say);
     platform.control.saveWebhook({ enabled: true, url: this.webhook(port) });
     await this.#startBot(port);
     const restart = (reason: string) => {
       this.#restarted = this.#restarted.then(() => this.#restart(reason));
     };
-    const stopWatching = watchDotEnv(() => restart(".env changed"));
+    const stopWatching = watchBot(entry, restart);
     const stopListening = platform.onTimeline(({ kind }) => {
       if (kind !== "app" && kind !== "webhook" && kind !== "state") return;
       // After its last token is revoked, the bot keeps running and gets 401.
@@ -91,7 +93,6 @@ export class DevSession {
     }
   }
 
-  /** Starts the bot in a process that Node restarts when a source file changes. */
   async #startBot(port: number): Promise<void> {
     const { platform, environment, entry, keyboard } = this.#options;
     this.#secrets = secretsOf(platform);
@@ -107,23 +108,21 @@ export class DevSession {
       const shown = format(text);
       if (shown !== undefined) keyboard.printAbove(() => printStyled(shown));
     };
-    const bot = spawn(
-      process.execPath,
-      ["--watch", "--watch-preserve-output", "--import", "service-bot/env", entry],
-      {
-        env: { ...environment, ...botEnvironment(platform, port) },
-        stdio: ["ignore", "pipe", "pipe"],
-      },
-    );
+    const bot = spawn(process.execPath, ["--import", "service-bot/env", entry], {
+      env: { ...environment, ...botEnvironment(platform, port) },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.#bot = bot;
     for (const input of [bot.stdout, bot.stderr]) createInterface({ input }).on("line", onLine);
-    const onEnd = () => {
-      if (this.#bot === bot) this.#ended.resolve();
-    };
-    bot.once("exit", onEnd);
+    // "close" follows the bot's last line.
+    bot.once("close", (code, signal) => {
+      if (this.#bot !== bot || bot.pid === undefined) return;
+      const how = signal === null ? `with code ${code}` : `after ${signal}`;
+      onLine(`The bot exited ${how}. Save a file to start it again.`);
+    });
     bot.once("error", (error) => {
       onLine(`Cannot start the bot: ${error.message}`);
-      onEnd();
+      this.#ended.resolve();
     });
   }
 
@@ -214,41 +213,4 @@ async function isFree(host: string, port: number): Promise<boolean> {
   }
   await new Promise((resolve) => server.close(resolve));
   return true;
-}
-
-const DOT_ENV = ".env";
-
-/** In ms. Gives an editor time to write the whole file. */
-const SETTLE_MS = 100;
-
-/**
- * Calls `onChange` when the content of `.env` in the current folder changes. Returns a function that stops watching.
- */
-function watchDotEnv(onChange: () => void): () => void {
-  let content = readDotEnvText();
-  let cancel = () => {};
-  const look = () => {
-    const changed = readDotEnvText();
-    if (changed === content) return;
-    content = changed;
-    onChange();
-  };
-  // Watches the folder because editors replace a file instead of writing to it.
-  const watcher = watch(".", (_event, name) => {
-    if (name !== null && name !== DOT_ENV) return;
-    cancel();
-    cancel = systemClock.timer(SETTLE_MS, look);
-  });
-  return () => {
-    cancel();
-    watcher.close();
-  };
-}
-
-function readDotEnvText(): string {
-  try {
-    return readFileSync(DOT_ENV, "utf8");
-  } catch {
-    return "";
-  }
 }

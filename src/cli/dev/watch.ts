@@ -1,0 +1,88 @@
+import { type FSWatcher, readdirSync, readFileSync, watch } from "node:fs";
+import { dirname, join } from "node:path";
+import { systemClock } from "../../core/clock.ts";
+
+const DOT_ENV = ".env";
+
+/** Excludes hidden files because editors lock a file with one, such as `.#main.ts`. */
+const SOURCE = /^[^.].*\.(?:[cm]?[jt]sx?|json)$/;
+
+/** Excludes packages, data and hidden folders. */
+const SOURCE_FOLDER = /^(?!node_modules$|data$)[^.]/;
+
+/** In ms. Gives an editor time to write the whole file, and Git to write all files. */
+const SETTLE_MS = 100;
+
+/**
+ * Calls `onChange` when the content of `.env` in the current folder changes, or a source file in the folder of the entry
+ * file. Returns a function that stops watching.
+ *
+ * `node --watch` would miss changes: it watches files, and most editors replace a file instead of writing to it.
+ */
+export function watchBot(entry: string, onChange: (reason: string) => void): () => void {
+  const root = dirname(entry);
+  const changed = new Set<string>();
+  let watchers: readonly FSWatcher[] = [];
+  let dotEnv = readDotEnv();
+  let cancel = () => {};
+  const watchFolders = () => {
+    const previous = watchers;
+    watchers = [...new Set([".", ...foldersBelow(root)])].flatMap((folder) =>
+      watchFolder(folder, (name) => {
+        if (SOURCE.test(name) && (folder !== "." || root === ".")) changed.add(join(folder, name));
+        // A name without a dot may be a new folder.
+        else if (name !== DOT_ENV && name.includes(".")) return;
+        cancel();
+        cancel = systemClock.timer(SETTLE_MS, settle);
+      }),
+    );
+    // Closed last, so that no change falls between the old watchers and the new ones.
+    for (const watcher of previous) watcher.close();
+  };
+  const settle = () => {
+    watchFolders();
+    const content = readDotEnv();
+    if (content !== dotEnv) changed.add(DOT_ENV);
+    dotEnv = content;
+    const [first, ...others] = changed;
+    changed.clear();
+    if (first === undefined) return;
+    onChange(others.length === 0 ? `${first} changed` : `${others.length + 1} files changed`);
+  };
+  watchFolders();
+  return () => {
+    cancel();
+    for (const watcher of watchers) watcher.close();
+  };
+}
+
+/** Returns a folder and all source folders below it. */
+function foldersBelow(folder: string): readonly string[] {
+  try {
+    const below = readdirSync(folder, { withFileTypes: true })
+      .filter((file) => file.isDirectory() && SOURCE_FOLDER.test(file.name))
+      .flatMap(({ name }) => foldersBelow(join(folder, name)));
+    return [folder, ...below];
+  } catch {
+    // The folder was removed.
+    return [];
+  }
+}
+
+/** Returns an empty list if the folder cannot be watched, such as a folder that was removed. */
+function watchFolder(folder: string, onName: (name: string) => void): readonly FSWatcher[] {
+  try {
+    const watcher = watch(folder, (_event, name) => onName(name ?? DOT_ENV));
+    return [watcher.on("error", () => watcher.close())];
+  } catch {
+    return [];
+  }
+}
+
+function readDotEnv(): string {
+  try {
+    return readFileSync(DOT_ENV, "utf8");
+  } catch {
+    return "";
+  }
+}
