@@ -26,8 +26,8 @@ export interface DevSessionOptions {
 }
 
 /**
- * Runs a bot with its platform. Restarts the bot when `.env` or a source file changes, and when its app gets a new token
- * or secret.
+ * Runs a bot with its platform. Restarts the bot when `.env` or a source file changes, and when its app gets a new
+ * token or secret.
  */
 export class DevSession {
   readonly #options: DevSessionOptions;

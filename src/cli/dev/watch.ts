@@ -14,8 +14,8 @@ const SOURCE_FOLDER = /^(?!node_modules$|data$)[^.]/;
 const SETTLE_MS = 100;
 
 /**
- * Calls `onChange` when the content of `.env` in the current folder changes, or a source file in the folder of the entry
- * file. Returns a function that stops watching.
+ * Calls `onChange` when the content of `.env` in the current folder changes, or a source file in the folder of the
+ * entry file. Returns a function that stops watching.
  *
  * `node --watch` would miss changes: it watches files, and most editors replace a file instead of writing to it.
  */
