@@ -45,8 +45,8 @@ export interface BodyBounds {
 }
 
 /**
- * Reads the raw bytes of a body within bounds. Memory follows the bytes, not the pieces they come in. Reading begins
- * before the call returns: a request that waits unread keeps each piece by itself.
+ * Reads the raw bytes of a body within bounds. Memory grows with the bytes, not with the number of chunks. Reading begins
+ * before the call returns, because an unread request buffers each chunk separately.
  *
  * @throws {BodyError} The rest of the body is dropped, or the connection is closed.
  */
@@ -63,7 +63,7 @@ export async function readRequestBody(
         encoding: "raw",
         decoder,
       });
-      // Ends the stream's first, buffering state: pieces go straight to the decoder from here on.
+      // Ends the initial buffering of the stream, so that chunks go straight to the decoder.
       if (request.readableFlowing === true) request.read(0);
       return reading;
     });
@@ -75,7 +75,7 @@ export async function readRequestBody(
 }
 
 /**
- * Reads a web-standard body as {@link readRequestBody} does; `null` is an empty one.
+ * Reads a web-standard body as {@link readRequestBody} does; `null` is an empty body.
  *
  * @throws {BodyError} The rest of the body is cancelled, so its source stops.
  */
@@ -102,7 +102,7 @@ export async function receiveWebBody(
   try {
     return await receive(bounds, (decoder) => copyPieces(reader, decoder(), bounds.limit));
   } catch (error) {
-    // A cancelled source may take its time, or fail. The answer does not depend on it.
+    // A cancelled source may be slow or fail. The response does not depend on it.
     reader.cancel(error).catch(() => undefined);
     throw error;
   }
@@ -117,7 +117,7 @@ async function copyPieces(
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    // A stream of the caller's own may hold text that something has decoded.
+    // A caller's own stream may contain decoded text.
     if (!(value instanceof Uint8Array)) throw new BodyError("already_read");
     received += value.length;
     if (received > limit) throw new BodyError("too_large");
@@ -126,8 +126,8 @@ async function copyPieces(
 }
 
 /**
- * Reads a body that was refused and drops it, so that its sender gets to see the answer. Closes the connection where
- * the body goes on for seconds, or in tiny pieces.
+ * Reads and drops a refused body, so that its sender receives the response. Closes the connection if the body continues
+ * for seconds or arrives in tiny chunks.
  */
 export function dropBody(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
@@ -145,7 +145,7 @@ export function dropBody(request: IncomingMessage): void {
 
 type Decoder = () => BodyBuffer;
 
-/** raw-body checks the limit, the length and the end; the bytes go into a buffer of the budget. */
+/** Leaves the checks of limit, length and end to raw-body. The bytes go into a buffer of the budget. */
 async function receive(
   { budget, timeoutMs = BODY_TIMEOUT_MS }: BodyBounds,
   read: (decoder: Decoder) => Promise<unknown>,
@@ -227,7 +227,7 @@ export class BodyBudget {
     this.#usedBytes += bytes;
   }
 
-  /** Returns what a body has held. */
+  /** Returns the bytes of a finished body to the budget. */
   free(owner: BodyBuffer, bytes: number): void {
     if (this.#open.delete(owner)) this.#usedBytes -= bytes;
   }
@@ -238,7 +238,7 @@ export class BodyBudget {
   }
 }
 
-/** A body until it is taken: its bytes, copied into few blocks. A decoder for raw-body. */
+/** Bytes of one body, copied into few blocks until the caller takes them. Serves raw-body as its decoder. */
 export class BodyBuffer {
   readonly #budget: BodyBudget;
   readonly #givenUp = Promise.withResolvers<never>();
@@ -251,24 +251,24 @@ export class BodyBuffer {
 
   constructor(budget: BodyBudget) {
     this.#budget = budget;
-    // Readers race against it; without one it is no unhandled rejection.
+    // Without a reader, the rejection must not count as unhandled.
     this.#givenUp.promise.catch(() => undefined);
   }
 
-  /** Allocated bytes, slightly more than have arrived. */
+  /** Allocated bytes, slightly more than the received bytes. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** Rejects with a {@link BodyError} once the body is given up. */
+  /** Rejects with a {@link BodyError} when the body is given up. */
   get givenUp(): Promise<never> {
     return this.#givenUp.promise;
   }
 
   /**
-   * Copies a piece. Returns "" because the bytes are taken with {@link take}.
+   * Copies a chunk. Returns "", because {@link take} returns the bytes.
    *
-   * @throws {BodyError} fragmented, busy, or the problem that the body was given up for
+   * @throws {BodyError} fragmented, busy, or the reason why the body was given up
    */
   write(piece: Uint8Array): "" {
     if (this.#problem !== undefined) throw this.#problem;
@@ -285,7 +285,7 @@ export class BodyBuffer {
   /**
    * Returns the whole body in one buffer, and releases the blocks.
    *
-   * @throws {BodyError} the problem for which the body was given up
+   * @throws {BodyError} the reason why the body was given up
    */
   take(): Buffer {
     if (this.#problem !== undefined) throw this.#problem;
@@ -295,7 +295,7 @@ export class BodyBuffer {
     return body;
   }
 
-  /** Ends the body with a problem, and frees its bytes. Later pieces are refused with the same problem. */
+  /** Gives the body up and frees its bytes. Later chunks are refused with the same problem. */
   giveUp(problem: BodyProblem): BodyError {
     this.#problem ??= new BodyError(problem);
     this.#givenUp.reject(this.#problem);
@@ -303,7 +303,7 @@ export class BodyBuffer {
     return this.#problem;
   }
 
-  /** Frees the bytes. Without effect the second time. */
+  /** Frees the bytes. A second call has no effect. */
   release(): void {
     this.#budget.free(this, this.#heldBytes);
     this.#blocks = [];
@@ -311,7 +311,7 @@ export class BodyBuffer {
     this.#heldBytes = 0;
   }
 
-  /** Copies a part of the chunk. Returns the number of bytes. */
+  /** Copies as much of the chunk as fits into the block. Returns the number of copied bytes. */
   #copy(piece: Uint8Array, at: number): number {
     const block = this.#roomFor(piece.length - at);
     const bytes = Math.min(block.length - this.#used, piece.length - at);

@@ -127,17 +127,17 @@ export function bind(
   });
 }
 
-/** The latest request of a connection, and its answer. */
+/** Latest request of a connection, and its response. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** Bounds the connections of a server, and makes room for new ones before the bound is reached. */
+/** Limits the connections of a server, and closes old ones before the limit is reached. */
 function boundConnections(server: Server): void {
   server.maxConnections = MAX_CONNECTIONS;
   server.headersTimeout = Math.min(server.headersTimeout, HEADERS_TIMEOUT_MS);
-  /** In the order of the last requests, the oldest first. `undefined` before the first request. */
+  /** Ordered by their latest request, oldest first. `undefined` before the first request. */
   const connections = new Map<Socket, Exchange | undefined>();
   server.on("connection", (socket) => {
     if (connections.size >= server.maxConnections * CROWDED_SHARE) closeSlowest(connections);
@@ -145,14 +145,14 @@ function boundConnections(server: Server): void {
     socket.once("close", () => connections.delete(socket));
   });
   server.on("request", (request, response) => {
-    // A closed connection may still have had a request in its buffer.
+    // A closed connection may still have a buffered request.
     if (connections.delete(request.socket)) connections.set(request.socket, { request, response });
   });
 }
 
 /**
- * Closes the oldest connection that idles between two requests. If none idles, the oldest without a complete request
- * gives way, because a genuine request is complete within moments.
+ * Closes the oldest idle connection. If none is idle, closes the oldest connection without a complete request, because
+ * genuine requests arrive quickly.
  */
 function closeSlowest(connections: Map<Socket, Exchange | undefined>): void {
   const waiting = [...connections].filter(([, exchange]) => !isServed(exchange));
@@ -162,7 +162,7 @@ function closeSlowest(connections: Map<Socket, Exchange | undefined>): void {
   slowest.destroy();
 }
 
-/** Returns whether a request is complete and its answer under way. */
+/** Returns whether the request is complete and its response is pending. */
 function isServed(exchange: Exchange | undefined): boolean {
   return exchange?.request.complete === true && !exchange.response.writableEnded;
 }
