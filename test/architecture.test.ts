@@ -14,12 +14,12 @@ interface Import {
 }
 
 /** Runtime modules without imports. */
-const ground = ["errors", "core"];
+const base = ["errors", "core"];
 /** Every module publishes on channels. */
-const words = [...ground, "events", "signature", "observe/channels"];
-const doors = [...words, "client", "inbox"];
+const withEvents = [...base, "events", "signature", "observe/channels"];
+const withInbox = [...withEvents, "client", "inbox"];
 const runtime = [
-  ...doors,
+  ...withInbox,
   "receiver",
   "poller",
   "schedule",
@@ -33,44 +33,44 @@ const runtime = [
 ];
 
 /**
- * Allowed imports of each room, which are always from a lower floor. A room is a folder of src, or a file in src
+ * Allowed imports of each module, which are always from a lower layer. A module is a folder of src, or a file in src
  * itself.
  */
-const floors: Readonly<Record<string, readonly string[]>> = {
+const allowedImports: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   core: ["errors"],
-  events: ground,
-  signature: ground,
-  client: words,
-  inbox: words,
+  events: base,
+  signature: base,
+  client: withEvents,
+  inbox: withEvents,
   // Common code of both databases.
-  "inbox/sql": [...ground, "inbox"],
+  "inbox/sql": [...base, "inbox"],
   // SQLite and PostgreSQL are siblings, which share only the inbox contract.
-  "inbox/sqlite": [...ground, "observe/channels", "inbox", "inbox/sql"],
-  "inbox/postgres": [...ground, "observe/channels", "inbox", "inbox/sql"],
-  receiver: [...words, "inbox"],
-  poller: doors,
+  "inbox/sqlite": [...base, "observe/channels", "inbox", "inbox/sql"],
+  "inbox/postgres": [...base, "observe/channels", "inbox", "inbox/sql"],
+  receiver: [...withEvents, "inbox"],
+  poller: withInbox,
   // Effects of a run: the router describes them, and the dispatcher stores them.
-  effects: [...words, "inbox"],
+  effects: [...withEvents, "inbox"],
   // Steps run once: the router describes them, and the dispatcher runs them.
-  steps: [...doors, "effects"],
-  dispatcher: [...doors, "effects", "steps"],
+  steps: [...withInbox, "effects"],
+  dispatcher: [...withInbox, "effects", "steps"],
   // The third source of events, beside receiver and poller.
-  schedule: [...words, "inbox"],
-  router: [...words, "client", "steps"],
-  "observe/channels": ground,
+  schedule: [...withEvents, "inbox"],
+  router: [...withEvents, "client", "steps"],
+  "observe/channels": base,
   // Subscribers of the channels.
-  observe: [...doors, "poller", "receiver", "config"],
+  observe: [...withInbox, "poller", "receiver", "config"],
   // Takes the minimum budget from the client.
-  config: [...ground, "client"],
-  env: ground,
-  options: [...words, "client", "config", "poller", "inbox", "router"],
+  config: [...base, "client"],
+  env: base,
+  options: [...withEvents, "client", "config", "poller", "inbox", "router"],
   bot: [...runtime, "inbox/sqlite", "inbox/postgres"],
   index: [...runtime, "bot"],
   // A bot under test runs with the platform in one process.
-  testing: [...words, "client", "platform"],
-  platform: [...words, "client"],
-  mcp: [...words, "client"],
+  testing: [...withEvents, "client", "platform"],
+  platform: [...withEvents, "client"],
+  mcp: [...withEvents, "client"],
   // The page runs in browsers and imports only types (tested below).
   "platform/portal": ["events", "platform"],
   // Pure functions, which are bundled.
@@ -91,7 +91,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Heavy or native packages, with the rooms that may load them. */
+/** Heavy or native packages, with the modules that may load them. */
 const heavy: Readonly<Record<string, RegExp>> = {
   "better-sqlite3": /^(inbox\/sqlite|platform\/store)\//,
   croner: /^core\/cron\.ts$/,
@@ -137,7 +137,7 @@ function graphOf(files: Readonly<Record<string, string>>): Import[] {
   return Object.entries(files).flatMap(([path, text]) => readImports(path, text));
 }
 
-function roomOf(path: string): string {
+function moduleOf(path: string): string {
   const parts = path.replace(/\.tsx?$/, "").split("/");
   if (path.startsWith("platform/portal/")) return "platform/portal";
   // Every module publishes on channels, but their subscribers are at the top.
@@ -152,8 +152,8 @@ function upward(graph: readonly Import[]): string[] {
   return graph
     .filter(({ kind }) => kind === "file")
     .filter(({ from, to }) => {
-      const [room, target] = [roomOf(from), roomOf(to)];
-      return room !== target && !floors[room]?.includes(target);
+      const [module, target] = [moduleOf(from), moduleOf(to)];
+      return module !== target && !allowedImports[module]?.includes(target);
     })
     .map(tell);
 }
@@ -207,7 +207,7 @@ const bundledInPage: ReadonlySet<string> = new Set([
 /** Files that the page and the commands share. They are bundled, and import only types. */
 const pureForPage: ReadonlySet<string> = new Set(["platform/timeline/words.ts"]);
 
-const isBundled = (room: string) => room === "create" || room === "platform/portal";
+const isBundled = (module: string) => module === "create" || module === "platform/portal";
 
 const root = join(import.meta.dirname, "..", "src");
 const files = Object.fromEntries(
@@ -218,9 +218,9 @@ const files = Object.fromEntries(
 const graph = graphOf(files);
 
 describe("the house", () => {
-  test("assign every room to a floor", () => {
-    const rooms = [...new Set(Object.keys(files).map(roomOf))].sort();
-    expect(rooms).toEqual(Object.keys(floors).sort());
+  test("list every module", () => {
+    const modules = [...new Set(Object.keys(files).map(moduleOf))].sort();
+    expect(modules).toEqual(Object.keys(allowedImports).sort());
   });
 
   test("imports run downward only", () => {
@@ -236,13 +236,13 @@ describe("the house", () => {
     expect(missing.map(tell)).toEqual([]);
   });
 
-  test("heavy packages are imported only in their rooms", () => {
+  test("heavy packages are imported only in their modules", () => {
     expect(misplaced(graph)).toEqual([]);
   });
 
   test("the database is loaded after the check of Node's version, only by import()", () => {
     const toSqlite = graph.filter(
-      ({ from, to }) => roomOf(from) === "bot" && roomOf(to) === "inbox/sqlite",
+      ({ from, to }) => moduleOf(from) === "bot" && moduleOf(to) === "inbox/sqlite",
     );
     expect(toSqlite.map(({ when }) => when)).toEqual(["late"]);
     for (const entry of ["index.ts", "env.ts"]) {
@@ -276,10 +276,10 @@ describe("the house", () => {
   });
 
   test("the portal is a page: it takes types and words from the platform, and no module of Node", () => {
-    const own = graph.filter(({ from }) => roomOf(from) === "platform/portal");
+    const own = graph.filter(({ from }) => moduleOf(from) === "platform/portal");
     expect(own.length).toBeGreaterThan(0);
     const loaded = own.filter(({ when }) => when !== "never");
-    const inside = ({ kind, to }: Import) => kind === "file" && roomOf(to) === "platform/portal";
+    const inside = ({ kind, to }: Import) => kind === "file" && moduleOf(to) === "platform/portal";
     const packages = new Set(loaded.filter((each) => !inside(each)).map(({ to }) => to));
     const known = (name: string) => bundledInPage.has(name) || pureForPage.has(name);
     expect([...packages].filter((name) => !known(name))).toEqual([]);
@@ -294,13 +294,13 @@ describe("the house", () => {
     expect([...packagesOf(loadedWith("create/ask.ts", graph), graph)].filter(isForeign)).toEqual([
       "@clack/core",
     ]);
-    const all = graph.filter(({ from, to }) => roomOf(from) === "create" && isForeign(to));
+    const all = graph.filter(({ from, to }) => moduleOf(from) === "create" && isForeign(to));
     const packages = all.filter(({ kind }) => kind === "package").map(({ to }) => to);
     expect(new Set(packages)).toEqual(new Set(["@clack/core"]));
   });
 
   test("the scaffolder loads no promises of node:fs: they take longer than its few files", () => {
-    const own = Object.entries(files).filter(([path]) => roomOf(path) === "create");
+    const own = Object.entries(files).filter(([path]) => moduleOf(path) === "create");
     expect(own.length).toBeGreaterThan(0);
     expect(own.filter(([, text]) => text.includes("fs/promises")).map(([path]) => path)).toEqual(
       [],
@@ -311,7 +311,7 @@ describe("the house", () => {
     const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
       readFileSync(join(root, "..", "package.json"), "utf8"),
     );
-    const shipped = graph.filter(({ from }) => !isBundled(roomOf(from)));
+    const shipped = graph.filter(({ from }) => !isBundled(moduleOf(from)));
     const foreign = shipped.filter(
       ({ kind, to, when }) => kind === "package" && isForeign(to) && when !== "late",
     );
@@ -439,13 +439,13 @@ describe("the reader", () => {
       import pkg from "some-package/deep";
       import scoped from "@scope/name/deep";
     `;
-    const imports = readImports("room/file.ts", text);
+    const imports = readImports("module/file.ts", text);
     const paths = imports.filter(({ kind }) => kind === "file").map(({ to }) => to);
-    expect(paths).toEqual([..."abcdefghijk"].map((letter) => `room/${letter}.ts`));
+    expect(paths).toEqual([..."abcdefghijk"].map((letter) => `module/${letter}.ts`));
     const loaded = (when: Import["when"]) =>
       imports.filter((one) => one.when === when).map(({ to }) => to);
-    expect(loaded("late")).toEqual(["room/j.ts", "room/k.ts"]);
-    expect(loaded("never")).toEqual(["room/d.ts", "room/i.ts"]);
+    expect(loaded("late")).toEqual(["module/j.ts", "module/k.ts"]);
+    expect(loaded("never")).toEqual(["module/d.ts", "module/i.ts"]);
     const packages = imports.filter(({ kind }) => kind === "package").map(({ to }) => to);
     expect(packages).toEqual(["some-package", "@scope/name"]);
   });
@@ -461,7 +461,7 @@ describe("the reader", () => {
       export function load(): string { return "from './other.ts'"; }
       const url = new URL("./sql/", import.meta.url);
     `;
-    expect(readImports("room/file.ts", text)).toEqual([]);
+    expect(readImports("module/file.ts", text)).toEqual([]);
   });
 
   test("sees as many imports as the real files have lines of them", () => {
@@ -546,7 +546,7 @@ describe("the checks", () => {
     expect(cycles(diamond)).toEqual([]);
   });
 
-  test("flag a heavy package outside its rooms", () => {
+  test("flag a heavy package outside its modules", () => {
     const text = 'import Sqlite from "better-sqlite3";';
     for (const path of ["bot.ts", "inbox/read-batch.ts", "platform/api/dm.ts", "cli/main.ts"]) {
       expect(misplaced(graphOf({ [path]: text })), path).toHaveLength(1);

@@ -80,7 +80,10 @@ export async function assemble(setup: Setup): Promise<Parts> {
   // The driver reads its password from `process.env`, even if the bot has another `env`.
   const ofDatabase = secretsOf(config.database, process.env);
   const secrets = [config.apiKey, ...config.webhookSecrets, ...ofDatabase];
-  const log = named(options.logger ?? createLogger({ level: config.logLevel, secrets }), options);
+  const log = withBotName(
+    options.logger ?? createLogger({ level: config.logLevel, secrets }),
+    options,
+  );
   const observers = await Observers.create(bot, { config, fetch, log });
   try {
     const inbox = await openInbox(setup);
@@ -97,7 +100,7 @@ export async function assemble(setup: Setup): Promise<Parts> {
   }
 }
 
-function named(log: Logger, { name }: BotOptions): Logger {
+function withBotName(log: Logger, { name }: BotOptions): Logger {
   return name === undefined ? log : log.child({ bot: name });
 }
 

@@ -131,14 +131,15 @@ export async function startLocalPlatform(
     return await startPlatform({ ...options, extensions });
   } catch (error) {
     const { port } = options;
-    if (hasCode(error, "ADDRESS_IN_USE")) throw new CommandError(await taken(command, port));
+    if (hasCode(error, "ADDRESS_IN_USE"))
+      throw new CommandError(await describePortConflict(command, port));
     if (!(error instanceof ConfigError)) throw error;
-    const lines = error.problems.map((problem) => mendable(problem, command));
+    const lines = error.problems.map((problem) => toFlagProblem(problem, command));
     throw new CommandError(lines.join("\n"), { exitCode: 2 });
   }
 }
 
-async function taken(command: string, port: number): Promise<string> {
+async function describePortConflict(command: string, port: number): Promise<string> {
   const url = localPlatformUrl(port);
   const another = anotherPort(command, port < 65_535 ? port + 1 : 0);
   return (await isLocalPlatform(url))
@@ -157,7 +158,7 @@ async function isLocalPlatform(url: string): Promise<boolean> {
 }
 
 /** Replaces the option in a problem by its name on the command line. */
-export function mendable(problem: string, command: string): string {
+export function toFlagProblem(problem: string, command: string): string {
   const [, name = "", text = ""] = /^([\w, ]+): (.*)$/s.exec(problem) ?? [];
   const flag = Object.hasOwn(flagOf, name) ? flagOf[name] : undefined;
   if (flag === undefined) return problem;

@@ -28,8 +28,8 @@ import {
   type SentMessage,
   type SentPost,
   searchHit,
-  sentMessage,
-  sentPost,
+  sentMessageSchema,
+  sentPostSchema,
   type Upload,
 } from "./resources.ts";
 
@@ -70,7 +70,7 @@ class Dms {
     options: CallOptions = {},
   ): Promise<SentMessage> {
     const target = { ...options, id: conversationId };
-    const sent = await write(this.#http, MESSAGES, sentMessage, outgoing, target);
+    const sent = await write(this.#http, MESSAGES, sentMessageSchema, outgoing, target);
     return sent.conversationId === "" ? { ...sent, conversationId } : sent;
   }
 }
@@ -101,7 +101,7 @@ class Posts {
    * @throws {AccessError} AGENT_SCOPE_MISSING
    */
   async create(outgoing: OutgoingMessage, options: CallOptions = {}): Promise<SentPost> {
-    return await write(this.#http, "/posts", sentPost, outgoing, options);
+    return await write(this.#http, "/posts", sentPostSchema, outgoing, options);
   }
 
   /** Lists the comments on a post. Their order is not documented. Scope: `read`. */
@@ -115,7 +115,7 @@ class Posts {
     outgoing: OutgoingMessage,
     options: CallOptions = {},
   ): Promise<SentComment> {
-    return await write(this.#http, COMMENTS, sentPost, outgoing, { ...options, id: postId });
+    return await write(this.#http, COMMENTS, sentPostSchema, outgoing, { ...options, id: postId });
   }
 }
 

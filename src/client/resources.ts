@@ -104,7 +104,7 @@ export interface SentMessage {
   readonly createdAt: string;
 }
 
-export const sentMessage: z.ZodType<SentMessage> = z.looseObject({
+export const sentMessageSchema: z.ZodType<SentMessage> = z.looseObject({
   id,
   conversationId: z.preprocess((value) => value ?? "", id),
   createdAt: words,
@@ -123,7 +123,7 @@ export interface SentComment extends SentPost {}
 export type Sent = SentMessage | SentComment;
 
 /** Accepts any answer, because section 4 shows none. */
-export const sentPost: z.ZodType<SentPost> = z
+export const sentPostSchema: z.ZodType<SentPost> = z
   .looseObject({ id: perhapsId })
   .catch({ id: undefined });
 

@@ -67,23 +67,25 @@ export type Jsonify<T> = unknown extends T
 type JsonItem<T> = undefined extends T ? Jsonify<Exclude<T, undefined>> | null : Jsonify<T>;
 
 type JsonObject<T> = Flat<
-  { [K in keyof T as undefined extends T[K] ? never : Kept<K>]: Jsonify<T[K]> } & {
-    [K in keyof T as undefined extends T[K] ? Kept<K> : never]?: Jsonify<Exclude<T[K], undefined>>;
+  { [K in keyof T as undefined extends T[K] ? never : JsonKey<K>]: Jsonify<T[K]> } & {
+    [K in keyof T as undefined extends T[K] ? JsonKey<K> : never]?: Jsonify<
+      Exclude<T[K], undefined>
+    >;
   }
 >;
 
-type Kept<K> = Exclude<K, symbol>;
+type JsonKey<K> = Exclude<K, symbol>;
 
 /** Keys of members that are always functions. A class instance includes its methods. */
 type FunctionKeys<T> = {
-  [K in Kept<keyof T>]-?: [T[K]] extends [never]
+  [K in JsonKey<keyof T>]-?: [T[K]] extends [never]
     ? never
     : unknown extends T[K]
       ? never
       : T[K] extends AnyFunction
         ? K
         : never;
-}[Kept<keyof T>];
+}[JsonKey<keyof T>];
 
 type AnyFunction = ((...args: never) => unknown) | (abstract new (...args: never) => unknown);
 

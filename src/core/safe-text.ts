@@ -29,14 +29,19 @@ export interface ShownError {
 /** Describes a thrown value, with `scrub` applied to every text. */
 export function showError(error: unknown, scrub: (text: string) => string): ShownError {
   if (!(error instanceof Error))
-    return shown({ type: typeof error, message: textOf(error, scrub) });
+    return withoutPrototype({ type: typeof error, message: textOf(error, scrub) });
   const code = "code" in error && typeof error.code === "string" ? { code: scrub(error.code) } : {};
   const stack = error.stack === undefined ? {} : { stack: scrub(error.stack) };
-  return shown({ type: scrub(error.name), message: scrub(error.message), ...code, ...stack });
+  return withoutPrototype({
+    type: scrub(error.name),
+    message: scrub(error.message),
+    ...code,
+    ...stack,
+  });
 }
 
 /** Removes the prototype, because a user's log serializer would otherwise log the type as "Object". */
-function shown(error: ShownError): ShownError {
+function withoutPrototype(error: ShownError): ShownError {
   return Object.assign(Object.create(null), error);
 }
 

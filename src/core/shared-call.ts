@@ -11,7 +11,7 @@ export class SharedCall<T> {
   readonly #keepMs: number;
   readonly #now: () => number;
   #running: Promise<T> | undefined;
-  #kept: { readonly result: T; readonly at: number } | undefined;
+  #cached: { readonly result: T; readonly at: number } | undefined;
 
   constructor(
     call: () => Promise<T>,
@@ -24,7 +24,7 @@ export class SharedCall<T> {
 
   /** Resolves with a result at most `keepMs` old. Failures are not kept. */
   async get(): Promise<T> {
-    const kept = this.#kept;
+    const kept = this.#cached;
     // The absolute difference, because a clock that was set back would keep the result too long.
     if (kept !== undefined && Math.abs(this.#now() - kept.at) < this.#keepMs) return kept.result;
     this.#running ??= this.#run().finally(() => {
@@ -35,7 +35,7 @@ export class SharedCall<T> {
 
   async #run(): Promise<T> {
     const result = await this.#call();
-    if (this.#keepMs > 0) this.#kept = { result, at: this.#now() };
+    if (this.#keepMs > 0) this.#cached = { result, at: this.#now() };
     return result;
   }
 }

@@ -81,7 +81,7 @@ function refuseUnportable(part: string): void {
 const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)(?:\.|$)/i;
 
 /** npm refuses the first two; the others are dependencies of the bot. */
-const takenNames = [
+const reservedNames = [
   "node_modules",
   "favicon.ico",
   "service-bot",
@@ -110,7 +110,7 @@ export function packageName(base: string): string {
   refuseDevice(base);
   refuseDevice(name);
   const suggestion = suggest(name);
-  if (takenNames.includes(name)) {
+  if (reservedNames.includes(name)) {
     throw new UsageError(`The name ${name} is reserved. ${suggestion}`);
   }
   if (builtinModules.includes(name)) {

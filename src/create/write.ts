@@ -5,7 +5,7 @@ import { CreateError, hasCode, inWords } from "./errors.ts";
 import type { BotFile } from "./template.ts";
 
 /** Everything created so far, in order. */
-interface Made {
+interface CreatedPaths {
   readonly files: string[];
   readonly directories: string[];
 }
@@ -17,7 +17,7 @@ interface Made {
  * @throws {CreateError} after a failure, with all written files removed
  */
 export function writeFiles(target: string, files: readonly BotFile[]): void {
-  const made: Made = { files: [], directories: [] };
+  const made: CreatedPaths = { files: [], directories: [] };
   let path = ".";
   try {
     makeDirectory(target, made);
@@ -26,7 +26,7 @@ export function writeFiles(target: string, files: readonly BotFile[]): void {
       writeOne(target, file, made);
     }
   } catch (error) {
-    const left = takeBack(made);
+    const left = removeCreated(made);
     const after = left === 0 ? "All written files were removed." : `${left} files remain.`;
     const what = path === "." ? target : path;
     if (error instanceof CreateError) throw new CreateError(`${error.message} ${after}`);
@@ -34,7 +34,7 @@ export function writeFiles(target: string, files: readonly BotFile[]): void {
   }
 }
 
-function writeOne(target: string, { path, content, mode }: BotFile, made: Made) {
+function writeOne(target: string, { path, content, mode }: BotFile, made: CreatedPaths) {
   const file = join(target, path);
   makeDirectory(dirname(file), made);
   if (!isInside(target, dirname(file))) {
@@ -64,18 +64,18 @@ function openNew(file: string, path: string, mode: number | undefined): number {
  * @throws {CreateError} on failure
  */
 export function tryDirectory(target: string): void {
-  const made: Made = { files: [], directories: [] };
+  const made: CreatedPaths = { files: [], directories: [] };
   try {
     makeDirectory(target, made);
   } catch (error) {
     throw inWords(error, `Cannot create ${target}`, "Nothing was written.");
   } finally {
-    takeBack(made);
+    removeCreated(made);
   }
 }
 
 /** Creates a directory with its parents, and records the new ones. */
-function makeDirectory(directory: string, made: Made): void {
+function makeDirectory(directory: string, made: CreatedPaths): void {
   if (made.directories.includes(directory)) return;
   const missing: string[] = [];
   for (let here = directory; !exists(here); here = dirname(here)) missing.push(here);
@@ -86,7 +86,7 @@ function makeDirectory(directory: string, made: Made): void {
 }
 
 /** @returns the number of files that could not be removed */
-function takeBack({ files, directories }: Made): number {
+function removeCreated({ files, directories }: CreatedPaths): number {
   const left = files.filter((file) => !succeeds(() => unlinkSync(file)));
   // Keeps a directory that now contains another file.
   for (const directory of directories.reverse()) succeeds(() => rmdirSync(directory));

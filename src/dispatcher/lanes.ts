@@ -10,11 +10,11 @@ import { Conflicts } from "./conflicts.ts";
 import {
   type DeadOutcome,
   decideOutcome,
+  describeError,
   type Outcome,
   type OutcomeOptions,
   type RetryPolicy,
   recordOutcome,
-  shown,
   stopping,
 } from "./outcome.ts";
 import { Abort, Run, type RunOptions } from "./run.ts";
@@ -219,7 +219,7 @@ export class Lanes {
       const outcome = decideOutcome(failure, claim.attempt, policy);
       if (outcome.kind === "release" || outcome.kind === "lost") return outcome;
       run.log.error(
-        { err: shown(failure, run.event, this.#options.scrub) },
+        { err: describeError(failure, run.event, this.#options.scrub) },
         "a catch handler failed",
       );
     }

@@ -182,7 +182,7 @@ export async function recordOutcome(
   options: OutcomeOptions,
 ): Promise<RecordedOutcome> {
   const { outcome, claim, event } = run;
-  const error = "error" in outcome ? shown(outcome.error, event, options.scrub) : undefined;
+  const error = "error" in outcome ? describeError(outcome.error, event, options.scrub) : undefined;
   const { held, next, conflict } = await write(run, error, options);
   if (conflict !== undefined) {
     const delayMs = options.conflicts.note(claim);
@@ -200,7 +200,7 @@ function isConflict(outcome: Outcome): boolean {
   return "error" in outcome && isOurs(outcome.error, "STATE_CONFLICT");
 }
 
-interface Written extends Advance {
+interface WriteResult extends Advance {
   /** Set if nothing was written, because a state has changed since the run read it. */
   readonly conflict?: ServiceBotError;
 }
@@ -213,7 +213,7 @@ async function write(
   { claim, outcome, mayContinue }: EndedRun,
   error: ShownError | undefined,
   { inbox, clock, log, leaseMs, stopping, deadline }: OutcomeOptions,
-): Promise<Written> {
+): Promise<WriteResult> {
   if (outcome.kind === "lost") return { held: false };
   const text = "error" in outcome && error ? errorText(outcome.error, error) : "";
   return await persist(
@@ -284,7 +284,7 @@ function publish(
 }
 
 /** Formats a handler's error without the words of users, because errors often quote them. */
-export function shown(
+export function describeError(
   error: unknown,
   event: AnyEvent | undefined,
   scrub: OutcomeOptions["scrub"],

@@ -252,7 +252,7 @@ export interface Inbox {
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
 
   /** Records an effect found on the platform as the result. At most one step has a given `ref`. */
-  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult>;
+  reconcileStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult>;
 
   /** Records that the effect of an open step cannot have happened. */
   dropStep(claim: Claim, name: string): Promise<boolean>;

@@ -8,8 +8,8 @@ import {
   post,
   profile,
   searchHit,
-  sentMessage,
-  sentPost,
+  sentMessageSchema,
+  sentPostSchema,
   upload,
 } from "../client/resources.ts";
 import * as z from "../core/zod.ts";
@@ -216,9 +216,9 @@ export const allTools: readonly Tool[] = [
     scopes: ["posts:write"],
     writes: true,
     input: z.strictObject({ ...content }),
-    output: sentPost,
+    output: sentPostSchema,
     run: async (input, { client, signal }) =>
-      written("The post was written.", await client.posts.create(input, { signal })),
+      toWriteResult("The post was written.", await client.posts.create(input, { signal })),
   }),
   tool({
     name: "service_create_comment",
@@ -228,9 +228,12 @@ export const allTools: readonly Tool[] = [
     scopes: ["comments:write"],
     writes: true,
     input: z.strictObject({ postId: id("the post"), ...content }),
-    output: sentPost,
+    output: sentPostSchema,
     run: async ({ postId, ...input }, { client, signal }) =>
-      written("The comment was written.", await client.posts.comment(postId, input, { signal })),
+      toWriteResult(
+        "The comment was written.",
+        await client.posts.comment(postId, input, { signal }),
+      ),
   }),
   tool({
     name: "service_send_message",
@@ -240,9 +243,12 @@ export const allTools: readonly Tool[] = [
     scopes: ["dm"],
     writes: true,
     input: z.strictObject({ conversationId: id("the conversation"), ...content }),
-    output: sentMessage,
+    output: sentMessageSchema,
     run: async ({ conversationId, ...input }, { client, signal }) =>
-      written("The message was sent.", await client.dms.send(conversationId, input, { signal })),
+      toWriteResult(
+        "The message was sent.",
+        await client.dms.send(conversationId, input, { signal }),
+      ),
   }),
   tool({
     name: "service_upload_image",
@@ -255,7 +261,7 @@ export const allTools: readonly Tool[] = [
     input: image,
     output: upload,
     run: async (input, { client, signal }) =>
-      written("The image was uploaded.", await client.upload(imageIn(input), { signal })),
+      toWriteResult("The image was uploaded.", await client.upload(imageIn(input), { signal })),
   }),
 ];
 
@@ -281,7 +287,7 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
 }
 
 /** Formats a written object. Shows its primitive fields, because the platform's document defines only some. */
-function written<T extends object>(done: string, value: T): ToolResult<T> {
+function toWriteResult<T extends object>(done: string, value: T): ToolResult<T> {
   return { value, text: `${done}\n${showFields(value)}`.trimEnd() };
 }
 

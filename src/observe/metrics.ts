@@ -183,7 +183,7 @@ function countRequests(registry: Registry) {
     REQUEST_BUCKETS,
     ["operation"],
   );
-  const heldBack = counter(
+  const unsentRequests = counter(
     registry,
     "service_bot_api_held_back_total",
     "Requests not sent because the platform is down or the budget is spent.",
@@ -213,7 +213,7 @@ function countRequests(registry: Registry) {
       const lacksScope = status === 403 && (code === "AGENT_SCOPE_MISSING" || code === "API_ERROR");
       if (status === 401 || lacksScope) tokenRefused.inc({ status });
     },
-    "held-back": ({ code }) => heldBack.inc({ code }),
+    "held-back": ({ code }) => unsentRequests.inc({ code }),
     circuit: ({ of: circuit, why, open }) => circuits.set({ circuit, why }, open ? 1 : 0),
   } satisfies Listeners;
 }

@@ -114,7 +114,7 @@ export function createGroup(
     throw invalid(`members must contain 2 to ${MAX_MEMBERS} different usernames`);
   }
   return store.transaction(() => {
-    const users = names.map((name) => store.people.named(name).seq);
+    const users = names.map((name) => store.people.findOrCreate(name).seq);
     const conversation = store.conversations.addGroup(users);
     const message = store.conversations.addMessage(conversation, users[0] ?? 0, text, now);
     return messageIds(message);
@@ -124,7 +124,7 @@ export function createGroup(
 /** @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND */
 export function setBlock(store: Store, { by, whom, blocked = true }: BlockInput): readonly Block[] {
   store.transaction(() => {
-    const blocker = store.people.named(usernameIn(by, "by"));
+    const blocker = store.people.findOrCreate(usernameIn(by, "by"));
     const other = whom === undefined ? store.people.bot() : known(store, usernameIn(whom, "whom"));
     if (blocker.seq === other.seq) throw invalid("an account cannot block itself");
     store.blocks.set(blocker.seq, other.seq, blocked);

@@ -39,7 +39,7 @@ import { State } from "./world.ts";
  * Parts that only tests of the platform itself replace. Not public options, because a user must not be able to enable
  * downloads from private addresses.
  */
-export interface Replaced {
+export interface PlatformOverrides {
   readonly download?: Download;
   readonly makeThumbnail?: MakeThumbnail;
   /** Folder of the built portal. */
@@ -68,7 +68,10 @@ interface Parts {
  * @throws {ConfigError} an option or the state file cannot be used
  * @throws {ServiceBotError} NODE_TOO_OLD
  */
-export function createPlatform(options: PlatformOptions = {}, replaced: Replaced = {}): Platform {
+export function createPlatform(
+  options: PlatformOptions = {},
+  replaced: PlatformOverrides = {},
+): Platform {
   requireNode();
   const chosen = settings(options);
   const parts = assemble(chosen, replaced);
@@ -78,7 +81,7 @@ export function createPlatform(options: PlatformOptions = {}, replaced: Replaced
 }
 
 /** Creates the state and the parts that outlive it. */
-function assemble(chosen: Settings, replaced: Replaced): Parts {
+function assemble(chosen: Settings, replaced: PlatformOverrides): Parts {
   const { url, logger, fetch, controlToken = newControlToken() } = chosen;
   const clock = new PlatformClock(chosen.clock);
   const timeline = new Timeline(clock);

@@ -16,7 +16,7 @@ import {
   toResponse,
 } from "./http/answer.ts";
 import { type PlatformOptions, settings } from "./options.ts";
-import { createPlatform, type Platform, type Replaced } from "./platform.ts";
+import { createPlatform, type Platform, type PlatformOverrides } from "./platform.ts";
 
 /** In ms. Interval of the check for slow senders. With Node's 30 s, a slow request could take four times too long. */
 const CHECKING_INTERVAL_MS = 1_000;
@@ -68,7 +68,7 @@ export interface ListenSettings {
  */
 export async function startPlatform(
   options: ListenOptions = {},
-  replaced: Replaced = {},
+  replaced: PlatformOverrides = {},
 ): Promise<Platform> {
   const { logger } = settings(options);
   const { host, port, allowHosts, extensions } = listenSettings(options);

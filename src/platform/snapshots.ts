@@ -74,7 +74,7 @@ export class Snapshots {
    */
   upload(file: Uint8Array, name?: string): SnapshotView {
     checkName(name);
-    return this.#keep(this.#options.state.adopt(file), name, "uploaded");
+    return this.#keep(this.#options.state.convertUpload(file), name, "uploaded");
   }
 
   /**

@@ -183,7 +183,7 @@ export class State {
    *
    * @throws {PlatformError} 400 VALIDATION
    */
-  adopt(file: Uint8Array): Uint8Array {
+  convertUpload(file: Uint8Array): Uint8Array {
     const other = openUpload(file);
     try {
       seed(other, { ...this.#secrets(), now: this.#options.lasting.clock.now() });

@@ -39,7 +39,7 @@ export interface Snapshot {
 const age = z.number().nullable();
 
 /** Fields added by newer versions are ignored. An incompatible change gets another format number. */
-const written = z.object({
+const snapshotSchema = z.object({
   format: z.literal(1),
   state: z.object({
     mode: z.enum(["auditing", "polling"]),
@@ -82,7 +82,7 @@ export function writeSnapshot({ state, status }: Snapshot, now: number): string 
       lastPollError: error ? { code: error.code, status: error.status ?? null } : null,
       readToEndMsAgo: ago(status.readToEndAt),
     },
-  } satisfies z.input<typeof written>);
+  } satisfies z.input<typeof snapshotSchema>);
 }
 
 /**
@@ -91,7 +91,7 @@ export function writeSnapshot({ state, status }: Snapshot, now: number): string 
  * @param at when it was written, on the reader's clock
  */
 export function readSnapshot(text: string, at: number): Snapshot | undefined {
-  const parsed = written.safeParse(parse(text));
+  const parsed = snapshotSchema.safeParse(parse(text));
   if (!parsed.success) return undefined;
   const { state, status } = parsed.data;
   const before = (msAgo: number | null) => (msAgo === null ? undefined : at - msAgo);

@@ -33,7 +33,7 @@ export class Route {
   /** @throws {ServiceBotError} INVALID_OPTION if the context already has a field of that name */
   add(fields: object): void {
     for (const name of Object.keys(fields)) {
-      if (name in this.context && !Object.hasOwn(this.#added, name)) throw taken(name);
+      if (name in this.context && !Object.hasOwn(this.#added, name)) throw fieldConflict(name);
     }
     Object.assign(this.#added, fields);
     Object.assign(this.context, fields);
@@ -117,7 +117,7 @@ function calledTwice(): ServiceBotError {
   );
 }
 
-function taken(name: string): ServiceBotError {
+function fieldConflict(name: string): ServiceBotError {
   return new ServiceBotError(
     "INVALID_OPTION",
     `next({ ${name} }) would replace ctx.${name}, which the context has by itself. Choose another name.`,

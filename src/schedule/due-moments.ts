@@ -26,7 +26,7 @@ export interface DueMomentsOptions extends LookLoopOptions {
 const MAX_LATE_MS = 60_000;
 
 /** Due moments of one check. */
-interface Due {
+interface DueCheck {
   readonly events: readonly OwnEvent[];
   readonly cursor?: CursorMove;
 }
@@ -75,7 +75,7 @@ export class DueMoments {
     return next.length === 0 ? undefined : Math.max(0, Math.min(...next) - wall.now());
   }
 
-  async #dueOf(cron: CronJob, now: number): Promise<Due> {
+  async #dueOf(cron: CronJob, now: number): Promise<DueCheck> {
     const seenAt = this.#seenAt.get(cron.name);
     const first = seenAt === undefined ? undefined : cron.moments.after(seenAt);
     const isLate = first !== undefined && now - first > MAX_LATE_MS;

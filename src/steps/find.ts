@@ -101,9 +101,9 @@ export async function findPosts(
   return { ...candidates("post", own, intent), isComplete: false };
 }
 
-type Shown = Pick<Post, "id" | "text" | "images" | "createdAt">;
+type FoundContent = Pick<Post, "id" | "text" | "images" | "createdAt">;
 
-function candidates<T extends Shown>(
+function candidates<T extends FoundContent>(
   kind: "dm" | "comment" | "post",
   own: readonly T[],
   intent: Intent,
@@ -121,7 +121,7 @@ function candidates<T extends Shown>(
   };
 }
 
-function isSame(shown: Shown, { request }: Intent): boolean {
+function isSame(shown: FoundContent, { request }: Intent): boolean {
   const fingerprint = readFingerprint(request);
   return fingerprint !== undefined && hasContentOf(fingerprint, shown);
 }

@@ -62,10 +62,12 @@ export class StepRecords {
   /**
    * Records an effect found on the platform. Resolves to false if another step has claimed the effect in the meantime.
    */
-  async adopt(step: string, { result, ref }: ShownEffect<unknown>): Promise<boolean> {
+  async reconcile(step: string, { result, ref }: ShownEffect<unknown>): Promise<boolean> {
     const { inbox, job } = this.#options;
     const text = packResult(result, step, job.claim.id);
-    const adopted = await this.#persist(step, () => inbox.adoptStep(job.claim, step, text, ref));
+    const adopted = await this.#persist(step, () =>
+      inbox.reconcileStep(job.claim, step, text, ref),
+    );
     return adopted === "lost" ? leaseLost(step) : adopted === "adopted";
   }
 
@@ -88,7 +90,7 @@ function leaseLost(step: string): never {
 }
 
 /** Returns the step's name as the handler wrote it. */
-export function shownName(step: string): string {
+export function displayName(step: string): string {
   return step.replace(/^step\//, "");
 }
 
@@ -106,7 +108,7 @@ function packResult(result: unknown, step: string, event: string): string {
   } catch (error) {
     throw new ServiceBotError(
       "STEP_RESULT_INVALID",
-      `The step "${shownName(step)}" ran, but the bot cannot store its result: ${messageOf(error)}. ` +
+      `The step "${displayName(step)}" ran, but the bot cannot store its result: ${messageOf(error)}. ` +
         `Return a JSON value. The bot does not run the step again. ${howToSettle(event)}`,
     );
   }

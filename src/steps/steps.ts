@@ -7,7 +7,7 @@ import type { Inbox, StepStart } from "../inbox/inbox.ts";
 import { channels, traced, works } from "../observe/channels.ts";
 import { differs, placeOf } from "./fingerprint.ts";
 import { effectCertainty, ownStepUncertain, reconcile } from "./reconcile.ts";
-import { StepRecords, shownName, unpackResult } from "./records.ts";
+import { displayName, StepRecords, unpackResult } from "./records.ts";
 import type { RestoreWindow } from "./restore.ts";
 import type {
   Effect,
@@ -145,7 +145,7 @@ class JobSteps implements StepRunner {
     if (this.#names.has(name)) {
       throw new ServiceBotError(
         "STEP_DUPLICATE",
-        `The step "${shownName(name)}" ran already in this handler. Give each step its own name, ` +
+        `The step "${displayName(name)}" ran already in this handler. Give each step its own name, ` +
           "such as charge:42.",
       );
     }
@@ -156,7 +156,7 @@ class JobSteps implements StepRunner {
     if (step.subject !== undefined) {
       this.#subject ??= new SubjectClaim(this.#records);
       if (!(await this.#subject.acquire(step.subject))) {
-        const name = shownName(step.name);
+        const name = displayName(step.name);
         this.#job.log.info(
           { step: name },
           "not sent because another event of this comment was answered",
@@ -257,7 +257,7 @@ class JobSteps implements StepRunner {
       this.#process.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);
     }
     if (step.search !== undefined || step.repeatable) return error;
-    const name = shownName(step.name);
+    const name = displayName(step.name);
     const reason = `The step "${name}" failed, and it is unknown whether it took effect (${messageOf(error)}).`;
     return ownStepUncertain(reason, claim.id, error);
   }
@@ -269,14 +269,14 @@ class JobSteps implements StepRunner {
     const { name, search } = step;
     if (search === undefined) {
       if (step.repeatable) return undefined;
-      throw ownStepUncertain(reasonOfDoubt(shownName(name), intent), claim.id);
+      throw ownStepUncertain(reasonOfDoubt(displayName(name), intent), claim.id);
     }
     this.#putOffWhileInFlight(name, search.inFlightMs, intent);
     return await this.#inTurn(step, intent.request, async () => {
       for (;;) {
         const found = await reconcile(search, intent, { inbox, claim });
         // Searches again, because another process has adopted the effect in the meantime. The next search skips it.
-        if (found === undefined || (await this.#records.adopt(name, found))) return found;
+        if (found === undefined || (await this.#records.reconcile(name, found))) return found;
       }
     });
   }
@@ -292,7 +292,7 @@ class JobSteps implements StepRunner {
     const end = Math.min(now + leftMs, this.#process.endOf(id, step));
     if (end <= now) return;
     this.#process.rememberEnd(id, step, end);
-    const reason = `The call of an earlier run for "${shownName(step)}" may still be in progress. The bot searches for its effect afterwards.`;
+    const reason = `The call of an earlier run for "${displayName(step)}" may still be in progress. The bot searches for its effect afterwards.`;
     throw new RetryLater(end - now, reason, { counts: false });
   }
 
@@ -323,7 +323,7 @@ class JobSteps implements StepRunner {
 
   /** Returns the step's name without people's texts. */
   #scrubbedName({ name }: Step<unknown>): string {
-    return scrubber(textsOf(this.#job.event))(shownName(name));
+    return scrubber(textsOf(this.#job.event))(displayName(name));
   }
 }
 

@@ -54,7 +54,7 @@ export class SubjectClaim {
   async #claimRef(step: string, ref: string): Promise<RefClaim> {
     const start = await this.#records.begin(step, "");
     if (start.state === "done") return "earlier";
-    if (await this.#records.adopt(step, { result: undefined, ref })) return "new";
+    if (await this.#records.reconcile(step, { result: undefined, ref })) return "new";
     await this.#records.markAbsent(step);
     return "taken";
   }

@@ -13,7 +13,7 @@ const prefixes: Readonly<Record<string, Kind>> = {
 /** Mapping between the names of a test and those of the platform. */
 export class Names {
   readonly #actual = new Map<string, string>();
-  readonly #shown = new Map<string, string>();
+  readonly #displayNames = new Map<string, string>();
 
   has(kind: Kind, name: string): boolean {
     return this.#actual.has(`${kind} ${name}`);
@@ -25,7 +25,7 @@ export class Names {
 
   /** Returns the platform's name. An unknown name stays unknown, even if the platform uses it for another object. */
   actual(kind: Kind, name: string): string {
-    return this.find(kind, name) ?? (this.#shown.has(name) ? `unknown_${name}` : name);
+    return this.find(kind, name) ?? (this.#displayNames.has(name) ? `unknown_${name}` : name);
   }
 
   /** Binds a name of the test to a name of the platform. An existing binding stays. */
@@ -37,12 +37,13 @@ export class Names {
   ): void {
     if (name === undefined || actual === undefined || this.has(kind, name)) return;
     this.#actual.set(`${kind} ${name}`, actual);
-    if (shown !== undefined && !this.#shown.has(actual)) this.#shown.set(actual, shown);
+    if (shown !== undefined && !this.#displayNames.has(actual))
+      this.#displayNames.set(actual, shown);
   }
 
   /** Returns the test's name. A new object of the platform keeps its id, unless the test uses that id. */
-  shown(actual: string, field: string): string {
-    const known = this.#shown.get(actual);
+  displayName(actual: string, field: string): string {
+    const known = this.#displayNames.get(actual);
     if (known !== undefined || /sername$/.test(field)) return known ?? actual;
     const kind = prefixes[/^([a-z]+)_\d+$/.exec(actual)?.[1] ?? ""];
     if (kind === undefined) return actual;

@@ -129,7 +129,9 @@ export class Scene {
   /** Translates the ids and usernames in an answer of the platform. Texts of people stay unchanged. */
   toTest(json: string): string {
     const translated = JSON.parse(json, (key: string, value: unknown) =>
-      typeof value === "string" && IDENTIFIER.test(key) ? this.#names.shown(value, key) : value,
+      typeof value === "string" && IDENTIFIER.test(key)
+        ? this.#names.displayName(value, key)
+        : value,
     );
     return JSON.stringify(translated);
   }

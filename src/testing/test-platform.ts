@@ -150,7 +150,7 @@ export class TestPlatform {
     if (response.ok && uploadNumber > 0) {
       const { key }: { readonly key: string } = JSON.parse(json);
       this.#uploads[uploadNumber - 1] = { key, ...(await imageIn(body)) };
-    } else if (response.ok && method === "POST") this.#sent.push(sentBy(call));
+    } else if (response.ok && method === "POST") this.#sent.push(toSentByBot(call));
     return new Response(json, response);
   };
 
@@ -167,7 +167,7 @@ async function download(address: string): Promise<Uint8Array> {
   throw new PlatformError(400, "BLOCKED_HOST", "The URL is not https on the public internet.");
 }
 
-function sentBy({ path, body }: RecordedCall): SentByBot {
+function toSentByBot({ path, body }: RecordedCall): SentByBot {
   const { text = "", imageKeys = [] }: Partial<Content> = { ...Object(body) };
   const content = imageKeys.length === 0 ? { text } : { text, imageKeys };
   const [, list, id = ""] = /^\/(dm\/conversations|posts)\/([^/]+)/.exec(path) ?? [];

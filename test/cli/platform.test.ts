@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import supertest from "supertest";
 import { describe, expect, test } from "vitest";
-import { mendable } from "../faces/cli.ts";
+import { toFlagProblem } from "../faces/cli.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -192,7 +192,7 @@ describe("what keeps it from starting is reported in one line with the remedy", 
 
   test("a port that needs permission", () => {
     const problem = "host, port: cannot listen on 127.0.0.1:80 (listen EACCES: permission denied)";
-    expect(mendable(problem, "platform")).toMatch(
+    expect(toFlagProblem(problem, "platform")).toMatch(
       /^--port: cannot listen .*may need permission\. .* platform --port 4400`\.$/,
     );
   });

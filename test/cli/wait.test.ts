@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Awaited, awaitReaction, failureOf, type Reaction } from "../faces/cli.ts";
+import { awaitReaction, failureOf, type Reaction, type WaitInput } from "../faces/cli.ts";
 import type { ActInput, TimelineEntry } from "../faces/platform.ts";
 
 const TIMEOUT_MS = 60_000;
@@ -23,11 +23,11 @@ interface Scene {
 }
 
 /** Returns an act of Ada that creates the event evt_1. By default she comments on p_1. */
-function awaited({ act, payload = { postId: "p_1" }, reportingBots = [] }: Scene): Awaited {
+function awaited({ act, payload = { postId: "p_1" }, reportingBots = [] }: Scene): WaitInput {
   const made: ActInput = { type: "comment", from: "ada", ...act };
   const result: unknown = { events: [{ id: "evt_1", type: made.type, payload, createdAt: "" }] };
   const common = { after: 0, timeoutMs: TIMEOUT_MS, reportingBots };
-  return { act: made, result: result as Awaited["result"], ...common };
+  return { act: made, result: result as WaitInput["result"], ...common };
 }
 
 interface Waited {

@@ -116,7 +116,7 @@ export function advanceContract(open: OpenInbox): void {
       expect(await b.inbox.beginStep(old, "s", "")).toBeUndefined();
       expect(await b.inbox.restartStep(old, "s", "")).toBe(false);
       expect(await b.inbox.finishStep(old, "s", "1")).toBe(false);
-      expect(await b.inbox.adoptStep(old, "s", "1", "m_1")).toBe("lost");
+      expect(await b.inbox.reconcileStep(old, "s", "1", "m_1")).toBe("lost");
       expect(await b.inbox.dropStep(old, "s")).toBe(false);
       expect(await b.inbox.beginStep(next, "s", "")).toEqual({ state: "new" });
       expect(await b.inbox.stats()).toMatchObject({ pending: 1, done: 1, dead: 0 });

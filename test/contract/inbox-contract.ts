@@ -519,7 +519,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         await inbox.put([message("1", "a"), message("2", "b")], "webhook");
         const claims = await claimAll();
         for (const claim of claims) await inbox.beginStep(claim, "s", "");
-        const adopt = (claim: Claim) => inbox.adoptStep(claim, "s", '{"value":1}', "m_1");
+        const adopt = (claim: Claim) => inbox.reconcileStep(claim, "s", '{"value":1}', "m_1");
         const adoptions = await Promise.all(claims.map(adopt));
         expect([...adoptions].sort()).toEqual(["adopted", "taken"]);
         // The holder can repeat the call, because the response may have been lost.
@@ -532,7 +532,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         if (one === undefined) throw new Error("two claims");
         await clock.advance(LEASE);
         await claimAll();
-        expect(await inbox.adoptStep(one, "other", "1", "m_2")).toBe("lost");
+        expect(await inbox.reconcileStep(one, "other", "1", "m_2")).toBe("lost");
         expect(await inbox.claimedRefs(["m_1", "m_2"])).toEqual(new Set(["m_1"]));
       });
 

@@ -20,7 +20,7 @@ export {
 export { copyInbox } from "../../src/cli/inbox/copy.ts";
 export { filterIn } from "../../src/cli/inbox/filter.ts";
 export { instancesText } from "../../src/cli/inbox/read.ts";
-export { hostedMcp, mendable } from "../../src/cli/local-platform.ts";
+export { hostedMcp, toFlagProblem } from "../../src/cli/local-platform.ts";
 export { mcp } from "../../src/cli/mcp.ts";
 export {
   age,
@@ -34,4 +34,8 @@ export {
 } from "../../src/cli/output.ts";
 export { commands, run } from "../../src/cli/run.ts";
 export { failureOf } from "../../src/cli/trigger/trigger.ts";
-export { type Awaited, awaitReaction, type Reaction } from "../../src/cli/trigger/wait.ts";
+export {
+  awaitReaction,
+  type Reaction,
+  type WaitInput,
+} from "../../src/cli/trigger/wait.ts";

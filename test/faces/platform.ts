@@ -6,7 +6,11 @@ export { mentionsIn } from "../../src/platform/events/content.ts";
 export type { Answer as PlatformAnswer } from "../../src/platform/http/answer.ts";
 export type { Incoming } from "../../src/platform/http/routes.ts";
 export type { PlatformOptions } from "../../src/platform/options.ts";
-export { createPlatform, type Platform, type Replaced } from "../../src/platform/platform.ts";
+export {
+  createPlatform,
+  type Platform,
+  type PlatformOverrides,
+} from "../../src/platform/platform.ts";
 export {
   appOf,
   type Extension,
@@ -46,4 +50,4 @@ export {
 export { MAX_IMAGE_BYTES } from "../../src/platform/uploads/upload-body.ts";
 export { whyNoAnswer } from "../../src/platform/webhooks/no-answer.ts";
 export { DeliveryRecords } from "../../src/platform/webhooks/records.ts";
-export type { Sent } from "../../src/platform/webhooks/sender.ts";
+export type { DeliveryAttempt } from "../../src/platform/webhooks/sender.ts";

@@ -77,9 +77,9 @@ interface Served {
 async function serve(platform: Platform, { entry, environment, botPort }: Served): Promise<void> {
   const keyboard = new Keyboard({ platform });
   const session = new DevSession({ platform, entry, environment, keyboard });
-  const { port, taken } = botPort;
+  const { port, occupiedPort } = botPort;
   print(`  webhook   ${session.webhook(port)}`);
-  if (taken !== undefined) print(movedLine(taken, "the bot", port));
+  if (occupiedPort !== undefined) print(movedLine(occupiedPort, "the bot", port));
   print(process.stdin.isTTY ? `  ${KEYS}` : `  ${triggerLine(platform)}`);
   print("");
   await session.start(port);
@@ -90,8 +90,8 @@ async function serve(platform: Platform, { entry, environment, botPort }: Served
   await session.stop();
 }
 
-function movedLine(taken: number, who: string, port: number): string {
-  return `  note      port ${taken} is in use; ${who} uses ${port}`;
+function movedLine(occupiedPort: number, who: string, port: number): string {
+  return `  note      port ${occupiedPort} is in use; ${who} uses ${port}`;
 }
 
 function triggerLine({ url }: Platform): string {

@@ -162,7 +162,7 @@ function botEnvironment(platform: Platform, port: number): Record<string, string
 export interface ChosenPort {
   readonly port: number;
   /** The default port, if another program listens on it. */
-  readonly taken?: number;
+  readonly occupiedPort?: number;
 }
 
 /**
@@ -175,7 +175,7 @@ export async function chooseBotPort(): Promise<ChosenPort> {
   const chosen = variable("PORT");
   if (chosen === undefined) {
     const port = await findFreePort(host, BOT_PORT);
-    return port === BOT_PORT ? { port } : { port, taken: BOT_PORT };
+    return port === BOT_PORT ? { port } : { port, occupiedPort: BOT_PORT };
   }
   const port = Number(chosen);
   // The bot itself reports an invalid PORT.

@@ -125,7 +125,7 @@ function settings(config: Config, file: Values = {}): Finding[] {
   const rest = known.filter((name) => !set.includes(name));
   const lines = set.map((name) => {
     const origin = file[name]?.trim() === process.env[name]?.trim() ? ".env" : "environment";
-    return ok(`${name} ${shown(name, config)} (${origin})`);
+    return ok(`${name} ${describeValue(name, config)} (${origin})`);
   });
   const budget = budgetProblems(config).map(({ perMinute, places, variable, intervalMs, wanted }) =>
     note(
@@ -147,7 +147,7 @@ function aboutAddress({ baseUrl }: Config): Finding[] {
 }
 
 /** Describes the value of a variable. Does not reveal secrets. */
-function shown(name: string, config: Config): string {
+function describeValue(name: string, config: Config): string {
   const { length } = config.webhookSecrets;
   if (name === "SERVICE_API_KEY") return "is set";
   if (name === "SERVICE_WEBHOOK_SECRET") return length > 1 ? `has ${length} secrets` : "is set";

@@ -55,7 +55,7 @@ export const copy: Action = (args) => {
   };
 };
 
-type Given = Flags<typeof flags>;
+type CopyFlags = Flags<typeof flags>;
 
 /** In ms. Clocks that differ by less count as equal, and times stay unchanged. */
 const SAME_CLOCK_MS = 1_000;
@@ -130,7 +130,7 @@ async function compareCounts(source: CopySource, target: CopyTarget): Promise<vo
   );
 }
 
-async function carryOut(source: CopySource, target: CopyTarget, given: Given): Promise<number> {
+async function carryOut(source: CopySource, target: CopyTarget, given: CopyFlags): Promise<number> {
   const began = performance.now();
   const progress = progressOn(given);
   const rows = countsOf(source);
@@ -156,7 +156,7 @@ async function carryOut(source: CopySource, target: CopyTarget, given: Given): P
 async function showCounts(
   source: CopySource,
   target: CopyTarget,
-  { json }: Given,
+  { json }: CopyFlags,
 ): Promise<number> {
   await check(source, target);
   const rows = countsOf(source);
@@ -179,7 +179,7 @@ function countsTable(rows: Readonly<Record<string, number>>): string {
   );
 }
 
-async function reopen(address: DatabaseAddress, { json }: Given): Promise<number> {
+async function reopen(address: DatabaseAddress, { json }: CopyFlags): Promise<number> {
   const place = showDatabase(address);
   const reopened = await removeMark(address);
   if (json) printJson({ place, reopened });
@@ -201,7 +201,7 @@ async function removeMark(address: DatabaseAddress): Promise<boolean> {
   }
 }
 
-function addressIn(given: Given, name: "from" | "to"): DatabaseAddress | undefined {
+function addressIn(given: CopyFlags, name: "from" | "to"): DatabaseAddress | undefined {
   const text = given[name];
   if (text === undefined) return undefined;
   const problem = databaseProblem(text);

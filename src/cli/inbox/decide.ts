@@ -65,7 +65,7 @@ export const discard: Action = (args) => {
   });
 };
 
-type Given = Arguments<typeof decisionFlags>;
+type DecisionArguments = Arguments<typeof decisionFlags>;
 
 interface Target {
   /** Empty if the filter selects the events. */
@@ -84,7 +84,7 @@ interface Decision {
 }
 
 /** Selects events by id or by filter. An empty command line must not mean every event. */
-function targetOf({ flags, words: ids }: Given, state: Target["state"]): Target {
+function targetOf({ flags, words: ids }: DecisionArguments, state: Target["state"]): Target {
   const limit = wholeNumber(flags.limit, "limit", { min: 1, max: MAX_LIMIT });
   const filter = filterIn(flags);
   const isFiltered = isChosen(filter) || flags.all === true;
@@ -99,7 +99,11 @@ function targetOf({ flags, words: ids }: Given, state: Target["state"]): Target 
   return { ids, filter: { ...filter, limit, state }, state };
 }
 
-function decide({ flags }: Given, target: Target, decision: Decision): () => Promise<number> {
+function decide(
+  { flags }: DecisionArguments,
+  target: Target,
+  decision: Decision,
+): () => Promise<number> {
   const json = flags.json === true;
   return () =>
     withInbox((inbox) =>
@@ -158,7 +162,7 @@ function nothingText({ state }: Target): string {
   return `No matching ${nameOf(state, 2)}.`;
 }
 
-interface Outcome {
+interface DecisionCounts {
   readonly changed: number;
   readonly skipped: number;
   readonly left: number;
@@ -170,7 +174,7 @@ async function actOn(
   { ids, filter }: Target,
   act: Decision["act"],
   options: InboxDecisionOptions,
-): Promise<Outcome> {
+): Promise<DecisionCounts> {
   const failed: unknown[] = [];
   if (ids.length === 0) {
     const none = { changed: 0, skipped: 0 };

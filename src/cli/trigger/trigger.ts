@@ -20,11 +20,11 @@ import { localPlatformUrl, readDotEnv, usualPlatformUrl } from "../environment.t
 import { print, printableLines, printError, printJson } from "../output.ts";
 import {
   type Answer,
-  type Awaited,
   awaitReaction,
   isQuiet,
   type Reaction,
   type Run,
+  type WaitInput,
 } from "./wait.ts";
 
 /** In seconds. Default timeout of `--wait`. */
@@ -94,9 +94,9 @@ export const trigger: Command = {
   },
 };
 
-type Given = Arguments<typeof flags>;
+type TriggerArguments = Arguments<typeof flags>;
 
-async function perform(given: Given): Promise<number> {
+async function perform(given: TriggerArguments): Promise<number> {
   const act = readAct(given);
   const timeoutMs = timeoutOf(given.flags);
   const url = platformUrl(given.flags);
@@ -147,7 +147,7 @@ function timeoutOf({ timeout, wait }: Flags<typeof flags>): number | undefined {
  *
  * @throws {UsageError}
  */
-function readAct({ flags, words: [type = ""] }: Given): ActInput {
+function readAct({ flags, words: [type = ""] }: TriggerArguments): ActInput {
   const payload = payloadOf(flags.payload);
   return {
     type: typeOf(type, payload !== undefined),
@@ -221,7 +221,7 @@ function answerLine(answer: Answer): string {
 
 /** Returns the error of a wait that failed. `undefined` if the wait succeeded. */
 export function failureOf(
-  { act, result, timeoutMs }: Awaited,
+  { act, result, timeoutMs }: WaitInput,
   { outcome, answers, run, isUnfinished = false }: Reaction,
 ): CommandError | undefined {
   if (outcome === "answered" || outcome === "handled") return undefined;

@@ -14,10 +14,10 @@ export type Run = EntryOf<"run">;
  * `failed`: the bot has reported a failed run. `delivered`: the bot has received the events, by webhook or polling.
  * `none`: the bot has not received all of them.
  */
-export type Outcome = "answered" | "handled" | "failed" | "delivered" | "none";
+export type ReactionOutcome = "answered" | "handled" | "failed" | "delivered" | "none";
 
 export interface Reaction {
-  readonly outcome: Outcome;
+  readonly outcome: ReactionOutcome;
   /** All content that the bot wrote, oldest first. */
   readonly answers: readonly Answer[];
   /** The first failed run, otherwise the last postponed one. Absent if neither was reported. */
@@ -27,7 +27,7 @@ export interface Reaction {
 }
 
 /** An action and the parameters of the wait for its outcome. */
-export interface Awaited {
+export interface WaitInput {
   readonly act: ActInput;
   readonly result: ActResult;
   readonly reportingBots: readonly string[];
@@ -52,7 +52,7 @@ export function isQuiet(type: string): boolean {
 /** Waits for the bot's outcome or the timeout. Returns at once if no bot is concerned. */
 export async function awaitReaction(
   control: Pick<ControlClient, "timeline">,
-  awaited: Awaited,
+  awaited: WaitInput,
 ): Promise<Reaction> {
   const { act, result, timeoutMs } = awaited;
   if (result.events.length === 0) return { outcome: "none", answers: [] };
@@ -87,9 +87,9 @@ class Watch {
   readonly #answers: Answer[] = [];
   #failedRun: Run | undefined;
   /** The last postponed run of each event, by event id. */
-  readonly #putOff = new Map<string, Run>();
+  readonly #postponed = new Map<string, Run>();
 
-  constructor({ act, result, reportingBots }: Awaited) {
+  constructor({ act, result, reportingBots }: WaitInput) {
     this.#act = act;
     this.#ids = new Set(result.events.map(({ id }) => id));
     this.#places = placesOf(result);
@@ -121,7 +121,7 @@ class Watch {
     return {
       outcome: this.isTaken ? "delivered" : "none",
       answers: this.#answers,
-      run: [...this.#putOff.values()].at(-1),
+      run: [...this.#postponed.values()].at(-1),
       isUnfinished: this.isReporting,
     };
   }
@@ -153,9 +153,9 @@ class Watch {
     if (!this.#ids.has(eventId) || !this.#bots.has(bot)) return;
     this.#reporting.add(bot);
     this.#take([eventId]);
-    this.#putOff.delete(eventId);
+    this.#postponed.delete(eventId);
     if (outcome === "done") this.#undone.delete(eventId);
-    else if (outcome === "released") this.#putOff.set(eventId, run);
+    else if (outcome === "released") this.#postponed.set(eventId, run);
     else this.#failedRun ??= run;
   }
 

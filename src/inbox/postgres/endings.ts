@@ -92,7 +92,7 @@ WITH input AS (
 ), ${addRuns("buried", "dead")}
 SELECT n FROM ended`;
 
-function putOff(outcome: "failed" | "released"): string {
+function postponeSql(outcome: "failed" | "released"): string {
   const change =
     outcome === "failed"
       ? "attempts = closed.attempt, error = closed.error"
@@ -111,8 +111,8 @@ SELECT id FROM closed`;
 const HAND_BACK = `
 UPDATE {schema}.lane SET owner = NULL, ready_at = {now} + $4::bigint WHERE ${HELD} RETURNING key`;
 
-const RETRY = putOff("failed");
-const RELEASE = putOff("released");
+const RETRY = postponeSql("failed");
+const RELEASE = postponeSql("released");
 
 /** Maximum number of outcomes per statement. */
 const MAX_OUTCOMES = 1_000;
@@ -133,7 +133,7 @@ interface Ending {
 type EndingWithEffects = Ending & RunEffects;
 
 /** `conflict`: another run wrote a state after it was read, and nothing is written. */
-type Outcome = Advance | "conflict";
+type EndingResult = Advance | "conflict";
 
 /** The `n`th ending, from 1 up, with the next event of its lane if the lane continues. */
 type DoneRow = { readonly n: number } & (NextRow | { readonly id: null });
@@ -158,8 +158,8 @@ export class PostgresEndings {
   readonly #ledger: LeaseLedger;
   readonly #backlog: Backlog;
   readonly #onLetGo: () => void;
-  readonly #gather: Gather<Ending, Outcome>;
-  readonly #gatherWithEffects: Gather<EndingWithEffects, Outcome>;
+  readonly #gather: Gather<Ending, EndingResult>;
+  readonly #gatherWithEffects: Gather<EndingWithEffects, EndingResult>;
 
   constructor({ store, owner, ledger, backlog, onLetGo }: EndingsOptions) {
     this.#store = store;
@@ -219,8 +219,8 @@ export class PostgresEndings {
   /** Updates the ledger and the backlog for all endings at once, because a promise per event would cost more. */
   async #record(
     endings: readonly Ending[],
-    write: () => Promise<readonly Outcome[]>,
-  ): Promise<readonly Outcome[]> {
+    write: () => Promise<readonly EndingResult[]>,
+  ): Promise<readonly EndingResult[]> {
     await this.#ledger.settled();
     for (const { claim } of endings) this.#ledger.beginAdvance(claim);
     try {
@@ -256,8 +256,8 @@ export class PostgresEndings {
    * without the conflicting endings, because their states never return to the earlier version. If several endings write
    * one state, the first goes first.
    */
-  async #writeWithEffects(endings: readonly EndingWithEffects[]): Promise<Outcome[]> {
-    const outcomes = new Map<Ending, Outcome>();
+  async #writeWithEffects(endings: readonly EndingWithEffects[]): Promise<EndingResult[]> {
+    const outcomes = new Map<Ending, EndingResult>();
     let left = endings;
     while (left.length > 0) {
       const together = withoutSharedKeys(left);

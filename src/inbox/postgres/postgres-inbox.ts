@@ -67,7 +67,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   /** True if the last result of `nextReadyIn` was a ready lane. */
   #saidReady = false;
   /** True if a lane was ready but nothing could be claimed. */
-  #taken = false;
+  #foundNone = false;
 
   /** @throws {ServiceBotError} DRIVER_MISSING, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE */
   static async open(options: PostgresInboxOptions): Promise<PostgresInbox> {
@@ -129,7 +129,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
   async claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]> {
     const claims = await this.#claims.claim(limit, leaseMs, rooms);
-    this.#taken = this.#saidReady && this.#claims.foundNothing;
+    this.#foundNone = this.#saidReady && this.#claims.foundNothing;
     this.#saidReady = false;
     return claims;
   }
@@ -182,7 +182,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   async nextReadyIn(): Promise<number | undefined> {
     const ms = await this.#claims.nextReadyIn();
     this.#saidReady = ms === 0;
-    return ms === 0 && this.#taken ? TAKEN_WAIT_MS : ms;
+    return ms === 0 && this.#foundNone ? TAKEN_WAIT_MS : ms;
   }
 
   heal(): Promise<number> {
@@ -232,7 +232,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   }
 
   #announceHere(): void {
-    this.#taken = false;
+    this.#foundNone = false;
     this.announce();
   }
 }

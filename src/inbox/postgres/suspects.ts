@@ -60,7 +60,7 @@ export class Suspects {
       admitted = await this.#admit(first, leaseMs);
       return admitted;
     } finally {
-      await this.#putOff(admitted === undefined ? suspects : others);
+      await this.#postpone(admitted === undefined ? suspects : others);
     }
   }
 
@@ -76,7 +76,7 @@ export class Suspects {
     });
   }
 
-  async #putOff(suspects: readonly Suspect[]): Promise<void> {
+  async #postpone(suspects: readonly Suspect[]): Promise<void> {
     if (suspects.length === 0) return;
     const [keys, fences] = [suspects.map(({ key }) => key), suspects.map(({ fence }) => fence)];
     await this.#database.rows(PUT_OFF, [keys, fences]);

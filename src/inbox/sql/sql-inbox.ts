@@ -166,7 +166,7 @@ export abstract class SqlInbox {
   }
 
   /** If two steps have found the same effect, one waits until the other has recorded it. */
-  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
+  reconcileStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     const { lockHeld, hasOther, finishStep } = this.#statements;
     const { lockText } = this.#store.dialect;
     const key = this.#keyOf(claim, name);

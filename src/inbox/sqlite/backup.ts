@@ -168,13 +168,13 @@ export async function placeFile<T>(
 }
 
 function exchange(draft: string, file: string, putBack: PutBack): void {
-  let named = false;
+  let hasName = false;
   try {
     giveName(draft, file);
-    named = true;
+    hasName = true;
     syncFolder(dirname(file));
   } catch (error) {
-    if (named) rmSync(file, { force: true });
+    if (hasName) rmSync(file, { force: true });
     putBack();
     throw error;
   }

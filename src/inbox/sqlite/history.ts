@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 import type { AttemptRecord } from "../admin.ts";
 import { MAX_HISTORY } from "../sql/sql-inbox.ts";
 
-type Named = [Readonly<Record<string, unknown>>];
+type NamedValues = [Readonly<Record<string, unknown>>];
 
 /** A run. The fence of its claim identifies it. */
 interface Run {
@@ -12,11 +12,11 @@ interface Run {
 }
 
 const statementsOf = (db: Database) => ({
-  add: db.prepare<Named>(
+  add: db.prepare<NamedValues>(
     `INSERT OR REPLACE INTO attempt (event_id, fence, number, outcome, error, ended_at)
      VALUES (@id, @fence, @attempt, @outcome, @error, @now)`,
   ),
-  trim: db.prepare<Named>(
+  trim: db.prepare<NamedValues>(
     `DELETE FROM attempt WHERE event_id = @id AND fence IN (
        SELECT fence FROM attempt WHERE event_id = @id
        ORDER BY ended_at DESC, fence DESC LIMIT -1 OFFSET ${MAX_HISTORY})`,
@@ -47,7 +47,7 @@ const statementsOf = (db: Database) => ({
        SET pending = excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)
        WHERE pending <> excluded.pending OR ready_at IS NULL`,
   ),
-  countCrash: db.prepare<Named>(
+  countCrash: db.prepare<NamedValues>(
     "UPDATE event SET attempts = @attempt, fence = @fence, crashes = crashes + 1 WHERE id = @id",
   ),
 });

@@ -5,7 +5,7 @@ import { ServiceBotError } from "../../errors.ts";
 import { channels } from "../../observe/channels.ts";
 import type { DiskMeasures } from "../admin.ts";
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
-import type { Arrivals } from "./arrivals.ts";
+import type { DirtyLanes } from "./dirty-lanes.ts";
 import type { GroupCommit } from "./store.ts";
 
 /** Events that are stored together. */
@@ -35,7 +35,7 @@ type EventRow = [
 export class Intake {
   readonly #group: GroupCommit;
   readonly #clock: Clock;
-  readonly #arrivals: Arrivals;
+  readonly #dirtyLanes: DirtyLanes;
   // Values are bound by position, because binding by name would cost as much as writing the row.
   readonly #insert: Statement<EventRow>;
   readonly #moveCursor: Statement<[name: string, position: string]>;
@@ -43,9 +43,9 @@ export class Intake {
   /** Types that are certainly in the file. */
   readonly #noted = new Set<string>();
 
-  constructor(db: Database, group: GroupCommit, arrivals: Arrivals, clock: Clock) {
+  constructor(db: Database, group: GroupCommit, dirtyLanes: DirtyLanes, clock: Clock) {
     this.#group = group;
-    this.#arrivals = arrivals;
+    this.#dirtyLanes = dirtyLanes;
     this.#clock = clock;
     this.#insert = db.prepare(
       `INSERT INTO event (id, lane, ord, type, body, source, state, received_at, done_at, error,
@@ -85,7 +85,7 @@ export class Intake {
   /** Runs work in a transaction that first writes the lanes of all stored events. */
   writeWithLanes<T>(work: (now: number) => T): Promise<T> {
     return this.write((now) => {
-      this.#arrivals.writeAll();
+      this.#dirtyLanes.writeAll();
       return work(now);
     });
   }
@@ -98,7 +98,7 @@ export class Intake {
       if (seq === undefined) continue;
       stored.push(event.id);
       if (event.unusable !== undefined) unusable += 1;
-      else this.#arrivals.add({ seq, event, source, trace: trace ?? null, at: now });
+      else this.#dirtyLanes.add({ seq, event, source, trace: trace ?? null, at: now });
     }
     if (source === "webhook") this.#noteTypes(events);
     for (const { name, position } of cursors) this.#moveCursor.run(name, position);

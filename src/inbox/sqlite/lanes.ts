@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 import type { Effects } from "../effects.ts";
 import type { Advance, Claim, ClaimRooms } from "../inbox.ts";
 import { type HeadRow, SUSPECT_CRASHES, SUSPECT_WAIT_MS, toClaim } from "../sql/sql-inbox.ts";
-import type { Arrivals, Arrived } from "./arrivals.ts";
+import type { DirtyLanes, NewArrival } from "./dirty-lanes.ts";
 import type { EffectWriter } from "./effects.ts";
 import type { History } from "./history.ts";
 
@@ -70,7 +70,7 @@ const statementsOf = (db: Database) => ({
     "UPDATE lane SET pending = 0, ready_at = NULL, owner = NULL WHERE key = ?",
   ),
   extend: db.prepare<Values>(`UPDATE lane SET ready_at = ? WHERE ${HELD}`),
-  putOff: db.prepare<Values>(`UPDATE lane SET owner = NULL, ready_at = ? WHERE ${HELD}`),
+  postpone: db.prepare<Values>(`UPDATE lane SET owner = NULL, ready_at = ? WHERE ${HELD}`),
   held: db.prepare<Values>(`SELECT 1 FROM lane WHERE ${HELD}`),
   add: db.prepare<Values>("INSERT INTO lane (key) VALUES (?) ON CONFLICT (key) DO NOTHING"),
   leaseIdle: db.prepare<Values, Pick<LaneRow, "fence" | "done_ord">>(
@@ -113,7 +113,7 @@ export interface LanesOptions {
   readonly owner: string;
   readonly history: History;
   readonly effects: EffectWriter;
-  readonly arrivals: Arrivals;
+  readonly dirtyLanes: DirtyLanes;
 }
 
 /** Leases lanes with their first events, and ends the leases with the outcomes of runs. Runs inside a transaction. */
@@ -121,16 +121,16 @@ export class Lanes {
   readonly #owner: string;
   readonly #history: History;
   readonly #effects: EffectWriter;
-  readonly #arrivals: Arrivals;
+  readonly #dirtyLanes: DirtyLanes;
   readonly #sql: ReturnType<typeof statementsOf>;
   /** The last suspect that was allowed to run. */
   #runningSuspect: Claim | undefined;
 
-  constructor(db: Database, { owner, history, effects, arrivals }: LanesOptions) {
+  constructor(db: Database, { owner, history, effects, dirtyLanes }: LanesOptions) {
     this.#owner = owner;
     this.#history = history;
     this.#effects = effects;
-    this.#arrivals = arrivals;
+    this.#dirtyLanes = dirtyLanes;
     this.#sql = statementsOf(db);
   }
 
@@ -138,7 +138,7 @@ export class Lanes {
   claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): Claim[] {
     const until = now + leaseMs;
     const left = rooms && new RoomsLeft(rooms);
-    this.#arrivals.writeEarlier();
+    this.#dirtyLanes.writeEarlier();
     const lanes =
       left === undefined ? this.#sql.ready.all(now, limit) : this.#findWithin(left, limit, now);
     // Sorted by key, because the order decides which suspect runs first.
@@ -147,10 +147,10 @@ export class Lanes {
     // Every lane is leased by now, so a suspect with an expired lease does not block another suspect.
     const begun = claims.filter((claim) => {
       const waits = this.#mustWait(claim);
-      if (waits) this.#putOff(claim, now + SUSPECT_WAIT_MS);
+      if (waits) this.#postpone(claim, now + SUSPECT_WAIT_MS);
       return !waits;
     });
-    for (const arrived of this.#arrivals.alone) {
+    for (const arrived of this.#dirtyLanes.alone) {
       if (begun.length >= limit) break;
       if (left?.has(arrived.event.type) === false) continue;
       const claim = this.#leaseArrived(arrived, until);
@@ -169,7 +169,7 @@ export class Lanes {
   /** Ends the event as done, or as a dead letter if there is an error. */
   end(claim: Claim, now: number, error?: string, effects?: Effects): Ending {
     const { seq } = claim as PlacedClaim;
-    this.#arrivals.write(claim.lane);
+    this.#dirtyLanes.write(claim.lane);
     const refusal = this.#writeEffects(claim, effects, now);
     if (refusal !== undefined) return refusal;
     if (!this.#letGo(claim, now)) return "lost";
@@ -187,7 +187,7 @@ export class Lanes {
    */
   advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Advance | "conflict" {
     const { seq, pending } = claim as PlacedClaim;
-    this.#arrivals.write(claim.lane);
+    this.#dirtyLanes.write(claim.lane);
     const refusal = this.#writeEffects(claim, effects, now);
     if (refusal !== undefined) return refusal === "lost" ? { held: false } : refusal;
     const isLast = pending === 1 && this.#letGoLast(claim, now);
@@ -198,14 +198,14 @@ export class Lanes {
   }
 
   retry(claim: Claim, now: number, delayMs: number, error: string): boolean {
-    if (!this.#putOff(claim, now + delayMs)) return false;
+    if (!this.#postpone(claim, now + delayMs)) return false;
     this.#sql.countRun.run(1, claim.fence, error, claim.id);
     this.#history.add(claim, "failed", error, now);
     return true;
   }
 
   release(claim: Claim, now: number, delayMs: number, error?: string): boolean {
-    if (!this.#putOff(claim, now + delayMs)) return false;
+    if (!this.#postpone(claim, now + delayMs)) return false;
     if (error === undefined) return true;
     this.#sql.countRun.run(0, claim.fence, null, claim.id);
     this.#history.add(claim, "released", error, now);
@@ -266,14 +266,14 @@ export class Lanes {
    */
   #another(type: string, now: number, leaseMs: number | undefined): PlacedClaim | undefined {
     if (leaseMs === undefined) return undefined;
-    this.#arrivals.writeEarlier();
+    this.#dirtyLanes.writeEarlier();
     const ready = this.#sql.ready.get(now, 1);
     if (ready !== undefined) {
       const head = this.#sql.head.get(ready.key);
       const isFit = head?.type === type && head.crashes + 1 < SUSPECT_CRASHES;
       return isFit ? this.#leaseHead(ready, head, now + leaseMs, now) : undefined;
     }
-    for (const arrived of this.#arrivals.alone) {
+    for (const arrived of this.#dirtyLanes.alone) {
       if (arrived.event.type !== type) continue;
       const claim = this.#leaseArrived(arrived, now + leaseMs);
       if (claim !== undefined) return claim;
@@ -285,16 +285,16 @@ export class Lanes {
    * Leases the lane of a new event. If the lane is leased or waits, its row is written instead, so that the event is
    * tried only once.
    */
-  #leaseArrived({ seq, event, source, trace, at }: Arrived, until: number) {
+  #leaseArrived({ seq, event, source, trace, at }: NewArrival, until: number) {
     const { id, lane, ord, type, body } = event;
     const lease = () => this.#sql.leaseIdle.get(this.#owner, seq, until, lane);
     let row = lease();
     if (row === undefined && this.#sql.add.run(lane).changes > 0) row = lease();
     if (row === undefined) {
-      this.#arrivals.write(lane);
+      this.#dirtyLanes.write(lane);
       return undefined;
     }
-    this.#arrivals.take(lane);
+    this.#dirtyLanes.take(lane);
     const leased = { lane, fence: row.fence, late: isLate(ord, row.done_ord), pending: 1 };
     const head = { id, type, body, source, trace, attempts: 0, crashes: 0, received_at: at };
     return placed(leased, { ...head, seq, ord });
@@ -349,8 +349,8 @@ export class Lanes {
   }
 
   /** Ends the lease and delays the lane until a time. Returns false if the lease was lost. */
-  #putOff(claim: Claim, until: number): boolean {
-    return this.#sql.putOff.run(until, ...this.#key(claim)).changes > 0;
+  #postpone(claim: Claim, until: number): boolean {
+    return this.#sql.postpone.run(until, ...this.#key(claim)).changes > 0;
   }
 
   /** Returns whether the claim still has its lane. */

@@ -16,7 +16,7 @@ import type {
 } from "../inbox.ts";
 import { stateConflict } from "../sql/effects.ts";
 import { MAX_BACKLOG, SqlInbox } from "../sql/sql-inbox.ts";
-import { Arrivals } from "./arrivals.ts";
+import { DirtyLanes } from "./dirty-lanes.ts";
 import { EffectWriter, Timers } from "./effects.ts";
 import { History } from "./history.ts";
 import { DiskGuard, Intake, MIN_FREE_BYTES, sizesOf } from "./intake.ts";
@@ -49,7 +49,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #maxBacklog: number;
   readonly #group: GroupCommit;
   readonly #intake: Intake;
-  readonly #arrivals: Arrivals;
+  readonly #dirtyLanes: DirtyLanes;
   readonly #lanes: Lanes;
   readonly #effects: EffectWriter;
   readonly #timers: Timers;
@@ -65,9 +65,9 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const { db } = file;
     const [owner, history] = [randomUUID(), new History(db)];
     const clock = options.clock ?? systemClock;
-    const arrivals = new Arrivals(db);
-    const group = new GroupCommit(db, arrivals, options.bot);
-    const intake = new Intake(db, group, arrivals, clock);
+    const dirtyLanes = new DirtyLanes(db);
+    const group = new GroupCommit(db, dirtyLanes, options.bot);
+    const intake = new Intake(db, group, dirtyLanes, clock);
     const store = new SqliteStore({
       db,
       now: () => clock.now(),
@@ -85,10 +85,10 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
     this.#group = group;
     this.#intake = intake;
-    this.#arrivals = arrivals;
+    this.#dirtyLanes = dirtyLanes;
     this.#effects = new EffectWriter(db);
     this.#timers = new Timers(db);
-    this.#lanes = new Lanes(db, { owner, history, effects: this.#effects, arrivals });
+    this.#lanes = new Lanes(db, { owner, history, effects: this.#effects, dirtyLanes });
     this.#disk = makeGuard(options, clock);
     this.capabilities = { guardsDisk: this.#disk !== undefined };
     db.transaction(() => history.recover(clock.now())).immediate();
@@ -172,7 +172,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   async nextReadyIn(): Promise<number | undefined> {
     const next = () => this.#lanes.nextReadyAt();
-    const at = this.#arrivals.hasSome ? await this.#intake.writeWithLanes(next) : readStore(next);
+    const at = this.#dirtyLanes.hasSome ? await this.#intake.writeWithLanes(next) : readStore(next);
     return at === undefined ? undefined : Math.max(0, at - this.#clock.now());
   }
 

@@ -49,7 +49,7 @@ export class Acts {
     const username = usernameIn(input.from, "from");
     const { store, publisher, clock } = this.#options;
     const { result, events } = publisher.transaction((write) => {
-      const from = store.people.named(username);
+      const from = store.people.findOrCreate(username);
       const to = input.to === undefined ? undefined : appNamed(store, input.to, "to");
       let concerns: Created = {};
       for (let time = 0; time < (input.count ?? 1); time += 1) {
@@ -268,14 +268,14 @@ function postOf(act: Act): Post {
     const { username } = recipient;
     throw notFound(`post of ${username}; create one with an act of type post`);
   }
-  return ownedAsSaid(act, postNamed(store, input.postId), input.postId);
+  return requireOwner(act, postNamed(store, input.postId), input.postId);
 }
 
 function commentNamed(act: Act, commentId: string): Comment {
   const seq = seqOf("cm", commentId);
   const comment = seq === undefined ? undefined : act.store.posts.comment(seq);
   if (comment === undefined) throw notFound(`comment: ${commentId}`);
-  return ownedAsSaid(act, comment, commentId);
+  return requireOwner(act, comment, commentId);
 }
 
 function postNamed({ posts }: Store, postId: string): Post {
@@ -286,7 +286,7 @@ function postNamed({ posts }: Store, postId: string): Post {
 }
 
 /** Returns the content. Throws if `to` is not its author. */
-function ownedAsSaid<T extends Post | Comment>({ to }: Act, content: T, id: string): T {
+function requireOwner<T extends Post | Comment>({ to }: Act, content: T, id: string): T {
   if (to === undefined || content.author === to.seq) return content;
   throw invalid(`${id} belongs to ${content.authorUsername}, not to ${to.username}`);
 }

@@ -109,7 +109,7 @@ async function readBody(
   return body;
 }
 
-interface Given {
+interface ReceivedCall {
   readonly incoming: Incoming;
   readonly body: unknown;
   readonly trace: Trace;
@@ -119,7 +119,7 @@ interface Given {
 async function perform(
   context: ApiContext,
   { route, id }: Match<Operation>,
-  { incoming, body, trace: { entry } }: Given,
+  { incoming, body, trace: { entry } }: ReceivedCall,
 ): Promise<TextAnswer> {
   const { store, limits, clock } = context;
   const { request, url, gone } = incoming;

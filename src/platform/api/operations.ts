@@ -189,7 +189,7 @@ function hits(store: Store, wanted: string, amongPosts: boolean, rows: Window): 
 }
 
 function readPost(call: Call): Result {
-  return json(call.views.post(namedPost(call)));
+  return json(call.views.post(requirePost(call)));
 }
 
 function createPost(call: Call): Result {
@@ -202,7 +202,7 @@ function createPost(call: Call): Result {
 
 function listComments(call: Call): Result {
   const { store, views, query } = call;
-  const post = namedPost(call);
+  const post = requirePost(call);
   const comments = page(
     window(query, (cursor) => seqOf("cm", cursor)),
     (rows) => store.posts.comments(post.seq, rows),
@@ -213,14 +213,14 @@ function listComments(call: Call): Result {
 
 function createComment(call: Call): Result {
   const { store, views, bot, now } = call;
-  const post = namedPost(call);
+  const post = requirePost(call);
   const { comment } = write(call, "commentsPerDay", (draft) => {
     return { comment: store.posts.addComment(post.seq, { author: bot.seq, text: draft, at: now }) };
   });
   return { ...json(views.comment(comment)), created: commentIds(comment) };
 }
 
-function namedPost({ store, id }: Call): Post {
+function requirePost({ store, id }: Call): Post {
   const seq = seqOf("p", id);
   const post = seq === undefined ? undefined : store.posts.post(seq);
   if (post === undefined) throw notFound("post");
@@ -325,11 +325,11 @@ const draftBody: z.ZodType<DraftBody> = z.object({
  * @throws {PlatformError} 400 VALIDATION, TOO_MANY_IMAGES, EMPTY, TOO_LONG; 429 QUOTA_EXCEEDED; 400 INVALID_IMAGE_KEY,
  * with no key consumed
  */
-function write<Made extends Content>(
+function write<T extends Content>(
   { store, publisher, limits, bot, now, body }: Call,
   quota: Quota,
-  make: (text: string) => Made,
-): Made {
+  make: (text: string) => T,
+): T {
   const given = validate(draftBody, body);
   const { text: draft, imageKeys } = { text: given.text ?? "", imageKeys: given.imageKeys ?? [] };
   if (imageKeys.length > MAX_IMAGES) {

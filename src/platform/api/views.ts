@@ -88,12 +88,12 @@ export class Views {
   }
 
   post(post: Post): PostView {
-    const content = this.#written(post, { post: post.seq });
+    const content = this.#authoredContent(post, { post: post.seq });
     return { id: idOf("p", post.seq), type: "post", ...content };
   }
 
   comment(comment: Comment): CommentView {
-    const content = this.#written(comment, { comment: comment.seq });
+    const content = this.#authoredContent(comment, { comment: comment.seq });
     const postId = idOf("p", comment.post);
     return { id: idOf("cm", comment.seq), type: "comment", ...content, postId };
   }
@@ -141,7 +141,7 @@ export class Views {
     return `${this.#origin}/media/${file}`;
   }
 
-  #written(content: Post | Comment, target: Target): Omit<PostView, "id" | "type"> {
+  #authoredContent(content: Post | Comment, target: Target): Omit<PostView, "id" | "type"> {
     return {
       text: content.text,
       images: this.#images.of(target).map((image) => this.image(image)),

@@ -36,7 +36,7 @@ export function targetOf(content: Content): Target {
 /** Returns the id and the full text of content, for the timeline. */
 export function entryOf(content: Content): { readonly contentId: string; readonly text: string } {
   const prefix = "post" in content ? "p" : "comment" in content ? "cm" : "m";
-  const { seq, text } = writtenIn(content);
+  const { seq, text } = unwrapContent(content);
   return { contentId: idOf(prefix, seq), text };
 }
 
@@ -49,7 +49,7 @@ export function entryOf(content: Content): { readonly contentId: string; readonl
 export function noticesOf(store: Store, content: Content, meant?: User): Notice[] {
   if ("message" in content) return messageNotices(store, content.message);
   const claims = [...(meant === undefined ? [] : [mention(meant)]), ...claimsOf(store, content)];
-  for (const username of mentionsIn(writtenIn(content).text)) {
+  for (const username of mentionsIn(unwrapContent(content).text)) {
     const user = store.people.find(username);
     if (user !== undefined) claims.push(mention(user));
   }
@@ -100,7 +100,7 @@ type PostOrComment = Exclude<Content, { readonly message: Message }>;
  * (docs/reference/local-platform.md).
  */
 function payloadOf(content: PostOrComment, type: Claim["type"]) {
-  const { authorUsername: username, authorName: name, text } = writtenIn(content);
+  const { authorUsername: username, authorName: name, text } = unwrapContent(content);
   return {
     actor: { username, name },
     ...placeOf(content, type),
@@ -124,7 +124,7 @@ function mention(user: User): Claim {
   return { user, type: "mention" };
 }
 
-function writtenIn(content: Content): Post | Comment | Message {
+function unwrapContent(content: Content): Post | Comment | Message {
   if ("post" in content) return content.post;
   return "comment" in content ? content.comment : content.message;
 }

@@ -38,7 +38,7 @@ export interface Published<T> {
   readonly events: readonly AnyEvent[];
 }
 
-interface Written {
+interface PublishedEvent {
   readonly recipient: User;
   readonly event: AnyEvent;
   readonly from: string;
@@ -61,7 +61,7 @@ export class Publisher {
    * the webhooks.
    */
   transaction<T>(work: (write: EventWriter) => T): Published<T> {
-    const written: Written[] = [];
+    const written: PublishedEvent[] = [];
     const { store, eventFaults } = this.#options;
     const add = ({ recipient, event }: Notice, { from, at }: Cause, content?: Content) => {
       if (recipient.seq === from.seq && !eventFaults.reportsOwn()) return;
@@ -90,7 +90,7 @@ export class Publisher {
     return { result, events: written.map(({ event }) => event) };
   }
 
-  #announce(written: readonly Written[]): void {
+  #announce(written: readonly PublishedEvent[]): void {
     const { timeline, eventFaults, onEvents } = this.#options;
     for (const { recipient, event, from, lateMs, content } of written) {
       const { id, type, payload } = event;

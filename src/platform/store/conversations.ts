@@ -1,7 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
-import { type Window, WRITTEN, type Written } from "./rows.ts";
+import { AUTHORED_COLUMNS, type AuthoredContent, type Window } from "./rows.ts";
 
-export interface Message extends Written {
+export interface Message extends AuthoredContent {
   readonly conversation: number;
   /** The message that this one replies to. `null` if none. */
   readonly replyTo: number | null;
@@ -45,7 +45,7 @@ const REPLY_TO = `
     WHERE b.conversation = x.conversation AND b.seq < x.seq ORDER BY b.seq DESC LIMIT 1))`;
 
 const MESSAGE = `
-  SELECT ${WRITTEN}, x.conversation, ${REPLY_TO} AS replyTo
+  SELECT ${AUTHORED_COLUMNS}, x.conversation, ${REPLY_TO} AS replyTo
   FROM message x JOIN user u ON u.seq = x.author`;
 
 const SUMMARY = `

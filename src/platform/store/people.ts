@@ -49,7 +49,7 @@ export class People {
   }
 
   /** Returns the account of this username. Creates a person on first use. */
-  named(username: string): User {
+  findOrCreate(username: string): User {
     return this.find(username) ?? this.add(username, undefined, "person");
   }
 

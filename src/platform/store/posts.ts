@@ -1,7 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
-import { type Window, WRITTEN, type Written } from "./rows.ts";
+import { AUTHORED_COLUMNS, type AuthoredContent, type Window } from "./rows.ts";
 
-export interface Post extends Written {
+export interface Post extends AuthoredContent {
   /** Likes, reposts, quotes and comments. */
   readonly reactions: number;
 }
@@ -17,7 +17,7 @@ export interface CountedPost extends Post {
 
 export type Reaction = "like" | "repost" | "quote" | "comment";
 
-export interface Comment extends Written {
+export interface Comment extends AuthoredContent {
   readonly post: number;
   /** The comment that this one replies to. `null` if none. */
   readonly replyTo: number | null;
@@ -40,13 +40,13 @@ const COUNTS =
   "x.likes, x.reposts, x.quotes, x.quoted," +
   " (SELECT count(*) FROM comment WHERE comment.post = x.seq) AS comments";
 const POST = `
-  SELECT ${WRITTEN}, x.reactions
+  SELECT ${AUTHORED_COLUMNS}, x.reactions
   FROM post x JOIN user u ON u.seq = x.author`;
 const COUNTED_POST = `
-  SELECT ${WRITTEN}, x.reactions, ${COUNTS}
+  SELECT ${AUTHORED_COLUMNS}, x.reactions, ${COUNTS}
   FROM post x JOIN user u ON u.seq = x.author`;
 const COMMENT = `
-  SELECT ${WRITTEN}, x.post, x.reply_to AS replyTo
+  SELECT ${AUTHORED_COLUMNS}, x.post, x.reply_to AS replyTo
   FROM comment x JOIN user u ON u.seq = x.author`;
 const NEWEST = "WHERE x.author = +? ORDER BY x.seq DESC LIMIT 1";
 

@@ -4,7 +4,7 @@ export interface Window {
   readonly limit: number;
 }
 
-export interface Written {
+export interface AuthoredContent {
   readonly seq: number;
   readonly author: number;
   readonly authorUsername: string;
@@ -17,6 +17,6 @@ export interface Written {
 }
 
 /** SQL for these columns, from a table `x` and its author `u`. */
-export const WRITTEN: string =
+export const AUTHORED_COLUMNS: string =
   "x.seq, x.author, u.username AS authorUsername, u.name AS authorName, u.is_bot AS authorIsBot," +
   " x.text, x.created_at AS createdAt";

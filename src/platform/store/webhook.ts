@@ -26,7 +26,7 @@ interface WebhookRow {
  * SQL condition for an event to deliver: the webhook is enabled, its app is not disabled, and the webhook subscribes to
  * the type.
  */
-const OWED = `webhook.enabled AND NOT app.disabled AND (json_array_length(webhook.types) = 0
+const IS_DELIVERABLE = `webhook.enabled AND NOT app.disabled AND (json_array_length(webhook.types) = 0
   OR event.type IN (SELECT value FROM json_each(webhook.types)))`;
 
 export class WebhookStore {
@@ -50,14 +50,14 @@ export class WebhookStore {
       `INSERT INTO pending_delivery (bot, event)
        SELECT webhook.bot, event.seq
        FROM event JOIN webhook ON webhook.bot = event.recipient JOIN app ON app.bot = webhook.bot
-       WHERE event.seq = +? AND ${OWED}`,
+       WHERE event.seq = +? AND ${IS_DELIVERABLE}`,
     );
     this.#dequeue = db.prepare("DELETE FROM pending_delivery WHERE bot = ? AND event = ?");
     this.#prune = db.prepare(
       `DELETE FROM pending_delivery WHERE bot = ? AND NOT EXISTS (
          SELECT 1 FROM event, webhook, app
          WHERE event.seq = pending_delivery.event AND webhook.bot = pending_delivery.bot
-           AND app.bot = pending_delivery.bot AND ${OWED})`,
+           AND app.bot = pending_delivery.bot AND ${IS_DELIVERABLE})`,
     );
   }
 

@@ -65,7 +65,7 @@ interface KeptCall {
 /** The newest API calls with their requests and responses, kept in memory. */
 export class CallRecords {
   readonly #timeline: Timeline;
-  readonly #kept = new Bounded<KeptCall>(MAX_RECORDS);
+  readonly #writes = new Bounded<KeptCall>(MAX_RECORDS);
   readonly #reads = new Bounded<KeptCall>(MAX_READS);
   #last = 0;
 
@@ -84,14 +84,15 @@ export class CallRecords {
     const response = responseOf(answer);
     const texts = [url, ...Object.entries(headers).flat(), response?.body];
     const bytes = RECORD_BYTES + (body?.byteLength ?? 0) + textBytes(...texts);
-    const place = entry.method === "GET" && entry.eventId === undefined ? this.#reads : this.#kept;
+    const place =
+      entry.method === "GET" && entry.eventId === undefined ? this.#reads : this.#writes;
     place.add(this.#last, { entry, at, url, headers, body, isCut, response }, bytes);
     this.#timeline.add({ kind: "api", ...entry });
   }
 
   /** Returns the calls that an event caused, oldest first. */
   because(eventId: string, bot: string): CallSummary[] {
-    const calls = this.#kept
+    const calls = this.#writes
       .all()
       .filter(({ entry }) => entry.eventId === eventId && entry.bot === bot);
     return calls.map(summaryOf);
@@ -99,7 +100,7 @@ export class CallRecords {
 
   find(id: string): CallRecord | undefined {
     const seq = seqOf("call", id) ?? 0;
-    const kept = this.#kept.get(seq) ?? this.#reads.get(seq);
+    const kept = this.#writes.get(seq) ?? this.#reads.get(seq);
     if (kept === undefined) return undefined;
     return { ...summaryOf(kept), request: requestOf(kept), response: kept.response };
   }
@@ -122,12 +123,12 @@ function responseOf(answer: TextAnswer | undefined): RecordedResponse | null {
 const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|token|secret|api-?key/;
 
 /** In characters. The last four of a shorter secret would reveal too much, and its text could be an ordinary word. */
-const SHORTEST_SECRET = 12;
+const MIN_SECRET_LENGTH = 12;
 
 /** Returns the request with its token masked everywhere. */
 function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
   const token = /^Bearer +(\S+)$/i.exec(headers["authorization"] ?? "")?.[1] ?? "";
-  const scrub = token.length < SHORTEST_SECRET ? (text: string) => text : scrubber([token]);
+  const scrub = token.length < MIN_SECRET_LENGTH ? (text: string) => text : scrubber([token]);
   const entries = Object.entries(headers).map(([name, value]) => {
     return [name, SECRET_HEADER.test(name) ? masked(value) : scrub(value)] as const;
   });
@@ -139,7 +140,7 @@ function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
 /** Returns `Bearer …1f3a`: enough to distinguish tokens but not to use one. */
 function masked(value: string): string {
   const [, scheme = "", secret = ""] = /^(Bearer +)?(.*)$/is.exec(value) ?? [];
-  return `${scheme}…${secret.length < SHORTEST_SECRET ? "" : secret.slice(-4)}`;
+  return `${scheme}…${secret.length < MIN_SECRET_LENGTH ? "" : secret.slice(-4)}`;
 }
 
 /** Describes a dropped body by its type and length. */

@@ -45,7 +45,7 @@ export function textBytes(...texts: readonly (string | undefined)[]): number {
   return 2 * texts.reduce((sum, text = "") => sum + text.length, 0);
 }
 
-interface Kept<T> {
+interface SizedItem<T> {
   readonly item: T;
   bytes: number;
 }
@@ -53,7 +53,7 @@ interface Kept<T> {
 /** Keeps the newest items within {@link Bounds}. Evicts the oldest items first. */
 export class Bounded<T> {
   readonly #bounds: Bounds;
-  readonly #kept = new Map<number, Kept<T>>();
+  readonly #items = new Map<number, SizedItem<T>>();
   #bytes = 0;
 
   constructor(bounds: Bounds) {
@@ -62,28 +62,28 @@ export class Bounded<T> {
 
   /** @param seq must be greater than the `seq` of every earlier item */
   add(seq: number, item: T, bytes: number): void {
-    this.#kept.set(seq, { item, bytes: 0 });
+    this.#items.set(seq, { item, bytes: 0 });
     this.grow(seq, bytes);
   }
 
   /** Adds bytes to the size of an item. Does nothing after the item was evicted. */
   grow(seq: number, bytes: number): void {
-    const kept = this.#kept.get(seq);
+    const kept = this.#items.get(seq);
     if (kept === undefined) return;
     kept.bytes += bytes;
     this.#bytes += bytes;
-    for (const [oldest, { bytes: freed }] of this.#kept) {
-      if (this.#kept.size <= this.#bounds.items && this.#bytes <= this.#bounds.bytes) break;
-      this.#kept.delete(oldest);
+    for (const [oldest, { bytes: freed }] of this.#items) {
+      if (this.#items.size <= this.#bounds.items && this.#bytes <= this.#bounds.bytes) break;
+      this.#items.delete(oldest);
       this.#bytes -= freed;
     }
   }
 
   get(seq: number): T | undefined {
-    return this.#kept.get(seq)?.item;
+    return this.#items.get(seq)?.item;
   }
 
   all(): T[] {
-    return [...this.#kept.values()].map(({ item }) => item);
+    return [...this.#items.values()].map(({ item }) => item);
   }
 }

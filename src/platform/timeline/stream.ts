@@ -54,7 +54,7 @@ export class TimelineStream {
   async *#read(after: number, gone: AbortSignal): AsyncGenerator<Uint8Array> {
     const { run, last, oldest, ended } = this.#timeline;
     const hello = JSON.stringify({ run, last, oldest });
-    const news = new News(this.#timeline, this.#clock, AbortSignal.any([gone, ended]));
+    const news = new TimelineListener(this.#timeline, this.#clock, AbortSignal.any([gone, ended]));
     try {
       yield encoder.encode(`retry: ${RETRY_MS}\nevent: hello\ndata: ${hello}\n\n`);
       let place = Math.max(after, oldest - 1);
@@ -94,7 +94,7 @@ function streamOf(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array>
   );
 }
 
-class News {
+class TimelineListener {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #ignore: readonly (() => void)[];
@@ -151,7 +151,7 @@ const MAX_ENTRIES = 500;
 const MAX_LENGTH = 256 * 1024;
 
 /** Number of cached batches, for readers at the same position. */
-const MAX_KEPT = 16;
+const MAX_CACHED_BATCHES = 16;
 
 /** Entries in wire format. */
 export interface Frames {
@@ -164,7 +164,7 @@ export interface Frames {
 class FramedTimeline {
   readonly #timeline: Timeline;
   /** Batches by the number that they follow. */
-  readonly #kept = new Map<number, Frames>();
+  readonly #batches = new Map<number, Frames>();
 
   constructor(timeline: Timeline) {
     this.#timeline = timeline;
@@ -172,14 +172,15 @@ class FramedTimeline {
 
   /** Returns the entries after `seq`. `undefined` if there are none. */
   after(seq: number): Frames | undefined {
-    const kept = this.#kept.get(seq);
+    const kept = this.#batches.get(seq);
     // Newer entries come in the next batch.
     if (kept !== undefined) return kept;
     const made = this.#make(seq);
     if (made === undefined) return undefined;
-    this.#kept.set(seq, made);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    this.#batches.set(seq, made);
+    const [oldest] = this.#batches.keys();
+    if (this.#batches.size > MAX_CACHED_BATCHES && oldest !== undefined)
+      this.#batches.delete(oldest);
     return made;
   }
 

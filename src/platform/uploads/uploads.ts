@@ -99,7 +99,9 @@ export class Uploads {
     const facts = checkImage(bytes, contentType === undefined ? { bytes } : { bytes, contentType });
     const thumbnail = await makeThumbnail(bytes, facts);
     store.requireOpen();
-    return this.#keep({ ...facts, data: bytes, thumbnail }, () => store.people.named(username));
+    return this.#keep({ ...facts, data: bytes, thumbnail }, () =>
+      store.people.findOrCreate(username),
+    );
   }
 
   #requireStorage(): void {

@@ -6,7 +6,7 @@ import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { DeliveryFault } from "../timeline/entries.ts";
 import type { DeliveryRecords } from "./records.ts";
-import type { Endpoint, Sender, Sent } from "./sender.ts";
+import type { DeliveryAttempt, Endpoint, Sender } from "./sender.ts";
 import type { Webhook } from "./webhook.ts";
 
 /** Maximum number of events in one delivery. */
@@ -167,7 +167,7 @@ export interface Batch {
  *
  * @returns each delivery in order, and the last one counts; empty if interrupted before the first
  */
-async function attempt(options: AttemptOptions, batch: Batch): Promise<readonly Sent[]> {
+async function attempt(options: AttemptOptions, batch: Batch): Promise<readonly DeliveryAttempt[]> {
   const { mode, ...details } = options.faults.take();
   if (mode === "none") return await send(options, batch);
   const sent = await goWrong({ ...details, mode }, options, batch);
@@ -178,7 +178,7 @@ async function goWrong(
   { mode, status, delayMs }: WebhookFault & { readonly mode: DeliveryFault },
   options: AttemptOptions,
   batch: Batch,
-): Promise<readonly Sent[]> {
+): Promise<readonly DeliveryAttempt[]> {
   const { events } = batch;
   const { sender, clock, random } = options;
   switch (mode) {
@@ -210,7 +210,7 @@ async function goWrong(
 async function send(
   { sender, shown }: AttemptOptions,
   { bot, events, endpoint }: Batch,
-): Promise<readonly Sent[]> {
+): Promise<readonly DeliveryAttempt[]> {
   const to = endpoint();
   if (to === undefined) return [];
   // Noted before the answer, because the bot may handle the events before it answers.

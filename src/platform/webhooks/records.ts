@@ -12,7 +12,7 @@ import {
   textOf,
 } from "../timeline/recorded.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import type { Sent } from "./sender.ts";
+import type { DeliveryAttempt } from "./sender.ts";
 import type { EndpointAnswer } from "./transport.ts";
 
 /** A completed delivery. */
@@ -48,18 +48,18 @@ export interface DeliveryRecord extends DeliverySummary {
 }
 
 /** Requires that the answer is already collected. */
-function recordOf(summary: DeliverySummary, sent: Sent): DeliveryRecord {
+function recordOf(summary: DeliverySummary, sent: DeliveryAttempt): DeliveryRecord {
   return { ...summary, request: requestOf(sent), response: responseOf(sent) };
 }
 
-function requestOf({ request }: Sent): RecordedRequest | null {
+function requestOf({ request }: DeliveryAttempt): RecordedRequest | null {
   if (request === undefined) return null;
   const { url, headers, body } = request;
   const truncated = Number(headers["content-length"]) > body.byteLength;
   return { url, headers, body: textOf(body), truncated };
 }
 
-function responseOf({ answer }: Sent): RecordedResponse | null {
+function responseOf({ answer }: DeliveryAttempt): RecordedResponse | null {
   if (answer === undefined) return null;
   const headers = Object.entries(answer.headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
@@ -72,21 +72,21 @@ function responseOf({ answer }: Sent): RecordedResponse | null {
 const MAX_REQUEST_BYTES = 1024 * 1024;
 
 /** Facts about a delivery from its caller: the schedule or the control API. */
-export interface Occasion {
+export interface DeliveryContext {
   readonly bot: string;
   readonly attempt: number;
   readonly forced: boolean;
 }
 
-interface Kept {
+interface StoredDelivery {
   readonly summary: DeliverySummary;
-  readonly sent: Sent;
+  readonly sent: DeliveryAttempt;
 }
 
 /** The newest deliveries with their requests and responses, kept in memory. */
 export class DeliveryRecords {
   readonly #timeline: Timeline;
-  readonly #kept = new Bounded<Kept>(MAX_RECORDS);
+  readonly #deliveries = new Bounded<StoredDelivery>(MAX_RECORDS);
   #last = 0;
 
   constructor(timeline: Timeline) {
@@ -94,7 +94,7 @@ export class DeliveryRecords {
   }
 
   /** Records a delivery here and in the timeline. Returns its id. */
-  add({ bot, attempt, forced }: Occasion, sent: Sent): string {
+  add({ bot, attempt, forced }: DeliveryContext, sent: DeliveryAttempt): string {
     this.#last += 1;
     const id = idOf("dlv", this.#last);
     const { eventIds, status, ms, at } = sent;
@@ -111,7 +111,7 @@ export class DeliveryRecords {
   page(bot: string, { before, limit }: Window): DeliverySummary[] {
     const found: DeliverySummary[] = [];
     for (let seq = Math.min(before - 1, this.#last); found.length < limit; seq -= 1) {
-      const kept = this.#kept.get(seq);
+      const kept = this.#deliveries.get(seq);
       if (kept === undefined) break;
       if (kept.summary.bot === bot) found.push(kept.summary);
     }
@@ -120,26 +120,26 @@ export class DeliveryRecords {
 
   /** Returns the deliveries that included an event, oldest first. */
   holding(eventId: string): DeliverySummary[] {
-    const all = this.#kept.all().map(({ summary }) => summary);
+    const all = this.#deliveries.all().map(({ summary }) => summary);
     return all.filter(({ eventIds }) => eventIds.includes(eventId));
   }
 
   /** Returns the full record of a delivery. Waits until the rest of its answer has arrived. */
   async find(id: string): Promise<DeliveryRecord | undefined> {
-    const kept = this.#kept.get(seqOf("dlv", id) ?? 0);
+    const kept = this.#deliveries.get(seqOf("dlv", id) ?? 0);
     if (kept === undefined) return undefined;
     const { summary, sent } = kept;
     await sent.answer?.collected;
     return recordOf(summary, sent);
   }
 
-  #keep(seq: number, kept: Kept): void {
+  #keep(seq: number, kept: StoredDelivery): void {
     const { request, answer, eventIds } = kept.sent;
     const headers = [...headersOf(request), ...headersOf(answer)];
     const texts = [request?.url, ...eventIds, ...headers];
     const bytes = RECORD_BYTES + (request?.body.byteLength ?? 0) + textBytes(...texts);
-    this.#kept.add(seq, kept, bytes);
-    void answer?.collected.then(() => this.#kept.grow(seq, answer.bytes));
+    this.#deliveries.add(seq, kept, bytes);
+    void answer?.collected.then(() => this.#deliveries.grow(seq, answer.bytes));
   }
 }
 
@@ -148,7 +148,7 @@ function headersOf(sent: Pick<EndpointAnswer, "headers"> | undefined) {
 }
 
 /** Truncates the body to the part that is kept. */
-function shortened(sent: Sent): Sent {
+function shortened(sent: DeliveryAttempt): DeliveryAttempt {
   const { request } = sent;
   if (request === undefined) return sent;
   const body = firstBytes(request.body, MAX_REQUEST_BYTES);

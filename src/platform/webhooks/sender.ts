@@ -16,7 +16,7 @@ export interface DeliveryResult {
   readonly error?: string;
 }
 
-export interface Sent extends DeliveryResult {
+export interface DeliveryAttempt extends DeliveryResult {
   /** Time of sending, in ms since 1970. */
   readonly at: number;
   readonly eventIds: readonly string[];
@@ -50,7 +50,7 @@ export class Sender {
   }
 
   /** Signs and sends events once. Never rejects. Does not follow redirects. */
-  send(endpoint: Endpoint, events: readonly LoggedEvent[]): Promise<Sent> {
+  send(endpoint: Endpoint, events: readonly LoggedEvent[]): Promise<DeliveryAttempt> {
     return this.sendContent(endpoint, contentOf(events));
   }
 
@@ -64,7 +64,7 @@ export class Sender {
   }
 
   /** Signs and sends content once, like {@link send}. Each attempt has its own timestamp. */
-  async sendContent(endpoint: Endpoint, content: Content): Promise<Sent> {
+  async sendContent(endpoint: Endpoint, content: Content): Promise<DeliveryAttempt> {
     const ms = this.#stopwatch();
     const { at, request } = this.prepare(endpoint, content);
     const { headers, body } = request;
@@ -81,7 +81,7 @@ export class Sender {
   }
 
   /** Sends nothing, and waits as long as for the answer of an endpoint. */
-  async sendNothing(events: readonly LoggedEvent[]): Promise<Sent> {
+  async sendNothing(events: readonly LoggedEvent[]): Promise<DeliveryAttempt> {
     const at = this.#clock.now();
     const ms = this.#stopwatch();
     await sleep(this.#clock.real, this.#timeoutMs, this.#cutting.signal);

@@ -112,7 +112,7 @@ export class EndpointAnswer {
   readonly headers: RawAnswer["headers"];
   /** Resolves once the body has ended, was cut off, or exceeds the kept bytes. */
   readonly collected: Promise<void>;
-  readonly #kept: Buffer[] = [];
+  readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #truncated = false;
 
@@ -134,7 +134,7 @@ export class EndpointAnswer {
 
   /** The kept part of the body. */
   get body(): Buffer {
-    return Buffer.concat(this.#kept);
+    return Buffer.concat(this.#chunks);
   }
 
   get bytes(): number {
@@ -151,7 +151,7 @@ export class EndpointAnswer {
     if (chunk.byteLength > room) this.#truncated = true;
     // Copied because a view would keep the whole chunk in memory.
     const part = Buffer.from(chunk.subarray(0, room));
-    if (part.byteLength > 0) this.#kept.push(part);
+    if (part.byteLength > 0) this.#chunks.push(part);
     this.#bytes += part.byteLength;
   }
 }

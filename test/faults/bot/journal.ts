@@ -42,7 +42,7 @@ export function keepJournal(file: string, pid: number): void {
       },
     });
   }
-  for (const method of ["finishStep", "adoptStep", "dropStep"]) {
+  for (const method of ["finishStep", "reconcileStep", "dropStep"]) {
     around(inbox, method, {
       after: ([claim, step]) => note({ what: "record", ...partsOf(claim), step: String(step) }),
     });

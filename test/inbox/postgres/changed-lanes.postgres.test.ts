@@ -289,7 +289,7 @@ describe("while another instance takes a lane over", () => {
     "an intent": (one: PostgresInbox, claim: Claim) => one.beginStep(claim, "new", "{}"),
     "a result": (one: PostgresInbox, claim: Claim) => one.finishStep(claim, "old", "{}", "m_1"),
     "an effect that was found": (one: PostgresInbox, claim: Claim) =>
-      one.adoptStep(claim, "old", "{}", "m_1"),
+      one.reconcileStep(claim, "old", "{}", "m_1"),
   };
 
   test.each(Object.entries(writes))("%s waits for its outcome", async (_, write) => {

@@ -134,9 +134,9 @@ describe("two processes on one inbox", () => {
       place,
       `SELECT FROM ${place.schema}.lane WHERE key = '${mine.lane}' FOR UPDATE`,
     );
-    const adopting = one.adoptStep(mine, "s", "1", "post:1");
+    const adopting = one.reconcileStep(mine, "s", "1", "post:1");
     await free.waiting(1);
-    const alsoAdopting = other.adoptStep(theirs, "s", "1", "post:1");
+    const alsoAdopting = other.reconcileStep(theirs, "s", "1", "post:1");
     await Promise.race([alsoAdopting, free.waiting(2)]);
     await free(0);
     expect(await Promise.all([adopting, alsoAdopting])).toEqual(["adopted", "taken"]);

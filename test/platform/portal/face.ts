@@ -25,9 +25,9 @@ export {
   activeFault,
   changeOf,
   deliveries,
+  describeHeld,
   endOf,
   fieldsOf,
-  heldBack,
   isActive,
   noFaults,
   requests,
@@ -37,7 +37,7 @@ export {
   isMachineTime,
   isRefused,
   offsetAt,
-  shownTime,
+  toPlatformTime,
 } from "../../../src/platform/portal/views/settings/clock.ts";
 export {
   fileName,

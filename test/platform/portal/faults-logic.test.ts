@@ -5,9 +5,9 @@ import {
   activeFault,
   changeOf,
   deliveries,
+  describeHeld,
   endOf,
   fieldsOf,
-  heldBack,
   isActive,
   isMachineTime,
   isRefused,
@@ -15,8 +15,8 @@ import {
   noFaults,
   offsetAt,
   requests,
-  shownTime,
   targets,
+  toPlatformTime,
   usage,
   Values,
 } from "./face.ts";
@@ -110,13 +110,13 @@ describe("what goes wrong now", () => {
     expect(activeFault("events", faults)).toContain(
       "Events enter the log late: 3 s, until stopped",
     );
-    expect(heldBack("api", faults)).toContain("Held requests: 1");
-    expect(heldBack("events", faults)).toContain("Events not in the log yet: 2");
+    expect(describeHeld("api", faults)).toContain("Held requests: 1");
+    expect(describeHeld("events", faults)).toContain("Events not in the log yet: 2");
   });
 
   test("nothing, where all goes as usual", () => {
     expect(targets.map((target) => activeFault(target, none))).toEqual(Array.from({ length: 3 }));
-    expect(targets.map((target) => heldBack(target, none))).toEqual(Array.from({ length: 3 }));
+    expect(targets.map((target) => describeHeld(target, none))).toEqual(Array.from({ length: 3 }));
   });
 });
 
@@ -128,13 +128,13 @@ describe("the clock", () => {
   const start = Date.parse("2030-01-01T00:00:00.000Z");
 
   test("goes on by itself, with the same offset", () => {
-    expect(shownTime(at({}), 6_000)).toBe(start + 5_000);
+    expect(toPlatformTime(at({}), 6_000)).toBe(start + 5_000);
     expect(offsetAt(at({}), 6_000)).toBe(60_000);
   });
 
   test("stands still while it is frozen, and falls behind", () => {
     const frozen = at({ frozen: true });
-    expect(shownTime(frozen, 6_000)).toBe(start);
+    expect(toPlatformTime(frozen, 6_000)).toBe(start);
     expect(offsetAt(frozen, 6_000)).toBe(55_000);
   });
 

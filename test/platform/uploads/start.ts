@@ -6,7 +6,7 @@ import {
   type ListenOptions,
   type Platform,
   type PlatformOptions,
-  type Replaced,
+  type PlatformOverrides,
   startPlatform,
 } from "../../faces/platform.ts";
 import { image } from "../support/images.ts";
@@ -19,10 +19,10 @@ type Respond = (response: ServerResponse, path: string) => void;
  * Redirects downloads to a local server, which starts with the first download. Without `respond`, downloads use the
  * network.
  */
-function replacedBy(respond: Respond | undefined): Replaced {
+function replacedBy(respond: Respond | undefined): PlatformOverrides {
   if (respond === undefined) return {};
   let server: ReturnType<typeof imageServer> | undefined;
-  const download: Replaced["download"] = async (url, signal) => {
+  const download: PlatformOverrides["download"] = async (url, signal) => {
     server ??= imageServer(respond);
     return await downloadWith((await server).parts)(url, signal);
   };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { DeliveryRecord, DeliverySummary, Page } from "../../faces/platform.ts";
-import { DeliveryRecords, type Sent, Timeline } from "../../faces/platform.ts";
+import { type DeliveryAttempt, DeliveryRecords, Timeline } from "../../faces/platform.ts";
 import { verify } from "../../faces/signature.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, type ErrorBody, ids, request, runPlatform } from "../support/platform.ts";
@@ -193,7 +193,7 @@ test("no record contains a secret", async () => {
   expect(text).not.toContain(platform.apiKey);
 });
 
-function sentOf(bytes: number): Sent {
+function sentOf(bytes: number): DeliveryAttempt {
   const headers = { "content-length": String(bytes) };
   const request = { url: "http://127.0.0.1/", headers, body: Buffer.alloc(bytes, "x") };
   return { at: 0, eventIds: ["evt_000000000001"], status: 200, ms: 1, request };

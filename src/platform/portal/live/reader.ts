@@ -3,7 +3,7 @@ export interface ReadOutcome<T> {
   readonly error: Error | undefined;
 }
 
-interface Flight {
+interface PendingRead {
   /** True if the data changed meanwhile, so that another read follows. */
   again: boolean;
   done: Promise<void>;
@@ -13,7 +13,7 @@ interface Flight {
 export class Reader<T> {
   readonly #read: () => Promise<T>;
   readonly #show: (outcome: ReadOutcome<T>) => void;
-  #flight: Flight | undefined;
+  #pending: PendingRead | undefined;
 
   constructor(read: () => Promise<T>, show: (outcome: ReadOutcome<T>) => void) {
     this.#read = read;
@@ -21,30 +21,30 @@ export class Reader<T> {
   }
 
   reload(): Promise<void> {
-    if (this.#flight !== undefined) {
+    if (this.#pending !== undefined) {
       // Waits for the current read instead of cancelling it. Under constant change, no read would otherwise finish.
-      this.#flight.again = true;
-      return this.#flight.done;
+      this.#pending.again = true;
+      return this.#pending.done;
     }
-    const mine: Flight = { again: false, done: Promise.resolve() };
-    this.#flight = mine;
+    const mine: PendingRead = { again: false, done: Promise.resolve() };
+    this.#pending = mine;
     mine.done = this.#readOn(mine);
     return mine.done;
   }
 
   /** Discards the result of the current read. */
   cancel(): void {
-    this.#flight = undefined;
+    this.#pending = undefined;
   }
 
-  async #readOn(mine: Flight): Promise<void> {
+  async #readOn(mine: PendingRead): Promise<void> {
     do {
       mine.again = false;
       const outcome = await outcomeOf(this.#read);
-      if (this.#flight !== mine) return;
+      if (this.#pending !== mine) return;
       this.#show(outcome);
     } while (mine.again);
-    this.#flight = undefined;
+    this.#pending = undefined;
   }
 }
 

@@ -1,13 +1,13 @@
 import { effect, type Signal, signal } from "@preact/signals";
 
 /** Username of the selected bot. Empty for the first one. */
-export const bot: Signal<string> = kept("bot", "");
+export const bot: Signal<string> = createSetting("bot", "");
 
 /** Username of the person to act as. */
-export const person: Signal<string> = kept("person", "ada");
+export const person: Signal<string> = createSetting("person", "ada");
 
 export type Theme = "auto" | "light" | "dark";
-export const theme: Signal<Theme> = kept<Theme>("theme", "auto");
+export const theme: Signal<Theme> = createSetting<Theme>("theme", "auto");
 
 effect(() => {
   if (theme.value === "auto") delete document.documentElement.dataset["theme"];
@@ -15,7 +15,7 @@ effect(() => {
 });
 
 /** Creates a setting that this browser remembers. */
-export function kept<T extends string>(name: string, fallback: T): Signal<T> {
+export function createSetting<T extends string>(name: string, fallback: T): Signal<T> {
   const key = `service-bot-portal-${name}`;
   const value = signal<T>((read(key) as T | null) ?? fallback);
   effect(() => write(key, value.value));

@@ -12,22 +12,22 @@ interface Secret {
   readonly note: ComponentChildren;
 }
 
-const shown = signal<Secret>();
+const visibleSecret = signal<Secret>();
 
 export function showSecret(secret: Secret): void {
-  shown.value = secret;
+  visibleSecret.value = secret;
 }
 
 /** Dialog of `showSecret`. A click outside does not close it. */
 export function SecretDialog() {
   const { copy, byHand } = useCopy("The lines for .env");
-  if (shown.value === undefined) return null;
-  const { title, env, note } = shown.value;
+  if (visibleSecret.value === undefined) return null;
+  const { title, env, note } = visibleSecret.value;
   const lines = Object.entries(env)
     .map(([name, value]) => `${name}=${value}`)
     .join("\n");
   const close = () => {
-    shown.value = undefined;
+    visibleSecret.value = undefined;
   };
   return (
     <Dialog title={title} onClose={close} firm>

@@ -7,7 +7,7 @@ import { duration } from "../parts/duration.ts";
 import { Action } from "../parts/form.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { platformScenarios, type Situation } from "../views/faults/platform.tsx";
-import { activeFault, heldBack, targets } from "../views/faults/scenarios.ts";
+import { activeFault, describeHeld, targets } from "../views/faults/scenarios.ts";
 import { isMachineTime } from "../views/settings/clock.ts";
 
 /** In ms. Each delivery and each request may use a fault up and cause a read. */
@@ -74,7 +74,7 @@ function ofPlatform(now: Situation): readonly Banner[] {
 function ofFaults({ faults, clock }: Trouble): readonly Banner[] {
   const found: Banner[] = [];
   for (const target of targets) {
-    const fault = activeFault(target, faults) ?? heldBack(target, faults);
+    const fault = activeFault(target, faults) ?? describeHeld(target, faults);
     if (fault === undefined) continue;
     const end = () => control.setFaults({ [target]: { mode: "none" } });
     found.push({ key: target, tone: "warn", text: `Fault: ${fault}`, action: "Stop", end });

@@ -5,7 +5,7 @@ import { isTrouble, outcomeOf } from "../events/outcomes.ts";
 import { Row } from "../events/row.tsx";
 import { overview } from "../events/store.ts";
 import { isOwn, keyOfEvent, type Story } from "../events/stories.ts";
-import { Kept } from "./kept.tsx";
+import { ConversationData } from "./conversation-data.tsx";
 
 /** Number of listed events. The Events view lists all. */
 const LISTED = 8;
@@ -60,7 +60,7 @@ export function ActivityButton() {
   );
 }
 
-export interface OutcomeProps {
+export interface EventOutcomeProps {
   /** Id of a message, post or comment. */
   readonly of: string;
   /** True for the last message, which may wait for its answer. Other entries show only trouble. */
@@ -68,7 +68,7 @@ export interface OutcomeProps {
 }
 
 /** The outcome of an event, below the text that caused it. A click opens its trace. */
-export function Outcome({ of, isLast = false }: OutcomeProps) {
+export function EventOutcome({ of, isLast = false }: EventOutcomeProps) {
   const story = storyOf.value.get(of);
   if (story?.event.contentId !== of) return null;
   const { tone, text } = outcomeOf(story, overview.value);
@@ -125,7 +125,7 @@ export function Activity({ of }: ActivityProps) {
           ))}
         </ol>
       )}
-      {of !== undefined && of !== "posts" && <Kept of={`dm:${of}`} />}
+      {of !== undefined && of !== "posts" && <ConversationData of={`dm:${of}`} />}
     </section>
   );
 }

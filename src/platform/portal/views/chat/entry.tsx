@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { AuthorView } from "../../../types.ts";
 import { type Image, Images } from "../../content/images.tsx";
 import { Avatar, BotLabel, Time } from "../../parts/bits.tsx";
-import { Outcome } from "./activity.tsx";
+import { EventOutcome } from "./activity.tsx";
 
 export interface EntryProps {
   /** A message, post or comment. The author of a message has only a username. */
@@ -41,7 +41,7 @@ export function Entry({ of, href, isHeadless = false, isLast = false, children }
       {children}
       {of.text !== "" && <p class="text">{of.text}</p>}
       <Images images={of.images} by={username} />
-      <Outcome of={of.id} isLast={isLast} />
+      <EventOutcome of={of.id} isLast={isLast} />
     </>
   );
 }

@@ -4,7 +4,7 @@ import { go, route } from "../../live/route.ts";
 import { Empty, Time } from "../../parts/bits.tsx";
 import { Filters } from "./filters.tsx";
 import { Row } from "./row.tsx";
-import { overview, showAll, shown } from "./store.ts";
+import { overview, showAll, visibleThings } from "./store.ts";
 import { entryOf, idOf, type Thing } from "./stories.ts";
 import { Trace } from "./trace.tsx";
 
@@ -14,7 +14,7 @@ const PAGE = 100;
 /** Every event with its outcome, newest first. */
 export function Events() {
   const { id } = route.value;
-  const things = shown.value;
+  const things = visibleThings.value;
   const isListed = things.some((thing) => idOf(thing) === id);
   return (
     <>
@@ -89,8 +89,8 @@ function IdleLine() {
 
 function Nothing() {
   const { things, stories } = overview.value;
-  if (stories.size > 0 && shown.value.length > 0) return null;
-  if (things.length > 0 && shown.value.length === 0) {
+  if (stories.size > 0 && visibleThings.value.length > 0) return null;
+  if (things.length > 0 && visibleThings.value.length === 0) {
     return (
       <Empty title="No matching events">
         <button type="button" onClick={showAll}>

@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import { useKeys } from "../../keys/keys.ts";
-import { overview, shown, text, trouble, type } from "./store.ts";
+import { overview, text, trouble, type, visibleThings } from "./store.ts";
 
 export function Filters() {
   const field = useRef<HTMLInputElement>(null);
@@ -42,7 +42,7 @@ export function Filters() {
         <span>Only failed</span>
       </label>
       <span role="status" class="hint">
-        {count(shown.value.length)}
+        {count(visibleThings.value.length)}
       </span>
     </search>
   );

@@ -4,7 +4,7 @@ import {
   type Calls,
   type Change,
   endOf,
-  heldIn,
+  findHeldRequest,
   isFailed,
   isOwn,
   isRead,
@@ -18,7 +18,7 @@ import {
 /** `bad` needs attention; `warn` may resolve by itself. */
 export type Tone = "bad" | "warn" | "plain";
 
-export interface Outcome {
+export interface OutcomeLabel {
   readonly tone: Tone;
   readonly text: string;
   /** ISO 8601. Start of a result still in progress. */
@@ -30,8 +30,8 @@ export type Bots = Pick<Overview, "reporting" | "off">;
 /** In ms. Slower requests are highlighted, and slower runs show their duration. */
 export const SLOW_MS = 2_000;
 
-export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Outcome {
-  const held = heldIn(parts);
+export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): OutcomeLabel {
+  const held = findHeldRequest(parts);
   if (held !== undefined)
     return { tone: "warn", text: `Waiting for ${held.detail}`, since: held.at };
   const end = endOf(parts);
@@ -54,7 +54,7 @@ export function outcomeOf({ event, parts }: Story, { reporting, off }: Bots): Ou
   return { tone: "plain", text: `Waiting for delivery${late}` };
 }
 
-function handled({ ms, attempt }: EntryOf<"run">, parts: readonly Part[]): Outcome {
+function handled({ ms, attempt }: EntryOf<"run">, parts: readonly Part[]): OutcomeLabel {
   const calls = parts.filter(
     (part) => part.kind === "api" && !isRead(part),
   ) as readonly EntryOf<"api">[];
@@ -67,7 +67,7 @@ function handled({ ms, attempt }: EntryOf<"run">, parts: readonly Part[]): Outco
   return { tone: slow === undefined ? "plain" : "warn", text: text + tries + time + why };
 }
 
-function failed({ attempt, outcome, error }: EntryOf<"run">): Outcome {
+function failed({ attempt, outcome, error }: EntryOf<"run">): OutcomeLabel {
   const why = error === undefined ? "" : `: ${error.type}: ${error.message}`;
   if (outcome === "released") return { tone: "warn", text: `Postponed${why}` };
   const what =
@@ -75,7 +75,7 @@ function failed({ attempt, outcome, error }: EntryOf<"run">): Outcome {
   return { tone: "bad", text: what + why };
 }
 
-export function answerOf(answer: Parameters<typeof isFailed>[0]): Outcome {
+export function answerOf(answer: Parameters<typeof isFailed>[0]): OutcomeLabel {
   const { status } = answer;
   return {
     tone: isFailed(answer) ? "bad" : "plain",

@@ -9,7 +9,7 @@ import {
   callOf,
   changeOf,
   isTrouble,
-  type Outcome,
+  type OutcomeLabel,
   outcomeOf,
   SLOW_MS,
 } from "./outcomes.ts";
@@ -72,14 +72,14 @@ function RowDetail({ id }: { readonly id: string }) {
   );
 }
 
-function outcomeOfCalls(calls: Calls): Outcome {
+function outcomeOfCalls(calls: Calls): OutcomeLabel {
   const times = calls.count > 1 ? ` · ${calls.count} times` : "";
   const tone = isTrouble(calls, overview.value) ? "bad" : "plain";
   return { tone, text: answerOf(calls.call).text + times };
 }
 
 /** An outcome in its color. Includes the elapsed time of one in progress. */
-export function OutcomeText({ outcome }: { readonly outcome: Outcome }) {
+export function OutcomeText({ outcome }: { readonly outcome: OutcomeLabel }) {
   const { tone, text, since } = outcome;
   return (
     <span class={`event-outcome ${tone}`}>

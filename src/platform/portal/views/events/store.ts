@@ -1,21 +1,21 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
-import { kept } from "../../live/settings.ts";
+import { createSetting } from "../../live/settings.ts";
 import { entries } from "../../live/stream.ts";
 import { isTrouble } from "./outcomes.ts";
 import { select } from "./search.ts";
 import { type Overview, overviewOf, type Thing } from "./stories.ts";
 
-export const text = kept<string>("events-text", "");
+export const text = createSetting<string>("events-text", "");
 
 /** Selected event type. Empty means every type. */
-export const type = kept<string>("events-type", "");
+export const type = createSetting<string>("events-type", "");
 
-export const trouble = kept<"all" | "trouble">("events-trouble", "all");
+export const trouble = createSetting<"all" | "trouble">("events-trouble", "all");
 
 export const overview: ReadonlySignal<Overview> = computed(() => overviewOf(entries.value));
 
 /** Rows that match the search and filters, newest first. */
-export const shown: ReadonlySignal<readonly Thing[]> = computed(() => {
+export const visibleThings: ReadonlySignal<readonly Thing[]> = computed(() => {
   const onlyTrouble = trouble.value === "trouble";
   const filter = { text: text.value, type: type.value, onlyTrouble };
   return select(overview.value, filter).toReversed();

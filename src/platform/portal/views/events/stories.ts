@@ -4,10 +4,10 @@ type Delivery = EntryOf<"delivery">;
 type Call = EntryOf<"api">;
 type Run = EntryOf<"run">;
 type Decision = EntryOf<"inbox">;
-type Held = EntryOf<"fault">;
+type FaultEntry = EntryOf<"fault">;
 
 /** A timeline entry that belongs to an event. */
-export type Part = Delivery | Call | Run | Decision | Held;
+export type Part = Delivery | Call | Run | Decision | FaultEntry;
 
 export interface Story {
   readonly kind: "event";
@@ -166,7 +166,7 @@ export function isOwn(id: string): boolean {
 }
 
 /** Returns the fault entry of a request that is still held. `undefined` if none is. */
-export function heldIn(parts: readonly Part[]): Held | undefined {
+export function findHeldRequest(parts: readonly Part[]): FaultEntry | undefined {
   const last = parts.findLast(({ kind }) => kind !== "delivery");
   return last?.kind === "fault" && last.change === "held" ? last : undefined;
 }

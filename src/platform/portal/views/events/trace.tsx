@@ -7,7 +7,7 @@ import { useLive } from "../../live/use-live.ts";
 import { Code, Loaded, Until } from "../../parts/bits.tsx";
 import { span } from "../../parts/duration.ts";
 import { Decisions, Uses } from "./actions.tsx";
-import { answerOf, type Outcome } from "./outcomes.ts";
+import { answerOf, type OutcomeLabel } from "./outcomes.ts";
 import { Exchange, FailedDelivery } from "./records.tsx";
 import { ownFrames } from "./stack.ts";
 import { overview } from "./store.ts";
@@ -15,7 +15,7 @@ import {
   codeOf,
   endOf,
   errorIn,
-  heldIn,
+  findHeldRequest,
   intentOf,
   isOwn,
   isTaken,
@@ -192,7 +192,7 @@ function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "f
     case "inbox":
       return { kind: "Inbox", what: `event ${part.change}` };
     case "fault":
-      if (part !== heldIn(parts)) return undefined;
+      if (part !== findHeldRequest(parts)) return undefined;
       return {
         kind: "API",
         what: <code>{part.detail}</code>,
@@ -201,7 +201,7 @@ function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "f
   }
 }
 
-const ends: Readonly<Record<EntryOf<"run">["outcome"], Outcome>> = {
+const ends: Readonly<Record<EntryOf<"run">["outcome"], OutcomeLabel>> = {
   done: { tone: "plain", text: "handled" },
   retry: { tone: "bad", text: "failed" },
   released: { tone: "warn", text: "postponed" },
@@ -217,7 +217,7 @@ interface LineProps {
   readonly fault?: string | undefined;
   /** True if the event of a request is a guess. */
   readonly guessed?: true | undefined;
-  readonly result?: Outcome;
+  readonly result?: OutcomeLabel;
   readonly ms?: number;
   /** Details, loaded when the line expands. */
   readonly children?: () => ComponentChildren;

@@ -243,7 +243,7 @@ export function activeFault(target: Target, faults: FaultsState): string | undef
 }
 
 /** Counts held requests or late events, even after the fault has ended. `undefined` if there are none. */
-export function heldBack(target: Target, faults: FaultsState): string | undefined {
+export function describeHeld(target: Target, faults: FaultsState): string | undefined {
   const held = target === "webhook" ? 0 : faults[target].held;
   if (held === 0) return undefined;
   return target === "events" ? `Events not in the log yet: ${held}` : `Held requests: ${held}`;

@@ -13,7 +13,7 @@ const REPLAY_WINDOW_MS = 300_000;
 const NO_OFFSET_MS = 1_000;
 
 /** Converts the browser's time to the platform's, in ms since 1970. */
-export function shownTime({ view, readAt }: ReadClock, at: number): number {
+export function toPlatformTime({ view, readAt }: ReadClock, at: number): number {
   return Date.parse(view.now) + (view.frozen ? 0 : at - readAt);
 }
 

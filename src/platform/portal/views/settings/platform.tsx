@@ -10,7 +10,7 @@ import { FileButton } from "../../parts/file-button.tsx";
 import { Action, Form } from "../../parts/form.tsx";
 import { attempt } from "../../parts/toast.tsx";
 import { resetClock } from "../../shell/banner.tsx";
-import { isRefused, offsetAt, type ReadClock, shownTime } from "./clock.ts";
+import { isRefused, offsetAt, type ReadClock, toPlatformTime } from "./clock.ts";
 import { fileName, limitNames, limitTexts, usage } from "./names.ts";
 
 /** Rate limit and quotas of the selected bot, with their use. */
@@ -104,7 +104,7 @@ export function Clock() {
 /** Ticks without requests to the platform. */
 function Face({ clock }: { readonly clock: ReadClock }) {
   const at = Math.max(ticking.value, clock.readAt);
-  const shown = new Date(shownTime(clock, at)).toISOString();
+  const shown = new Date(toPlatformTime(clock, at)).toISOString();
   return (
     <>
       <time class="clock" dateTime={shown}>

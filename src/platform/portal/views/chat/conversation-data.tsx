@@ -1,12 +1,12 @@
 import { StateItem, TimerItems, useStates, useTimers } from "../state/lists.tsx";
 
-export interface KeptProps {
+export interface ConversationDataProps {
   /** Lane of a conversation: `dm:<conversation>`. */
   readonly of: string;
 }
 
 /** The bot's state and timers of a conversation. Empty if the bot does not serve its inbox. */
-export function Kept({ of }: KeptProps) {
+export function ConversationData({ of }: ConversationDataProps) {
   const timers = useTimers(of).data ?? [];
   const found = useStates(of).data ?? [];
   // The prefix also matches longer ids of other conversations.

@@ -2,7 +2,7 @@ import type { Database, Statement } from "better-sqlite3";
 import type { NewEvent, Source } from "../inbox.ts";
 
 /** A new event with its row id. */
-export interface Arrived {
+export interface NewArrival {
   readonly seq: number;
   readonly event: NewEvent;
   readonly source: Source;
@@ -12,7 +12,7 @@ export interface Arrived {
 }
 
 /** Events that the row of their lane does not count yet. */
-interface LaneArrivals {
+interface DirtyLane {
   readonly events: number;
   /** When the first of these events arrived, in ms since 1970. */
   readonly at: number;
@@ -28,13 +28,13 @@ const MAX_LANES = 5_000;
  *
  * A rollback undoes each change.
  */
-export class Arrivals {
+export class DirtyLanes {
   /** Lanes with events of earlier transactions, or with several events. */
-  readonly #lanes = new Map<string, LaneArrivals>();
+  readonly #lanes = new Map<string, DirtyLane>();
   /** Lanes with exactly one event, stored in this transaction. No other connection can have changed it. */
-  readonly #fresh = new Map<string, Arrived>();
+  readonly #fresh = new Map<string, NewArrival>();
   /** Entries that this transaction has changed, with their values before. */
-  readonly #before: [lane: string, arrivals: LaneArrivals | undefined][] = [];
+  readonly #before: [lane: string, dirtyLane: DirtyLane | undefined][] = [];
   readonly #wake: Statement<[lane: string, events: number, at: number]>;
 
   constructor(db: Database) {
@@ -51,7 +51,7 @@ export class Arrivals {
     return this.#lanes.size > 0 || this.#fresh.size > 0;
   }
 
-  add(arrived: Arrived): void {
+  add(arrived: NewArrival): void {
     const { at, event } = arrived;
     const { lane } = event;
     const known = this.#lanes.get(lane);
@@ -66,7 +66,7 @@ export class Arrivals {
   }
 
   /** Events of this transaction that are the only new event of their lane. */
-  get alone(): Iterable<Arrived> {
+  get alone(): Iterable<NewArrival> {
     return this.#fresh.values();
   }
 
@@ -82,10 +82,10 @@ export class Arrivals {
       this.#wake.run(lane, 1, arrived.at);
       return;
     }
-    const arrivals = this.#lanes.get(lane);
-    if (arrivals === undefined) return;
+    const dirtyLane = this.#lanes.get(lane);
+    if (dirtyLane === undefined) return;
     this.#set(lane, undefined);
-    this.#wake.run(lane, arrivals.events, arrivals.at);
+    this.#wake.run(lane, dirtyLane.events, dirtyLane.at);
   }
 
   /** Writes the rows of all lanes except those of {@link alone}. */
@@ -106,7 +106,7 @@ export class Arrivals {
 
   /** Called once the transaction is rolled back. */
   undone(): void {
-    for (const [lane, arrivals] of this.#before.reverse()) this.#put(lane, arrivals);
+    for (const [lane, dirtyLane] of this.#before.reverse()) this.#put(lane, dirtyLane);
     this.#forget();
   }
 
@@ -115,13 +115,13 @@ export class Arrivals {
     this.#before.length = 0;
   }
 
-  #set(lane: string, arrivals: LaneArrivals | undefined): void {
+  #set(lane: string, dirtyLane: DirtyLane | undefined): void {
     this.#before.push([lane, this.#lanes.get(lane)]);
-    this.#put(lane, arrivals);
+    this.#put(lane, dirtyLane);
   }
 
-  #put(lane: string, arrivals: LaneArrivals | undefined): void {
-    if (arrivals === undefined) this.#lanes.delete(lane);
-    else this.#lanes.set(lane, arrivals);
+  #put(lane: string, dirtyLane: DirtyLane | undefined): void {
+    if (dirtyLane === undefined) this.#lanes.delete(lane);
+    else this.#lanes.set(lane, dirtyLane);
   }
 }
