@@ -53,7 +53,13 @@ export type {
   TimerContext,
   WithState,
 } from "./router/handler.ts";
-export type { Command, CommandFields, HearsFields } from "./router/matching.ts";
+export type {
+  Command,
+  CommandContext,
+  CommandFields,
+  HearsContext,
+  HearsFields,
+} from "./router/matching.ts";
 export type { ReceivedMessage } from "./router/message.ts";
 export type { CommandOptions, CronOptions } from "./router/registration.ts";
 export { Router } from "./router/router.ts";

@@ -78,8 +78,9 @@ again.`,
   },
   {
     title: "Switch the webhook off",
-    words: `Press \`w\` twice to switch the webhook off. Ada writes, and the bot finds her message in the event log. From then on the
-bot polls. Press \`w\` again to switch the webhook on. After the next delivery, the bot returns to the webhook. \`q\` quits.`,
+    words: `Press \`w\` twice to switch the webhook off: \`w\` and \`f\` disturb the bot, so they ask for a second press. Ada writes, and
+the bot finds her message in the event log. From then on the bot polls. Press \`w\` again to switch the webhook on. After
+the next delivery, the bot returns to the webhook. \`q\` quits.`,
     play: async (shell) => {
       const dev = shell.opened;
       await press(dev, "w");

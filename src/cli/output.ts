@@ -142,8 +142,9 @@ export function count(n: number, noun: string): string {
   return `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-/** Formats a size: "812 KB", "1.4 MB", "12 GB". */
+/** Formats a size: "11 B", "812 KB", "1.4 MB", "12 GB". */
 export function bytes(n: number): string {
+  if (n < 1000) return `${n} B`;
   const unit = (["KB", "MB", "GB"] as const).find((_, index) => n < 1000 * 1024 ** (index + 1));
   const size = n / 1024 ** (["KB", "MB", "GB", undefined].indexOf(unit) + 1);
   return `${size < 10 && unit !== "KB" ? size.toFixed(1) : Math.ceil(size)} ${unit ?? "TB"}`;

@@ -148,6 +148,9 @@ function filesOf({ template, store }: Project, { root }: Source): TemplateFile[]
   return folders.filter(exists).flatMap(readTemplate);
 }
 
+/** In lines. The refusal fits a small terminal, and `--json` lists every conflict. */
+const MAX_LISTED_CONFLICTS = 10;
+
 function refuseObstacles({ project, io }: Run, paths: string[]): void {
   // An install would rewrite the lock file and empty node_modules.
   const touched = project.install
@@ -155,7 +158,11 @@ function refuseObstacles({ project, io }: Run, paths: string[]): void {
     : [];
   const obstacles = findObstacles(project.target, [...paths, ...touched]);
   if (obstacles.length === 0) return;
-  const lines = obstacles.map(({ path, reason }) => `    ${path}  (${reason})`);
+  const lines = obstacles
+    .slice(0, MAX_LISTED_CONFLICTS)
+    .map(({ path, reason }) => `    ${path}  (${reason})`);
+  const unlisted = obstacles.length - lines.length;
+  if (unlisted > 0) lines.push(`    … and ${unlisted} more`);
   throw new UsageError(
     `${placeOf(project.target, io)} contains files that would be overwritten:\n${lines.join("\n")}\n` +
       "  Nothing was written. Choose another directory, or move the files away.",

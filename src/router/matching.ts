@@ -1,4 +1,5 @@
 import type { Chain, Route } from "./chain.ts";
+import type { Context } from "./context.ts";
 import { excerptOf, hasMessage } from "./message.ts";
 
 /** A command of a bot, for `/help`. */
@@ -27,6 +28,12 @@ export interface HearsFields {
 
 /** Event types whose text commands and patterns match against. */
 export type TextType = "dm.message" | "mention";
+
+/** Context of `command`. */
+export type CommandContext = Context<TextType> & CommandFields;
+
+/** Context of `hears`. */
+export type HearsContext = Context<TextType> & HearsFields;
 
 export const TEXT_TYPES: ReadonlySet<string> = new Set<TextType>(["dm.message", "mention"]);
 

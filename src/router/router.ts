@@ -22,11 +22,10 @@ import type {
 } from "./handler.ts";
 import {
   type Command,
-  type CommandFields,
+  type CommandContext,
   commandPattern,
-  type HearsFields,
+  type HearsContext,
   hearsPattern,
-  type TextType,
 } from "./matching.ts";
 import { checkData, checkPayload } from "./payload.ts";
 import {
@@ -40,9 +39,6 @@ import {
   readHandler,
 } from "./registration.ts";
 import { ALL_TYPES, Routes, refuseUnknownType } from "./routes.ts";
-
-type CommandContext = Context<TextType> & CommandFields;
-type HearsContext = Context<TextType> & HearsFields;
 
 /** A type that this version does not know. Known types have their payload without a schema. */
 type CustomType<T extends string> = T extends EventType | `timer:${string}` | `cron:${string}`

@@ -51,19 +51,17 @@ class Newcomer {
 
   async types(line: string): Promise<void> {
     const { shell } = this;
+    if (line === "npm ci") return; // The checkout has its packages.
     if (line.startsWith("cd ")) {
-      shell.cd(line.slice(3));
+      shell.cd(line.slice(3).replace("../", ""));
       const ports = [String(await reservePort()), String(await reservePort())] as const;
       await usePorts(join(shell.folder, "my-bot/.env"), ...ports);
     } else if (line === "npm run dev") {
       await shell.open(line).shows(" bot ready");
       shell.opened.takes();
     } else {
-      // The registry may have another version than this checkout.
-      const own = line.replace(
-        /^npm create service-bot@latest (\S+) --/,
-        "node service-bot/create-bot.js $1",
-      );
+      // The page runs this line in the clone, and the shell is in the folder above.
+      const own = line.replace("node create-bot.js ../", "node service-bot/create-bot.js ");
       this.shown = await shell.run(own);
     }
   }

@@ -1,6 +1,13 @@
 export { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
-export type { Handler, Middleware } from "../../src/router/handler.ts";
+export type {
+  CronContext,
+  Handler,
+  Middleware,
+  TimerContext,
+  WithState,
+} from "../../src/router/handler.ts";
 export { type HandlerRun, Handling } from "../../src/router/handling.ts";
 export { LoopGuard, type LoopGuardOptions, OwnAccount } from "../../src/router/loops.ts";
+export type { CommandContext, HearsContext } from "../../src/router/matching.ts";
 export { PendingTasks } from "../../src/router/pending-tasks.ts";
 export { Router, routesOf } from "../../src/router/router.ts";

@@ -1,7 +1,16 @@
 import { expect, expectTypeOf, test } from "vitest";
 import * as z from "zod";
 import { Bot, type BotOptions } from "../faces/bot.ts";
-import { type Context, type Middleware, Router } from "../faces/router.ts";
+import {
+  type CommandContext,
+  type Context,
+  type CronContext,
+  type HearsContext,
+  type Middleware,
+  Router,
+  type TimerContext,
+  type WithState,
+} from "../faces/router.ts";
 
 /** Each `@ts-expect-error` is a mistake that the compiler finds: `npm run check` fails when it no longer does. */
 
@@ -98,4 +107,27 @@ test("the state of a bot is what its schema returns", () => {
   const create = (options: BotOptions = {}): Bot => new Bot({ ...options, state: z.object({}) });
   expect(create({ env: {} })).toBeInstanceOf(Bot);
   expect(() => new Bot({ env: {}, state: {} as never })).toThrow("state must be a Standard Schema");
+});
+
+test("a handler in a file of its own names its context", () => {
+  interface State {
+    count: number;
+  }
+  const onMessage = async (ctx: Context<"dm.message"> & WithState<State>) =>
+    expectTypeOf((await ctx.state()).count).toBeNumber();
+  const onCount = async (ctx: CommandContext & WithState<State>) =>
+    ctx.reply(`${ctx.command.args}: ${(await ctx.state("all")).count}`);
+  const onBuy = (ctx: CommandContext & { user: User }) => ctx.reply(ctx.user.name);
+  const onHello = (ctx: HearsContext) => ctx.reply(ctx.match[0]);
+  const onRemind = (ctx: TimerContext<"remind", { text: string }>) =>
+    ctx.reply(ctx.payload.data.text);
+  const onMorning = (ctx: CronContext) => ctx.post(ctx.payload.dueAt);
+  const bot = new Bot({ env: {}, state: z.object({ count: z.number().default(0) }) });
+  bot.on("dm.message", onMessage).command("count", onCount).hears("hello", onHello);
+  bot.onTimer("remind", z.object({ text: z.string() }), onRemind);
+  bot.cron("morning", "0 9 * * *", onMorning);
+  bot.use((_ctx, next) => next({ user })).command("buy", onBuy);
+  // @ts-expect-error A router has no state.
+  const mount = () => new Router().command("count", onCount);
+  expect(mount).not.toThrow();
 });

@@ -1,4 +1,4 @@
-import { Bot, type BotOptions } from "service-bot";
+import { Bot, type BotOptions, ServiceBotError } from "service-bot";
 import { z } from "zod";
 
 /** State of a conversation. The defaults are the initial state. */
@@ -39,7 +39,9 @@ export function createBot(options: BotOptions = {}): Bot {
     try {
       // The timer belongs to this event, so a retry of the handler does not set a second timer.
       await ctx.later("remind", span ?? "", { text });
-    } catch {
+    } catch (error) {
+      // The time is unreadable, or more than 365 days away. No timer was set.
+      if (!(error instanceof ServiceBotError) || error.code !== "INVALID_OPTION") throw error;
       await ctx.reply("Write /remind 10m tea, or 1h30m, or 2d.");
       return;
     }

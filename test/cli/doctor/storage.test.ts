@@ -45,10 +45,10 @@ const levels = (health: Partial<FileHealth>) =>
 describe("a file", () => {
   test("that is well is one line", () => {
     expect(levels({})).toEqual([
-      expect.stringMatching(/^ok .* intact: 1\.0 MB, WAL 0 KB, disk 49 GB free/),
+      expect.stringMatching(/^ok .* intact: 1\.0 MB, WAL 0 B, disk 49 GB free/),
     ]);
     expect(levels({ damage: undefined, freeBytes: undefined })).toEqual([
-      expect.stringMatching(/^ok .* too large .*: 1\.0 MB, WAL 0 KB$/),
+      expect.stringMatching(/^ok .* too large .*: 1\.0 MB, WAL 0 B$/),
     ]);
   });
 

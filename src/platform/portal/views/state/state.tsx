@@ -27,11 +27,7 @@ export function State() {
 
 function Crons({ crons }: { readonly crons: ReturnType<typeof useCrons> }) {
   return (
-    <Section
-      title="Cron"
-      list={crons}
-      empty="No crons. bot.cron runs a handler on a schedule (docs/reference/timers.md)."
-    >
+    <Section title="Cron" list={crons} empty="No crons. bot.cron runs a handler on a schedule.">
       {crons.data?.map(({ name, pattern, timeZone, nextAt, last }) => (
         <li key={name}>
           <div class="grow">
@@ -66,7 +62,7 @@ function Timers() {
     <Section
       title="Timers"
       list={timers}
-      empty="No timers. ctx.later sets a timer, bot.onTimer handles it (docs/reference/timers.md)."
+      empty="No timers. ctx.later sets a timer, bot.onTimer handles it."
     >
       <TimerItems timers={timers.data ?? []} />
     </Section>
@@ -93,7 +89,7 @@ function States() {
       empty={
         isSearch
           ? "No key begins with this text."
-          : "No states. ctx.state() keeps values of a conversation (docs/reference/state.md)."
+          : "No states. ctx.state() keeps values of a conversation."
       }
       head={(isSearch || states.data?.length !== 0) && search}
     >
