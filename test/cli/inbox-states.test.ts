@@ -42,7 +42,7 @@ describe("service-bot inbox state", () => {
     expect(code).toBe(0);
     const [head, row] = out.split("\n");
     expect(head?.split(/ {2,}/)).toEqual(["KEY", "SIZE", "WRITTEN", "BY"]);
-    expect(row?.split(/ {2,}/)).toEqual(["dm:c_1", "1 KB", "3 min ago", "evt_1#1"]);
+    expect(row?.split(/ {2,}/)).toEqual(["dm:c_1", "24 B", "3 min ago", "evt_1#1"]);
     const [, more = ""] = /more: npx service-bot inbox (.*)/.exec(out) ?? [];
     const rest = (await inbox(...more.split(" "))).out;
     expect(rest).toContain("dm:c_2");

@@ -120,9 +120,12 @@ describe("--dry-run", () => {
   test("it finds what a real run would find", async () => {
     const cwd = await temporaryDirectory();
     await scaffold(["bot"], { cwd });
-    const { code, err } = await scaffold(["bot", "--dry-run"], { cwd });
+    const { code, err, out } = await scaffold(["bot", "--dry-run", "--json"], { cwd });
     expect(code).toBe(2);
-    expect(err).toContain("package.json");
+    const { conflicts } = JSON.parse(out).error;
+    expect(conflicts).toContain("package.json");
+    expect(err.match(/\(exists\)$/gm)).toHaveLength(10);
+    expect(err).toContain(`… and ${conflicts.length - 10} more\n`);
   });
 });
 

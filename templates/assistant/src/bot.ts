@@ -40,7 +40,6 @@ export function createBot(options: BotOptions = {}): Bot {
       // The timer belongs to this event, so a retry of the handler does not set a second timer.
       await ctx.later("remind", span ?? "", { text });
     } catch (error) {
-      // The time is unreadable, or more than 365 days away. No timer was set.
       if (!(error instanceof ServiceBotError) || error.code !== "INVALID_OPTION") throw error;
       await ctx.reply("Write /remind 10m tea, or 1h30m, or 2d.");
       return;
