@@ -45,8 +45,8 @@ export interface BodyBounds {
 }
 
 /**
- * Reads the raw bytes of a body within bounds. Memory grows with the bytes, not with the number of chunks. Reading begins
- * before the call returns, because an unread request buffers each chunk separately.
+ * Reads the raw bytes of a body within bounds. Memory grows with the bytes, not with the number of chunks. Reading
+ * begins before the call returns, because an unread request buffers each chunk separately.
  *
  * @throws {BodyError} The rest of the body is dropped, or the connection is closed.
  */
