@@ -102,6 +102,9 @@ function portOf(base: URL | undefined): number | undefined {
   return base === undefined ? undefined : Number(base.port) || undefined;
 }
 
+/** Default state file of `service-bot dev`. */
+export const DEV_STATE_FILE = ".service-bot/dev.db";
+
 /** In ms. A platform on this port answers within this time. */
 const PROBE_TIMEOUT_MS = 1_000;
 
@@ -162,6 +165,8 @@ export function toFlagProblem(problem: string, command: string): string {
   const [, name = "", text = ""] = /^([\w, ]+): (.*)$/s.exec(problem) ?? [];
   const flag = Object.hasOwn(flagOf, name) ? flagOf[name] : undefined;
   if (flag === undefined) return problem;
+  if (command === "dev" && text.startsWith(`another platform uses ${DEV_STATE_FILE};`))
+    return "`npm run dev` already runs in this folder. Stop it first.";
   if (flag !== "--port") return `${flag}: ${text}`;
   // Not an address of this machine, or an unknown name.
   if (/EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN/.test(text)) {

@@ -31,13 +31,30 @@ export function showError(error: unknown, scrub: (text: string) => string): Show
   if (!(error instanceof Error))
     return withoutPrototype({ type: typeof error, message: textOf(error, scrub) });
   const code = "code" in error && typeof error.code === "string" ? { code: scrub(error.code) } : {};
-  const stack = error.stack === undefined ? {} : { stack: scrub(error.stack) };
+  const stack = error.stack === undefined ? {} : { stack: scrubStack(error, scrub) };
   return withoutPrototype({
     type: scrub(error.name),
     message: scrub(error.message),
     ...code,
     ...stack,
   });
+}
+
+/** Location at the end of a frame. Group 1 is the function's name, which a handler may have taken from a text. */
+const FRAME = /^( +at .*?)(\(?(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()]*:\d+:\d+\)?)$/;
+
+/** Keeps the paths of the frames, because a word of a user often occurs in a path by chance. */
+function scrubStack({ stack = "", message }: Error, scrub: (text: string) => string): string {
+  // A line of the message may look like a frame, so the frames begin below it.
+  const at = stack.indexOf(`${message}\n`);
+  if (at === -1) return scrub(stack);
+  const end = at + message.length;
+  const frames = stack.slice(end).split("\n");
+  const scrubbed = frames.map((line) => {
+    const [, name, place] = FRAME.exec(line) ?? [];
+    return name === undefined || place === undefined ? scrub(line) : scrub(name) + place;
+  });
+  return scrub(stack.slice(0, end)) + scrubbed.join("\n");
 }
 
 /** Removes the prototype, because a user's log serializer would otherwise log the type as "Object". */

@@ -132,7 +132,11 @@ async function chooseAll(options: Options, source: Source, io: Io): Promise<Answ
     return await ask(options, terminal, io);
   }
   if (dir === undefined) {
-    throw new UsageError("The directory is missing. Example: npm create service-bot@latest my-bot");
+    const example =
+      source.origin === "checkout"
+        ? "node create-bot.js ../my-bot"
+        : "npm create service-bot@latest my-bot";
+    throw new UsageError(`The directory is missing. Example: ${example}`);
   }
   return { options: { ...options, dir }, asked: new Set(), hasHead: false };
 }

@@ -26,7 +26,9 @@ export class PendingTasks {
   readonly #promises: WatchedPromise<unknown>[] = [];
 
   start<T>(work: () => Promise<T>): Promise<T> {
-    const promise = new WatchedPromise<T>((resolve) => resolve(work()));
+    const caller: { stack?: string } = {};
+    Error.captureStackTrace(caller, this.start);
+    const promise = new WatchedPromise<T>((resolve) => resolve(withCaller(work, caller)));
     // Marks the rejection as handled, because `drain` reports it later.
     void settled(promise);
     this.#promises.push(promise);
@@ -49,6 +51,24 @@ export class PendingTasks {
     // A task may start further tasks, which this loop reaches as well.
     for (const promise of this.#promises) await settled(promise);
     for (const promise of this.#promises) if (!promise.isAwaited) await promise;
+  }
+}
+
+/** Errors that have their caller's frames. A handler may throw the same error many times. */
+const completed = new WeakSet<Error>();
+
+/** Adds the caller's frames to an error of `work`, because an asynchronous stack ends before the handler's own line. */
+async function withCaller<T>(work: () => Promise<T>, caller: { stack?: string }): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error && error.stack !== undefined && !completed.has(error)) {
+      completed.add(error);
+      // Read only now, because formatting a stack is slow. A frozen error stays as it is.
+      const frames = caller.stack?.replace(/^.*\n/, "\n") ?? "";
+      Reflect.set(error, "stack", error.stack + frames);
+    }
+    throw error;
   }
 }
 

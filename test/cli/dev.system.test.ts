@@ -72,7 +72,7 @@ describe("service-bot dev", () => {
     expect(dev.output()).toContain("stopping");
   });
 
-  test("restarts the bot each time an editor replaces a file, also after a syntax error", {
+  test("runs once in a folder, and restarts the bot each time a file is replaced, also after an error", {
     timeout: 30_000,
   }, async () => {
     const folder = botFolder("hi");
@@ -85,6 +85,9 @@ describe("service-bot dev", () => {
       await new Bot().start();`;
     const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
     await dev.line((line) => line.includes("bot ready"));
+    const second = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+    expect(await second.exited).toMatchObject({ code: 2 });
+    expect(second.stderr).toEqual(["`npm run dev` already runs in this folder. Stop it first."]);
     for (const word of ["one", "two"]) {
       saveByRename(codeOf(word));
       await dev.line((line) => line === `word is ${word}`);
@@ -164,6 +167,7 @@ test("a failed handler has one line in dev, with its stack once, and fails trigg
   const about = dev.stdout.filter((line) => line.includes("TypeError: no such thing"));
   expect(about).toHaveLength(2);
   expect(dev.stdout.filter((line) => line.includes("at broken"))).toHaveLength(1);
+  await dev.line((line) => /inbox retry evt_\w+` runs it again/.test(line));
 });
 
 test.skipIf(!hasPty)(

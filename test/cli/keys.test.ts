@@ -50,6 +50,7 @@ test("keys like, replay, break the next delivery, switch the webhook, open the p
   await keyboard.press("l");
   expect(platform.control.events()).toMatchObject([{ type: "like" }]);
   await keyboard.press("r");
+  expect(lines.at(-1)).toBe(`replaying ${platform.control.state().lastEventId}`);
   await platform.waitFor("delivery", ({ forced, status }) => forced && status === 200);
   for (const _ of ["asks", "acts"]) await keyboard.press("f");
   expect(platform.control.faults.webhook).toMatchObject({ mode: "status", times: 1 });

@@ -184,6 +184,15 @@ describe("an event is taken", () => {
     expect(await outcomeOf({}, happened(), refused)).toBe("none");
   });
 
+  test("by no program on a port without one, so the error names the port", async () => {
+    const error = "nothing listens on 127.0.0.1:3000; is the bot running?";
+    const unreachable = { ...delivered, status: null, error };
+    const { reaction } = await waitFor({}, happened(), unreachable);
+    expect(failureOf(awaited({}), reaction)?.message).toMatch(
+      /^Nothing listens on 127\.0\.0\.1:3000\. /,
+    );
+  });
+
   test("by a page of the log that holds it and was answered", async () => {
     expect(await outcomeOf({}, happened(), poll)).toBe("delivered");
     expect(await outcomeOf({}, happened(), { ...poll, eventIds: ["evt_0"] })).toBe("none");

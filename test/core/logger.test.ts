@@ -219,6 +219,22 @@ describe("an error, as it may be shown", () => {
     expect(JSON.stringify(shown)).not.toContain("pier");
   });
 
+  test("keeps the paths of its frames, which may contain a word of the user by chance", () => {
+    const error = new Error("no handlers for /test");
+    error.stack = `${error}\n    at /test (file:///bot/test/test.ts:1:2)\n    at async /bot/test.ts:3:4`;
+    expect(showError(error, scrubber(["/test"])).stack).toBe(
+      "Error: no handlers for [redacted]\n" +
+        "    at [redacted] (file:///bot/test/test.ts:1:2)\n    at async /bot/test.ts:3:4",
+    );
+  });
+
+  test("shows no frame that a text has forged", () => {
+    const forged = "x\n    at pier (/home/pier:1:2)";
+    expect(showError(new Error(forged), scrubber([forged])).stack).not.toContain("pier (");
+    const changed = Object.assign(new Error(forged), { message: "y" });
+    expect(showError(changed, scrubber([forged])).stack).not.toContain("pier (");
+  });
+
   test("is scrubbed of texts in its name and its code, too", () => {
     const error = Object.assign(new Error("x"), { name: words, code: words });
     expect(showError(error, scrub)).toMatchObject({ type: "[redacted]", code: "[redacted]" });

@@ -1,7 +1,7 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { everythingIn, type Setup, scaffold, temporaryDirectory } from "./harness.ts";
+import { everythingIn, root, type Setup, scaffold, temporaryDirectory } from "./harness.ts";
 import { fingerprint } from "./tree.ts";
 
 /** Creates a directory with a user's files beside and inside the targets of bots. */
@@ -91,6 +91,11 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
   ],
   // The directory
   [[], "The directory is missing. Example: npm create service-bot@latest my-bot"],
+  [
+    [],
+    "The directory is missing. Example: node create-bot.js ../my-bot",
+    { origin: { root, origin: "checkout" } },
+  ],
   [["--yes"], "The directory is missing. Example: npm create service-bot@latest my-bot"],
   [[""], "The directory has no name. Use a name such as my-bot."],
   [["my", "bot"], 'Expected one directory, got 2: my, bot. Quote a name with spaces: "my bot"'],

@@ -81,3 +81,19 @@ test("work that throws before its first await rejects", async () => {
   };
   await expect(tasks.start(broken)).rejects.toBe(boom);
 });
+
+test("an error carries the line that started the task, once", async () => {
+  const error = new Error("late");
+  const startedHere = () =>
+    new PendingTasks().start(async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      throw error;
+    });
+  for (let n = 0; n < 2; n++) await expect(startedHere()).rejects.toBe(error);
+  expect(error.stack?.match(/at startedHere .*pending-tasks\.test/g)).toHaveLength(1);
+});
+
+test("a frozen error stays as it is", async () => {
+  const error = Object.freeze(new Error("frozen"));
+  await expect(new PendingTasks().start(() => Promise.reject(error))).rejects.toBe(error);
+});

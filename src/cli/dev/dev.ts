@@ -5,6 +5,7 @@ import { type Command, CommandError, defineCommand, ownCommand, untilSignal } fr
 import { writeControlFile } from "../control.ts";
 import { readDotEnv, usualPlatformUrl } from "../environment.ts";
 import {
+  DEV_STATE_FILE,
   platformFlags,
   platformSettings,
   portalUrls,
@@ -20,8 +21,6 @@ import {
   RETRY_INTERVAL_MS,
 } from "./session.ts";
 
-const STATE_FILE = ".service-bot/dev.db";
-
 export const dev: Command = defineCommand({
   name: "dev",
   summary: "Starts the local platform and the bot, and restarts the bot on each change",
@@ -30,7 +29,7 @@ export const dev: Command = defineCommand({
     ...platformFlags,
     state: {
       ...platformFlags.state,
-      value: STATE_FILE,
+      value: DEV_STATE_FILE,
       help: "keep the platform's state in this file, secrets included",
     },
     "retry-interval": { ...platformFlags["retry-interval"], value: `${RETRY_INTERVAL_MS}` },
@@ -45,7 +44,7 @@ export const dev: Command = defineCommand({
       );
     }
     const settings = platformSettings(given);
-    const { stateFile = STATE_FILE, retryIntervalMs = RETRY_INTERVAL_MS, host } = settings;
+    const { stateFile = DEV_STATE_FILE, retryIntervalMs = RETRY_INTERVAL_MS, host } = settings;
     const port =
       given.port === undefined
         ? await findFreePort(host ?? "127.0.0.1", settings.port)

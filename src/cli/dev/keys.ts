@@ -163,8 +163,12 @@ export class Keyboard {
   async #replay(): Promise<void> {
     const { control } = this.#options.platform;
     const { lastEventId } = control.state();
-    if (lastEventId === null) this.say("There is no event to replay. Press d to send one.");
-    else await control.deliver({ eventIds: [lastEventId] });
+    if (lastEventId === null) {
+      this.say("There is no event to replay. Press d to send one.");
+      return;
+    }
+    this.say(`replaying ${lastEventId}`);
+    await control.deliver({ eventIds: [lastEventId] });
   }
 
   async #openPortal(): Promise<void> {

@@ -1,7 +1,8 @@
 import { printable, printableText } from "../../core/safe-text.ts";
 import type { Platform, TimelineEntry } from "../../platform/index.ts";
 import { wordsOf } from "../../platform/timeline/words.ts";
-import { clockTime, printLine } from "../output.ts";
+import { ownCommand } from "../command.ts";
+import { clockTime, printLine, quoted } from "../output.ts";
 
 /** Prints new timeline entries of a platform, except unimportant ones. */
 export function printTimeline(
@@ -11,7 +12,7 @@ export function printTimeline(
   platform.onTimeline((entry) => {
     const line = timelineLine(entry);
     if (line === undefined) return;
-    for (const each of [line, ...stackLines(entry)]) writeLine(each);
+    for (const each of [line, ...stackLines(entry), ...remedyLines(entry)]) writeLine(each);
   });
 }
 
@@ -30,6 +31,12 @@ export function stackLines(entry: TimelineEntry): readonly string[] {
   const { type, message, stack } = entry.error;
   // The first line of a stack repeats the error.
   return stack.replace(`${type}: ${message}`, "").split("\n").filter(Boolean);
+}
+
+/** Returns the command that retries a dead letter. */
+function remedyLines(entry: TimelineEntry): readonly string[] {
+  if (entry.kind !== "run" || entry.outcome !== "dead") return [];
+  return [`    \`${ownCommand()} inbox retry ${quoted(entry.eventId)}\` runs it again`];
 }
 
 /** Formats a JSON line of the bot's log for people. */

@@ -222,7 +222,7 @@ function answerLine(answer: Answer): string {
 /** Returns the error of a wait that failed. `undefined` if the wait succeeded. */
 export function failureOf(
   { act, result, timeoutMs }: WaitInput,
-  { outcome, answers, run, isUnfinished = false }: Reaction,
+  { outcome, answers, run, isUnfinished = false, deliveryError }: Reaction,
 ): CommandError | undefined {
   if (outcome === "answered" || outcome === "handled") return undefined;
   if (outcome === "failed") return run && handlerFailed(run);
@@ -231,6 +231,11 @@ export function failureOf(
     return new CommandError(message, { code: "NO_EVENT" });
   }
   if (outcome === "delivered" && isQuiet(act.type) && !isUnfinished) return undefined;
+  const [, address] = /^nothing listens on (\S+?);? /.exec(deliveryError ?? "") ?? [];
+  if (outcome === "none" && address !== undefined) {
+    const message = `Nothing listens on ${address}. ${LOOK.unreachable}`;
+    return new CommandError(printable(message), { code: "NO_ANSWER" });
+  }
   const within = `within ${timeoutMs / 1_000} s`;
   const message =
     outcome === "delivered" && isUnfinished
@@ -251,6 +256,7 @@ function words(run: Run): string {
 const LOOK = {
   unfinished: "Is the handler slow, or is an earlier event still pending? Read the bot's log.",
   delivered: "Does the bot handle this type? Read the bot's log.",
+  unreachable: "If `npm run dev` runs, look there: the bot may have failed to start.",
   none: "Is the bot running? Run `npm run dev`.",
 } as const;
 

@@ -24,6 +24,8 @@ export interface Reaction {
   readonly run?: Run | undefined;
   /** True if the bot reports its runs and did not report all of them in time. */
   readonly isUnfinished?: boolean;
+  /** Error of the last failed delivery. Absent if the bot has received the events. */
+  readonly deliveryError?: string | undefined;
 }
 
 /** An action and the parameters of the wait for its outcome. */
@@ -86,6 +88,7 @@ class Watch {
   readonly #undone: Set<string>;
   readonly #answers: Answer[] = [];
   #failedRun: Run | undefined;
+  #deliveryError: string | undefined;
   /** The last postponed run of each event, by event id. */
   readonly #postponed = new Map<string, Run>();
 
@@ -123,13 +126,14 @@ class Watch {
       answers: this.#answers,
       run: [...this.#postponed.values()].at(-1),
       isUnfinished: this.isReporting,
+      deliveryError: this.isTaken ? undefined : this.#deliveryError,
     };
   }
 
   see(entry: TimelineEntry): void {
     if (entry.kind === "event") this.#seeEvent(entry);
     else if (entry.kind === "run") this.#seeRun(entry);
-    else if (entry.kind === "delivery" && entry.error === undefined) this.#take(entry.eventIds);
+    else if (entry.kind === "delivery") this.#seeDelivery(entry);
     else if (entry.kind === "api") {
       if (entry.status === 200) this.#take(entry.eventIds ?? []);
       if (entry.created !== undefined && this.#isAnswer(entry)) this.#answers.push(entry);
@@ -146,6 +150,11 @@ class Watch {
     // A text may also mention another bot, which the wait ignores.
     this.#take([id]);
     this.#undone.delete(id);
+  }
+
+  #seeDelivery({ eventIds, error }: EntryOf<"delivery">): void {
+    if (error === undefined) this.#take(eventIds);
+    else if (eventIds.some((id) => this.#untaken.has(id))) this.#deliveryError = error;
   }
 
   #seeRun(run: Run): void {
