@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stackLines, timelineLine } from "../faces/cli.ts";
+import { stackLines, timelineLine, WaitingRetries } from "../faces/cli.ts";
 
 test("the timeline shows what people do, deliveries and what the bot says, and leaves polling out", () => {
   const at = "2026-01-01T10:20:30.000Z";
@@ -69,4 +69,17 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
   ]);
   const stacks = lines.map((entry) => stackLines({ bot: "bot", ...entry, at, seq: 1 }));
   expect(stacks.flat()).toEqual(["    at handler (bot.ts:1:2)"]);
+});
+
+test("a retry that waits is listed until its time, another run, or a decision about the event", () => {
+  const waiting = new WaitingRetries();
+  const run = { kind: "run", bot: "bot", attempt: 1, ms: 1, at: "", seq: 1 } as const;
+  const failed = { ...run, eventId: "evt_1", outcome: "retry", retryInMs: 40_000 } as const;
+  waiting.add(failed, 0);
+  expect(waiting.lines(2_000)).toEqual([
+    expect.stringMatching(/^evt_1 .* in 38 s\. .* discard evt_1 /),
+  ]);
+  expect(waiting.lines(40_000)).toEqual([]);
+  waiting.add({ ...run, eventId: "evt_1", outcome: "done" }, 1_000);
+  expect(waiting.lines(2_000)).toEqual([]);
 });

@@ -7,6 +7,7 @@ export {
   stackLines,
   timelineLine,
 } from "../../src/cli/dev/lines.ts";
+export { WaitingRetries } from "../../src/cli/dev/waiting-retries.ts";
 export { aboutBot, isThisMachine, type RunningBot } from "../../src/cli/doctor/bot.ts";
 export { checkEnvironment } from "../../src/cli/doctor/environment.ts";
 export { type Finding, findingLines } from "../../src/cli/doctor/finding.ts";

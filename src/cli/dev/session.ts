@@ -10,6 +10,7 @@ import { BOT_PORT, localWebhookUrl, rereadDotEnv, variable } from "../environmen
 import { clockTime, printStyled } from "../output.ts";
 import type { Keyboard } from "./keys.ts";
 import { logFormatter, printTimeline } from "./lines.ts";
+import { WaitingRetries } from "./waiting-retries.ts";
 import { watchBot } from "./watch.ts";
 
 /** In ms. Short, so that a developer can watch a retry or the change to polling. */
@@ -33,6 +34,7 @@ export class DevSession {
   readonly #options: DevSessionOptions;
   readonly #ended = Promise.withResolvers<void>();
   #bot: ChildProcess | undefined;
+  readonly #waiting = new WaitingRetries();
   #secrets = "";
   #stopWatching: () => void = () => undefined;
   #restarted: Promise<void> = Promise.resolve();
@@ -59,7 +61,9 @@ export class DevSession {
       this.#restarted = this.#restarted.then(() => this.#restart(reason));
     };
     const stopWatching = watchBot(entry, restart);
-    const stopListening = platform.onTimeline(({ kind }) => {
+    const stopListening = platform.onTimeline((entry) => {
+      const { kind } = entry;
+      this.#waiting.add(entry, Date.now());
       if (kind !== "app" && kind !== "webhook" && kind !== "state") return;
       // After its last token is revoked, the bot keeps running and gets 401.
       if (platform.apiKey === "" || secretsOf(platform) === this.#secrets) return;
@@ -88,6 +92,7 @@ export class DevSession {
       const url = this.webhook(port);
       if (platform.control.webhook.url !== url) platform.control.saveWebhook({ url });
       await this.#startBot(port);
+      for (const line of this.#waiting.lines(Date.now())) keyboard.say(line);
     } catch (error) {
       keyboard.say(`${messageOf(error)} Correct .env and save it to start the bot.`);
     }

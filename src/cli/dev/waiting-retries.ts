@@ -1,0 +1,27 @@
+import type { TimelineEntry } from "../../platform/index.ts";
+import { ownCommand } from "../command.ts";
+import { quoted } from "../output.ts";
+
+/** Events that wait for a retry. A restart of the bot does not shorten the wait, so `dev` lists them after it. */
+export class WaitingRetries {
+  /** Time of the next try in ms since 1970, by event id. */
+  readonly #dueAt = new Map<string, number>();
+
+  /** @param now bot's time, because the user can set the clock of the platform */
+  add(entry: TimelineEntry, now: number): void {
+    if (entry.kind !== "run" && entry.kind !== "inbox") return;
+    this.#dueAt.delete(entry.eventId);
+    if (entry.kind === "run" && entry.retryInMs !== undefined)
+      this.#dueAt.set(entry.eventId, now + entry.retryInMs);
+  }
+
+  lines(now: number): readonly string[] {
+    return [...this.#dueAt]
+      .filter(([, dueAt]) => dueAt > now)
+      .map(([id, dueAt]) => {
+        const seconds = Math.ceil((dueAt - now) / 1_000);
+        const discard = `${ownCommand()} inbox discard ${quoted(id)} --reason TEXT`;
+        return `${id} blocks its conversation until its next try in ${seconds} s. To skip it, run \`${discard}\`.`;
+      });
+  }
+}
