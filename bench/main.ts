@@ -35,7 +35,7 @@ async function main(args: readonly string[]): Promise<void> {
   print(report);
   console.log(`\nAll rounds are in ${fileURLToPath(LATEST)}`);
   if (wanted.document) document(report, names);
-  console.log(`All of it took ${secondsSince(began)}`);
+  console.log(`The whole run took ${secondsSince(began)}`);
 }
 
 /** Prints the table, the targets and the failures. A missed target or a failure sets the exit code to 1. */

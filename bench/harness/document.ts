@@ -29,7 +29,7 @@ function insertPart(page: string, part: Part, document: string): string {
   const isOnce = more.length + others.length === 0 && !before?.includes(end);
   if (before === undefined || after === undefined || !isOnce) {
     throw new Error(
-      `The figures have no place: the page must have \`${begin}\` once, and \`${end}\` once below it`,
+      `The page must contain \`${begin}\` once, and \`${end}\` once below it, for the figures`,
     );
   }
   return `${before}${begin}\n\n${document}\n\n${end}${after}`;
@@ -75,12 +75,12 @@ export function requireWhole(report: Report, names: readonly string[]): void {
   const remedy = "run `npm run bench -- --document`";
   if (missing.length > 0) {
     throw new Error(
-      `The last run was not of everything, ${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing: ${remedy}`,
+      `The last run was incomplete. Missing: ${missing.join(", ")}. Remedy: ${remedy}`,
     );
   }
-  if (quick) throw new Error(`The last run was one with --quick: ${remedy}`);
+  if (quick) throw new Error(`The last run used --quick. Remedy: ${remedy}`);
   if (rounds < FEWEST_ROUNDS) {
-    throw new Error(`The last run had fewer than ${FEWEST_ROUNDS} rounds: ${remedy}`);
+    throw new Error(`The last run had fewer than ${FEWEST_ROUNDS} rounds. Remedy: ${remedy}`);
   }
 }
 

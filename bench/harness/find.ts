@@ -36,7 +36,7 @@ export function choose(all: readonly Named[], words: readonly string[]): readonl
   const idle = words.find((word) => !all.some((named) => fits(named, word)));
   if (idle !== undefined) {
     const names = all.map(({ name }) => name).join(", ");
-    throw new Error(`--only: no benchmark has to do with "${idle}"; there are: ${names}`);
+    throw new Error(`--only: no benchmark matches "${idle}"; there are: ${names}`);
   }
   return words.length === 0 ? all : all.filter((named) => words.some((word) => fits(named, word)));
 }

@@ -32,7 +32,7 @@ export function writeReport(report: Report, file: URL = LATEST): void {
 /** @throws {Error} if there is no report */
 export function readReport(file: URL = LATEST): Report {
   if (!existsSync(file)) {
-    throw new Error(`There is no ${fileURLToPath(file)}: \`npm run bench\` writes it`);
+    throw new Error(`${fileURLToPath(file)} does not exist. \`npm run bench\` writes it.`);
   }
   // JSON writes NaN as null, and a report has no other null.
   return JSON.parse(readFileSync(file, "utf8"), (_, value) => value ?? Number.NaN);

@@ -37,7 +37,7 @@ export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];
   const lower = sorted[Math.ceil(sorted.length / 2) - 1];
-  if (upper === undefined || lower === undefined) throw new Error("there is no median of nothing");
+  if (upper === undefined || lower === undefined) throw new Error("an empty list has no median");
   return (lower + upper) / 2;
 }
 

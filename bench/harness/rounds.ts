@@ -31,7 +31,8 @@ async function measureRound(subjects: readonly Subject[]): Promise<Samples> {
   const samples: Record<string, number> = {};
   for (const subject of subjects) {
     for (const [name, value] of Object.entries(await subject())) {
-      if (name in samples) throw new Error(`two subjects of one benchmark sample "${name}"`);
+      if (name in samples)
+        throw new Error(`two subjects of one benchmark use the sample name "${name}"`);
       samples[name] = value;
     }
   }

@@ -22,7 +22,7 @@ export async function requireOneClock(processes: readonly Timed[]): Promise<void
     if (before <= there && there <= after) continue;
     throw new Error(
       `process.hrtime of two processes disagrees (${there} is not from ${before} to ${after}), so no time from one ` +
-        "to the other can be measured here: run this benchmark on Linux, outside of sandboxes that move the clock",
+        "to the other can be measured here: run this benchmark on Linux, outside sandboxes that change the clock",
     );
   }
 }

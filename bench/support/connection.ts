@@ -27,7 +27,7 @@ export class Connection {
     socket.on("data", (chunk) => this.#take(chunk));
     socket.on("error", (error) => this.#end(error));
     socket.on("close", () =>
-      this.#end(new Error("the connection was closed before the answer ended")),
+      this.#end(new Error("the connection closed before the response was complete")),
     );
   }
 
@@ -66,7 +66,7 @@ export class Connection {
     }
     const head = received.toString("latin1", 0, end);
     if (!head.startsWith("HTTP/1.1 2")) {
-      this.#end(new Error(`unexpected answer: ${received.toString("utf8").slice(0, 500)}`));
+      this.#end(new Error(`unexpected response: ${received.toString("utf8").slice(0, 500)}`));
       return;
     }
     if (/\r\ntransfer-encoding: *chunked/i.test(head)) {

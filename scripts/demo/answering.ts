@@ -14,7 +14,7 @@ export async function answering(stage: Stage): Promise<void> {
   show(`a signed webhook delivers @ada's "hello": [${status}]`, status === 200, status);
   const answer = await stage.answered(written);
   show(
-    `a DM is answered: "${answer}"`,
+    `the bot answers a DM: "${answer}"`,
     (await stage.answers(written.conversationId)).length === 1,
     answer,
   );
@@ -30,7 +30,7 @@ export async function answering(stage: Stage): Promise<void> {
   );
   const comments = await stage.control.comments(postId);
   const own = comments.filter(({ author }) => author.isBot).map(({ text }) => text);
-  show(`a mention is answered by one comment: "${own[0]}"`, own.length === 1, own);
+  show(`the bot answers a mention with one comment: "${own[0]}"`, own.length === 1, own);
 }
 
 /** Checks that deliveries with an invalid or old signature are refused and have no effect. */
@@ -39,32 +39,32 @@ export async function forgery(stage: Stage, webhook: string): Promise<void> {
   const body = JSON.stringify({ events: [forgedEvent()] });
   const now = Date.now() / 1000;
   const forged = await post(webhook, body, sign(body, "whsec_not_the_real_secret", now));
-  show("a forged request is refused: [401]", forged === 401, forged);
+  show("the bot refuses a forged request: [401]", forged === 401, forged);
   const stale = await post(webhook, body, sign(body, stage.secret, now - 301));
-  show("a genuine request that is 301 s old is refused: [400]", stale === 400, stale);
+  show("the bot refuses a genuine request that is 301 s old: [400]", stale === 400, stale);
   const good = sign(body, stage.secret, now);
   const changed = await post(webhook, body.replace("forged", "Forged"), good);
-  show("a genuine request with one changed byte is refused: [401]", changed === 401, changed);
+  show("the bot refuses a genuine request with one changed byte: [401]", changed === 401, changed);
   const naked = await post(webhook, body, undefined);
-  show("a request without a signature is refused: [400]", naked === 400, naked);
+  show("the bot refuses a request without a signature: [400]", naked === 400, naked);
 }
 
 /** Checks that a repeated delivery is acknowledged, and answered once. */
 export async function repeats(stage: Stage): Promise<void> {
-  chapter("The platform repeats a delivery");
+  chapter("The platform retries a delivery");
   const written = await stage.write("cleo", "only once, please");
   await stage.answered(written);
   const results = await stage.control.deliver({ eventIds: [written.eventId], times: 5 });
   const statuses = results.map(({ status }) => status);
   show(
-    `the same delivery, five more times: [${statuses.join("] [")}]`,
+    `the bot accepts the same delivery five more times: [${statuses.join("] [")}]`,
     statuses.length === 5 && statuses.every((status) => status === 200),
     statuses,
   );
   // The bot handles a conversation in order, so the repeats are done once this message is answered.
   await stage.answered(await stage.write("cleo", "and now something else"));
   const answers = await stage.answers(written.conversationId);
-  show("the message has one answer", answers.length === 2, answers);
+  show("the bot answered the message once", answers.length === 2, answers);
 }
 
 function forgedEvent(): object {

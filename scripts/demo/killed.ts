@@ -14,30 +14,34 @@ export interface Unfinished {
 
 /** Kills the bot with SIGKILL while it has a message in each of three states. */
 export async function killed(stage: Stage, bot: Process, webhook: string): Promise<Unfinished> {
-  chapter("The bot is killed at the worst moments");
+  chapter("The bot is killed at the worst times");
   await stage.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
-  const said = await stage.write("dora", "is this answered twice?");
+  const said = await stage.write("dora", "will you answer twice?");
   await stage.answered(said);
-  tell("an answer was posted, but the connection broke before the bot received the response");
+  tell("the bot posted a reply, but the connection broke before the response arrived");
 
   await stage.control.setFaults({ api: { mode: "hold", match: "write" } });
   const underWay = await stage.write("emil", "is this answered?");
   await stage.happens(
-    "an answer that is held",
+    "a reply that the platform holds",
     (entry) => entry.kind === "fault" && entry.change === "held",
   );
-  tell("the platform holds the request of another answer");
+  tell("the platform holds the request for another reply");
   const waiting = await stage.write("emil", "is this lost?");
   const status = await acknowledged(stage, waiting);
-  show(`a message is acknowledged, but not handled yet: [${status}]`, status === 200, status);
+  show(
+    `the bot has acknowledged a message, but not handled it yet: [${status}]`,
+    status === 200,
+    status,
+  );
 
   const { signal } = await bot.end("SIGKILL");
   show("kill -9", signal === "SIGKILL", signal);
   await stage.control.setFaults({ api: { mode: "none" } });
 
   const { bot: restarted } = await stage.startBot(new URL(webhook).port);
-  tell("the bot is started again. It waits 10 s, until requests of the killed process have ended,");
-  tell("and then looks for the answers on the platform. Other conversations continue meanwhile");
+  tell("the restarted bot waits 10 s until the killed process's requests have ended,");
+  tell("and then looks for its replies on the platform. Other conversations continue meanwhile");
   return { restarted, said, underWay, waiting };
 }
 
@@ -46,15 +50,19 @@ export async function finished(
   stage: Stage,
   { restarted, said, underWay, waiting }: Unfinished,
 ): Promise<void> {
-  chapter("The killed bot's work is finished");
+  chapter("The restarted bot finishes the killed bot's work");
   for (const { eventId } of [said, underWay, waiting]) {
     await restarted.line(`${eventId} handled`, handled(eventId));
   }
   const toDora = await stage.answers(said.conversationId);
-  show(`the posted answer is not repeated: "${toDora[0]}"`, toDora.length === 1, toDora);
+  show(`the bot does not repeat the posted reply: "${toDora[0]}"`, toDora.length === 1, toDora);
   const toEmil = await stage.answers(waiting.conversationId);
-  show(`the held answer is sent once: "${toEmil[0]}"`, toEmil.length === 2, toEmil);
-  show(`the acknowledged message is not lost: "${toEmil[1]}"`, toEmil.length === 2, toEmil);
+  show(`the bot sends the held reply once: "${toEmil[0]}"`, toEmil.length === 2, toEmil);
+  show(
+    `the bot does not lose the acknowledged message: "${toEmil[1]}"`,
+    toEmil.length === 2,
+    toEmil,
+  );
 }
 
 async function acknowledged(stage: Stage, { eventId }: Written): Promise<number | null> {

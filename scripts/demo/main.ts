@@ -21,7 +21,7 @@ try {
       : String((error as Error).stack ?? messageOf(error));
   process.stdout.write(`\n${elapsed().padStart(6)} s  ✘ ${what}\n`);
   process.stdout.write(`${stage.tails()}\n`);
-  process.stdout.write(`\nA promise is broken. The bot is left in ${stage.botFolder}\n`);
+  process.stdout.write(`\nA promise is broken. The bot is still in ${stage.botFolder}\n`);
   process.exitCode = 1;
 } finally {
   await stage.clear(!ended);
@@ -49,14 +49,17 @@ async function play(on: Stage): Promise<void> {
 
   chapter("The bot stops");
   const { code, signal } = await restarted.end("SIGTERM");
-  show("SIGTERM: running work is finished, exit code 0", code === 0, { code, signal });
+  show("on SIGTERM the bot finishes running work and exits with code 0", code === 0, {
+    code,
+    signal,
+  });
 
   process.stdout.write(`\n${promisesKept()} promises checked in ${elapsed()} s.\n`);
 }
 
 /** Checks that every conversation has as many answers as messages. */
 async function accounts(on: Stage): Promise<void> {
-  chapter("Every message has one answer");
+  chapter("The bot answered every message once");
   let asked = 0;
   for (const id of on.conversations) {
     const messages = await on.control.messages(id);
@@ -68,7 +71,7 @@ async function accounts(on: Stage): Promise<void> {
   }
   const places = on.conversations.size;
   show(
-    `${asked} messages in ${places} conversations: each has exactly one answer`,
+    `${asked} messages in ${places} conversations: the bot answered each exactly once`,
     asked > 0,
     asked,
   );

@@ -98,7 +98,7 @@ export class Stage {
     const { events, conversationId } = await this.control.act({ type: "dm.message", from, text });
     const [event] = events;
     if (event === undefined || conversationId === undefined)
-      throw new Error("the act made no event");
+      throw new Error("the action created no event");
     this.conversations.add(conversationId);
     return { eventId: event.id, conversationId };
   }
@@ -112,7 +112,7 @@ export class Stage {
   /** Waits until the bot writes in this conversation. Resolves to its text. */
   async answered({ conversationId }: Written): Promise<string> {
     const entry = await this.happens(
-      "an answer in the conversation",
+      "a reply in the conversation",
       (candidate) =>
         candidate.kind === "api" && candidate.created?.conversationId === conversationId,
     );

@@ -17,30 +17,27 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
     failed.length === DISABLE_AFTER,
     failed,
   );
-  const disabled = await stage.happens(
-    "the webhook switched off",
-    ({ kind }) => kind === "webhook",
-  );
+  const disabled = await stage.happens("the disabled webhook", ({ kind }) => kind === "webhook");
   const byItself = disabled.kind === "webhook" && disabled.change === "disabled";
   show("the platform disables the webhook", byItself, disabled);
 
   chapter("The bot reads the platform's event log");
   tell(`so far, an audit every ${audit} s has looked for lost events`);
   const found = await answer(stage, bot, lost);
-  show(`@ada is answered, thanks to an audit: "${found}"`, found !== "", lost);
-  const line = await bot.line("that polling takes over", switchedTo("polling"));
+  show(`thanks to an audit, the bot answers @ada: "${found}"`, found !== "", lost);
+  const line = await bot.line("the switch to polling", switchedTo("polling"));
   show(`the bot logs: "${line.msg}"`, line.level === "warn", line);
   tell(`because ${line.reason}`);
-  tell(`from now on it reads the log every ${poll} s (polling)`);
+  tell(`from now on the bot reads the log every ${poll} s (polling)`);
   for (const from of ["ben", "cleo"]) {
     const text = await answer(stage, bot, await stage.write(from, "and this?"));
-    show(`@${from} is answered, by polling: "${text}"`, text !== "", text);
+    show(`@${from} gets a reply by polling: "${text}"`, text !== "", text);
   }
 }
 
 /** Checks that the bot uses the webhook again after its owner has saved it. */
 export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
-  chapter("The owner repairs and enables the webhook");
+  chapter("The owner fixes and enables the webhook");
   await stage.control.saveWebhook({ enabled: true });
   const written = await stage.write("ada", "and with the webhook?");
   const delivery = await stage.happens(
@@ -50,8 +47,8 @@ export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
   const status = delivery.kind === "delivery" ? delivery.status : null;
   show(`the next message arrives by webhook again: [${status}]`, status === 200, status);
   const text = await answer(stage, bot, written);
-  show(`@ada is answered: "${text}"`, text !== "", text);
-  const back = await bot.line("that the webhook is used again", switchedTo("auditing"));
+  show(`the bot answers @ada: "${text}"`, text !== "", text);
+  const back = await bot.line("the switch back to the webhook", switchedTo("auditing"));
   show(`the bot logs: "${back.msg}"`, back.level === "info", back);
   tell(`because ${back.reason}`);
   const switches = bot.lines.filter(isSwitch).map(({ mode }) => mode);
@@ -59,7 +56,7 @@ export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
   show("the bot switched to polling once, and back once", onceEach, switches);
   const answers = await stage.answers(written.conversationId);
   show(
-    "webhook and log overlapped, and everything was answered once",
+    "the webhook and the log overlapped, and the bot answered everything once",
     answers.length === 3,
     answers,
   );

@@ -57,7 +57,8 @@ async function bundleScript(): Promise<{ code: string; modules: readonly string[
   try {
     const { output } = await build.generate({ format: "es", minify: true, comments: false });
     const [script, ...more] = output;
-    if (more.length > 0) throw new Error("The page is one script; something is loaded late.");
+    if (more.length > 0)
+      throw new Error("The page must be one script, but a module is loaded lazily.");
     return { code: script.code, modules: script.moduleIds };
   } finally {
     await build.close();

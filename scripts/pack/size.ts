@@ -18,8 +18,8 @@ export function refuseTooLarge(packed: Packed): void {
   if (above.length === 0) return;
   const words = above.map((measure) => `${measure} ${packed[measure]} of ${limit[measure]}`);
   throw new Error(
-    `${packed.name} is larger than it may be: ${words.join(", ")}.\n` +
-      "Look what came into it (tar tzf); if it belongs there, raise the limit in scripts/pack/size.ts.",
+    `${packed.name} exceeds its size limit: ${words.join(", ")}.\n` +
+      "List the new files with `tar tzf`. If they belong in the package, raise the limit in scripts/pack/size.ts.",
   );
 }
 

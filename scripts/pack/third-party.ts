@@ -27,8 +27,8 @@ export async function thirdPartyNotices(
   sections.push(...(await Promise.all(own.map((each) => heldNotice(each, "this one", licences)))));
   const words =
     sections.length === 0
-      ? "Nothing of others is bundled with this package."
-      : "These packages are bundled with this one.";
+      ? "This package bundles no third-party code."
+      : "This package bundles these third-party packages.";
   return `# Third-party code\n\n${[words, ...sections].join("\n\n")}\n`;
 }
 
@@ -46,7 +46,7 @@ async function notice(folder: string, files: readonly string[], licences: string
   const { name, version, license } = await manifestIn(folder);
   const text = await licenceIn(folder);
   if (text === undefined) {
-    throw new Error(`${name} ${version} comes without its licence, so it cannot be bundled.`);
+    throw new Error(`${name} ${version} has no licence file, so it cannot be bundled.`);
   }
   const inlined = await inlinedIn(files);
   const held = await Promise.all(inlined.map((each) => heldNotice(each, name, licences)));

@@ -104,7 +104,7 @@ async function settings(folder: string): Promise<object> {
 
 async function upstream(cwd: string): Promise<string> {
   const registry = await npmSetting("registry", cwd);
-  if (registry === undefined) throw new Error("npm does not say which registry it uses.");
+  if (registry === undefined) throw new Error("npm reports no registry.");
   return registry;
 }
 

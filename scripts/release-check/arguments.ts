@@ -13,14 +13,14 @@ export interface Wanted {
 
 export const USAGE = `npm run release:check -- [--only CELLS] [--sample] [--quick] [--no-limit]
 
-  Packs both packages, publishes them to a registry on loopback, and does in an empty directory what a newcomer
-  does: create, test, typecheck, dev, and a message that must be answered. In each cell: every template, store, Node
-  and package manager. Then it times the scaffolder beside create-vite.
+  Packs both packages and publishes them to a registry on loopback. Then follows the steps of a newcomer in an empty
+  directory: create, test, typecheck, dev, and a message that the bot must answer. The cells cover every template,
+  store, Node and package manager. At the end, times the scaffolder against create-vite.
 
-  --only CELLS  node26, minimal/postgres, starter/sqlite/node24/npm; several with commas; no timings
-  --sample      few cells, in which each template, store, Node and package manager is met; and the timings
+  --only CELLS  node26, minimal/postgres, starter/sqlite/node24/npm; separate several with commas; no timings
+  --sample      a few cells that cover each template, store, Node and package manager; with timings
   --quick       one cell, no timings
-  --no-limit    the timings are printed and not judged: for machines that others use at the same time`;
+  --no-limit    the timings are printed but cannot fail, for machines with other load`;
 
 /** @throws {Error} if a flag or its value is invalid */
 export function parseArguments(args: readonly string[]): Wanted {

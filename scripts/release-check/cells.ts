@@ -46,7 +46,7 @@ export function chooseCells(patterns: readonly string[]): readonly Cell[] {
   const idle = patterns.find((pattern) => !cells.some((cell) => fits(cell, pattern)));
   if (idle !== undefined) {
     const names = cells.map((cell) => `  ${nameOf(cell)}`).join("\n");
-    throw new Error(`--only: no cell fits "${idle}"; there are:\n${names}`);
+    throw new Error(`--only: no cell matches "${idle}"; there are:\n${names}`);
   }
   return cells.filter((cell) => patterns.some((pattern) => fits(cell, pattern)));
 }

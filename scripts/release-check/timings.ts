@@ -38,7 +38,7 @@ export async function compareWithPeer(
 
 async function measure({ subjects, figures }: Stage): Promise<readonly Result[]> {
   const results = resultsOf(figures, await measureRounds(subjects, ROUNDS));
-  const title = `the scaffolder beside create-vite, ratios up to ${LIMIT}`;
+  const title = `the scaffolder compared with create-vite, ratios up to ${LIMIT}`;
   console.log(`\n${table([{ benchmark: "timings", title, results }])}`);
   return results;
 }

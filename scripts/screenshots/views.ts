@@ -35,7 +35,7 @@ try {
   await use(platform);
   await takePictures(browser, platform, "use");
   await takePictures(browser, platform, "trouble", [...VIEWS, `events/${await trouble(platform)}`]);
-  console.log(`the pictures are in ${out}`);
+  console.log(`The pictures are in ${out}`);
 } finally {
   await browser.close();
   await bot.stop();

@@ -43,7 +43,7 @@ try {
       await context.close();
     }
   }
-  console.log(`the pictures are in ${out}`);
+  console.log(`The pictures are in ${out}`);
 } finally {
   await browser.close();
   await site.stop();

@@ -26,7 +26,7 @@ export async function serveSite(folder: string, base: string): Promise<ServedSit
     const path = decodeURI(pathname);
     const file = path.endsWith("/") ? `${path}index.html` : path;
     try {
-      if (!path.startsWith(base)) throw new Error("outside of the site");
+      if (!path.startsWith(base)) throw new Error("outside the site");
       const content = await readFile(join(folder, file.slice(base.length)));
       response.setHeader("content-type", TYPES[extname(file)] ?? "application/octet-stream");
       response.end(content);

@@ -6,7 +6,7 @@ export interface Recorded {
 
 const HEAD = `# The first five minutes
 
-This page records a real session at a terminal, from making a bot to running its tests. \`npm run docs -- tour\` writes
+This page records a real session at a terminal, from creating a bot to running its tests. \`npm run docs -- tour\` writes
 it, and a test fails if the session looks different. \`~\` stands for the working folder.
 `;
 
@@ -14,9 +14,9 @@ it, and a test fails if the session looks different. \`~\` stands for the workin
 const TAIL = `
 ## See it in a browser
 
-Press \`o\`, or open the address after \`portal\`.
+Press \`o\`, or open the URL after \`portal\`.
 
-**Chat** shows a conversation, and beside it the event, delivery, run and request behind each message.
+**Chat** shows a conversation, and next to it the event, delivery, run and request behind each message.
 
 ![A conversation of Ada with the bot](../images/portal-chat.png)
 
@@ -24,7 +24,7 @@ Press \`o\`, or open the address after \`portal\`.
 
 ![Events and their outcomes: the first delivery of a mention failed](../images/portal-events.png)
 
-**Faults** breaks deliveries and answers on purpose. Here two faults are active.
+**Faults** breaks deliveries and API responses on purpose. Here two faults are active.
 
 ![Two active faults in the portal](../images/portal-faults.png)
 
@@ -32,7 +32,7 @@ Press \`o\`, or open the address after \`portal\`.
 
 ![The webhook switched off while the bot polls](../images/portal-webhook.png)
 
-The portal also fits a phone.
+The portal also works on a phone.
 
 ![The posts on a narrow screen](../images/portal-phone.png)
 `;

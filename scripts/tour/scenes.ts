@@ -33,13 +33,13 @@ async function writeHello(dev: Opened): Promise<void> {
 /** Scenes of the tour. Each continues from the previous one. */
 export const scenes: readonly Scene[] = [
   {
-    title: "Make a bot",
+    title: "Create a bot",
     words: `\`service-bot\` is a clone of this repository. With the published packages, the command is
 \`npm create service-bot@latest my-bot -- --yes\`. Without \`--yes\` the command asks for each setting.`,
     play: (shell) => shell.run("node service-bot/create-bot.js my-bot --yes"),
   },
   {
-    title: "Start it beside a local platform",
+    title: "Start it with a local platform",
     words: `No account or network is needed. Press \`d\`, and type a message as the user Ada. The last three lines are the event, its
 delivery and the bot's reply.`,
     play: async (shell) => {
@@ -51,7 +51,7 @@ delivery and the bot's reply.`,
     },
   },
   {
-    title: "Write to it from a second terminal",
+    title: "Send it a message from a second terminal",
     words: `The exit code is 1 if a handler fails, so the command works in scripts, too.`,
     play: async (shell) => {
       const shown = await shell.run(
@@ -63,9 +63,9 @@ delivery and the bot's reply.`,
     },
   },
   {
-    title: "Change its words",
-    words: `In \`src/handlers/dm-message.ts\`, replace "Hi" with "Good morning" and save. The bot restarts by itself. Then Ada writes
-again.`,
+    title: "Change its reply",
+    words: `In \`src/handlers/dm-message.ts\`, replace "Hi" with "Good morning" and save. The bot restarts automatically. Then Ada
+writes again.`,
     play: async (shell) => {
       const dev = shell.opened;
       const file = join(shell.folder, "my-bot/src/handlers/dm-message.ts");
@@ -101,7 +101,7 @@ the next delivery, the bot returns to the webhook. \`q\` quits.`,
   {
     title: "Run its tests",
     words: `The tests need no network, no port and no \`.env\`. They pass with the new greeting, because they check where a reply
-goes and not its words.`,
+goes, not its wording.`,
     play: (shell) => shell.run("npm test"),
   },
 ];

@@ -54,7 +54,7 @@ describe("the bundle", () => {
 
   test("is refused if a package has no licence", async () => {
     const main = { "main.ts": 'export { word } from "@some/kit";' };
-    await expect(bundled({ ...kit, ...main })).rejects.toThrow("@some/kit 1.2.3 comes without");
+    await expect(bundled({ ...kit, ...main })).rejects.toThrow("@some/kit 1.2.3 has no licence");
   });
 
   const store = "//#region ../../node_modules/.pnpm";
