@@ -139,7 +139,7 @@ describe("bot.status()", () => {
     const back = await bot.status();
     expect(back).toMatchObject({
       mode: "auditing",
-      modeReason: "the webhook delivers again",
+      modeReason: "webhook deliveries have resumed",
     });
     expect(back.modeSince).toBeGreaterThan(polling.modeSince);
     expect(back.modeSince).toBeLessThanOrEqual(clock.now());

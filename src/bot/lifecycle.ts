@@ -70,7 +70,7 @@ export class Lifecycle {
   /** @throws {ServiceBotError} NOT_STARTED */
   get startedParts(): Parts {
     if (this.#parts !== undefined) return this.#parts;
-    throw new ServiceBotError("NOT_STARTED", "The bot is not started. Await bot.start() first.");
+    throw new ServiceBotError("NOT_STARTED", "The bot has not started. Await bot.start() first.");
   }
 
   /** Address of the bot's server. `undefined` unless the server listens. */
@@ -80,7 +80,10 @@ export class Lifecycle {
 
   async start({ listen = true, standalone = listen }: StartOptions): Promise<void> {
     if (this.#starting !== undefined) {
-      throw new ServiceBotError("ALREADY_STARTED", "The bot was started before. Create a new Bot.");
+      throw new ServiceBotError(
+        "ALREADY_STARTED",
+        "The bot was already started. Create a new Bot.",
+      );
     }
     this.#starting = this.#start(listen, standalone);
     if (!standalone) return await this.#starting;
@@ -238,7 +241,7 @@ export async function inStages(
     for (const result of results) if (result.status === "rejected") errors.push(result.reason);
   }
   if (errors.length > 1)
-    throw new AggregateError(errors, "Several parts of the bot failed to stop.");
+    throw new AggregateError(errors, "Several components of the bot failed to stop.");
   if (errors.length > 0) throw errors[0];
 }
 

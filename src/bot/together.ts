@@ -34,7 +34,8 @@ interface Configured {
 function problemsOf(bots: readonly Lifecycle[], listen: boolean): string[] {
   if (bots.length < 2) return [];
   const unnamed = bots.filter(({ name }) => name === undefined).length;
-  if (unnamed > 0) return ["name is missing; each of several bots needs one for its log lines"];
+  if (unnamed > 0)
+    return ["name is missing; every bot in a shared process needs one for its log lines"];
   const configured = bots.flatMap((bot) => readConfig(bot));
   return [
     ...shared(configured, "name: ", ({ name }) => name),
@@ -61,7 +62,7 @@ function shared(
   return [...Map.groupBy(bots, read)].flatMap(([value, group]) => {
     if (value === undefined || group.length < 2) return [];
     const names = group.map(({ name }) => `"${name}"`);
-    return [`${setting}the bots ${names.join(" and ")} have ${value}; give each its own`];
+    return [`${setting}bots ${names.join(" and ")} share ${value}; give each its own`];
   });
 }
 

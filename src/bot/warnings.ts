@@ -55,7 +55,7 @@ function warnOfTimeouts(options: BotOptions, routes: Routes, config: Config, log
   if (short.length === 0) return;
   log.warn(
     { options: short, requestMs },
-    "the handler timeout does not exceed requestTimeoutMs, so an outage of the platform uses up attempts; raise the one or lower the other",
+    "the handler timeout does not exceed requestTimeoutMs, so a platform outage uses up attempts; raise the former or lower the latter",
   );
 }
 

@@ -88,7 +88,7 @@ export interface RetryPolicy {
 /** The reason with which a stopping bot aborts its runs. */
 export const stopping: ServiceBotError = new ServiceBotError(
   "NOT_READY",
-  "The bot is stopping. It handles the event after its next start.",
+  "The bot is stopping. It handles the event after the next start.",
 );
 
 /** Decides the outcome of a failed run. @param attempt number of the run, from 1 up */

@@ -114,7 +114,7 @@ async function firstState(schema: StandardSchemaV1): Promise<Loaded> {
   }
   throw new ServiceBotError(
     "INVALID_OPTION",
-    "The schema of a state must turn {} or undefined into an object. Give each property a default.",
+    "A state schema must turn {} or undefined into an object. Give each property a default.",
   );
 }
 
@@ -126,7 +126,7 @@ function loadedState(shared: object): Loaded {
   } catch (error) {
     throw new ServiceBotError(
       "INVALID_OPTION",
-      `The schema of a state returns a value that cannot be copied: ${messageOf(error)}.`,
+      `The state schema returned a value that cannot be cloned: ${messageOf(error)}.`,
     );
   }
 }

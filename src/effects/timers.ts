@@ -43,7 +43,7 @@ export class Timers {
   /** @throws {ServiceBotError} INVALID_OPTION */
   set(name: string, when: When, data: unknown, key: string = this.#nextKey()): string {
     // Reports an invalid time now. The delay itself is measured when the run ends.
-    readWhen(when, this.#options.now(), "The time of a timer");
+    readWhen(when, this.#options.now(), "The timer's time");
     const body = timerBody(this.#options, { name, key, data });
     // The caller may change its Date before the run ends.
     const copy = when instanceof Date ? new Date(when) : when;

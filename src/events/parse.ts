@@ -41,7 +41,7 @@ export function parseEvent(raw: unknown): ParsedEvent {
   if (id === undefined || type === undefined || !isFields(payload)) {
     const problems = [
       id === undefined && `id: ${NO_ID}`,
-      type === undefined && "type: must be a non-empty text",
+      type === undefined && "type: must be a non-empty string",
       !isFields(payload) && "payload: must be an object",
     ];
     return refuse(problems.filter((problem) => problem !== false).join("; "));
@@ -71,7 +71,7 @@ export function readStoredEvent(text: string): AnyEvent {
   if ((isOwn(type) || isOwn(id)) && !id.startsWith(`${type}:`)) {
     throw new ServiceBotError(
       "BODY_INVALID",
-      `The event's id is reserved for the bot's own events: ${type}`,
+      `The event's id or type is reserved for the bot's own events: ${type}`,
     );
   }
   return parsed.event;
@@ -85,7 +85,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-const NO_ID = "must be a whole number or a non-empty text without lone surrogates";
+const NO_ID = "must be an integer or a non-empty string without lone surrogates";
 
 /**
  * Refuses lone surrogates. UTF-8 in the store maps all of them to one character, so different events would share an id.
@@ -197,7 +197,7 @@ function plainText(value: unknown): string | undefined {
 }
 
 function missing(field: string): string {
-  return `payload.${field} must be a non-empty text or a whole number`;
+  return `payload.${field} must be a non-empty string or an integer`;
 }
 
 /**

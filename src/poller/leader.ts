@@ -141,7 +141,7 @@ export class SharedPeers {
     if (term === undefined) return;
     const { shared, log } = this.#options;
     await orElse(shared.resign(EVENT_LOG, term.number), undefined, (err) =>
-      log.debug({ err }, "could not hand back the poller's lease; it will expire"),
+      log.debug({ err }, "could not release the poller's lease; it will expire"),
     );
   }
 

@@ -136,7 +136,8 @@ function audited(
 ): ModeStep {
   const expected = found.filter((event) => isExpected(state, event) && !isFromBefore(state, event));
   const missed = expected.filter(({ at }) => resumedAt !== undefined && at < resumedAt);
-  if (missed.length > 0) return toPolling(state, `${count(missed)} arrived while the bot was away`);
+  if (missed.length > 0)
+    return toPolling(state, `${count(missed)} arrived while the bot was offline`);
   return checkSilence({ ...state, unconfirmed: awaiting(state, expected, now) }, now, silenceMs);
 }
 
@@ -161,7 +162,7 @@ function polled(
   if (cleanRounds < CLEAN_ROUNDS || !proven) return { state: next };
   return {
     state: { ...next, mode: "auditing", cleanRounds: 0 },
-    switched: { to: "auditing", reason: "the webhook delivers again" },
+    switched: { to: "auditing", reason: "webhook deliveries have resumed" },
   };
 }
 

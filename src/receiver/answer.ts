@@ -46,7 +46,7 @@ export const retryAfter: Headers = { "retry-after": "5" };
 export const notReady: Answer = failure(
   503,
   "NOT_READY",
-  "The bot is starting or stopping, or its database does not answer.",
+  "The bot is starting or stopping, or its database does not respond.",
   retryAfter,
 );
 
@@ -57,8 +57,8 @@ export function bodyFailure(problem: BodyProblem, limit: number): Answer {
 }
 
 const ALREADY_PARSED =
-  "Another middleware has read the body, so the bot cannot check the signature: " +
-  "mount bot.middleware() before express.json() and other body parsers.";
+  "Another middleware has already read the body, so the bot cannot check the signature. " +
+  "Mount bot.middleware() before express.json() and other body parsers.";
 
 const close = { connection: "close" };
 
@@ -71,7 +71,7 @@ const bodyFailures: Readonly<Record<BodyProblem, (limit: number) => Answer>> = {
     failure(400, "BODY_INCOMPLETE", "The body is shorter than Content-Length."),
   timeout: () => failure(408, "BODY_TIMEOUT", "The body did not arrive in time.", close),
   fragmented: () =>
-    failure(400, "BODY_FRAGMENTED", "The body arrived in too many small pieces.", close),
+    failure(400, "BODY_FRAGMENTED", "The body arrived in too many small chunks.", close),
   busy: () =>
     failure(503, "BODIES_BUSY", "The bot is reading too many bodies. Try again later.", {
       ...close,

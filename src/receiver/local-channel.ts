@@ -33,7 +33,7 @@ const PAGE = 50;
 const MAX_VALUE = 4_000;
 
 /** Reason that the inbox stores with a discarded event. */
-const REASON = "discarded in the portal of the local platform";
+const REASON = "discarded in the local platform's portal";
 
 /** An operation of the channel. Its path follows {@link PREFIX}. */
 interface Operation {
@@ -113,7 +113,7 @@ export async function answerLocal(
 
 function refusal(error: unknown, log: Logger): Answer {
   if (!(error instanceof ServiceBotError)) {
-    log.error({ err: error }, "a request of the local platform failed");
+    log.error({ err: error }, "a request from the local platform failed");
     return notReady;
   }
   if (error.code === "STORE_UNAVAILABLE") return notReady;
@@ -157,7 +157,10 @@ function keyIn(cursor: string | null): string | undefined {
   } catch {
     // Not JSON, or not a list.
   }
-  throw new ServiceBotError("CURSOR_INVALID", "The cursor must be the one of the page before.");
+  throw new ServiceBotError(
+    "CURSOR_INVALID",
+    'Invalid cursor. Pass the "next" value from the previous page.',
+  );
 }
 
 async function timersOf(inbox: InboxAdmin, query: URLSearchParams): Promise<object> {

@@ -209,7 +209,7 @@ export class Receiver {
 
   #requireOpen(): void {
     if (!this.#isClosed) return;
-    throw new ServiceBotError("STORE_UNAVAILABLE", "The bot no longer uses its inbox.");
+    throw new ServiceBotError("STORE_UNAVAILABLE", "The bot has closed its inbox.");
   }
 
   /** A failure of the fallback must not fail a batch that is stored. */
@@ -272,7 +272,7 @@ const noEvents = failure(400, "BODY_INVALID", 'The body must be JSON of the form
 const inboxFull = failure(
   503,
   "INBOX_FULL",
-  "The backlog of events is full. Try again later.",
+  "Too many events are pending. Try again later.",
   retryAfter,
 );
 

@@ -94,7 +94,7 @@ export class DueMoments {
     const last = moments.upTo(now);
     if (since === undefined || last === undefined || last <= since) return [];
     const dueAt = new Date(last).toISOString();
-    log.info({ cron: name, dueAt, missed }, "a cron moment was missed while the bot was down");
+    log.info({ cron: name, dueAt, missed }, "a cron tick was missed while the bot was down");
     return missed === "last" ? [cronEvent(name, last)] : [];
   }
 }

@@ -108,7 +108,7 @@ function refuseStale(t: string, now: number): RefusedSignature | undefined {
     400,
     "SIGNATURE_STALE",
     `The timestamp is ${Math.abs(age)} s ${age > 0 ? "old" : "in the future"}; ` +
-      `the limit is ${TOLERANCE_SECONDS} s. Check the clocks of both sides.`,
+      `the limit is ${TOLERANCE_SECONDS} s. Check the clocks on both sides.`,
   );
 }
 

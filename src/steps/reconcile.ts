@@ -47,7 +47,7 @@ export async function reconcile<T>(
   }
   if (!isComplete) {
     throw stepUncertain(
-      "It is unknown whether the bot wrote the post. The feed does not show it. Check the bot's posts.",
+      "It is unknown whether the bot created the post. The feed does not contain it. Check the bot's posts.",
       claim.id,
     );
   }
@@ -69,12 +69,12 @@ async function refuseOtherWords(
   const unclaimed = others.filter((ref) => !taken.has(ref));
   if (unclaimed.length === 0) return;
   if (ageMs < OTHER_LANES_MS) {
-    const reason = "A message of the bot may belong to another event.";
+    const reason = "One of the bot's messages may be a reply to another event.";
     throw new RetryLater(OTHER_LANES_MS - ageMs, reason, { counts: false });
   }
   throw stepUncertain(
-    "The inbox was restored from a backup, and the bot may have answered this event before. It has written " +
-      `other texts there since (${unclaimed.slice(0, 3).join(", ")}).`,
+    "The inbox was restored from a backup, and the bot may already have replied to this event. " +
+      `It has written other texts there since the backup (${unclaimed.slice(0, 3).join(", ")}).`,
     claim.id,
   );
 }
@@ -130,7 +130,7 @@ export function stepUncertain(reason: string, event?: string): ServiceBotError {
 
 /** Creates the error of a handler's own step, which could be marked as repeatable. */
 export function ownStepUncertain(reason: string, event: string, cause?: unknown): ServiceBotError {
-  const message = `${reason} ${howToSettle(event)} If a repetition does no harm, mark the step as repeatable.`;
+  const message = `${reason} ${howToSettle(event)} If repeating the step is harmless, mark it as repeatable.`;
   return new ServiceBotError("STEP_UNCERTAIN", message, { cause });
 }
 

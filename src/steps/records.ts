@@ -108,7 +108,7 @@ function packResult(result: unknown, step: string, event: string): string {
   } catch (error) {
     throw new ServiceBotError(
       "STEP_RESULT_INVALID",
-      `The step "${displayName(step)}" ran, but the bot cannot store its result: ${messageOf(error)}. ` +
+      `The step "${displayName(step)}" succeeded, but the bot cannot store its result: ${messageOf(error)}. ` +
         `Return a JSON value. The bot does not run the step again. ${howToSettle(event)}`,
     );
   }

@@ -88,7 +88,7 @@ export class RestoreWindow {
     if (readAt === undefined) {
       log.warn(
         { restoredAt: new Date(at).toISOString() },
-        "the inbox was restored from a backup; checking for answers sent since then",
+        "the inbox was restored from a backup; checking for replies sent since then",
       );
       if (reading === undefined) {
         log.warn(

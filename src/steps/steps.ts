@@ -145,7 +145,7 @@ class JobSteps implements StepRunner {
     if (this.#names.has(name)) {
       throw new ServiceBotError(
         "STEP_DUPLICATE",
-        `The step "${displayName(name)}" ran already in this handler. Give each step its own name, ` +
+        `The step "${displayName(name)}" has already run in this handler. Give each step its own name, ` +
           "such as charge:42.",
       );
     }
@@ -159,7 +159,7 @@ class JobSteps implements StepRunner {
         const name = displayName(step.name);
         this.#job.log.info(
           { step: name },
-          "not sent because another event of this comment was answered",
+          "not sent because the bot replied to another event about this comment",
         );
         return { result: unpackResult<T>(undefined), outcome: "elsewhere" };
       }
@@ -292,7 +292,7 @@ class JobSteps implements StepRunner {
     const end = Math.min(now + leftMs, this.#process.endOf(id, step));
     if (end <= now) return;
     this.#process.rememberEnd(id, step, end);
-    const reason = `The call of an earlier run for "${displayName(step)}" may still be in progress. The bot searches for its effect afterwards.`;
+    const reason = `An earlier run's call for "${displayName(step)}" may still be in progress. The bot looks for its effect afterwards.`;
     throw new RetryLater(end - now, reason, { counts: false });
   }
 
@@ -311,7 +311,7 @@ class JobSteps implements StepRunner {
   #warnIfDifferent(step: Step<unknown>, recorded: string): void {
     if (!differs(recorded, requestOf(step))) return;
     const name = this.#scrubbedName(step);
-    this.#job.log.warn({ step: name }, "not sent because an earlier run sent a different answer");
+    this.#job.log.warn({ step: name }, "not sent because an earlier run sent a different reply");
   }
 
   #publish(step: string, { outcome, ref }: StepEnd<unknown>): void {
@@ -329,7 +329,7 @@ class JobSteps implements StepRunner {
 
 function reasonOfDoubt(name: string, { lostRun }: Intent): string {
   if (lostRun !== undefined) {
-    return `The inbox was restored from a backup, so it is unknown whether the step "${name}" took effect before.`;
+    return `The inbox was restored from a backup, so it is unknown whether the step "${name}" already took effect.`;
   }
   return `The previous run ended during the step "${name}", so it is unknown whether the step took effect.`;
 }

@@ -59,9 +59,9 @@ describe("Bot.run", () => {
     await expect(starting).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       problems: [
-        'PORT: the bots "shop" and "news" have 127.0.0.1:4567; give each its own',
-        'METRICS_PORT: the bots "shop" and "news" have 4568; give each its own',
-        expect.stringMatching(/^DATABASE_URL: the bots "shop" and "news" have \/.*bot\.db;/),
+        'PORT: bots "shop" and "news" share 127.0.0.1:4567; give each its own',
+        'METRICS_PORT: bots "shop" and "news" share 4568; give each its own',
+        expect.stringMatching(/^DATABASE_URL: bots "shop" and "news" share \/.*bot\.db;/),
       ],
     });
     expect(sink.records).toEqual([]);
@@ -87,9 +87,9 @@ describe("Bot.run", () => {
     const { createBot } = setUp();
     const problem = (message: RegExp) => ({ problems: [expect.stringMatching(message)] });
     const nameless = Bot.run([createBot("a"), createBot(undefined)], inProcess);
-    await expect(nameless).rejects.toMatchObject(problem(/^name is missing; each of several bots/));
+    await expect(nameless).rejects.toMatchObject(problem(/^name is missing; every bot/));
     const twins = Bot.run([createBot("a"), createBot("a")], inProcess);
-    await expect(twins).rejects.toMatchObject(problem(/^name: the bots "a" and "a"/));
+    await expect(twins).rejects.toMatchObject(problem(/^name: bots "a" and "a"/));
     await Bot.run([createBot(undefined)], inProcess);
     expect(() => createBot("")).toThrow("name must be a text of 1 to 100 characters");
   });

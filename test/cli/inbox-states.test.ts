@@ -119,7 +119,7 @@ describe("service-bot inbox timers", () => {
         },
       ],
     });
-    expect((await inbox("timers", "--after", "x")).err).toContain('"x" is not a cursor');
+    expect((await inbox("timers", "--after", "x")).err).toContain('Invalid cursor "x"');
   });
 
   test("--fire makes timers due, by lane and name", async () => {

@@ -41,11 +41,9 @@ describe("a span", () => {
     {},
     ["10m"],
   ])("%j is refused, with what may be written instead", (span) => {
-    const read = () => readSpan(span as string, "The time of a timer");
+    const read = () => readSpan(span as string, "The timer's time");
     expect(read).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
-    expect(read).toThrow(
-      /^The time of a timer must be .*"10m", "1h30m" or "2d", from 0 to 365 days/,
-    );
+    expect(read).toThrow(/^The timer's time must be .*"10m", "1h30m" or "2d", from 0 to 365 days/);
   });
 });
 

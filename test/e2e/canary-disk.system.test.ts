@@ -18,7 +18,7 @@ describe("neither secrets nor texts come out of a bot", () => {
     await endQuietly(it, listening);
     expectQuiet(it, [
       "STORE_UNAVAILABLE",
-      "The disk of the inbox has",
+      "The disk with the inbox has",
       "could not store a delivery",
     ]);
   });

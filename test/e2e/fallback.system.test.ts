@@ -24,7 +24,7 @@ async function comesBack(stage: Stage, bot: BotProcess): Promise<void> {
   expect(await bot.handBack()).toMatchObject({
     level: "info",
     mode: "auditing",
-    reason: "the webhook delivers again",
+    reason: "webhook deliveries have resumed",
   });
   for (const from of ["ada", "ben", "cleo"]) {
     await stage.answered(await stage.write(from, `after the hand-back, ${from}`));
@@ -33,7 +33,7 @@ async function comesBack(stage: Stage, bot: BotProcess): Promise<void> {
   expect(await bot.status()).toMatchObject({
     ready: true,
     mode: "auditing",
-    modeReason: "the webhook delivers again",
+    modeReason: "webhook deliveries have resumed",
   });
 }
 

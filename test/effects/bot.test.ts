@@ -208,7 +208,7 @@ describe("mistakes", () => {
     [
       "a time that is none",
       (bot) => bot.on("dm.message", (ctx) => ctx.later("tick", "soon")),
-      /The time of a timer must be/,
+      /The timer's time must be/,
     ],
     [
       "a key that is none",

@@ -184,7 +184,7 @@ describe("what is no inbox of this version is refused with the way out, and left
 
   test("an empty file, a text, another database", () => {
     writeFileSync(file, "");
-    refused("INBOX_UNUSABLE", /not an inbox/);
+    refused("INBOX_UNUSABLE", /not a service-bot inbox/);
     writeFileSync(file, "these are notes, not a database, and long enough to be looked at");
     refused("INBOX_UNUSABLE", /not a database/);
     writeFileSync(file, "");
@@ -192,7 +192,7 @@ describe("what is no inbox of this version is refused with the way out, and left
       db.exec("CREATE TABLE event (id TEXT)");
       db.pragma("user_version = 1");
     });
-    refused("INBOX_UNUSABLE", /not an inbox.*DATABASE_URL/s);
+    refused("INBOX_UNUSABLE", /not a service-bot inbox.*DATABASE_URL/s);
   });
 
   test("a file of a newer version", async () => {

@@ -112,7 +112,7 @@ describe("a result that JSON cannot keep", () => {
     await expect((await world.begin()).run(own())).rejects.toMatchObject({
       code: "STEP_RESULT_INVALID",
       message: expect.stringContaining(
-        '"charge" ran, but the bot cannot store its result: $.items[0].when is a Map',
+        '"charge" succeeded, but the bot cannot store its result: $.items[0].when is a Map',
       ),
     });
     await expect((await world.begin()).run(own())).rejects.toMatchObject({

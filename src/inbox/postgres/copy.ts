@@ -181,8 +181,8 @@ export class CopyTarget {
     if (n === 0) return;
     throw new ServiceBotError(
       "INBOX_IN_USE",
-      `${n === 1 ? "A bot uses" : `${n} instances of a bot use`} ${this.place}. Stop every instance first. A killed ` +
-        `instance counts as running for ${ALIVE_MS / 1_000} s.`,
+      `${n === 1 ? "A bot uses" : `${n} bot instances use`} ${this.place}. Stop every instance first. An ` +
+        `instance that was killed counts as running for ${ALIVE_MS / 1_000} s.`,
     );
   }
 }

@@ -229,7 +229,7 @@ export class Database implements SqlStore {
 
   #refuseAfterDeadline(): void {
     if (this.#options.deadline?.aborted !== true) return;
-    const message = "The bot is stopping, and the inbox did not answer in time.";
+    const message = "The bot is stopping, and the inbox did not respond in time.";
     throw new ServiceBotError("STORE_UNAVAILABLE", message);
   }
 

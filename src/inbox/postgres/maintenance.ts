@@ -179,6 +179,6 @@ function inUse(place: string): ServiceBotError {
   return new ServiceBotError(
     "INBOX_IN_USE",
     `A bot uses ${place}. Stop every instance first. ` +
-      `A killed instance, and one from the backup, counts as running for ${ALIVE_MS / 1_000} s.`,
+      `An instance that was killed, or that the backup contains, counts as running for ${ALIVE_MS / 1_000} s.`,
   );
 }

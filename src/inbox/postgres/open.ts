@@ -74,8 +74,10 @@ function problemOf({ version, standby, fsync, sync, encoding }: SettingsRow): st
   const loose = fsync === "off" ? "fsync" : sync === "off" ? "synchronous_commit" : undefined;
   if (loose === undefined) return undefined;
   return (
-    `PostgreSQL has ${loose} = off, so a crash would lose acknowledged events. Turn it on for the server, ` +
-    `or for the bot's role (ALTER ROLE … SET synchronous_commit = on).`
+    `PostgreSQL has ${loose} = off, so a crash would lose acknowledged events. ` +
+    (loose === "fsync"
+      ? "Turn it on for the server."
+      : "Turn it on for the server, or for the bot's role (ALTER ROLE … SET synchronous_commit = on).")
   );
 }
 
@@ -176,7 +178,7 @@ export async function checkSchema(database: Database): Promise<void> {
   if (stored.version === 0) {
     throw new ServiceBotError(
       "INBOX_MISSING",
-      `The database has no inbox in the schema ${schema}. The bot creates it at its first start. ` +
+      `The database has no inbox in the schema ${schema}. The bot creates it on its first start. ` +
         "Check DATABASE_URL and DATABASE_SCHEMA.",
     );
   }

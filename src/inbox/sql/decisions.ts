@@ -185,7 +185,7 @@ export class Decisions {
     }
     throw new ServiceBotError(
       "STORE_UNAVAILABLE",
-      `The lanes of these events kept changing during ${MAX_TRIES} tries. Nothing was changed. Try again.`,
+      `The lanes of these events changed during each of ${MAX_TRIES} tries, so no event was changed. Try again.`,
     );
   }
 
@@ -235,9 +235,9 @@ const refusals: Readonly<Record<Refusal, readonly [ErrorCode, (id: string) => st
   ],
   leased: [
     "EVENT_LEASED",
-    (id) => `A handler of event "${id}" is running now. Try again when it has ended.`,
+    (id) => `A handler of event "${id}" is running. Try again when it has finished.`,
   ],
-  ended: ["EVENT_ENDED", (id) => `Event "${id}" is done or discarded already. ${SHOW}`],
+  ended: ["EVENT_ENDED", (id) => `Event "${id}" is already done or discarded. ${SHOW}`],
 };
 
 /** Creates the error of a decision about one event. */

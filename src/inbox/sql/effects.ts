@@ -36,6 +36,6 @@ export function lastTimers(timers: readonly NewTimer[]): readonly NewTimer[] {
 export function stateConflict(): ServiceBotError {
   return new ServiceBotError(
     "STATE_CONFLICT",
-    "Another run wrote the state in the meantime. The bot runs this event again.",
+    "Another run changed the state in the meantime. The bot runs this event again.",
   );
 }

@@ -183,7 +183,7 @@ function startOf(after: string | undefined, until: number): [at: number, seq: nu
   if (at === undefined || seq === undefined) {
     throw new ServiceBotError(
       "CURSOR_INVALID",
-      `"${after}" is not a cursor. Pass "next" of the previous page.`,
+      `Invalid cursor "${after}". Pass the "next" value from the previous page.`,
     );
   }
   return until > Number(at) ? [Number(at), Number(seq)] : [until, FIRST_SEQ];

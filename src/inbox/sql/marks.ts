@@ -83,19 +83,19 @@ export function markError({ role, other }: Mark, place: string): ServiceBotError
 
 function unfinished(place: string, other: string): ServiceBotError {
   const again = other.startsWith("file:")
-    ? "Run the same `npx service-bot inbox copy` again, or let"
-    : "Let";
+    ? "Run the same `npx service-bot inbox copy` again to finish it, or point"
+    : "Point";
   return new ServiceBotError(
     "INBOX_UNFINISHED",
-    `${place} is an unfinished copy of ${other}. ${again} the bot use ${other}, which is complete.`,
+    `${place} is an unfinished copy of ${other}. ${again} the bot at ${other}, which is complete.`,
   );
 }
 
 export function moved(place: string, other: string): ServiceBotError {
   return new ServiceBotError(
     "INBOX_MOVED",
-    `${place} was copied to ${other}; a bot on the original would handle events twice. Set DATABASE_URL to ` +
-      "the copy. If no bot has used the copy yet, `npx service-bot inbox copy --reopen --from` with the original " +
-      "reverts the move.",
+    `${place} was copied to ${other}. A bot on the original would handle events twice. Set DATABASE_URL to ` +
+      "the copy. If no bot has used the copy yet, you can revert the move: run " +
+      "`npx service-bot inbox copy --reopen --from` with the original.",
   );
 }

@@ -105,7 +105,7 @@ function placeOf(after: string | undefined): Place {
   }
   throw new ServiceBotError(
     "CURSOR_INVALID",
-    `"${after}" is not a cursor. Pass "next" of the previous page.`,
+    `Invalid cursor "${after}". Pass the "next" value from the previous page.`,
   );
 }
 

@@ -197,7 +197,7 @@ function giveName(draft: string, file: string): void {
 /** @throws {ServiceBotError} INBOX_NOT_EMPTY */
 export function refuseToReplace(file: string): void {
   if (!existsSync(file)) return;
-  throw new ServiceBotError("INBOX_NOT_EMPTY", `${file} exists already. Choose another file name.`);
+  throw new ServiceBotError("INBOX_NOT_EMPTY", `${file} already exists. Choose another file name.`);
 }
 
 function sync(file: string): void {

@@ -179,8 +179,8 @@ export class DiskGuard {
     channels["store-failure"].publish({ bot, reason: "disk_low" });
     throw new ServiceBotError(
       "STORE_UNAVAILABLE",
-      `The disk of the inbox has ${megabytes(this.#free)} free, but the bot keeps ${megabytes(minFreeBytes)} in ` +
-        "reserve. Free space on the disk; the bot then accepts events again.",
+      `The disk with the inbox has ${megabytes(this.#free)} free, but the bot keeps ${megabytes(minFreeBytes)} in ` +
+        "reserve. Free some space, and the bot accepts events again.",
     );
   }
 

@@ -78,7 +78,7 @@ export function openExisting(file: string): Database {
     throw missing("The inbox is in the bot's memory. Use bot.inbox inside the bot.");
   if (!existsSync(file)) {
     throw missing(
-      `There is no inbox at ${file}. The bot creates it at its first start. ` +
+      `There is no inbox at ${file}. The bot creates it on its first start. ` +
         "Run this command in the bot's folder, or correct DATABASE_URL.",
     );
   }
@@ -107,7 +107,7 @@ export function requireInbox(db: Database, file: string): Versions {
   if (versions.file === 0 || !TABLES.every((name) => tables.includes(name))) {
     throw new ServiceBotError(
       "INBOX_UNUSABLE",
-      `${file} is not an inbox of service-bot. Correct DATABASE_URL.`,
+      `${file} is not a service-bot inbox. Correct DATABASE_URL.`,
     );
   }
   if (versions.file > known) throw tooNew(file, versions);
@@ -141,7 +141,7 @@ export function prepareConnection(db: Database): void {
 function expectPragma(db: Database, name: string, expected: unknown): void {
   const actual = db.pragma(name, { simple: true });
   if (actual === expected) return;
-  throw new Error(`SQLite answered ${name} = ${String(actual)}, not ${String(expected)}`);
+  throw new Error(`SQLite returned ${name} = ${String(actual)} instead of ${String(expected)}`);
 }
 
 /** Converts an error to INBOX_UNUSABLE. The project's own errors stay unchanged. */

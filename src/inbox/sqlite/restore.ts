@@ -81,7 +81,7 @@ function refuseBackup(backup: string, file: string): void {
   if (canonical(resolve(backup)) === canonical(resolve(file))) {
     throw new ServiceBotError(
       "INBOX_NOT_EMPTY",
-      `${backup} is the inbox itself. If it is a restored copy already, use --in-place.`,
+      `${backup} is the inbox itself. If it is already a restored copy, use --in-place.`,
     );
   }
   if (!isLocked(lockOf(backup))) return;
@@ -164,7 +164,7 @@ function inTheWay(place: string, suffixes: readonly string[]): ServiceBotError {
   const names = suffixes.map((suffix) => `${place}${suffix}`).join(", ");
   return new ServiceBotError(
     "INBOX_NOT_EMPTY",
-    `${names} exists already, and may contain events that the backup lacks. Use --move-old to move it ` +
+    `${names} already exists and may contain events that the backup lacks. Use --move-old to move it ` +
       "aside, or set DATABASE_URL to a new file.",
   );
 }

@@ -25,7 +25,7 @@ function falseAlarms(record: RunRecord, life: Life): string[] {
   return life.switches
     .filter(({ to }) => to === "polling")
     .filter(({ at, reason }) => {
-      const isBehind = reason.includes("while the bot was away")
+      const isBehind = reason.includes("while the bot was offline")
         ? (event: LogEvent) => wasMissed(record, life, event, at)
         : (event: LogEvent) => isMissing(record, event, at);
       return !record.events.some(isBehind);
