@@ -6,10 +6,10 @@ export interface Result {
   readonly seconds: number;
 }
 
-/** Further violations add no information. */
+/** More violations add no information. */
 const MAX_SHOWN = 20;
 
-/** Wraps a scenario so that the result of each run is added to `results`. */
+/** Wraps a scenario so that each run adds its result to `results`. */
 export function recorded(scenario: Scenario, results: Result[]): Scenario {
   const run: Scenario["run"] = async (options) => {
     const started = performance.now();
@@ -52,7 +52,7 @@ export function readyFigures(values: readonly number[]): Record<string, number> 
   };
 }
 
-/** Returns the median. NaN if there are no values. */
+/** Returns the median, or NaN if there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = Float64Array.from(values).sort();
   const middle = sorted.length / 2;

@@ -1,17 +1,17 @@
-/** `small` is part of `npm run test:all`. `large` is the default of `npx node test/faults/main.ts`. */
+/** `small` is part of `npm run test:all`. `large` is the default for `npx node test/faults/main.ts`. */
 export type Size = "small" | "large";
 
 export interface ScenarioRun {
   readonly size: Size;
-  /** Seed of all random choices, to repeat a run. */
+  /** Seed for all random choices, to repeat a run. */
   readonly seed: number;
-  /** Fraction of the size, for a short trial of a large run. Default: 1. */
+  /** Multiplies the number of events and faults, for a short trial of a large run. Default: 1. */
   readonly scale?: number;
   readonly progress: (line: string) => void;
 }
 
 export interface Outcome {
-  /** Counts and measurements, with the unit in the name: `kills`, `ready, worst (ms)`. */
+  /** Counts and measurements. Names include the unit: `kills`, `ready, worst (ms)`. */
   readonly figures: Readonly<Record<string, number | string>>;
   /** One sentence per broken promise. */
   readonly violations: readonly string[];
@@ -19,9 +19,9 @@ export interface Outcome {
 
 /** A fault that runs against the real bot, and its checks. */
 export interface Scenario {
-  /** Name in the printed table. */
+  /** Name in the results table. */
   readonly name: string;
-  /** Returns why the scenario cannot run here. `undefined` if it can. */
+  /** Returns the reason why the scenario cannot run here, or `undefined` if it can. */
   whyNot?(): string | undefined;
   run(options: ScenarioRun): Promise<Outcome>;
 }

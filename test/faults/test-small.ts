@@ -4,13 +4,13 @@ import type { Outcome, Scenario, Size } from "./scenario.ts";
 
 const size: Size = process.env.SIZE === "large" ? "large" : "small";
 
-/** In ms. Far more than any scenario needs alone, because two cores run other tests as well. */
+/** In ms. Far more than any scenario needs alone, because other tests use the machine's two cores as well. */
 const TIMEOUT_MS: Readonly<Record<Size, number>> = { small: 300_000, large: 3_600_000 };
 
 /**
- * Runs the small size of a scenario as a test. SEED=… repeats a run, SIZE=large runs the large size.
+ * Runs a scenario's small size as a test. SEED=… repeats a run; SIZE=large runs the large size.
  *
- * @param judge checks the outcome further. Default: no violations
+ * @param judge performs further checks on the outcome. Default: expects no violations
  */
 export function testSmall(
   scenario: Scenario,

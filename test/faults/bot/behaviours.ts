@@ -1,10 +1,10 @@
 /**
  * The first word of a message selects the behaviour of its handler.
  *
- * - `twins` sends two equal answers, `alike` the same answer to several messages.
+ * - `twins` sends two identical replies; `alike` sends the same reply to several messages.
  * - `once` fails its first attempt, `stubborn` until an operator retries it.
- * - `count` answers with the number of counted messages in its conversation; `tally` also counts in a group's state.
- * - `remind` sets a timer, `rekey` sets and replaces one, `far` sets one beyond the run, `cancel` cancels that one.
+ * - `count` replies with the number of counted messages in its conversation; `tally` also counts in a group's state.
+ * - `remind` sets a timer; `rekey` sets and replaces one; `far` sets one due after the run; `cancel` cancels it.
  */
 export const behaviours = [
   "answer",
@@ -39,7 +39,7 @@ export function behaviourOf(text: string): Behaviour {
   return behaviours.find((behaviour) => text.startsWith(`${behaviour} `)) ?? "answer";
 }
 
-/** Shared by several messages, so its order proves nothing. */
+/** Several messages have this text, so its order proves nothing. */
 export const ALIKE = "thanks for writing";
 
 export function answerTo(text: string, n: number): string {
@@ -48,7 +48,7 @@ export function answerTo(text: string, n: number): string {
   return behaviour === "twins" ? `either: ${text}` : `${n}: ${text}`;
 }
 
-/** Returns true for messages that the bot counts in the state of their conversation. */
+/** Returns true for messages that the bot counts in their conversation's state. */
 export function counts(behaviour: Behaviour): boolean {
   return behaviour === "count" || behaviour === "tally";
 }
@@ -57,7 +57,7 @@ export function numberOf(text: string): number {
   return Number(/\d+/.exec(text)?.[0]);
 }
 
-/** Groups of `tally`. Few, so that several conversations write one state at once. */
+/** Number of groups for `tally`. Few, so that several conversations write one state at once. */
 const GROUPS = 4;
 
 /** Returns the key of the state that a `tally` increments. */
@@ -65,7 +65,7 @@ export function groupOf(text: string): string {
   return `group-${numberOf(text) % GROUPS}`;
 }
 
-/** Answers about timers. The bot sends `due` when the timer fires. */
+/** Replies to messages about timers. The bot sends `due` when the timer fires. */
 export const timerAnswers = {
   set: (number: number): string => `set ${number}`,
   due: (number: number): string => `due ${number}`,
@@ -73,10 +73,10 @@ export const timerAnswers = {
 } as const;
 
 /**
- * Lists every answer that the bot owes for a message.
+ * Lists every reply that the bot owes for a message.
  *
- * @param usual answers to a message without a rule of its own
- * @param count counted messages in its conversation, including this one
+ * @param usual replies to a message whose behaviour has no rule here
+ * @param count number of counted messages in its conversation, including this one
  */
 export function answersTo(text: string, usual: number, count: number): readonly string[] {
   const behaviour = behaviourOf(text);
@@ -90,7 +90,7 @@ export function answersTo(text: string, usual: number, count: number): readonly 
   return Array.from({ length: usual }, (_, n) => answerTo(text, n + 1));
 }
 
-/** Returns the one answer to an event other than a message. */
+/** Returns the bot's single reply to an event that is not a message. */
 export function commentOn(eventId: string): string {
   return `${eventId} answered`;
 }

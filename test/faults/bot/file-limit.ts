@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 
-/** SQLite's upper bound. */
+/** SQLite's maximum for `max_page_count`. */
 const UNLIMITED = 4_294_967_294;
 
 /** Simulates a full disk. The file cannot grow, so a write that needs a new page fails with SQLITE_FULL. */
@@ -12,7 +12,7 @@ export function limitFile(): (disk: "full" | "free") => void {
     return exec.call(this, sql);
   };
   return (disk) => {
-    // SQLite raises a lower bound to the current size of the file.
+    // SQLite raises a lower limit to the file's current size.
     inbox?.pragma(`max_page_count = ${disk === "full" ? 1 : UNLIMITED}`);
   };
 }

@@ -1,4 +1,4 @@
-/** The bot under test: the unmodified framework, a handler that answers, and faults for the process. */
+/** The bot under test: the unmodified framework, a handler that replies, and faults for the process. */
 import { openSync, readFileSync, writeSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
@@ -22,7 +22,7 @@ const { clockOffsetMs = 0, cron, journalFile, journalPid = process.pid, ...optio
 const driver = process.ppid;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
 const picture = readFileSync(SAMPLE_PICTURE);
-/** Failures per event, for handlers that succeed after an operator's retry. */
+/** Number of failures per event. These handlers succeed once an operator retries the event. */
 const failures = new Map<string, number>();
 const delay = monitorEventLoopDelay();
 const setDisk = limitFile();
@@ -41,7 +41,7 @@ process.on("disconnect", () => process.exit(1));
 const bot = new Bot({
   ...options,
   state: countersSchema,
-  // A few simulated users write far more often than real ones.
+  // Raise the limit, because a few simulated users write far more often than real users.
   loopGuard: false,
   ...(failpoint === undefined ? {} : { fetch: armFailpoint(failpoint) }),
 });
@@ -57,10 +57,10 @@ bot.on("dm.message", async (ctx) => {
     const images = behaviour === "picture" ? { images: [picture] } : {};
     await ctx.reply({ text: answerTo(excerpt, n), ...images });
   }
-  // The answer is sent. Only the outcome remains to be recorded.
+  // The reply is sent. Only the outcome is left to record.
   if (behaviour === "linger") await wait(500);
 });
-// A comment can cause several events. Only `reply` gets an answer.
+// A comment can cause several events. The bot replies only to the `reply` event.
 bot.on(["mention", "comment", "reply", "like"], async (ctx) => {
   const { postId, entityId = "" } = ctx.payload;
   await ctx.comment(postId ?? entityId, commentOn(ctx.event.id));
@@ -85,11 +85,11 @@ async function misbehave(ctx: Context<"dm.message">): Promise<void> {
       failures.set(ctx.event.id, failed + 1);
       throw new Error("this handler fails until a person retries it");
     case "hang":
-      // The abort signal does not end this handler either.
+      // This handler ignores the abort signal as well.
       await new Promise(() => undefined);
       break;
     case "block":
-      // Blocks the event loop until the driver exits.
+      // Blocks the event loop until the driver ends the process.
       while (process.ppid === driver);
       process.exit(1);
       break;
@@ -97,7 +97,7 @@ async function misbehave(ctx: Context<"dm.message">): Promise<void> {
   }
 }
 
-/** Kills this process at the failpoint. Returns the `fetch` that the bot must use. */
+/** Kills this process at the failpoint. Returns the `fetch` function that the bot must use. */
 function armFailpoint({ at, hit }: NonNullable<protocol.BotSettings["failpoint"]>) {
   let left = hit;
   const watch = watchFailpoints((passed) => {
@@ -121,7 +121,7 @@ async function takeSample(): Promise<protocol.BotSample> {
   return { rss, heapUsed, external, handles, loopP99, pending, deadLetters, mode };
 }
 
-/** Lowers SQLite's sync level without the inbox noticing. */
+/** Lowers SQLite's sync level behind the inbox's back. */
 function weakenSync(level: string): void {
   const { pragma } = Sqlite.prototype;
   Sqlite.prototype.pragma = function (this: Sqlite.Database, source, options) {

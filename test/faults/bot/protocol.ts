@@ -2,8 +2,7 @@ import { writeSync } from "node:fs";
 import type { Failpoint } from "../../promises/failpoints.ts";
 
 /**
- * Settings of a bot under test in addition to its environment variables. One variable carries them as JSON. Times in
- * ms.
+ * Settings of a bot under test that are not environment variables. One variable carries them as JSON. Times are in ms.
  */
 export interface BotSettings {
   readonly requestTimeoutMs: number;
@@ -13,27 +12,27 @@ export interface BotSettings {
   readonly silenceMs?: number;
   readonly retry: { readonly baseMs: number; readonly maxMs: number };
   readonly retention?: { bodiesMs: number; idsMs: number; deadLettersMs: number };
-  /** In bytes. The bot refuses new events when the disk has less free space. */
+  /** Minimum free disk space, in bytes. Below it, the bot refuses new events. */
   readonly minFreeBytes: number;
   readonly answers: number;
   readonly failpoint?: {
     readonly at: Failpoint;
-    /** Number of the pass that kills, from 1. */
+    /** Which pass through the failpoint kills the process, counted from 1. */
     readonly hit: number;
   };
-  /** A cron that comments on a post at each tick. If set, the bot also handles timers. Default: neither. */
+  /** Adds a cron that comments on a post at each tick, and a handler for timers. Default: neither. */
   readonly cron?: { readonly pattern: string; readonly postId: string };
-  /** File with one line per handler run: id, lane, late. */
+  /** File that gets one line per handler run: id, lane, late. */
   readonly runsFile?: string;
-  /** File for the requests to a PostgreSQL inbox and their results. */
+  /** File that records every call to a PostgreSQL inbox and its result. */
   readonly journalFile?: string;
-  /** Process id in the journal. Default: the real one, which is the same in every container. */
+  /** Process id for the journal. In a container every bot has the same real id. Default: the real id. */
   readonly journalPid?: number;
-  /** Timeout of one PostgreSQL statement. */
+  /** Timeout of one PostgreSQL statement, in ms. */
   readonly databaseTimeoutMs?: number;
-  /** How far the system clock is ahead. */
+  /** How far the system clock is ahead, in ms. */
   readonly clockOffsetMs?: number;
-  /** A level below FULL, for the control test of power losses. */
+  /** SQLite sync level below FULL, for the control test of power losses. */
   readonly synchronous?: string;
 }
 
@@ -45,7 +44,7 @@ export const defaultSettings: BotSettings = {
   shutdownGraceMs: 5_000,
   leaseMs: 30_000,
   retry: { baseMs: 10, maxMs: 100 },
-  // Otherwise a small disk would count as full from the start.
+  // Without this setting, a small disk would count as full from the start.
   minFreeBytes: 0,
   answers: 2,
 };
@@ -60,26 +59,26 @@ export interface BotSample {
   readonly rss: number;
   readonly heapUsed: number;
   readonly external: number;
-  /** Sockets, timers and requests that keep the event loop alive. */
+  /** Number of sockets, timers and requests that keep the event loop alive. */
   readonly handles: number;
-  /** 99th percentile of the event loop delay since the last sample. */
+  /** 99th percentile of the event loop delay since the last sample, in ms. */
   readonly loopP99: number;
   readonly pending: number;
   readonly deadLetters: number;
   readonly mode: string;
 }
 
-/** Prefix of a line on stdout that carries a JSON note from the bot. */
+/** Prefix of a stdout line that carries a JSON note from the bot. */
 export const MARK = "!";
 
 export type BotNote = { readonly ready: string } | { readonly failpoint: string };
 
-/** Writes synchronously because the process may die next. */
+/** Synchronous, because the process may die immediately afterwards. */
 export function notifyDriver(note: BotNote): void {
   writeSync(1, `${MARK}${JSON.stringify(note)}\n`);
 }
 
-/** Listens to the driver without keeping the process alive. */
+/** Receives the driver's messages without keeping the process alive. */
 export function onOrder(carryOut: (order: Order) => void): void {
   process.on("message", carryOut);
   process.channel?.unref();

@@ -9,7 +9,7 @@ export function whyNoBalancer(): string | undefined {
   return `several bots behind a load balancer are not tested: there is no nginx (Debian: ${install})`;
 }
 
-/** nginx in front of several bots, on 127.0.0.1. */
+/** An nginx load balancer in front of several bots, on 127.0.0.1. */
 export class Balancer {
   readonly url: string;
   readonly #process: Dependent;
@@ -20,8 +20,8 @@ export class Balancer {
   }
 
   /**
-   * @param folder for all files of nginx
-   * @param bots their ports
+   * @param folder for all of nginx's files
+   * @param bots the ports of the bots
    */
   static async start(folder: string, port: number, bots: readonly number[]): Promise<Balancer> {
     const command = ["nginx", ...prepareNginx(folder, configuration(port, bots))];
@@ -41,7 +41,7 @@ export class Balancer {
   }
 }
 
-/** Passes a delivery to the next bot if one does not answer, and skips the failed bot for a second. */
+/** Passes a delivery to the next bot if one does not respond, and skips the failed bot for a second. */
 function configuration(port: number, bots: readonly number[]): string {
   const servers = bots.map((bot) => `server 127.0.0.1:${bot} max_fails=1 fail_timeout=1s;`);
   return `

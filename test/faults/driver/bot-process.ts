@@ -14,7 +14,7 @@ import {
 
 const SCRIPT = fileURLToPath(new URL("../bot/main.ts", import.meta.url));
 
-/** Lines of output to keep for failure reports. */
+/** Number of output lines to keep for failure reports. */
 const MAX_TAIL_LINES = 40;
 
 export interface Exit {
@@ -25,7 +25,7 @@ export interface Exit {
 export interface Life {
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Partial<BotSettings>;
-  /** Index among the bots of a world, from 0. */
+  /** Index among the bots of a world, starting at 0. */
   readonly place: number;
 }
 
@@ -38,7 +38,7 @@ export class BotProcess {
   /** Empty until the bot is ready. */
   url = "";
   failpoint: string | undefined;
-  /** In ms. From the start of the process until the bot was ready. */
+  /** Time from the start of the process until the bot was ready, in ms. */
   readyMs: number | undefined;
   readonly #child: ChildProcess;
   readonly #started = performance.now();

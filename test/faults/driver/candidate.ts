@@ -9,7 +9,7 @@ export type Fate = "resigns" | "is cut off" | "is half-open";
 
 export interface LeaderWatch {
   begin(term: number): Fate;
-  /** Ends the trust in a term. */
+  /** Records that this instance no longer trusts its term. */
   over(term: number): void;
   /** Records whether a finished term could move the cursor. */
   movedLate(moved: boolean): void;
@@ -22,7 +22,7 @@ export interface CandidateOptions {
   readonly watch: LeaderWatch;
 }
 
-/** In ms, per statement. */
+/** Timeout of one statement, in ms. */
 const TIMEOUT_MS = 3_000;
 
 /** An instance in the election, with its own database connection. */
@@ -72,7 +72,7 @@ export class Candidate {
     while (!signal.aborted) {
       const term = await this.#peers.nextTerm(signal);
       if (term?.number === undefined) return;
-      // Due timers fire before the next turn. A leader whose trust expires now steps down first.
+      // Let due timers fire before the next turn, so that a leader whose trust has expired steps down first.
       await turn();
       await turn();
       if (!term.signal.aborted) await this.#lead(term, term.number);
@@ -101,7 +101,7 @@ export class Candidate {
     await this.#moveLate(number);
   }
 
-  /** Finishes a move that was under way when the term ended. */
+  /** Finishes a cursor move that was under way when the term ended. */
   async #moveLate(number: number): Promise<void> {
     const refused = await this.#move(number).catch(() => undefined);
     if (refused !== undefined) this.#options.watch.movedLate(!refused);

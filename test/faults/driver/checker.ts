@@ -27,18 +27,18 @@ export interface Run {
 
 /** All observations of a test run from outside the bot. */
 export interface Observed extends Contents {
-  /** In the order of writing. */
+  /** In the order in which they were written. */
   readonly written: readonly Written[];
-  /** The bot's answers per lane, oldest first, as the platform stored them. */
+  /** The bot's replies per lane, oldest first, as the platform stored them. */
   readonly said: ReadonlyMap<string, readonly string[]>;
-  /** Ids in deliveries that the bot answered with 2xx. */
+  /** Ids from deliveries to which the bot responded with 2xx. */
   readonly acknowledged: ReadonlySet<string>;
 }
 
 export interface Rules {
   /** `any` if the events themselves arrive out of order. Default: `lane`. */
   readonly order?: "lane" | "any";
-  /** Allowed repetitions of each text beyond the answers due. */
+  /** How often each text may be repeated in addition to the replies due. */
   readonly mayRepeat?: ReadonlyMap<string, number>;
 }
 
@@ -49,7 +49,7 @@ export function check(observed: Observed, rules: Rules = {}): string[] {
   return [...checkStored(observed), ...checkSaid(observed, rules), ...damage];
 }
 
-/** Returns one violation per id that was acknowledged but is missing in the inbox. */
+/** Returns one violation per id that was acknowledged but is missing from the inbox. */
 export function reportLost(missing: readonly string[], moment = "in the end"): string[] {
   return missing.map((id) => `lost: ${id} was acknowledged and is not in the inbox ${moment}`);
 }
@@ -77,7 +77,7 @@ export function isOwn(id: string): boolean {
   return /^(timer|cron):/.test(id);
 }
 
-/** Finds lost, duplicated, unexpected and reordered answers per lane. */
+/** Finds lost, duplicate, unexpected and reordered replies per lane. */
 export function checkSaid(
   observed: Pick<Observed, "written" | "said">,
   { order = "lane", mayRepeat = new Map() }: Rules = {},
@@ -124,7 +124,7 @@ function expectedAnswers({ written }: Pick<Observed, "written">): Map<string, st
   return expected;
 }
 
-/** The lane of all comments and posts of the bot. Their order proves nothing. */
+/** The lane that holds all of the bot's comments and posts. Their order proves nothing. */
 export const COMMENTS = "comments";
 
 export function countRepeats(observed: Observed): number {
@@ -146,8 +146,8 @@ export function countRuns(runs: readonly Run[]): Map<string, number> {
 }
 
 /**
- * Checks handlers in a test without failures. Each event has one run. A run is `late` exactly if a later event of its
- * lane ran before. The ids have one length, so they compare as text.
+ * Checks the handler runs of a test without failures. Each event runs once. A run is `late` exactly if a later event in
+ * its lane ran before it. All ids have the same length, so they can be compared as text.
  */
 export function checkRuns(written: readonly Written[], runs: readonly Run[]): string[] {
   const violations: string[] = [];

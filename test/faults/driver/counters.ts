@@ -6,7 +6,7 @@ export type States = ReadonlyMap<string, Counters>;
 
 /**
  * Compares the counters in the store with the messages that increment them. Each message counts once in its
- * conversation's state, and once in the group's if it asks for that.
+ * conversation's state. A `tally` message also counts once in its group's state.
  */
 export function checkCounters(written: readonly Written[], states: States): string[] {
   const counted = written.filter(({ text }) => counts(behaviourOf(text)));

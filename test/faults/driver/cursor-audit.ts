@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** A database trigger that records each cursor move: its term, and the leader's term at that moment. */
+/** A database trigger that records each cursor move with its term and the leader's term at that time. */
 const AUDIT = `
 CREATE TABLE IF NOT EXISTS cursor_audit (
   seq bigint GENERATED ALWAYS AS IDENTITY, term bigint NOT NULL, leads bigint
@@ -14,7 +14,7 @@ END $$ SET search_path FROM CURRENT;
 CREATE OR REPLACE TRIGGER audit AFTER INSERT OR UPDATE ON cursor
 FOR EACH ROW EXECUTE FUNCTION audit_cursor()`;
 
-/** Moves by a term other than the leader's, or by an older term than the previous move's. */
+/** Selects moves by a term that was not the leader's, or was older than the previous move's term. */
 const WRONG = `
 SELECT term, leads, before FROM (
   SELECT term, leads, lag(term) OVER (ORDER BY seq) AS before FROM cursor_audit
@@ -27,7 +27,7 @@ export class CursorAudit {
     this.#options = { connectionString: url, options: `-c search_path=${schema}` };
   }
 
-  /** Starts the audit. The tables must exist. */
+  /** Starts the audit. The inbox's tables must exist. */
   async begin(): Promise<void> {
     await this.#rows(AUDIT);
   }

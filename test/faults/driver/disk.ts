@@ -13,7 +13,9 @@ export class SmallDisk {
     this.#ballast = join(folder, "ballast");
   }
 
-  /** Mounts the disk. Returns `undefined` if this process may not mount, which takes root or a privileged container. */
+  /**
+   * Mounts the disk. Returns `undefined` if this process may not mount, which requires root or a privileged container.
+   */
   static mount(megabytes: number): SmallDisk | undefined {
     const folder = mkdtempSync(join(tmpdir(), "service-bot-disk-"));
     try {
@@ -49,7 +51,7 @@ export class SmallDisk {
   }
 }
 
-/** Returns the number of bytes that fit. */
+/** Writes the block. Returns the number of bytes that fit. */
 function tryWrite(file: number, block: Buffer): number {
   try {
     return writeSync(file, block);

@@ -7,7 +7,7 @@ import { World, type WorldOptions } from "./world.ts";
 
 /** One kind of fault, inflicted repeatedly on working bots. */
 export interface Fault<S extends Store = SqliteStore> {
-  /** Name in the printed table. */
+  /** Name in the results table. */
   readonly name: string;
   /** Unit of `times`, for example `kills`. */
   readonly counted: string;
@@ -26,12 +26,12 @@ export interface Stage<S extends Store = SqliteStore> {
 export type Judgement = Pick<Outcome, "figures"> & Partial<Outcome>;
 
 export interface Attack {
-  /** Inflicts the fault once. `time` counts from 1. */
+  /** Inflicts the fault once. `time` starts at 1. */
   once(time: number): Promise<void>;
   end?(): Promise<void>;
   /** Exceptions for the checker. */
   rules?(): Rules;
-  /** Returns further figures, and violations of promises that only this fault concerns. */
+  /** Returns further figures, and violations of promises that only this fault can break. */
   judge?(observed: Observed): Judgement | Promise<Judgement>;
   close?(): Promise<void> | void;
 }
@@ -45,7 +45,7 @@ export function onOneBot(fault: Fault): Scenario {
   return { name: fault.name, run: (run) => inflict([fault], run, start) };
 }
 
-/** Inflicts the faults one by one on one world, and checks every invariant at the end. */
+/** Inflicts the faults one after another on one world, and checks every invariant at the end. */
 export async function inflict<S extends Store>(
   faults: readonly Fault<S>[],
   { size, seed, scale = 1, progress }: ScenarioRun,

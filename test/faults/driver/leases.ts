@@ -1,4 +1,4 @@
-/** One request of a bot under test to its PostgreSQL inbox. */
+/** One call by a bot under test to its PostgreSQL inbox. */
 export interface JournalEntry {
   readonly pid: number;
   /**
@@ -13,11 +13,11 @@ export interface JournalEntry {
   readonly lane?: string;
   readonly fence?: number;
   readonly step?: string;
-  /** Request of the step, as JSON. */
+  /** Request that the step sends, as JSON. */
   readonly request?: string;
-  /** Whether the lease was still valid, so that the outcome counted. */
+  /** True if the lease was still valid, so that the outcome counted. */
   readonly held?: boolean;
-  /** Stranded lanes. */
+  /** Number of stranded lanes. */
   readonly lanes?: number;
 }
 
@@ -31,13 +31,13 @@ export interface Leases {
   readonly violations: readonly string[];
   /** Outcomes that counted although another process had claimed the event. */
   readonly stale: number;
-  /** Outcomes dropped because the lease was lost. */
+  /** Number of outcomes dropped because the lease was lost. */
   readonly dropped: number;
-  /** Lanes with pending events that no process would have claimed. */
+  /** Number of lanes with pending events that no process would have claimed. */
   readonly stranded: number;
 }
 
-/** @param fences fence of the last claim of each event in the inbox */
+/** @param fences the fence of each event's last claim, from the inbox */
 export function checkLeases(
   journal: readonly JournalEntry[],
   fences: ReadonlyMap<string, number>,
@@ -70,7 +70,7 @@ export function checkLeases(
   return { violations, ...count };
 }
 
-/** Lists the texts that a process was sending: intents without an outcome. */
+/** Lists the texts that a process was sending: steps with an intent but no outcome. */
 export function findUnfinishedTexts(journal: readonly JournalEntry[], pid: number): string[] {
   const open = new Map<string, string>();
   for (const entry of journal) {

@@ -13,18 +13,18 @@ import { COMMENTS, isOwn, type Written } from "./checker.ts";
 export interface Message {
   readonly from: string;
   readonly behaviour?: Behaviour;
-  /** Part of the text, so that a violation shows its origin. */
+  /** Part of the message text, so that a violation shows which run sent it. */
   readonly note?: string;
   readonly images?: number;
 }
 
-/** Events for the bot, and the platform's view of its answers. */
+/** Makes events for the bot, and tracks the platform's view of its replies. */
 export class Ledger {
   readonly written: Written[] = [];
   readonly acknowledged: Set<string> = new Set();
-  /** Messages that the platform has accepted from the bot. */
+  /** Number of the bot's messages that the platform has accepted. */
   said = 0;
-  /** Messages that the bot owes for all events so far. */
+  /** Number of messages that the bot owes for all events so far. */
   due = 0;
   /** Ids of the bot's comments, oldest first. */
   readonly comments: string[] = [];
@@ -35,7 +35,7 @@ export class Ledger {
   readonly #counts = new Map<string, number>();
   #unchecked: string[] = [];
 
-  /** @param perMessage number of answers to each message */
+  /** @param perMessage number of replies to each message */
   constructor(platform: Platform, perMessage: number) {
     this.#platform = platform;
     this.#perMessage = perMessage;
@@ -60,7 +60,7 @@ export class Ledger {
     return written;
   }
 
-  /** Makes events that the bot answers with one comment or post each. */
+  /** Makes events to which the bot replies with one comment or post each. */
   act(input: ActInput): ActResult {
     const result = this.#platform.control.act(input);
     for (const { id } of result.events) {
@@ -70,8 +70,8 @@ export class Ledger {
   }
 
   /**
-   * Calls `act` once the platform has accepted the answer after the next `count`, before it responds. Returns a
-   * function that cancels the call.
+   * Calls `act` when the platform has accepted a reply but has not responded yet. Waits for the reply after the next
+   * `count`. Returns a function that cancels the call.
    */
   onSaid(count: number, act: () => void): () => void {
     const end = this.said + count;
@@ -80,7 +80,7 @@ export class Ledger {
     });
   }
 
-  /** Waits for that many answers in total. Resolves to false on timeout. */
+  /** Waits for that many replies in total. Resolves to false on timeout. */
   async waitSaid(total: number, timeoutMs: number): Promise<boolean> {
     const signal = AbortSignal.timeout(timeoutMs);
     while (this.said < total && !signal.aborted) {
@@ -102,7 +102,7 @@ export class Ledger {
     return first !== undefined && said.includes(first);
   }
 
-  /** Records that the bot answered a delivery of this event with 2xx. */
+  /** Records that the bot responded to a delivery of this event with 2xx. */
   acknowledge(id: string): void {
     if (this.acknowledged.has(id)) return;
     this.acknowledged.add(id);
@@ -121,7 +121,7 @@ export class Ledger {
     return this.said + this.#commented.length;
   }
 
-  /** Returns the bot's answers per lane, oldest first. */
+  /** Returns the bot's replies per lane, oldest first. */
   sayings(): Map<string, string[]> {
     const lanes = new Set(this.written.map(({ lane }) => lane));
     lanes.delete(COMMENTS);
@@ -129,7 +129,7 @@ export class Ledger {
     return said.set(COMMENTS, this.#commented);
   }
 
-  /** Counts a message in its conversation. Returns the new total. */
+  /** Counts a message in its conversation. Returns the new count. */
   #count(lane: string, behaviour: Behaviour): number {
     const count = (this.#counts.get(lane) ?? 0) + (counts(behaviour) ? 1 : 0);
     this.#counts.set(lane, count);

@@ -3,10 +3,10 @@ import type { Behaviour } from "../bot/behaviours.ts";
 import type { Random } from "../random.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Enough to keep the bots busy. More messages would only wait. */
+/** Enough to keep the bots busy. More messages would only queue. */
 const MAX_OWED = 200;
 
-/** Equal answers and pauses around answers, because a crash leaves them hard to distinguish. */
+/** Identical replies, and pauses around replies. After a crash, the bot can hardly distinguish either of them. */
 const mixture: readonly Behaviour[] = [
   ...(["answer", "answer", "answer", "answer", "answer"] as const),
   ...(["twins", "twins", "slow", "linger", "linger", "linger"] as const),
@@ -15,14 +15,14 @@ const mixture: readonly Behaviour[] = [
 export interface LoadOptions {
   readonly ledger: Ledger;
   readonly random: Random;
-  /** In ms, between two messages. */
+  /** Time between two messages, in ms. */
   readonly pauseMs: () => number;
   /** Default: 60. */
   readonly people?: number;
   readonly behaviours?: readonly Behaviour[];
 }
 
-/** Simulated users who write as fast as the bots answer. */
+/** Simulated users who write as fast as the bots reply. */
 export class Load {
   readonly #stopping = new AbortController();
   readonly #writing: Promise<void>;

@@ -17,7 +17,7 @@ export class Poster {
    * Resolves to the response status.
    *
    * @param body the exact bytes to send
-   * @param onPort called with the local port of the connection before the request is sent
+   * @param onPort called with the connection's local port before the request is sent
    */
   post(body: string, onPort: (port: number) => void = () => undefined): Promise<number> {
     const signature = sign(body, this.#secret, Date.now() / 1000);

@@ -10,7 +10,7 @@ import type { Audit, Contents, Progress, Store } from "./store.ts";
 
 const SCHEMA = "faults";
 
-/** A single statement, so that all counts come from one snapshot. */
+/** Uses a single statement, so that all counts come from one snapshot. */
 const PROGRESS = `
 SELECT (SELECT count(*) FROM event) AS stored, (SELECT count(*) FROM event WHERE state = 'pending') AS pending,
   count(*) FILTER (WHERE real.n > 0 AND lane.ready_at IS NULL) AS stranded,
@@ -20,7 +20,7 @@ FROM lane LEFT JOIN (SELECT lane, count(*) AS n FROM event WHERE state = 'pendin
 
 const MISSING = "SELECT id FROM unnest($1::text[]) AS id WHERE id NOT IN (SELECT id FROM event)";
 
-/** Once nothing is pending, no lane may be leased or waiting. A cron continues until its bot stops. */
+/** Once no event is pending, no lane may be leased or waiting. A cron keeps firing until its bot stops. */
 const LEFT_OVER = `
 SELECT count(*) AS n FROM lane WHERE owner IS NOT NULL OR (ready_at IS NOT NULL AND key NOT LIKE 'cron:%')`;
 
@@ -34,7 +34,7 @@ FROM lane LEFT JOIN LATERAL (
 ) AS event ON true
 WHERE lane.owner IS NOT NULL OR lane.ready_at IS NOT NULL OR lane.pending > 0 ORDER BY lane.key`;
 
-/** URLs of one database, for the driver and for the bots. */
+/** URLs of the same database, for the driver and for the bots. */
 export interface DatabaseAddresses {
   readonly own: string;
   readonly bots: string;
@@ -47,7 +47,7 @@ export class PostgresStore implements Store {
   readonly #cursors: CursorAudit;
   readonly #journalFile: string;
 
-  /** @param folder for the journal of the bots */
+  /** @param folder for the bots' journals */
   constructor({ own, bots }: DatabaseAddresses, folder: string) {
     this.#journalFile = join(folder, "journal.txt");
     this.settings = { journalFile: this.#journalFile };
@@ -63,7 +63,7 @@ export class PostgresStore implements Store {
     await this.#cursors.begin();
   }
 
-  /** Returns `undefined` if there is no inbox or no server yet. */
+  /** Returns `undefined` if the inbox or the server does not exist yet. */
   async progress(): Promise<Progress | undefined> {
     const [row] = await this.#rows<Progress>(PROGRESS).catch(() => []);
     return row;
@@ -114,7 +114,7 @@ export class PostgresStore implements Store {
     return readJournal(readFileSync(this.#journalFile, "utf8"));
   }
 
-  /** Terminates all connections of the bots. Returns their number. */
+  /** Terminates all of the bots' connections. Returns how many there were. */
   async terminateAll(): Promise<number> {
     const rows = await this.#rows(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'service-bot %'",

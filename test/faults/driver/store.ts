@@ -5,7 +5,7 @@ import type { BotSettings } from "../bot/protocol.ts";
 import type { Stored } from "./checker.ts";
 import { type Layer, readLayer } from "./layer.ts";
 
-/** Progress of the bots, and inconsistencies of the lanes at this moment. */
+/** The bots' progress, and inconsistencies in the lanes at the time of the query. */
 export interface Progress {
   readonly stored: number;
   readonly pending: number;
@@ -17,11 +17,11 @@ export interface Progress {
 
 export interface Contents {
   readonly stored: readonly Stored[];
-  /** `ok`, or the fault in the file or the lanes. */
+  /** `ok`, or a description of the fault in the file or the lanes. */
   readonly integrity: string;
 }
 
-/** Findings that only one kind of store can make. */
+/** Findings that only one kind of store can report. */
 export interface Audit {
   readonly figures: Readonly<Record<string, number>>;
   readonly violations: readonly string[];
@@ -29,16 +29,16 @@ export interface Audit {
 
 /** The inbox of the bots under test, seen from outside. */
 export interface Store {
-  /** Environment variables that configure a bot to use the store. */
+  /** Environment variables that point a bot at the store. */
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Partial<BotSettings>;
-  /** Returns `undefined` if there is no inbox yet. */
+  /** Returns `undefined` if the inbox does not exist yet. */
   progress(): Promise<Progress | undefined>;
-  /** Returns those of the ids that are not stored. */
+  /** Returns the ids that are not stored. */
   missing(ids: readonly string[]): Promise<string[]>;
   contents(): Promise<Contents>;
   layer(): Promise<Layer>;
-  /** Returns a line per unfinished lane, for failure reports. */
+  /** Returns one line per unfinished lane, for failure reports. */
   unfinished(): Promise<string[]>;
   /** Checks leases and cursors of a shared store. */
   audit(): Promise<Audit>;
@@ -110,7 +110,7 @@ export class SqliteStore implements Store {
     return { figures: {}, violations: [] };
   }
 
-  /** Deletes the folder. The inbox uses the new folder from now on. */
+  /** Deletes the folder. The inbox then uses the new folder. */
   async moveTo(folder: string): Promise<void> {
     await this.close();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { World } from "./world.ts";
 
-/** In ms. A bot that does not answer /healthz within this time is stuck. */
+/** Time limit for a response from /healthz, in ms. A bot that takes longer is stuck. */
 const HEALTH_TIMEOUT_MS = 500;
 
 const CHECK_INTERVAL_MS = 100;

@@ -3,7 +3,7 @@ import { sum } from "../report.ts";
 import { countTexts } from "./checker.ts";
 import type { States } from "./counters.ts";
 
-/** A message that sets a timer due within the run. Times in ms since 1970, durations in ms. */
+/** A message that sets a timer due within the run. Times are in ms since 1970, durations in ms. */
 export interface Reminder {
   readonly number: number;
   readonly delayMs: number;
@@ -11,7 +11,7 @@ export interface Reminder {
   readonly writtenAt: number;
 }
 
-/** An event that the bot created itself, as stored. */
+/** An event created by the bot itself, as stored. */
 export interface OwnEvent {
   readonly id: string;
   readonly type: string;
@@ -24,23 +24,23 @@ export interface OwnEvent {
   readonly number?: number | undefined;
 }
 
-/** An answer to one of the bot's own events. */
+/** A reply to one of the bot's own events. */
 export interface Arrival {
   readonly text: string;
   /** By the platform's clock. */
   readonly at: number;
 }
 
-/** Lifetime of one process. */
+/** Lifetime of one process, in ms since 1970. */
 export interface Life {
   readonly startedAt: number;
-  /** Ready time. */
+  /** Time at which the process was ready. */
   readonly from: number;
-  /** Kill time. */
+  /** Time at which the process was killed. */
   readonly to: number;
 }
 
-/** In ms. Tolerance: a process keeps its initial clock offset while the machine's clock is corrected. */
+/** Tolerance, in ms. A process keeps its initial clock offset even while the machine's clock is corrected. */
 const CLOCKS_MS = 50;
 
 /** Checks that each timer fired once and none early, by the store's clock and by the platform's. */
@@ -71,7 +71,7 @@ export function checkTimers(
   return [...wrong, ...invented.map((number) => `unexpected: timer ${number} has fired`)];
 }
 
-/** Checks that exactly the timers due after the run are still waiting. */
+/** Checks that the timers still waiting are exactly those due after the run. */
 export function checkWaiting(far: Iterable<number>, timers: readonly string[]): string[] {
   const waiting = new Set(timers);
   const due = new Set(Array.from(far, String));
@@ -85,29 +85,29 @@ export function checkWaiting(far: Iterable<number>, timers: readonly string[]): 
   ];
 }
 
-/** Checks that the states of all conversations count each fired timer. */
+/** Checks that each conversation's state counts every timer that fired. */
 export function checkFired(count: number, states: States): string[] {
   const fired = sum([...states.values()].map((state) => state.fired));
   return fired === count ? [] : [`miscounted: the states count ${fired} timers, not ${count}`];
 }
 
-/** In ms. A cron of every second. */
+/** Interval of a cron that fires every second, in ms. */
 const PERIOD_MS = 1_000;
 
-/** In ms. A running instance has stored and answered a due tick by then, even on a busy machine. */
+/** Time within which a running instance has stored and answered a due tick, in ms. Allows for a busy machine. */
 const GRACE_MS = 2_000;
 
 export interface Moments {
   readonly violations: readonly string[];
-  /** Ticks during which an instance was up, and the last missed tick of each gap. */
+  /** Ticks that occurred while an instance was up, and the last missed tick of each gap. */
   readonly owed: number;
   /** Ticks that passed while no instance was up. */
   readonly missed: number;
 }
 
 /**
- * Checks a cron of every second with `missed: "last"`. Each tick while an instance is up makes one event with one
- * answer. Of the ticks in a gap, only the last makes an event.
+ * Checks a cron that fires every second with `missed: "last"`. Each tick while an instance is up makes one event with
+ * one reply. Of the ticks in a gap, only the last makes an event.
  *
  * @param stoppedAt when the last instance received the stop signal
  */
@@ -143,7 +143,7 @@ function checkMoment(
   stoppedAt: number,
 ): string[] {
   const times = said.get(commentOn(id)) ?? 0;
-  // The last ticks may wait for the next start.
+  // The next start may handle the last ticks.
   const mayWait = state === "pending" && receivedAt > stoppedAt - GRACE_MS;
   const lateMs = receivedAt - dueAt;
   const found = [
@@ -169,7 +169,7 @@ function findMadeUp(events: readonly OwnEvent[], lives: readonly Life[]): readon
   );
 }
 
-/** Lists the ticks that an instance owes: the last one before it was ready, and those while it was up. */
+/** Lists the ticks that an instance owes: the last tick before it was ready, and those while it was up. */
 function momentsIn({ from, to }: Life): number[] {
   const moments: number[] = [];
   const start = Math.floor(from / PERIOD_MS) * PERIOD_MS;
@@ -184,9 +184,9 @@ function iso(moment: number): string {
 }
 
 /**
- * Computes how late the answers to own events came, in ms after the due time. Downtime counts.
+ * Computes how late the replies to the bot's own events came, in ms after the due time. Downtime counts.
  *
- * @param name of the figures
+ * @param name prefix of the figures' names
  */
 export function latenessOf(
   name: string,

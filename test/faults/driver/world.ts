@@ -21,44 +21,44 @@ export interface WorldOptions {
   readonly settings?: Partial<BotSettings>;
   /** `driver`: the scenario itself delivers to the webhook. Default: `platform`. */
   readonly deliveries?: "platform" | "driver";
-  /** Folder of the SQLite inbox. Default: a temporary one. */
+  /** Folder that holds the SQLite inbox. Default: a temporary folder. */
   readonly folder?: string;
-  /** Bots that share an inbox. Default: 1 on SQLite, 3 on PostgreSQL. */
+  /** Number of bots that share an inbox. Default: 1 on SQLite, 3 on PostgreSQL. */
   readonly instances?: number;
-  /** Starts a bot. Default: as a local process. */
+  /** Starts a bot. Default: starts it as a local process. */
   readonly launch?: (life: Life) => BotProcess;
 }
 
-/** Compile cache of the bots, as in a deployment. Most bots die young and would compile again and again. */
+/** The bots' compile cache, as in a deployment. Most bots live briefly and would otherwise compile again and again. */
 export const COMPILE_CACHE: string = fileURLToPath(
   new URL("../../../node_modules/.cache/bots-under-test", import.meta.url),
 );
 
-/** The discard port, on which no server listens. */
+/** The discard port. No server listens on it. */
 const NO_BOT = "http://127.0.0.1:9/webhook";
 
-/** In ms. After this time without progress, the remaining events count as lost. */
+/** Time without progress after which the remaining events count as lost, in ms. */
 const STUCK_MS = 30_000;
 
-/** In ms. Interval of the lane checks while several bots work. */
+/** Interval between lane checks while several bots work, in ms. */
 const WATCH_INTERVAL_MS = 200;
 
-/** In ms. A bot that has not stopped by then hangs. */
+/** Time limit for a bot to stop, in ms. A bot that takes longer hangs. */
 const STOP_TIMEOUT_MS = 30_000;
 
-/** Bots on one store, a platform, and a ledger of all traffic between them. */
+/** Bots that share one store, a platform, and a ledger of all traffic between them. */
 export class World<S extends Store = SqliteStore> {
   readonly platform: Platform;
   readonly ledger: Ledger;
   readonly store: S;
-  /** A folder for all files except the inbox. */
+  /** Folder for all files except the inbox. */
   readonly scratch: string;
-  /** One line per handler run: id, lane, late. */
+  /** File with one line per handler run: id, lane, late. */
   readonly runsFile: string;
   readonly violations: string[] = [];
-  /** In ms. From each start of a bot until it was ready. */
+  /** Time from each start of a bot until it was ready, in ms. */
   readonly readyMs: number[] = [];
-  /** The latest bot at each place. */
+  /** The most recent bot at each index. */
   readonly bots: BotProcess[] = [];
   readonly #options: WorldOptions;
   readonly #ports: number[] = [];
@@ -90,19 +90,19 @@ export class World<S extends Store = SqliteStore> {
     return World.startClusterOn(ServerStore.start, options);
   }
 
-  /** Starts several bots on PostgreSQL behind a load balancer. Resolves when all are ready. */
+  /** Starts several bots on PostgreSQL behind a load balancer. Resolves when all of them are ready. */
   static async startClusterOn<P extends PostgresStore>(
     open: (scratch: string) => Promise<P>,
     options: WorldOptions,
   ): Promise<World<P>> {
     const scratch = mkdtempSync(join(tmpdir(), "service-bot-cluster-"));
     const store = await open(scratch);
-    // nginx waits for one bot's response, then for the next one's.
+    // nginx first waits for one bot's response, and then for the next bot's.
     const platform = await startPatientPlatform({
       ...options,
       platform: { deliveryTimeoutMs: 6_000, ...options.platform },
     });
-    // Many processes share the machine with the platform.
+    // Allow more time, because many processes share the machine with the platform.
     const settings = { requestTimeoutMs: 3_000, ...options.settings };
     const world = new World(platform, store, scratch, { ...options, settings });
     try {
@@ -115,7 +115,7 @@ export class World<S extends Store = SqliteStore> {
     }
   }
 
-  /** Starts a bot. Once it is ready, the platform delivers to it. The previous bot at this place must have ended. */
+  /** Starts a bot. Once it is ready, the platform delivers to it. The previous bot with this index must have ended. */
   spawn(
     settings: Partial<BotSettings> = {},
     place = 0,
@@ -175,7 +175,7 @@ export class World<S extends Store = SqliteStore> {
     this.violations.push(`SIGTERM ended in ${signal ?? code}, not in exit code 0:\n${bot.tail()}`);
   }
 
-  /** True once a promise is broken. Further faults would only bury the evidence. */
+  /** True once a promise is broken. More faults would only hide the cause. */
   get broken(): boolean {
     return this.violations.length > 0;
   }
@@ -187,7 +187,7 @@ export class World<S extends Store = SqliteStore> {
     this.violations.push(...reportLost(await this.store.missing(fresh), moment));
   }
 
-  /** Waits for that many further answers. Resolves to false on timeout. */
+  /** Waits for that many further replies. Resolves to false on timeout. */
   async waitForMore(count: number, timeoutMs: number): Promise<boolean> {
     return await this.ledger.waitSaid(this.ledger.said + count, timeoutMs);
   }
@@ -269,7 +269,7 @@ export class World<S extends Store = SqliteStore> {
     this.platform.control.saveWebhook({ url: `${url}/webhook` });
   }
 
-  /** Checks the lanes, which must be consistent at any moment. */
+  /** Checks the lanes, which must be consistent at all times. */
   async #watch(): Promise<void> {
     while (!this.#ending && !this.broken) {
       const { stranded = 0, miscounted = 0 } = (await this.store.progress()) ?? {};
@@ -280,14 +280,14 @@ export class World<S extends Store = SqliteStore> {
   }
 }
 
-/** Starts a platform that redelivers soon and never disables a webhook. */
+/** Starts a platform that redelivers quickly and never disables a webhook. */
 async function startPatientPlatform({
   platform: own,
   deliveries,
 }: WorldOptions): Promise<Platform> {
   const usual = { retryIntervalMs: 100, disableAfter: 1_000_000, deliveryTimeoutMs: 2_000 };
   const platform = await startPlatform({ ...usual, ...own });
-  // Events before the first bot listens must be handled too.
+  // The bot must also handle events that occur before it first listens.
   platform.control.saveWebhook({ url: NO_BOT, enabled: deliveries !== "driver" });
   return platform;
 }
@@ -303,7 +303,7 @@ function usualEnv(platform: Platform): Record<string, string> {
     POLL_INTERVAL_MS: "200",
     AUDIT_INTERVAL_MS: "1000",
     LOG_LEVEL: "warn",
-    // A kill must not exhaust an event's attempts. The poison scenario checks that attempts count.
+    // Allow many attempts, so that kills cannot exhaust them. The poison scenario checks that attempts count.
     MAX_ATTEMPTS: "1000",
   };
 }

@@ -12,7 +12,7 @@ import type {
 import { compareIds, compareText } from "./ids.ts";
 import { KeptModel, type ModelEffects } from "./kept-model.ts";
 
-/** In ms. Delay of a suspect event while another suspect runs. */
+/** Delay of a suspect event while another suspect runs, in ms. */
 const SUSPECT_WAIT_MS = 200;
 
 interface ModelStep {
@@ -25,14 +25,14 @@ interface ModelStep {
 
 interface ModelEvent extends NewEvent {
   readonly source: Source;
-  /** Arrival number. */
+  /** Position in the order of arrival. */
   readonly seq: number;
   readonly receivedAt: number;
   readonly trace: string | undefined;
   readonly steps: Map<string, ModelStep>;
   state: "pending" | "done" | "dead";
   attempts: number;
-  /** Runs that ended without an outcome. */
+  /** Number of runs that ended without an outcome. */
   crashes: number;
   endedAt: number;
   error: string;
@@ -41,13 +41,13 @@ interface ModelEvent extends NewEvent {
 interface ModelLane {
   /** `undefined` if the lane has no work. */
   readyAt: number | undefined;
-  /** Number of the claim that holds the lease. */
+  /** Number of the claim that holds the lane's lease. */
   holder: number | undefined;
-  /** Highest id that has ended. */
+  /** Highest id of the events that have ended. */
   ended: string | undefined;
 }
 
-/** The expected claim. The fence is left out because each store chooses its own; it only has to grow. */
+/** The claim that the model expects. It has no fence because each store chooses its own; fences only have to grow. */
 export type ExpectedClaim = Omit<Claim, "fence">;
 
 /**
@@ -61,25 +61,25 @@ export class InboxModel {
   readonly lanes: Map<string, ModelLane> = new Map();
   readonly cursors: Map<string, string> = new Map();
   readonly webhookTypes: Set<string> = new Set();
-  /** State and timers that runs leave for later runs. */
+  /** State and timers that earlier runs leave for later runs. */
   readonly kept: KeptModel = new KeptModel();
-  /** All claims, including those that lost their lease. */
+  /** All claims, including those that have lost their lease. */
   readonly claims: { readonly lane: string; readonly id: string }[] = [];
 
-  /** Claim of an event that may crash the process. */
+  /** Claim on an event that may crash the process. */
   #suspect: number | undefined;
-  /** Claims below this number belong to a dead process. */
+  /** Claims with lower numbers belong to a dead process. */
   #gone = 0;
   readonly #shared: boolean;
 
-  /** @param shared whether other processes may use the inbox. If so, opening it ends no leases. */
+  /** @param shared true if other processes may use the inbox. Opening such an inbox ends no leases. */
   constructor(now: number, maxBacklog: number, shared: boolean) {
     this.now = now;
     this.maxBacklog = maxBacklog;
     this.#shared = shared;
   }
 
-  /** Returns true if the inbox has no room for the unknown events among these. */
+  /** Returns true if the inbox has no room for these events, not counting those it already has. */
   refuses(events: readonly NewEvent[]): boolean {
     if (this.pending().length < this.maxBacklog) return false;
     return !events.every(({ id }) => this.events.has(id));
@@ -108,7 +108,7 @@ export class InboxModel {
     return due.length;
   }
 
-  /** Returns the time at which each waiting lane becomes, or became, ready. */
+  /** Returns when each waiting lane becomes, or became, ready. */
   waiting(): ReadonlyMap<string, number> {
     const waiting = new Map<string, number>();
     for (const [key, { readyAt }] of this.lanes) {
@@ -117,7 +117,7 @@ export class InboxModel {
     return waiting;
   }
 
-  /** Claims the lanes that have waited longest. Ties are in key order. */
+  /** Claims the lanes that have waited longest. Lanes that have waited equally long are claimed in key order. */
   claim(limit: number, leaseMs: number): ExpectedClaim[] {
     const ready = [...this.waiting()].filter(([, at]) => at <= this.now);
     ready.sort(([a, since], [b, until]) => since - until || compareText(a, b));
@@ -126,7 +126,7 @@ export class InboxModel {
     return lanes.sort(compareText).flatMap((lane) => this.#claimLane(lane, leaseMs) ?? []);
   }
 
-  /** Ends the run of a lane whose lease expired, so that the lane can be claimed. */
+  /** Ends a lane's run if its lease expired, so that the lane can be claimed. */
   #lapse(key: string): void {
     const lane = this.#lane(key);
     const [head] = this.pending(key);
@@ -139,7 +139,7 @@ export class InboxModel {
     const state = this.#lane(lane);
     const [head] = this.pending(lane);
     if (head === undefined) throw new Error(`${lane} has nothing to claim`);
-    // Events that crashed twice run one at a time.
+    // Events that have crashed twice run one at a time.
     if (head.crashes >= 2) {
       if (this.#suspect !== undefined && this.#isLeased(this.#suspect)) {
         state.readyAt = this.now + SUSPECT_WAIT_MS;
@@ -181,9 +181,9 @@ export class InboxModel {
   }
 
   /**
-   * Marks the event as done, and leases the next event of its lane for the rest of the lease.
+   * Marks the event as done, and leases the lane's next event for the remaining lease time.
    *
-   * @param pick chooses the next event if another act runs concurrently
+   * @param pick chooses the next event if another action runs concurrently
    */
   advance(
     claim: number,
@@ -252,7 +252,7 @@ export class InboxModel {
     return changed;
   }
 
-  /** Recovers after a crash. Unless the inbox is shared, all leases end and their lanes are ready. */
+  /** Recovers from a crash. Unless the inbox is shared, all leases end and their lanes are ready. */
   recover(): void {
     this.#gone = this.claims.length;
     if (this.#shared) return;
@@ -270,13 +270,13 @@ export class InboxModel {
     return claim >= this.#gone && this.#isLeased(claim);
   }
 
-  /** Returns true until another claim takes the lane, even if the claim's process is dead. */
+  /** Returns true until another claim takes the lane, even if the process that made this claim is dead. */
   #isLeased(claim: number): boolean {
     const lane = this.claims[claim]?.lane;
     return lane !== undefined && this.lanes.get(lane)?.holder === claim;
   }
 
-  /** Returns pending events in the order in which a lane handles them. */
+  /** Returns a lane's pending events in the order in which they are handled. */
   pending(lane?: string): ModelEvent[] {
     return [...this.events.values()]
       .filter((event) => event.state === "pending" && (lane ?? event.lane) === event.lane)

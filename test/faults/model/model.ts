@@ -12,7 +12,7 @@ const START = 1_800_000_000_000;
 /** Low, so that runs reach the limit. */
 const MAX_BACKLOG = 12;
 
-/** In ms. Shrinking has to finish within the time of a test. */
+/** Time limit for shrinking, in ms. Shrinking has to finish within the test's time limit. */
 const SHRINK_MS = 30_000;
 
 export interface ModelRuns {
@@ -20,7 +20,7 @@ export interface ModelRuns {
   readonly seed: number;
   readonly open: OpenStore;
   readonly progress?: (line: string) => void;
-  /** In ms. Time limit for shrinking a difference. Default: 30,000. */
+  /** Time limit for shrinking a difference, in ms. Default: 30,000. */
   readonly shrinkMs?: number;
 }
 
@@ -80,7 +80,7 @@ export const modelScenario: Scenario = {
   },
 };
 
-/** Formats fast-check's report with the commands and the original difference. */
+/** Formats fast-check's report. Includes the commands and the original difference. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}\n${explain(error.cause)}`;

@@ -6,7 +6,7 @@ import type { InboxModel } from "./inbox-model.ts";
 /** One store under test, initially empty. */
 export interface Store {
   readonly inbox: Inbox;
-  /** Reopens the store as a new process does after a crash. */
+  /** Reopens the store as a new process would after a crash. */
   reopen(): Promise<void>;
   /** Makes a lane idle although it has pending events, as a lost wake-up would. */
   strand(lane: string): Promise<void>;
@@ -19,21 +19,21 @@ export type OpenStore = (options: {
   readonly maxBacklog: number;
 }) => Promise<Store>;
 
-/** The store under test, beside the model. */
+/** The model, and the store compared with it. */
 export interface World {
   readonly store: Store;
   readonly clock: ManualClock;
   /** All claims. The index is the claim's number in the model. */
   readonly claims: Claim[];
-  /** The store's names for the versions of the model. */
+  /** Maps the model's versions to the store's. */
   readonly versions: Map<number, string>;
   executed: number;
 }
 
-/** One random command. Runs on the model and the store, and throws if they differ. */
+/** One random command. Runs on both the model and the store, and throws if they differ. */
 export type Command = AsyncCommand<InboxModel, World>;
 
-/** @param text description of the command in a failure report */
+/** @param text describes the command in a failure report */
 export function command(
   text: string,
   run: (model: InboxModel, world: World) => Promise<void>,

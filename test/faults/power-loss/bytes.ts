@@ -1,4 +1,4 @@
-/** Growable content of a file. */
+/** A file's growable content. */
 export class Bytes {
   #data: Buffer;
   #size: number;

@@ -19,13 +19,13 @@ export interface Findings {
   readonly answers: number;
   readonly requests: number;
   readonly cuts: number;
-  /** Responses and requests sent before a write of the inbox was synced. */
+  /** Responses and requests that were sent before an inbox write was synced. */
   readonly early: number;
   readonly lost: number;
   readonly violations: readonly string[];
 }
 
-/** Replays the journal, and cuts the power at random records. */
+/** Replays the journal, and cuts the power at randomly chosen records. */
 export async function cutPower(
   { lives, repliesTo, violations: seen }: Journals,
   options: CutOptions,
@@ -74,7 +74,7 @@ function is2xx(record: JournalRecord): boolean {
   return record.kind === "answer" && record.status >= 200 && record.status < 300;
 }
 
-/** Returns true for a record that exposes data which must be on disk by then. */
+/** Returns true for a record that sends data which must already be on disk. */
 function goesOut(record: JournalRecord): boolean {
   return is2xx(record) || record.kind === "request";
 }
@@ -86,7 +86,7 @@ function findAnswered(request: string, repliesTo: Journals["repliesTo"]): string
   return id;
 }
 
-/** Finds the delivery of a response. Responses on one connection come in the order of its deliveries. */
+/** Finds the delivery that a response belongs to. Responses on one connection come in the order of its deliveries. */
 function nextOf(life: Life, port: number, answered: Map<number, number>): Delivery {
   const n = answered.get(port) ?? 0;
   answered.set(port, n + 1);
@@ -108,7 +108,7 @@ function happened(disk: Disk, record: JournalRecord, files: string): boolean {
   }
 }
 
-/** Compares the real files with those rebuilt from the journal, to detect calls that the journal misses. */
+/** Compares the real files with the files rebuilt from the journal, to detect calls that the journal misses. */
 function unexplained(disk: Disk, files: string): string[] {
   const expected = new Map([...disk.current()].filter(([name]) => !isIndex(name)));
   const there = readdirSync(files).filter((name) => !isIndex(name));

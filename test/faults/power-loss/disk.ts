@@ -5,7 +5,7 @@ import type { JournalRecord } from "./journal.ts";
 type Change = Extract<JournalRecord, { kind: "write" | "truncate" }>;
 type Entry = { readonly name: string; readonly file: DiskFile | undefined };
 
-/** Which writes since the last sync of a file survive. */
+/** Which of the writes since a file's last sync survive. */
 export type Survival = "nothing" | "everything" | "some writes" | "some sectors";
 
 const SECTOR = 512;
@@ -14,19 +14,19 @@ const SECTOR = 512;
 export type Image = ReadonlyMap<string, Buffer>;
 
 /**
- * A disk with a write cache that loses power. The model:
+ * A disk with a write cache that loses power. Model:
  *
- * - The contents at the last sync (fsync, fdatasync) survive.
- * - Of the writes and truncations since then, any part may survive: none, all, some, or some 512-byte sectors of some.
- *   The cache keeps no order. A hole reads as zeros.
- * - Names (files created, removed, renamed) become durable only with a sync of the folder, not of the file. This is
- *   stricter than ext4, XFS and btrfs. Without a sync, a prefix of the changes survives, as in a journaling file
- *   system.
+ * - A file's content at the last sync (fsync, fdatasync) survives.
+ * - Any part of the later writes and truncations may survive: none, all, some, or individual 512-byte sectors. The
+ *   cache keeps no order. A hole reads as zeros.
+ * - Names (files created, removed or renamed) become durable only when the folder is synced. Syncing the file is not
+ *   enough, which is stricter than ext4, XFS and btrfs. Without a sync, a prefix of the changes survives, as in a
+ *   journaling file system.
  */
 export class Disk {
   readonly #inodes = new Map<bigint, DiskFile>();
   readonly #durable = new Map<string, DiskFile>();
-  /** Changes of names since the last sync of the folder. */
+  /** Name changes since the folder's last sync. */
   #names: Entry[] = [];
 
   apply(record: JournalRecord): void {
@@ -82,7 +82,7 @@ export class Disk {
 
   #open(inode: bigint, name: string): void {
     const known = this.#inodes.get(inode);
-    // The kernel may reuse the inode number of a removed file.
+    // The kernel may reuse a removed file's inode number.
     if (known !== undefined && this.#now().get(name) === known) return;
     const file = new DiskFile();
     this.#inodes.set(inode, file);
@@ -96,7 +96,7 @@ export class Disk {
   }
 }
 
-/** Decides whether the bytes of a change from one offset to another reached the disk. A truncation has none. */
+/** Decides whether the bytes of a change between two offsets reached the disk. A truncation has no bytes. */
 type Survives = (change: Change, sector: number) => boolean;
 
 class DiskFile {

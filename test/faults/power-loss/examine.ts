@@ -5,11 +5,11 @@ import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import type { Image } from "./disk.ts";
 import type { Delivery } from "./run.ts";
 
-/** All events before the power loss. */
+/** All events that existed before the power loss. */
 export interface Known {
-  /** Answered with 2xx. */
+  /** Ids to which the bot responded with 2xx. */
   readonly acknowledged: readonly Delivery[];
-  /** Ids of the events whose reply was sent. */
+  /** Ids of events whose reply was sent. */
   readonly requested: readonly string[];
   readonly sent: readonly Delivery[];
 }
@@ -20,12 +20,12 @@ export interface Examined {
   readonly wrong: readonly string[];
 }
 
-/** Opens the files after a power loss, as the next start of the bot does, and checks them. */
+/** Opens the files after a power loss, as the bot's next start does, and checks them. */
 export async function examine(image: Image, known: Known, scratch: string): Promise<Examined> {
   const folder = mkdtempSync(join(scratch, "image-"));
   try {
     for (const [name, bytes] of image) {
-      // The first process that opens the file rebuilds the WAL index (-shm).
+      // The first process to open the file rebuilds the WAL index (-shm).
       if (!name.endsWith("-shm")) writeFileSync(join(folder, name), bytes);
     }
     const file = join(folder, "bot.db");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** A system call as journal.c writes it, in the kernel's order. */
+/** A system call as recorded by journal.c, in the kernel's order. */
 export type JournalRecord =
   | { readonly kind: "opened"; readonly inode: bigint; readonly name: string }
   | {

@@ -25,7 +25,7 @@ export const powerLoss: Scenario = {
   run: (options) => withJournal(options, undefined, judge),
 };
 
-/** Runs SQLite below FULL, which must lose events. Otherwise the scenario above could not fail. */
+/** Runs SQLite below FULL, which must lose events. Losing none would mean that the scenario above could never fail. */
 export function powerLossControl(synchronous: "OFF" | "NORMAL"): Scenario {
   return {
     name: `power loss, control: synchronous=${synchronous} loses acknowledged events`,
@@ -66,7 +66,7 @@ async function withJournal(
     const all: Findings[] = [];
     for (let n = 1; n <= runs; n++) {
       const weaker = synchronous === undefined ? {} : { synchronous };
-      // One folder per run, because all journals have the same names.
+      // Each run has its own folder, because all journals have the same names.
       const folder = mkdtempSync(join(scratch, "run-"));
       const lives = await runUnderLoad({ ...load, ...weaker, random, scratch: folder, shim });
       const findings = await cutPower(lives, { cuts, random, scratch: folder });

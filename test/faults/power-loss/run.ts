@@ -8,12 +8,12 @@ import { type JournalRecord, readJournal } from "./journal.ts";
 
 export interface RunOptions {
   readonly deliveries: number;
-  /** Each signal ends one process of the bot under load. */
+  /** Each signal ends one of the bot's processes under load. */
   readonly signals: readonly NodeJS.Signals[];
   readonly random: Random;
   readonly scratch: string;
   readonly shim: string;
-  /** A level of SQLite below FULL, for the control. */
+  /** A SQLite sync level below FULL, for the control test. */
   readonly synchronous?: string;
 }
 
@@ -23,12 +23,12 @@ export interface Delivery {
   readonly body: string;
 }
 
-/** One process of the bot. */
+/** One of the bot's processes. */
 export interface Life {
   readonly records: readonly JournalRecord[];
-  /** Deliveries by local port, in order. */
+  /** Deliveries by local port, in the order in which they were sent. */
   readonly ports: ReadonlyMap<number, readonly Delivery[]>;
-  /** Number of answered deliveries. */
+  /** Number of deliveries that got a response. */
   readonly answers: number;
   /** Folder with a copy of the final files as the kernel saw them. */
   readonly files: string;
@@ -36,7 +36,7 @@ export interface Life {
 
 export interface Journals {
   readonly lives: readonly Life[];
-  /** Event id by text of the reply. */
+  /** Event ids by reply text. */
   readonly repliesTo: ReadonlyMap<string, string>;
   readonly violations: readonly string[];
 }
@@ -44,17 +44,17 @@ export interface Journals {
 const CONNECTIONS = 16;
 const MAX_BATCH = 3;
 
-/** In ms. A bot that has not sent all replies by then hangs. */
+/** Time limit for sending all replies, in ms. A bot that takes longer hangs. */
 const REPLIES_TIMEOUT_MS = 60_000;
 
-/** Runs a bot through several processes under load, and keeps the journals of its system calls. */
+/** Runs a bot as several processes under load, and keeps the journals of their system calls. */
 export async function runUnderLoad(options: RunOptions): Promise<Journals> {
   const { synchronous, shim } = options;
   const world = await World.start({
     deliveries: "driver",
     folder: realpathSync(mkdtempSync(join(options.scratch, "inbox-"))),
     settings: { answers: 1, ...(synchronous === undefined ? {} : { synchronous }) },
-    // The library does not see calls through io_uring.
+    // The library cannot intercept calls made through io_uring.
     env: { DELIVERY: "webhook", LD_PRELOAD: shim, UV_USE_IO_URING: "0" },
   });
   try {
@@ -83,7 +83,7 @@ async function runLives(world: World, options: RunOptions): Promise<Life[]> {
     const sent = await send(`${bot.url}/webhook`, world.platform.webhookSecret, queue, enough);
     queue = sent.left;
     if (signal === undefined) {
-      // The last process stops gracefully.
+      // The last process shuts down gracefully.
       const done = await ledger.waitSaid(ledger.written.length, REPLIES_TIMEOUT_MS);
       if (!done) world.violations.push(`${ledger.said} of ${ledger.written.length} replies`);
       await world.stop(bot);

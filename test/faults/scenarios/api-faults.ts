@@ -5,7 +5,7 @@ import type { Scenario } from "../scenario.ts";
 const RATE = 0.3;
 const PEOPLE = 500;
 
-/** Concurrent events. More would only wait. */
+/** Number of concurrent events. More would only queue. */
 const SLICE = { small: 150, large: 4_000 } as const;
 
 /** Makes 30 % of all calls fail, with error responses or with no response after the call took effect. */
@@ -28,7 +28,7 @@ export const apiFaults: Scenario = onOneBot({
 class ApiFaults implements Attack {
   readonly #stage: Stage;
   readonly #figures: Record<string, number> = { calls: 0 };
-  /** 500 responses per lane. The request itself may cause them, so they count as attempts. */
+  /** Number of 500 responses per lane. The request itself may cause a 500, so each one counts as an attempt. */
   readonly #errors = new Map<string, number>();
 
   constructor(stage: Stage) {
@@ -47,7 +47,7 @@ class ApiFaults implements Attack {
     await world.settle();
   }
 
-  /** Outages use no attempts. A lane has no more retries than 500 responses. */
+  /** Outages use up no attempts. A lane has no more retries than 500 responses. */
   judge({ stored, written }: Observed) {
     const lanes = new Map(written.map(({ id, lane }) => [id, lane]));
     const retries = new Map<string, number>();

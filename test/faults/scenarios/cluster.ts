@@ -13,31 +13,31 @@ import type { Scenario, ScenarioRun, Size } from "../scenario.ts";
 /** A fault inflicted on bots under load. */
 export type LoadedFault<S extends Store> = Fault<S> & {
   readonly settings?: Partial<BotSettings>;
-  /** Load during the fault. Default: the usual one. `none` if the fault writes messages itself. */
+  /** Load during the fault. Default: the usual load. `none` if the fault writes messages itself. */
   readonly load?: ((size: Size) => Pick<LoadOptions, "people" | "behaviours">) | "none";
 };
 
-/** A fault of bots that share a PostgreSQL inbox. */
+/** A fault that affects bots sharing a PostgreSQL inbox. */
 export type ClusterFault<S extends PostgresStore = ServerStore> = LoadedFault<S>;
 
 export type ClusterStage<S extends PostgresStore = ServerStore> = Stage<S>;
 
-/** In ms, between two messages. Small runs share the machine. */
+/** Pause between two messages, in ms. Small runs share the machine. */
 const PAUSE_MS: Readonly<Record<Size, number>> = { small: 15, large: 4 };
 
-/** In ms. Wait for some answers, which a fault may prevent. */
+/** Time to wait for replies, in ms. A fault may prevent them. */
 export const ANSWERS_TIMEOUT_MS = 3_000;
 
 export const LEASE_MS = 1_500;
 export const DATABASE_TIMEOUT_MS = 1_000;
 
-/** Short timeouts, so that bots soon detect a lost instance or database. */
+/** Short timeouts, so that bots quickly detect a lost instance or database. */
 export const short: Partial<BotSettings> = {
   leaseMs: LEASE_MS,
   databaseTimeoutMs: DATABASE_TIMEOUT_MS,
 };
 
-/** Builds a scenario that inflicts the faults one by one on a cluster of three instances. */
+/** Builds a scenario that inflicts the faults one after another on a cluster of three instances. */
 export function onCluster(
   name: string,
   faults: readonly ClusterFault[],
@@ -55,7 +55,7 @@ export function onCluster(
 /**
  * Keeps a load of messages running during the fault.
  *
- * @param current settings of the bots from the previous fault
+ * @param current the bots' settings after the previous fault
  */
 export function underLoad<S extends Store>(
   { settings, load: writers = () => ({}), ...fault }: LoadedFault<S>,
@@ -89,7 +89,7 @@ interface InstanceKills extends Pick<ClusterFault<PostgresStore>, "name" | "time
   /**
    * Runs checks in addition to those of every scenario.
    *
-   * @param started `performance.now` at the start of the load
+   * @param started `performance.now()` when the load started
    */
   readonly judge?: (
     stage: ClusterStage<PostgresStore>,
@@ -98,7 +98,7 @@ interface InstanceKills extends Pick<ClusterFault<PostgresStore>, "name" | "time
   ) => Promise<Judgement>;
 }
 
-/** Kills instances with SIGKILL one by one under load. */
+/** Kills instances with SIGKILL, one after another, under load. */
 export function killInstances({
   answersPerLife,
   judge,
@@ -113,7 +113,7 @@ export function killInstances({
         const place = random.below(world.bots.length);
         const bot = world.bots[place];
         if (bot === undefined) return;
-        // In the middle of an answer: the platform has accepted the message and has not responded yet.
+        // Kills in the middle of a reply: the platform has accepted the message but has not responded yet.
         const after = random.below(answersPerLife[size]);
         const ignore = world.ledger.onSaid(after, () => bot.signal("SIGKILL"));
         await world.waitForMore(after + 1, ANSWERS_TIMEOUT_MS);
@@ -124,7 +124,7 @@ export function killInstances({
         // Some bots die before they are ready.
         if (random.chance(0.9)) await next.ready;
       },
-      /** A starting bot would exit when the next fault takes the database away. */
+      /** A bot that is still starting would exit when the next fault takes the database away. */
       async end() {
         await Promise.all(world.bots.map(({ ready }) => ready));
       },

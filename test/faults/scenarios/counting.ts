@@ -9,15 +9,15 @@ import { Kills } from "./kills.ts";
 
 const NAME = "kill -9 under load of a bot that counts in its state";
 
-/** Few in a small run, so that each user gets several answers. */
+/** Few in a small run, so that each user gets several replies. */
 const PEOPLE: Readonly<Record<Size, number>> = { small: 20, large: 200 };
 
-/** A tenth also counts in a group's state, which other conversations write concurrently. */
+/** One message in ten also counts in a group's state, which other conversations write concurrently. */
 const behaviours: readonly Behaviour[] = [...Array<Behaviour>(9).fill("count"), "tally"];
 
 const world = { settings: { answers: 1 } } as const;
 
-/** The answers of each conversation are 1, 2, 3 and so on, no matter how often the bot dies. */
+/** Checks that each conversation's replies are 1, 2, 3 and so on, no matter how often the bot dies. */
 export const counting: Scenario = onOneBot({
   ...{ name: NAME, counted: "kills", times: { small: 5, large: 100 }, world },
   begin: (stage): Attack => {

@@ -6,15 +6,15 @@ import { type Attack, type Judgement, onOneBot, type Stage } from "../driver/fau
 import { median } from "../report.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Long texts, because a full file must have no page left for them. */
+/** Long texts, so that a full file has no page left for them. */
 const NOTE = "x".repeat(150);
 
-/** In ms. For a delivery on a full disk. */
+/** Time limit for a delivery while the disk is full, in ms. */
 const DELIVERY_TIMEOUT_MS = 15_000;
 
 /**
- * Fills the disk under load and frees it again while one bot keeps running. Every second time fills a small file system
- * to the last byte if one can be mounted. Otherwise the database file may not grow.
+ * Fills the disk and frees it again, under load, while one bot keeps running. Every second time, fills a small file
+ * system to the last byte if it can be mounted. Otherwise the database file is not allowed to grow.
  */
 export const diskFull: Scenario = {
   name: "disk full, then freed, under load",
@@ -41,11 +41,11 @@ export class FullDisk implements Attack {
   readonly #disk: SmallDisk | undefined;
   readonly #isReal: (time: number) => boolean;
   #real = 0;
-  /** In ms. From freeing the space until a delivery was stored. */
+  /** Time from freeing the space until a delivery was stored, in ms. */
   readonly #recoveryMs: number[] = [];
   #refused = 0;
 
-  /** @param isReal chooses the rounds that fill the real disk. In the others the file may not grow. */
+  /** @param isReal chooses the rounds that fill the real disk. In the other rounds the file may not grow. */
   constructor(stage: Stage, disk: SmallDisk | undefined, isReal: (time: number) => boolean) {
     this.#stage = stage;
     this.#disk = disk;
@@ -67,7 +67,7 @@ export class FullDisk implements Attack {
     if (disk === undefined) bot?.order({ disk: "full" });
     else disk.fill();
     await this.#waitRefused(time);
-    // Handlers hit the full disk as well, some of them later.
+    // The handlers hit the full disk too, some of them later.
     await wait(random.below(500));
     await world.checkAcknowledged(`while the disk was full, time ${time}`);
     const freed = performance.now();
@@ -79,7 +79,7 @@ export class FullDisk implements Attack {
     else world.violations.push(`nothing was stored after the disk was freed, time ${time}`);
   }
 
-  /** A full disk must not use an event's attempts. */
+  /** A full disk must not use up an event's attempts. */
   judge({ stored }: Observed): Judgement {
     const violations = stored
       .filter(({ attempts }) => attempts > 1)

@@ -3,13 +3,13 @@ import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
 import { Poster } from "../driver/poster.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Deliveries of each event. */
+/** Deliveries per event. */
 const COPIES = 20;
 
-/** Events shuffled together, along with copies that earlier slices held back. */
+/** Number of events shuffled together. Copies that earlier slices held back are shuffled in as well. */
 const SLICE = 250;
 
-/** Share of the copies that come a slice or more later. */
+/** Share of the copies that arrive at least one slice later. */
 const HELD_BACK = 0.1;
 
 const MAX_BATCH = 20;
@@ -22,7 +22,7 @@ export const duplicates: Scenario = onOneBot({
   times: { small: 2, large: 200 },
   world: {
     deliveries: "driver",
-    // Without faults, a second run could only come from a second claim.
+    // Inject no faults, so that a handler that runs twice proves that its event was claimed twice.
     settings: { answers: 1, requestTimeoutMs: 10_000 },
     env: { AUDIT_INTERVAL_MS: "2000", POLL_INTERVAL_MS: "100", CONCURRENCY: "32" },
   },

@@ -3,18 +3,19 @@ import { failpoints as inBot } from "../../promises/failpoints.ts";
 import { onOneBot, type Stage } from "../driver/fault.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** The bot's own failpoints, and one in the platform: the request has arrived and has no response yet. */
+/** The bot's own failpoints, and one in the platform: a request has arrived but has no response yet. */
 const points = [...inBot, "after send"] as const;
 
-/** Maximum of passes before a failpoint kills. */
+/** Maximum number of passes before a failpoint kills the process. */
 const MAX_HIT = { small: 4, large: 10 } as const;
 
-/** In ms. A failpoint that has not been reached by then never will be. */
+/** Time limit for reaching a failpoint, in ms. A failpoint not reached by then is never reached. */
 const STRIKE_TIMEOUT_MS = 15_000;
 
 /**
  * Kills the bot at every failpoint in turn, under load. The next process recovers and dies at another failpoint. The
- * small size covers every second one, because test/promises/failpoints.test.ts covers all of them without processes.
+ * small size covers every second failpoint, because test/promises/failpoints.test.ts covers all of them without
+ * processes.
  */
 export const failpoints: Scenario = onOneBot({
   name: "kill -9 at every failpoint",
@@ -23,14 +24,14 @@ export const failpoints: Scenario = onOneBot({
   begin: (stage) => {
     const first = stage.random.below(points.length);
     return {
-      // With an odd number of points, steps of two reach all of them.
+      // With an odd number of failpoints, steps of two reach all of them.
       once: (time) => strike(stage, points[(first + 2 * time) % points.length] ?? "after send"),
       judge: () => ({ figures: { failpoints: points.length } }),
     };
   },
 });
 
-/** Runs one process of the bot until it dies at the failpoint. */
+/** Runs one of the bot's processes until it dies at the failpoint. */
 async function strike({ world, random, size }: Stage, at: (typeof points)[number]): Promise<void> {
   const hit = 1 + random.below(MAX_HIT[size]);
   const note = `${at}, hit ${hit}`;
@@ -46,7 +47,8 @@ async function strike({ world, random, size }: Stage, at: (typeof points)[number
       : () => undefined;
   await bot.ready;
   const end = performance.now() + STRIKE_TIMEOUT_MS;
-  // A few at once make many transactions. Later ones come slowly, so that no backlog grows.
+  // The first messages arrive together, so that there are many transactions. Later ones arrive slowly, so that no
+  // backlog grows.
   for (let i = 0; bot.running && performance.now() < end; i++) {
     write();
     await Promise.race([wait(i < 20 ? 5 : 100), bot.exited]);

@@ -3,16 +3,16 @@ import type { Behaviour } from "../bot/behaviours.ts";
 import { type Attack, type Judgement, onOneBot, type Stage } from "../driver/fault.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Messages per process of the bot. */
+/** Messages per bot process. */
 const SHARE = { small: 50, large: 100 } as const;
 
-/** In ms, from the first answer. */
+/** Delay of the kill after the first reply, in ms. */
 const MAX_LIFE_MS = { small: 400, large: 1_500 } as const;
 
-/** In ms. For the first answer on a busy machine. */
+/** Time limit for the first reply on a busy machine, in ms. */
 const START_TIMEOUT_MS = 3_000;
 
-/** Kills the bot with SIGKILL at random moments under load, with two answers per message. */
+/** Kills the bot with SIGKILL at random times under load. Each message gets two replies. */
 export const kills: Scenario = onOneBot({
   name: "kill -9 at random moments under load, two answers per event",
   counted: "kills",
@@ -39,7 +39,7 @@ export class Kills implements Attack {
     this.#writers = writers;
   }
 
-  /** Runs one process of the bot. Some of its messages wait for it, some arrive while it works. */
+  /** Runs one of the bot's processes. Some of its messages are already waiting; others arrive while it works. */
   async once(time: number): Promise<void> {
     const { world, random, size } = this.#stage;
     const { people, choose } = this.#writers;
@@ -51,7 +51,7 @@ export class Kills implements Attack {
     };
     write(random.below(left));
     const bot = world.spawn();
-    // In the middle of an answer: the platform has accepted the message and has not responded yet.
+    // Kills in the middle of a reply: the platform has accepted the message but has not responded yet.
     const ignore = world.ledger.onSaid(random.below(SHARE[size]), () => bot.signal("SIGKILL"));
     // Some bots die before they are ready, while they recover from the previous kill.
     if (random.chance(0.05)) await wait(random.below(300));

@@ -6,20 +6,20 @@ import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
 
 const TERMS: Readonly<Record<Size, number>> = { small: 25, large: 5_000 };
 
-/** One leader in this many loses the database instead of resigning, and must give up its trust in time. */
+/** One leader in this many loses the database instead of resigning. It must stop trusting its term in time. */
 const CUT_OFF_EVERY: Readonly<Record<Size, number>> = { small: 10, large: 50 };
 
 const CANDIDATES = 5;
 
-/** In ms. Long enough for a response on a busy machine. */
+/** Time for a response on a busy machine, in ms. */
 const LEASE_MS = 2_000;
 
-/** In ms. After this time without a new term, the election is stuck. */
+/** Time without a new term after which the election is stuck, in ms. */
 const STUCK_MS = 40_000;
 
 const SCHEMA = "leaders";
 
-/** Leaders resign or are cut off one after another. Each tries one more write after its term. */
+/** Makes leaders resign, or cuts them off, one after another. Each leader attempts one more write after its term. */
 export const leaderChurn: Scenario = {
   name: "postgres, five instances: leader churn, leaders that are cut off among them",
   async run({ size, scale = 1, progress }: ScenarioRun): Promise<Outcome> {
@@ -48,7 +48,7 @@ export const leaderChurn: Scenario = {
   },
 };
 
-/** Tracks the trusted leaders, and decides their fate. */
+/** Tracks the trusted leaders, and decides how each term ends. */
 class Terms implements LeaderWatch {
   readonly violations: string[] = [];
   begun = 0;
@@ -85,7 +85,7 @@ class Terms implements LeaderWatch {
     if (!moved) this.#refused += 1;
   }
 
-  /** Resolves after that many terms, when no new term comes, or when a promise is broken. */
+  /** Resolves after that many terms, when no new term begins, or when a promise is broken. */
   async waitFor(terms: number, progress: (line: string) => void): Promise<void> {
     let before = 0;
     let since = performance.now();

@@ -5,16 +5,16 @@ import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
 import { Supervisor } from "../driver/supervisor.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Events per poisoned event. */
+/** Number of events per poisoned event. */
 const SLICE = 100;
 
 /**
- * Each attempt of a blocking event costs a restart. An event beside it may lose two runs, and one more to a slow
- * machine.
+ * Each attempt at a blocking event costs a restart. An event that runs at the same time may lose two runs, and one more
+ * if the machine is slow.
  */
 const MAX_ATTEMPTS = 5;
 
-/** Enough of each kind in the small size. `block` is rare because each attempt costs a restart. */
+/** Enough of each kind for the small size. `block` is rare because each attempt costs a restart. */
 const kinds: readonly Behaviour[] = ["block", "throw", "hang", "throw"];
 
 const PEOPLE = 300;
@@ -45,7 +45,7 @@ class Poison implements Attack {
     this.#supervisor = new Supervisor(stage.world);
   }
 
-  /** Mixes poison into good events. The events behind it must be handled as well. */
+  /** Mixes poison events into good ones. The bot must also handle the events queued behind them. */
   async once(time: number): Promise<void> {
     const { world, random } = this.#stage;
     const at = random.below(SLICE);
@@ -62,14 +62,14 @@ class Poison implements Attack {
   async end(): Promise<void> {
     const { world } = this.#stage;
     const { block = 0 } = this.#counts;
-    // A blocked process dies once per attempt. A slow machine looks the same.
+    // A blocked process dies once per attempt. A slow machine has the same effect.
     const most = 2 * block * (MAX_ATTEMPTS + 1) + 20;
     await world.settle(() => this.#supervisor.kills <= most);
     await this.close();
     if (this.#supervisor.kills > most) world.violations.push("restarts do not end the poison");
   }
 
-  /** Poison ends within its attempts. One more claim may be needed to mark the event as dead. */
+  /** A poison event ends within its attempts. Marking it as dead may take one more claim. */
   judge({ written, stored }: Observed) {
     const counts = countRuns(this.#stage.world.runs());
     const violations = written.flatMap(({ id, text, ends }) => {

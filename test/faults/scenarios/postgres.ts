@@ -17,12 +17,12 @@ import {
   short,
 } from "./cluster.ts";
 
-/** In ms, after the database is back. */
+/** Waiting time after the database is back, in ms. */
 const RECOVERY_TIMEOUT_MS = 20_000;
 
 const HOUR_MS = 3_600_000;
 
-/** Moves one instance's clock by an hour, forwards or back, and then corrects it. */
+/** Moves one instance's clock forwards or back by an hour, and then corrects it. */
 const clocks: ClusterFault = {
   name: "the clock of an instance jumps by ±1 h under load",
   counted: "clock jumps",
@@ -32,7 +32,7 @@ const clocks: ClusterFault = {
 
 class Jumps implements Attack {
   readonly #stage: ClusterStage;
-  /** Deliveries that a bot refused as too old or too new. */
+  /** Number of deliveries that a bot refused as too old or too new. */
   #refused = 0;
 
   constructor(stage: ClusterStage) {
@@ -46,13 +46,13 @@ class Jumps implements Attack {
     const { world, random } = this.#stage;
     const place = random.below(world.bots.length);
     const clockOffsetMs = random.pick([HOUR_MS, -HOUR_MS]);
-    // One clock is always right, because deliveries carry the time of day.
+    // One instance's clock is always right, because deliveries carry the time of day.
     if (time % 5 !== 2) {
       world.bots[place]?.order({ clockOffsetMs });
       await world.waitForMore(20 + random.below(20), ANSWERS_TIMEOUT_MS);
       world.bots[place]?.order({ clockOffsetMs: 0 });
     } else {
-      // A bot takes its initial time from the system.
+      // A bot reads its initial time from the system.
       await this.#restart(place, clockOffsetMs);
       await world.waitForMore(20, ANSWERS_TIMEOUT_MS);
       await this.#restart(place, 0);
@@ -88,7 +88,7 @@ const kills = killInstances({
   answersPerLife: { small: 60, large: 60 },
 });
 
-/** Sends SIGSTOP for 1 to 3 leases, then SIGCONT. The process continues as if no time had passed. */
+/** Sends SIGSTOP, and SIGCONT after 1 to 3 lease durations. The process continues as if no time had passed. */
 export const freezes: ClusterFault<PostgresStore> = {
   name: "SIGSTOP of instances for 1 to 3 leases under load",
   counted: "times frozen",
@@ -99,7 +99,7 @@ export const freezes: ClusterFault<PostgresStore> = {
 
 class Freezes implements Attack {
   readonly #stage: ClusterStage<PostgresStore>;
-  /** Allowed repetitions of each text whose process was frozen between intent and outcome. */
+  /** How often each text may be repeated because its process was frozen between intent and outcome. */
   readonly #unfinished = new Map<string, number>();
 
   constructor(stage: ClusterStage<PostgresStore>) {
@@ -112,7 +112,7 @@ class Freezes implements Attack {
     await world.waitForMore(20, ANSWERS_TIMEOUT_MS);
     await wait(random.below(100));
     const first = random.below(bots.length);
-    // Sometimes two at once.
+    // Sometimes freezes two at once.
     const places = time % 3 === 1 ? [first, (first + 1) % bots.length] : [first];
     const frozen = places.map((place) => bots[place]).filter((bot) => bot !== undefined);
     await Promise.all(frozen.map((bot) => this.#freeze(bot)));
@@ -154,7 +154,7 @@ const restarts = outage({
   },
 });
 
-/** Freezes the connections. New ones work after a while. */
+/** Freezes the connections. After a while, new connections work. */
 const halfOpen = outage({
   name: "connections to the database go half-open under load",
   counted: "times half-open",
@@ -185,7 +185,7 @@ function outage({
 }): ClusterFault {
   const begin = (stage: ClusterStage): Attack => {
     const { world } = stage;
-    /** In ms. From the end of each outage until the next answer. */
+    /** Time from the end of each outage until the next reply, in ms. */
     const recoveryMs: number[] = [];
     return {
       async once(time) {
@@ -208,13 +208,13 @@ function outage({
   return { ...fault, settings: short, begin };
 }
 
-/** Clocks come first, because only that fault forbids a second run. */
+/** The clock fault comes first, because it is the only fault under which no event may run twice. */
 const faults = [clocks, kills, freezes, restarts, halfOpen, terminations];
 
-/** Each fault on its own cluster. */
+/** Inflicts each fault on its own cluster. */
 export const clusterScenarios: readonly Scenario[] = faults.map((fault) =>
   onCluster(`postgres, three instances: ${fault.name}`, [fault]),
 );
 
-/** All faults in turn on one cluster. */
+/** Inflicts all faults in turn on one cluster. */
 export const sharedCluster: Scenario = onCluster("postgres, three instances: all faults", faults);

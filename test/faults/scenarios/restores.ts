@@ -11,13 +11,13 @@ import { Load } from "../driver/load.ts";
 import { COMPILE_CACHE, type World } from "../driver/world.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Few, so that each conversation has messages before and after a backup. */
+/** Few users, so that each conversation has messages before and after a backup. */
 const PEOPLE = 6;
 
-/** In ms, at most. The average is half. */
+/** Maximum delay, in ms. The average is half. */
 const MAX_PAUSE_MS = 120;
 
-/** In ms. A ready bot reads the event log much faster, unless the machine is busy. */
+/** Time for a ready bot to read the event log, in ms. Reading is much faster unless the machine is busy. */
 const LOG_TIMEOUT_MS = 20_000;
 
 const mixture: readonly Behaviour[] = [
@@ -30,13 +30,13 @@ const mixture: readonly Behaviour[] = [
   "answer",
 ];
 
-/** Takes backups under load, then kills the bot, deletes the folder and restores the backup into another one. */
+/** Takes backups under load, then kills the bot, deletes the folder and restores the backup into another folder. */
 export const restores: Scenario = restoresWith(
   "backup under load, kill -9 some time later, restored into another folder",
   "by the command",
 );
 
-/** @param way `by hand` copies the file, so that the inbox has no record of the restore */
+/** @param way `by hand` copies the file, so that the inbox does not know about the restore */
 export function restoresWith(name: string, way: "by the command" | "by hand"): Scenario {
   return onOneBot({
     ...{ name, counted: "restores", times: { small: 2, large: 60 } },
@@ -54,7 +54,7 @@ class Restores implements Attack {
     this.#way = way;
   }
 
-  /** Runs one process of a bot until its disk is lost. */
+  /** Runs one of the bot's processes until its disk is lost. */
   async once(time: number): Promise<void> {
     const { world, random } = this.#stage;
     const { ledger, store, scratch } = world;
@@ -68,7 +68,7 @@ class Restores implements Attack {
     await serviceBot(world, "inbox", "backup", backup, "--json");
     const said = ledger.said;
     await wait(random.below(600));
-    // Mostly in the middle of an answer.
+    // Usually kills in the middle of a reply.
     const ignore = ledger.onSaid(random.below(10), () => bot.signal("SIGKILL"));
     await Promise.race([bot.exited, wait(1_000)]);
     ignore();

@@ -8,10 +8,13 @@ import type { Scenario } from "../scenario.ts";
 const EVENTS_PER_STOP = 40;
 const GRACE_MS = 300;
 
-/** In ms. Aborted handlers get a second after the grace period, and closing takes a moment. */
+/**
+ * Time limit for stopping, in ms. Aborted handlers get a second after the grace period, and closing takes a little
+ * longer.
+ */
 const MAX_STOP_MS = GRACE_MS + 1_000 + 2_000;
 
-/** Sends SIGTERM at random moments under load. Some handlers outlast the grace period. */
+/** Sends SIGTERM at random times under load. Some handlers outlast the grace period. */
 export const stops: Scenario = onOneBot({
   name: "SIGTERM under load",
   counted: "stops",
@@ -44,7 +47,7 @@ export class Stops implements Attack {
     this.#tookMs.push(performance.now() - started);
   }
 
-  /** No handler failed. A run that a stop interrupts must not count as an attempt. */
+  /** No handler failed. A run interrupted by a stop must not count as an attempt. */
   judge({ stored }: Observed): Judgement {
     const worst = Math.max(...this.#tookMs);
     const violations = stored

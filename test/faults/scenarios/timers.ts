@@ -22,17 +22,17 @@ const NAME = "kill -9 of a bot with timers and a cron of every second";
 
 const PEOPLE = 40;
 
-/** Per process of a bot. */
+/** Timers per bot process. */
 const REMINDERS = 20;
 
-/** In ms, of a timer. Those of a large run outlive several bots. */
+/** Delay of a timer, in ms. In a large run, timers outlive several bots. */
 const MAX_DELAY_MS: Readonly<Record<Size, number>> = { small: 4_000, large: 60_000 };
 
-/** In ms, of a process and of the downtime after it. */
+/** Lifetime of a process, and the downtime after it, in ms. */
 const MAX_LIFE_MS = 6_000;
 const MAX_PAUSE_MS = 4_000;
 
-/** In ms. For the last answers on a busy machine. */
+/** Time limit for the last replies on a busy machine, in ms. */
 const ANSWERS_TIMEOUT_MS = 30_000;
 
 const EVERY_SECOND = "* * * * * *";
@@ -54,7 +54,7 @@ const fault: Pick<Fault<Store>, "name" | "counted" | "times" | "begin"> = {
 
 export const timers: Scenario = onOneBot(fault);
 
-/** Three instances, which die in turn and sometimes all at once. */
+/** Runs three instances, which die in turn and sometimes all at once. */
 export const clusterTimers: Scenario = onCluster(`postgres, three instances: ${NAME}`, [
   { ...fault, settings: short, load: "none" },
 ]);
@@ -64,7 +64,7 @@ class Timers implements Attack {
   readonly #reminders: Reminder[] = [];
   readonly #arrivals: Arrival[] = [];
   readonly #lives = new Map<BotProcess, { startedAt: number; from: number; to?: number }>();
-  /** Users by number of their timer that is an hour away. */
+  /** Maps the number of each timer that is due in an hour to its user. */
   readonly #far = new Map<number, string>();
   #cancelled = 0;
   #stoppedAt = 0;
@@ -74,7 +74,7 @@ class Timers implements Attack {
     stage.world.platform.onTimeline((entry) => this.#note(entry));
   }
 
-  /** Starts the lifetimes of the running bots. */
+  /** Records that the running bots' lifetimes start. */
   begin(): void {
     const from = Date.now();
     for (const bot of this.#stage.world.bots) this.#lives.set(bot, { startedAt: from, from });
@@ -96,7 +96,7 @@ class Timers implements Attack {
     const isOutage = time % 3 === 0;
     const places = isOutage ? [...world.bots.keys()] : [one];
     await Promise.all(places.map((place) => this.#kill(place, time)));
-    // Each outage misses several seconds.
+    // Each outage spans several ticks.
     if (isOutage) await wait(MAX_PAUSE_MS / 2 + random.below(MAX_PAUSE_MS / 2));
     await Promise.all(places.map((place) => this.#boot(place)));
   }
@@ -112,7 +112,7 @@ class Timers implements Attack {
     this.#stoppedAt = Date.now();
   }
 
-  /** A timer's answer comes long after the answers to later messages. */
+  /** A timer's reply comes long after the replies to later messages. */
   rules() {
     return { order: "any" } as const;
   }
@@ -146,7 +146,7 @@ class Timers implements Attack {
     return { figures, violations };
   }
 
-  /** Writes a message that sets a timer within the run. A tenth set it twice under one key. */
+  /** Writes a message that sets a timer within the run. One in ten sets it twice under the same key. */
   #remind(): void {
     const { world, random, size } = this.#stage;
     const delayMs = 100 + random.below(MAX_DELAY_MS[size] - 100);

@@ -8,14 +8,14 @@ const faultKinds = ["the API fails", "slow platform", "webhook off", "bot frozen
 type FaultKind = (typeof faultKinds)[number];
 export const PINNED = "pinned reader";
 
-/** In seconds since the start of the load. */
+/** In seconds since the load started. */
 export interface Span {
   readonly kind: FaultKind | typeof PINNED;
   readonly from: number;
   readonly to: number;
 }
 
-/** In seconds, at most. */
+/** Maximum duration of each fault, in seconds. */
 const LONGEST: Readonly<Record<FaultKind, number>> = {
   "the API fails": 60,
   "slow platform": 60,
@@ -23,18 +23,18 @@ const LONGEST: Readonly<Record<FaultKind, number>> = {
   "bot frozen": 2,
 };
 
-/** In seconds between two faults. A shorter run has two of each kind. */
+/** Time between two faults, in seconds. A run too short for this interval gets two faults of each kind. */
 const EVERY = 240;
 
-/** Fractions of the run. The first pin is early, so that the WAL can settle after it. */
+/** Fractions of the run. The first pin is early, so that the WAL has time to shrink after it. */
 const PINS = [0.1, 0.6];
 const PIN_SHARE = 0.04;
 const LONGEST_PIN = 300;
 
-/** In ms. A slow platform holds a request this long. */
+/** Time for which a slow platform holds a request, in ms. */
 const HOLD_MS = 1_500;
 
-/** Plans a run: faults one by one between 5 and 95 % of the run, and two readers that pin the WAL. */
+/** Plans a run. Faults follow one another between 5 and 95 % of the run, and two readers pin the WAL. */
 export function planOf(seed: number, seconds: number): Span[] {
   const random = new Random(seed);
   const pins = PINS.map((share): Span => {
@@ -106,7 +106,7 @@ async function inflict(kind: Span["kind"], over: Promise<void>, world: World): P
   control.setFaults({ api: { mode: "none" }, webhook: { mode: "none" } });
 }
 
-/** Repeatedly holds a share of the requests. Each new fault releases the requests of the last. */
+/** Repeatedly holds back a share of the requests. Each new fault releases the requests held by the last. */
 async function holdRequests(world: World, over: Promise<void>): Promise<void> {
   let ended = false;
   const end = over.then(() => {

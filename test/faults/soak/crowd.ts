@@ -5,17 +5,17 @@ import type { Random } from "../random.ts";
 
 const PEOPLE = 400;
 
-/** Posts of the bot that users discuss at a time. */
+/** Number of the bot's posts that users discuss at a time. */
 const MAX_POSTS = 10;
 const POST_EVERY = 200;
 
-/** In percent. The rest are messages. */
+/** Percentage of each kind of event. The rest are messages. */
 const MIX = { mention: 10, comment: 10, reply: 8, like: 8, follow: 4 } as const;
 
-/** In ms. A load further behind than this skips its backlog. */
+/** Maximum lag of the load, in ms. Beyond it, the load skips its backlog. */
 const MAX_DEBT_MS = 1_000;
 
-/** Simulated users who make events of every type at an even rate. */
+/** Simulated users who make events of every type at a steady rate. */
 export class Crowd {
   readonly #world: World;
   readonly #random: Random;
@@ -35,7 +35,7 @@ export class Crowd {
     this.#plan = plan;
   }
 
-  /** Resolves at this second of the load, or at its end. */
+  /** Resolves when the load reaches this second, or ends. */
   async reached(second: number): Promise<void> {
     const ms = second * 1000 - (performance.now() - this.#began);
     await wait(Math.max(0, ms), undefined, { signal: this.#ended.signal }).catch(() => undefined);
@@ -83,7 +83,7 @@ export class Crowd {
   }
 }
 
-/** Spreads the special behaviours evenly, so that a short run has some of each. */
+/** Distributes the special behaviours evenly, so that even a short run has some of each. */
 function behaviourAt(number: number): Behaviour {
   if (number % 500 === 60) return "throw";
   if (number % 300 === 20) return "stubborn";

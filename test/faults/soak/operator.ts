@@ -17,7 +17,7 @@ export class Operator {
     this.#world = world;
   }
 
-  /** Decides about all dead letters. Resolves to their number. */
+  /** Decides about all dead letters. Resolves to how many there were. */
   async round(): Promise<number> {
     const { events } = await this.#inbox<{ events: DeadLetter[] }>("list", "--limit", "1000");
     const { written } = this.#world.ledger;
@@ -34,7 +34,7 @@ export class Operator {
       reason,
     );
     this.decided.retried += await this.#decide(choices.get("retry"), "retry");
-    // The bot cannot know whether a reply was sent. The operator looks at the platform.
+    // The bot cannot know whether a reply was sent, so the operator looks at the platform.
     for (const event of choices.get("look") ?? []) {
       const fact = this.#world.ledger.hasAnswer(event.id) ? "done" : "absent";
       this.decided["retried with --assume"] += await this.#decide(

@@ -9,7 +9,7 @@ export interface Sample extends BotSample {
   readonly at: number;
   readonly file: number;
   readonly wal: number;
-  /** Missing without /proc. */
+  /** `undefined` on systems without /proc. */
   readonly descriptors?: number;
 }
 
@@ -30,21 +30,21 @@ export async function takeSample({ bots: [bot], store }: World, at: number): Pro
 interface Series {
   readonly name: string;
   readonly of: (sample: Sample) => number | undefined;
-  /** Allowed rise as a fraction of the value. The floor applies if it is higher. */
+  /** Allowed increase, as a fraction of the value. The floor applies if it is higher. */
   readonly share: number;
   readonly floor: number;
   /**
-   * How a part of the run is summarized: by its lowest value, which is the level after garbage collection, or its
+   * How to summarize a part of the run: by its lowest value, which is the level after garbage collection, or by its
    * median.
    */
   readonly by: "lowest" | "median";
-  /** A shorter run proves nothing about the resource. */
+  /** Minimum length of the run. A shorter run proves nothing about the resource. */
   readonly fromMinutes: number;
 }
 
 const mebi = (bytes: number): number => bytes / 2 ** 20;
 
-/** V8 fills its heap first. The file is swept every ten minutes and keeps events for half an hour. */
+/** V8 fills its heap first. The inbox sweeps its file every ten minutes and keeps events for half an hour. */
 const [MEMORY, FILE, OTHER] = [30, 90, 5];
 
 const WAL = "WAL, not pinned (MiB)";
@@ -76,20 +76,20 @@ const all: readonly Series[] = [
   series("delay of the event loop, 99th percentile (ms)", ({ loopP99 }) => loopP99, 0.5, 40, OTHER),
 ];
 
-/** In seconds. Time for the WAL to shrink after a pin. */
+/** Time for the WAL to shrink after a pin, in seconds. */
 const WAL_RECOVERY = 120;
 
-/** In MiB. The inbox shrinks its WAL to this size. */
+/** The size to which the inbox shrinks its WAL, in MiB. */
 const WAL_LIMIT = 64;
 
-/** Pins of shorter runs are too short for the WAL to grow. */
+/** In shorter runs, the pins are too short for the WAL to grow. */
 const PIN_MINUTES = 60;
 
-/** The run is cut into parts, because a single moment proves little. */
+/** Number of parts of the run. A single sample proves little. */
 const PARTS = 48;
 
 export interface Verdict {
-  /** Markdown. */
+  /** Report, as Markdown. */
   readonly table: string;
   readonly violations: readonly string[];
 }
@@ -138,7 +138,7 @@ interface Point {
 
 /**
  * Compares the medians of the second and the last quarter, and the trend of the second half. The trend is the median of
- * all slopes (Theil-Sen), per hour, or over the whole run if shorter. A fall is not a leak.
+ * all slopes (Theil-Sen), per hour, or over the whole run if it is shorter. A falling trend is not a leak.
  */
 function findPlateau(points: readonly Point[], { by, floor, share }: Series, seconds: number) {
   const length = seconds / PARTS;
@@ -159,13 +159,13 @@ function findPlateau(points: readonly Point[], { by, floor, share }: Series, sec
   );
   const perHour = median(slopes) * 3600;
   const allowed = Math.max(floor, share * second);
-  // NaN has not reached a plateau.
+  // NaN does not count as a plateau.
   const reached = last - second <= allowed && perHour * Math.min(1, seconds / 3600) <= allowed;
   const highest = Math.max(...points.map(({ value }) => value));
   return { figures: [second, last, perHour, allowed, highest], reached };
 }
 
-/** The WAL must grow during a pin, otherwise the pin had no effect. It must shrink afterwards. */
+/** The WAL must grow during a pin; otherwise the pin had no effect. It must shrink afterwards. */
 function judgePin({ from, to }: Span, samples: readonly Sample[]): string[] {
   const wal = (begin: number, end: number) =>
     samples.filter(({ at }) => at >= begin && at < end).map((sample) => mebi(sample.wal));

@@ -11,19 +11,22 @@ import { judgeSeries, type Sample, takeSample } from "./series.ts";
 
 export interface SoakOptions {
   readonly seed: number;
-  /** Maximum of events per second. A busy machine may fall behind. */
+  /** Maximum number of events per second. A busy machine may achieve less. */
   readonly rate: number;
   readonly seconds: number;
-  /** The load continues until this many events. Default: 0. */
+  /** The load continues until this many events have been made. Default: 0. */
   readonly atLeast?: number;
   readonly sampleMs: number;
   readonly progress: (line: string) => void;
 }
 
-/** In ms. Shorter than the defaults, so that the file is swept within the run. Ids outlive an outage of the webhook. */
+/**
+ * In ms. Shorter than the defaults, so that the file is swept within the run. Ids are still kept longer than any
+ * webhook outage.
+ */
 const retention = { bodiesMs: 5 * 60_000, idsMs: 15 * 60_000, deadLettersMs: 30 * 60_000 };
 
-/** In ms. For the last events after the load. */
+/** Time limit for the last events after the load, in ms. */
 const SETTLE_TIMEOUT_MS = 300_000;
 
 const MINUTE_MS = 60_000;
@@ -37,7 +40,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
       ...{ answers: 1, requestTimeoutMs: 10_000, silenceMs: 20_000, retention },
       retry: { baseMs: 100, maxMs: 5_000 },
     },
-    // Few attempts, so that the bot gives up a hopeless event within seconds.
+    // Few attempts, so that the bot gives up on a hopeless event within seconds.
     env: { MAX_ATTEMPTS: "5", POLL_INTERVAL_MS: "1000", AUDIT_INTERVAL_MS: "15000" },
   });
   const operator = new Operator(world);
@@ -80,7 +83,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
     await world.close();
   }
 
-  /** Samples the process, and checks the acknowledged events while their ids are retained. */
+  /** Samples the process. Checks the acknowledged events while their ids are retained. */
   async function watch(): Promise<void> {
     const began = performance.now();
     while (!signal.aborted) {
@@ -90,7 +93,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
       if (samples.length % Math.ceil(MINUTE_MS / sampleMs) === 1) {
         const figures = Object.entries(sample).map(([name, value]) => `${name} ${value}`);
         progress(figures.join(", "));
-        // The deadlines of the plan are far apart in a long run and close together in a short one.
+        // The plan's deadlines are far apart in a long run and close together in a short run.
         if (sample.deadLetters > 0) progress(await operator.round().then(String, messageOf));
       }
       await wait(sampleMs, undefined, { signal }).catch(() => undefined);
@@ -102,7 +105,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
     return world.ledger.answers >= due;
   }
 
-  /** Resolves when no event is pending or dead, and all are answered. */
+  /** Resolves when no event is pending or dead, and every event has its reply. */
   async function settle(): Promise<void> {
     const end = performance.now() + SETTLE_TIMEOUT_MS;
     while (performance.now() < end) {

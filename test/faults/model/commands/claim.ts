@@ -39,7 +39,7 @@ export function checkFence(real: Claim, world: World): void {
   world.claims.push(real);
 }
 
-/** Reduces a claim to the fields of the model: no fence, and no fields that a store adds. */
+/** Reduces a claim to the model's fields: without the fence, and without fields that a store adds. */
 export function expectedOf(claim: Claim): ExpectedClaim;
 export function expectedOf(claim: Claim | undefined): ExpectedClaim | undefined;
 export function expectedOf(claim: Claim | undefined): ExpectedClaim | undefined {

@@ -16,7 +16,7 @@ const shape = fc.record({
   way: fc.constantFrom("complete", "bury", "advance", "advance"),
   key: fc.constantFrom(...STATE_KEYS),
   deletes: fc.boolean(),
-  /** State version that the run has read: the current one, an earlier one, or none. */
+  /** The state version that the run has read: the current version, an earlier version, or none. */
   base: fc.constantFrom("current", "current", "current", "earlier", "none"),
   timer: fc.option(
     fc.record({ key: fc.constantFrom("a", "b"), delayMs: fc.constantFrom(0, 1, 5_000) }),
@@ -26,7 +26,7 @@ const shape = fc.record({
 
 type Shape = typeof shape extends Arbitrary<infer T> ? T : never;
 
-/** Ends a claim with a state, and with timers of its lane. */
+/** Ends a claim with a state, and with timers for its lane. */
 export const endWithEffects: Arbitrary<Command> = fc.tuple(back, shape).map(([back, some]) =>
   onClaim(back, `${some.way} with ${JSON.stringify(some)}`, async ({ n, real }, model, world) => {
     const expected = effectsOf(some, n, real.lane, model);
@@ -69,7 +69,7 @@ function effectsOf(some: Shape, n: number, lane: string, model: InboxModel): Mod
   const { timer, cancel } = some;
   const set = timer && { lane, name: NAME, ...timer, eventId: `timer:${n}`, body: "1" };
   return {
-    // A missing state needs no deletion.
+    // A state that does not exist needs no deletion.
     states: value === undefined && version === undefined ? [] : [{ key: some.key, value, version }],
     timers: set ? [set] : [],
     cancels: cancel === null ? [] : [{ lane, name: NAME, key: cancel }],
@@ -84,7 +84,7 @@ function realEffects(effects: ModelEffects, { versions }: World): Effects {
   return { ...effects, states };
 }
 
-/** Remembers the store's name for the version of the model. */
+/** Remembers which version in the store corresponds to the model's version. */
 async function learnVersion(key: string, model: InboxModel, world: World): Promise<void> {
   const version = model.kept.states.get(key)?.version;
   const [state] = await world.store.inbox.states([key]);
@@ -99,7 +99,7 @@ export const fire: Arbitrary<Command> = fc
     command(`fire ${limit} timers`, (model, world) => fireTimers(limit, model, world)),
   );
 
-/** Makes timers of a lane due early, as an operator can. */
+/** Makes a lane's timers due early, as an operator can. */
 export const makeDue: Arbitrary<Command> = fc
   .tuple(fc.nat(7), fc.constantFrom("a", "b", undefined))
   .map(([place, key]) =>
@@ -112,7 +112,7 @@ export const makeDue: Arbitrary<Command> = fc
     }),
   );
 
-/** Creates events for due timers in the model and the store. */
+/** Creates events for due timers in both the model and the store. */
 export async function fireTimers(limit: number, model: InboxModel, world: World): Promise<void> {
   const fired = model.fire(limit, eventOf);
   const expected = { fired, nextInMs: model.kept.nextInMs(model.now) };

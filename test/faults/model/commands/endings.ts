@@ -6,7 +6,7 @@ import { type Command, command, onClaim } from "../world.ts";
 import { checkFence, expectedOf, LEASE } from "./claim.ts";
 import { batch, putBeside, show } from "./put.ts";
 
-/** One way to end a claim, for the model and for the store. */
+/** One way to end a claim, on both the model and the store. */
 interface Ending {
   readonly text: string;
   model(model: InboxModel, claim: number): boolean;
@@ -23,7 +23,7 @@ const ending: Arbitrary<Ending> = fc.oneof(
   { weight: 1, arbitrary: delayMs.map((ms) => release(ms)) },
 );
 
-/** Selects a claim by its age. Mostly one of the newest. */
+/** Selects a claim by its age. Usually selects one of the newest. */
 export const back: Arbitrary<number> = fc.oneof(fc.nat(2), fc.nat(2), fc.nat(20));
 
 export const end: Arbitrary<Command> = fc.tuple(back, ending).map(([back, ending]) =>
@@ -33,7 +33,7 @@ export const end: Arbitrary<Command> = fc.tuple(back, ending).map(([back, ending
   }),
 );
 
-/** An event that arrives while its lane is released must not be stranded. */
+/** An event that arrives while its lane is being released must not be stranded. */
 export const endBesidePut: Arbitrary<Command> = fc
   .tuple(back, ending, batch)
   .map(([back, ending, batch]) =>
@@ -57,7 +57,10 @@ export const advance: Arbitrary<Command> = back.map((back) =>
   }),
 );
 
-/** The run continues with an event that arrives in time. If it arrives in between, the run may release the lane. */
+/**
+ * The run continues with an event that arrives before the claim ends. If the event arrives concurrently, the run may
+ * release the lane instead.
+ */
 export const advanceBesidePut: Arbitrary<Command> = fc.tuple(back, batch).map(([back, batch]) =>
   onClaim(back, `put ${show(batch)} beside advance`, async ({ n, real }, model, world) => {
     const { inbox } = world.store;

@@ -7,7 +7,7 @@ import { IDS } from "../ids.ts";
 import type { InboxModel } from "../inbox-model.ts";
 import { type Command, command, type World } from "../world.ts";
 
-/** An incoming batch: internal duplicates, known events, unusable events and cursors. */
+/** An incoming batch with duplicates within the batch, known events, unusable events and cursors. */
 export interface Batch {
   readonly events: readonly NewEvent[];
   readonly source: Source;
@@ -53,11 +53,11 @@ export async function putInto(batch: Batch, model: InboxModel, world: World): Pr
 }
 
 /**
- * Puts the batch into the model and the store, concurrently with an act that may make room. In a shared inbox, a batch
- * that does not fit may run before or after the act, and be refused or accepted.
+ * Puts the batch into the model and the store, concurrently with an action that may make room. In a shared inbox, a
+ * batch that does not fit may run before or after the action, and so be refused or accepted.
  *
- * @param act starts on the store after the batch
- * @param compare applies the act to the model, and compares the results
+ * @param act starts the action on the store after the batch
+ * @param compare applies the action to the model, and compares the results
  */
 export async function putBeside<T>(
   batch: Batch,
@@ -89,7 +89,7 @@ export const put: Arbitrary<Command> = batch.map((batch) =>
   command(`put ${show(batch)}`, (model, world) => putInto(batch, model, world)),
 );
 
-/** A batch with a failing statement leaves no trace, and its neighbours in the same commit succeed. */
+/** A batch with a failing statement leaves no trace, and the other batches in the same commit succeed. */
 export const putBroken: Arbitrary<Command> = fc
   .tuple(batch, batch, fc.boolean())
   .map(([bad, good, byCursor]) =>

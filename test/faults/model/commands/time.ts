@@ -11,7 +11,7 @@ export const pass: Arbitrary<Command> = fc.constantFrom(1, 499, LEASE - 1, LEASE
   }),
 );
 
-/** Long enough for idle lanes to be swept, and too short for events to expire. */
+/** Long enough for idle lanes to be swept, but too short for events to expire. */
 export const rest: Arbitrary<Command> = fc.constant(
   command("10 minutes pass, and a sweep", async (model, { clock, store }) => {
     model.now += 600_001;
@@ -20,7 +20,7 @@ export const rest: Arbitrary<Command> = fc.constant(
   }),
 );
 
-/** The process dies, and a new one opens the store. */
+/** The process dies, and a new process opens the store. */
 export const reopen: Arbitrary<Command> = fc.constant(
   command("reopen", async (model, { store }) => {
     model.recover();
@@ -28,12 +28,12 @@ export const reopen: Arbitrary<Command> = fc.constant(
   }),
 );
 
-/** A consistent inbox has no lane to heal. */
+/** A consistent inbox has no lanes to heal. */
 export const heal: Arbitrary<Command> = fc.constant(
   command("heal", async (_model, { store }) => assert.equal(await store.inbox.heal(), 0)),
 );
 
-/** Healing finds a stranded lane and makes it ready at once. */
+/** Healing finds a stranded lane and makes it ready immediately. */
 export const healStranded: Arbitrary<Command> = fc.nat(2).map((pick) =>
   command(`strand and heal lane ${pick}`, async (model, { store }) => {
     const key = `lane ${pick}`;
