@@ -191,7 +191,7 @@ describe("docs/deploy/overview.md", () => {
     const routes = readFileSync(HEALTH_SOURCE, "utf8");
     const answered = unique(routes.match(/(?<=path (?:===|!==) ")\/\w+(?=")/g) ?? []);
     expect(answered.length).toBeGreaterThan(1);
-    const table = section("docs/deploy/overview.md", "## What the bot answers");
+    const table = section("docs/deploy/overview.md", "## Responses");
     const documented = firstCells(table, /`(?:GET |POST )?(\/\w+)(?:\?\w+)?`/g);
     expect(unique(documented)).toEqual(answered);
   });
