@@ -67,7 +67,7 @@ export interface ConfigOverrides {
   readonly maxAttempts?: number;
   /**
    * MAX_BODY_BYTES: largest body of a delivery in bytes, up to 256 MiB.
-   * Default: 16 MiB, or 1/32 of the available memory if that is less.
+   * Default: 16 MiB, or 1/32 of available memory, whichever is less.
    */
   readonly maxBodyBytes?: number;
   /**
@@ -188,7 +188,7 @@ export const settings: {
   maxBodyBytes: {
     variable: "MAX_BODY_BYTES",
     read: integer(1, MAX_BODY_BYTES),
-    optional: "16 MiB, or 1/32 of the available memory if that is less",
+    optional: "16 MiB, or 1/32 of available memory, whichever is less",
   },
   maxRequestsPerMinute: {
     variable: "MAX_REQUESTS_PER_MINUTE",

@@ -147,7 +147,7 @@ export class RetryLater extends ServiceBotError {
    */
   constructor(
     delayMs: number,
-    reason = "The handler asked for a later run.",
+    reason = "The handler asked to run later.",
     options: ErrorOptions & { readonly counts?: boolean } = {},
   ) {
     super("RETRY_LATER", reason, options);
@@ -169,7 +169,7 @@ export class LoopHeld extends RetryLater {
   constructor(delayMs: number) {
     super(
       delayMs,
-      "The loop guard postpones this event because the bot answered its account too often here. See loopGuard.",
+      "The loop guard postpones this event because the bot replied to the account too often here. See loopGuard.",
       { counts: false },
     );
   }

@@ -141,7 +141,7 @@ function unreachable(platform: string, error: unknown): CommandError {
 
 function noPlatform(platform: string, what: string): CommandError {
   return new CommandError(
-    `${platform} ${what}. It is not a local platform of this version.\nUse --platform URL to name another address.`,
+    `${platform} ${what}. It is not a local platform of this version.\nUse --platform to name another URL.`,
     { code: "UNREACHABLE" },
   );
 }
@@ -160,7 +160,7 @@ function refused(answer: unknown, platform: string): CommandError | undefined {
 function withoutToken(platform: string): CommandError {
   return new CommandError(
     `The platform at ${platform} refused the request because the control token is missing or wrong.\n` +
-      `Run this command in the folder of the platform (it has ${controlFileOf(platform)}), ` +
+      `Run this command in the platform's folder (it has ${controlFileOf(platform)}), ` +
       `set ${CONTROL_TOKEN_VARIABLE}, or use --platform URL#token=TOKEN.`,
     { code: "UNAUTHORIZED" },
   );

@@ -20,17 +20,17 @@ const HOUR_MS = 3_600_000;
 
 /** Flags shared by `platform` and `dev`. */
 export const platformFlags = {
-  port: { type: "string", value: "4400", help: "port to listen on; 0 takes a free one" },
+  port: { type: "string", value: "4400", help: "port to listen on; 0 picks a free one" },
   host: {
     type: "string",
     value: "127.0.0.1",
-    help: "address to listen on; 0.0.0.0 listens on all, so other machines reach the API too",
+    help: "address to listen on; 0.0.0.0 listens on all, so other machines can reach the API too",
   },
   "allow-host": {
     type: "string",
     multiple: true,
     value: "NAME",
-    help: "a host name to answer to besides the addresses; repeatable",
+    help: "a host name to accept besides the addresses; repeatable",
   },
   state: {
     type: "string",

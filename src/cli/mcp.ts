@@ -18,17 +18,17 @@ import { print } from "./output.ts";
 
 export const mcp: Command = defineCommand({
   name: "mcp",
-  summary: "Starts the MCP server: the API as tools for an assistant",
+  summary: "Starts the MCP server, which offers the API to an assistant as tools",
   flags: {
     scopes: {
       type: "string",
       value: "LIST",
-      help: "offer only the tools of these scopes: read, posts:write, comments:write, dm; separated by commas. Default: the scopes of the token, found by harmless requests",
+      help: "offer only the tools of these scopes: read, posts:write, comments:write, dm; separated by commas. Default: the token's scopes, which the server detects with harmless requests",
     },
     http: {
       type: "string",
       value: "PORT",
-      help: "serve Streamable HTTP at /mcp on this port instead of stdio; 0 takes a free one. Each request needs Authorization: Bearer API_KEY",
+      help: "serve Streamable HTTP at /mcp on this port instead of stdio; 0 picks a free one. Each request needs Authorization: Bearer API_KEY",
     },
     host: {
       type: "string",
@@ -39,7 +39,7 @@ export const mcp: Command = defineCommand({
       type: "string",
       multiple: true,
       value: "NAME",
-      help: "with --http: a host name to answer to besides localhost, such as the proxy's; repeatable",
+      help: "with --http: a host name to accept besides localhost, such as the proxy's; repeatable",
     },
   },
   notes:

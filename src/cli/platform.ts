@@ -31,13 +31,13 @@ export const platform: Command = defineCommand({
     webhook: {
       type: "string",
       value: "URL",
-      help: "the bot's webhook; kept in the state file",
+      help: "the bot's webhook URL; kept in the state file",
     },
     limit: {
       type: "string",
       multiple: true,
       value: "NAME=N",
-      help: `a limit of the platform; repeatable. Names: ${Object.keys(NO_LIMITS).join(", ")}`,
+      help: `a platform limit; repeatable. Names: ${Object.keys(NO_LIMITS).join(", ")}`,
     },
     json: {
       type: "boolean",
@@ -46,7 +46,7 @@ export const platform: Command = defineCommand({
   },
   notes:
     "The platform reads SERVICE_API_KEY, SERVICE_WEBHOOK_SECRET and SERVICE_CONTROL_TOKEN from the environment or from " +
-    ".env. Without SERVICE_CONTROL_TOKEN each start creates a token, in .service-bot/control-PORT.json.",
+    ".env. Without SERVICE_CONTROL_TOKEN each start creates a token and stores it in .service-bot/control-PORT.json.",
   run: async ({ flags: given }) => {
     readDotEnv();
     const settings = platformSettings(given);
@@ -86,7 +86,7 @@ function setWebhook({ control }: Platform, url: string | undefined): void {
 
 function farewell(stateFile: string | undefined): string {
   return stateFile === undefined
-    ? "\nStopped. The state was in memory and is lost; --state FILE keeps it."
+    ? "\nStopped. The state was in memory and is lost; use --state FILE to keep it."
     : `\nStopped. The state is in ${stateFile}; --state ${quoted(stateFile)} continues with it.`;
 }
 
@@ -148,9 +148,9 @@ function environment({ url, apiKey, webhookSecret }: Platform): string {
     .join("\n");
   const asSet = kept.length === 0 ? "" : ` (${kept.join(" and ")}: as in your environment)`;
   const apart = namesRealPlatform()
-    ? "\n\nThe token and the secret in your environment belong to another address, so they are not\nused here."
+    ? "\n\nThe token and the secret in your environment belong to another URL, so they are not\nused here."
     : "";
-  return `Put these lines into the bot's .env${asSet}:\n\n${lines}${apart}`;
+  return `Add these lines to the bot's .env${asSet}:\n\n${lines}${apart}`;
 }
 
 function trigger({ url }: Platform): string {

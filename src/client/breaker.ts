@@ -65,10 +65,10 @@ export class Breaker {
   check(operation: string): void {
     this.#checkToken();
     const { outages, quota } = this.#operation(operation);
-    check(quota, `the quota of "${operation}" is used up`);
-    check(outages, `the last requests of "${operation}" failed`);
+    check(quota, `the quota for "${operation}" is used up`);
+    check(outages, `the last requests for "${operation}" failed`);
     const requested = "the platform asked for a pause";
-    const away = "the platform did not answer the last requests";
+    const away = "the platform did not respond to the last requests";
     check(this.#platform, this.#platform.isRequested ? requested : away);
   }
 

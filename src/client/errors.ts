@@ -265,7 +265,7 @@ export function unreachable(request: string, baseUrl: string, error: unknown): N
     ? "Its certificate is not trusted, or it does not speak TLS. Add its CA with NODE_EXTRA_CA_CERTS."
     : "Is the platform running? Check SERVICE_BASE_URL (baseUrl).";
   const what = sent
-    ? `the connection to ${baseUrl} closed before the answer (${why}).`
+    ? `the connection to ${baseUrl} closed before a response arrived (${why}).`
     : `cannot reach ${baseUrl} (${why}). ${hint}`;
   return new NetworkError("API_UNREACHABLE", `${request}: ${what}`, { cause: error, sent });
 }
@@ -276,7 +276,7 @@ export function timedOut(
   timeoutMs: number,
   cause: unknown,
 ): NetworkError {
-  const what = `no answer from ${baseUrl} within ${timeoutMs} ms.`;
+  const what = `no response from ${baseUrl} within ${timeoutMs} ms.`;
   return new NetworkError("API_TIMEOUT", `${request}: ${what}`, { cause, sent: true });
 }
 

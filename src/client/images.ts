@@ -31,7 +31,7 @@ const MAX_TEXT = 8_192;
 /** Opens without waiting, because a FIFO without a writer would block forever. Windows has neither FIFO nor flag. */
 const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-const EXPECTED = "An image must be bytes, a Blob, a path, an https URL or the key of an upload";
+const EXPECTED = "An image must be bytes, a Blob, a path, an https URL or an upload key";
 
 /**
  * Reads and checks an image, and sends nothing.
@@ -160,8 +160,7 @@ function pathOf(path: string): string {
 function unreadable(path: string, cause: unknown): never {
   const isMissing = hasCode(cause, "ENOENT");
   const hints = isMissing
-    ? " For the key of an upload, pass { key }." +
-      (path.startsWith("~") ? " Node does not expand ~." : "")
+    ? " For an upload key, pass { key }." + (path.startsWith("~") ? " Node does not expand ~." : "")
     : "";
   return invalid(`Cannot read the image "${path}": ${reasonOf(cause)}.${hints}`, { cause });
 }
@@ -257,7 +256,7 @@ export async function uploadImage(
 ): Promise<Upload> {
   const prepared = await http.prepare(signal, (either) => prepareImage(image, either));
   if ("key" in prepared)
-    return invalid("The image is the key of an upload. Attach the key without uploading it.");
+    return invalid("The image is an upload key. Attach the key without uploading it again.");
   return await send(http, prepared, signal);
 }
 

@@ -70,7 +70,7 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
       yield page;
       const { items, nextCursor } = page;
       if (nextCursor === null) return;
-      if (nextCursor === earlier) this.#hasNoEnd("the cursor of a page points to an earlier page");
+      if (nextCursor === earlier) this.#hasNoEnd("a page's cursor points to an earlier page");
       empty = items.length === 0 ? empty + 1 : 0;
       if (empty > MAX_EMPTY_PAGES) {
         this.#hasNoEnd(`${MAX_EMPTY_PAGES} empty pages in a row`);

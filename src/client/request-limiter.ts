@@ -272,7 +272,7 @@ export class RequestLimiter {
     const retryAfterMs = this.#retries.next(this.#soonestMs(kind));
     return new NetworkError(
       "API_BUDGET_SPENT",
-      `Not sent because the ${this.#limit.perMinute} requests of this minute (MAX_REQUESTS_PER_MINUTE) are used up. ` +
+      `Not sent because this minute's ${this.#limit.perMinute} requests (MAX_REQUESTS_PER_MINUTE) are used up. ` +
         `Next try in about ${Math.ceil(retryAfterMs / 1000)} s.`,
       { sent: false, retryAfterMs },
     );

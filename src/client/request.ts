@@ -108,7 +108,7 @@ function segment(id = ""): string {
   if (!["", ".", ".."].includes(id) && id.isWellFormed()) return encodeURIComponent(id);
   throw new ServiceBotError(
     "INVALID_ID",
-    `"${id}" is not an id of a conversation or a post, and not a name of an account.`,
+    `"${id}" is not the id of a conversation or a post, nor an account name.`,
   );
 }
 

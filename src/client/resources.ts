@@ -326,7 +326,8 @@ const MAX_CHARACTERS = 200;
  */
 export function check<T>(schema: z.ZodType<T>, body: unknown, request: string): T {
   const items = itemsIn(body);
-  if (items > MAX_ITEMS) throw invalid(request, `it has ${items} items; a page has at most 50`);
+  if (items > MAX_ITEMS)
+    throw invalid(request, `the page has ${items} items, but at most 50 are allowed`);
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const { issues } = result.error;
@@ -344,6 +345,6 @@ function itemsIn(body: unknown): number {
 }
 
 function invalid(request: string, problem: string): ServiceBotError {
-  const message = `${request}: unexpected answer: ${problem}`;
+  const message = `${request}: unexpected response: ${problem}`;
   return new ServiceBotError("API_INVALID_RESPONSE", message);
 }

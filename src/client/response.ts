@@ -43,7 +43,7 @@ async function readJson(response: Response, request: string): Promise<unknown> {
   const type = response.headers.get("content-type");
   const { text, isWhole } = await readText(response, MAX_ANSWER_BYTES);
   if (!isWhole) {
-    throw invalid(request, `the answer is longer than ${MAX_ANSWER_BYTES} bytes.`);
+    throw invalid(request, `the response is longer than ${MAX_ANSWER_BYTES} bytes.`);
   }
   if (text === "") return undefined;
   if (mayBeJson(type)) {
@@ -57,7 +57,7 @@ async function readJson(response: Response, request: string): Promise<unknown> {
     ? "a web page instead of JSON"
     : `not JSON (${type === null ? "without a content type" : type.slice(0, 100)})`;
   const origin = "Check SERVICE_BASE_URL.";
-  throw invalid(request, `the answer (${response.status}) is ${what}. ${origin}`);
+  throw invalid(request, `the response (${response.status}) is ${what}. ${origin}`);
 }
 
 function toError(body: unknown, response: Response, request: ApiRequest, now: number): ApiError {
@@ -69,7 +69,7 @@ function toError(body: unknown, response: Response, request: ApiRequest, now: nu
   const details = shown === "" ? "" : ` (${shown})`;
   const id = requestId === undefined ? "" : ` Request id: ${requestId}.`;
   return apiErrorOf(
-    `${request.name}: the platform answered ${response.status}${details}.${remedyFor(response, code)}${id}`,
+    `${request.name}: the platform returned ${response.status}${details}.${remedyFor(response, code)}${id}`,
     {
       status: response.status,
       // A code with redacted text is not a code.
@@ -150,22 +150,23 @@ function requestIdOf(
 
 /** Remedies for codes of section 7 whose name does not suggest one. */
 const remedies: Readonly<Partial<Record<string, string>>> = {
-  AGENT_SCOPE_MISSING: "Check the scopes of the token in the developer portal.",
-  INVALID_IMAGE_KEY: "A key is valid for one use, one hour and one app. Upload the image again.",
-  QUOTA_EXCEEDED: "The daily quota is used up until the next day.",
-  NOT_CONFIGURED: "The platform has no storage for uploads. Ask its owner to set it up.",
+  AGENT_SCOPE_MISSING: "Check the token's scopes in the developer portal.",
+  INVALID_IMAGE_KEY:
+    "A key works once, within an hour, and only for the app that uploaded the image. Upload the image again.",
+  QUOTA_EXCEEDED: "The daily quota is used up. It resets the next day.",
+  NOT_CONFIGURED: "The platform has no upload storage. Ask its operator to set it up.",
   NOT_FOUND: "The object does not exist, or the bot has no access to it.",
 };
 
 function remedyFor({ status }: Response, code = ""): string {
   if (status >= 300 && status < 400) {
-    return " The client follows no redirects. Set SERVICE_BASE_URL (baseUrl) to the final address.";
+    return " The client does not follow redirects. Set SERVICE_BASE_URL (baseUrl) to the final URL.";
   }
   const known = remedies[code];
   if (known !== undefined) return ` ${known}`;
   if (status === 401) return " Check SERVICE_API_KEY (apiKey).";
   if (status === 403 && code !== "BLOCKED") {
-    return " Check in the developer portal the scopes of the token, and that the app is enabled.";
+    return " Check in the developer portal that the token has the required scopes and that the app is enabled.";
   }
   return "";
 }

@@ -9,7 +9,7 @@ import ipaddr from "ipaddr.js";
 export function addressProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    return "must be an http(s) address such as https://platform.example";
+    return "must be an http(s) URL such as https://platform.example";
   }
   if (url.username !== "" || url.password !== "") return "must not contain a user or a password";
   if (/[?#]/.test(text)) return "must not contain a query or a fragment";

@@ -68,7 +68,7 @@ function checkTimeZone(timeZone: unknown): void {
 function refusal(pattern: unknown, why: string, cause?: unknown): ServiceBotError {
   return new ServiceBotError(
     "INVALID_OPTION",
-    `${JSON.stringify(pattern)} is not a cron pattern of five or six fields: ${why}.`,
+    `${JSON.stringify(pattern)} is not a cron pattern with five or six fields: ${why}.`,
     { cause },
   );
 }

@@ -54,12 +54,12 @@ function postgresProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !isEncoded(url)) {
     return (
-      "must be postgres://user:password@host:port/database; percent-encode special characters of the password, " +
+      "must be postgres://user:password@host:port/database; percent-encode special characters in the password, " +
       "such as %40 for @, %2F for / and %23 for #"
     );
   }
   if (url.host === "" && !url.searchParams.has("host")) {
-    return "must name the host of PostgreSQL: postgres://host:port/database";
+    return "must name the PostgreSQL host: postgres://host:port/database";
   }
   if (!/^\/[^/]+$/.test(url.pathname)) {
     return "must name a database after the host: postgres://host:port/database";

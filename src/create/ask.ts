@@ -41,8 +41,8 @@ const templateHints: Readonly<Record<Template, string>> = {
 };
 
 const storeHints: Readonly<Record<Store, string>> = {
-  sqlite: "a file; nothing to run beside the bot",
-  postgres: "a server; for several instances of the bot",
+  sqlite: "a file; no server to run",
+  postgres: "a server; for several bot instances",
 };
 
 /**

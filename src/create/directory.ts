@@ -115,7 +115,7 @@ export function packageName(base: string): string {
   }
   if (builtinModules.includes(name)) {
     throw new UsageError(
-      `The name ${name} is a module of Node, so npm does not allow it. ${suggestion}`,
+      `The name ${name} is a Node module, so npm does not allow it. ${suggestion}`,
     );
   }
   if (name.length > MAX_NAME_LENGTH) {

@@ -68,7 +68,7 @@ export function nodeLine(io: Io): string {
 export const repositoryLines: Readonly<Record<Repository, string>> = {
   committed: "✔ git init, first commit",
   staged: "✔ git init (no commit: git commit failed; is user.name set?)",
-  inside: "✔ git: the directory is part of a repository already",
+  inside: "✔ git: the directory is already in a repository",
   unavailable: "- git init failed; the bot works without a repository",
 };
 

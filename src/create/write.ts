@@ -38,7 +38,7 @@ function writeOne(target: string, { path, content, mode }: BotFile, made: Create
   const file = join(target, path);
   makeDirectory(dirname(file), made);
   if (!isInside(target, dirname(file))) {
-    throw new CreateError(`${path} would be outside of ${target}.`);
+    throw new CreateError(`${path} would be outside ${target}.`);
   }
   const descriptor = openNew(file, path, mode);
   made.files.push(file);
@@ -54,7 +54,7 @@ function openNew(file: string, path: string, mode: number | undefined): number {
     return openSync(file, "wx", mode);
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
-    throw new CreateError(`Another program created ${path} in the meantime.`);
+    throw new CreateError(`Another program created ${path} meanwhile.`);
   }
 }
 

@@ -29,12 +29,13 @@ const remedies: Readonly<Partial<Record<string, string>>> = {
   BLOCKED: "The bot or the user has blocked the other. Do not try again.",
   BLOCKED_HOST: "Pass a public https URL without a redirect, or the image as dataBase64.",
   EMPTY: "Pass text, imageKeys or both.",
-  GROUP_UNSUPPORTED: "The conversation is a group. Bots can only write to conversations of two.",
+  GROUP_UNSUPPORTED:
+    "The conversation is a group. Bots can write only to conversations between two accounts.",
   NOT_IMAGE: "Pass the URL of the image itself: PNG, JPEG, WebP, GIF or AVIF.",
-  TOO_LARGE: "An image may have 5 MB. Resize or compress it.",
+  TOO_LARGE: "An image may have at most 5 MB. Resize or compress it.",
   TOO_LONG: "Shorten the text, or split it.",
   TOO_MANY_IMAGES: "Attach at most 4 images.",
-  VALIDATION: "Correct the arguments. The same ones will be refused again.",
+  VALIDATION: "Correct the arguments. The platform would reject the same arguments again.",
   API_INVALID_RESPONSE: "Inform the operator: the platform may be newer than this service-bot.",
 };
 

@@ -103,7 +103,7 @@ export class McpHttp {
           ? await this.fetch(request)
           : refusal(
               403,
-              "The server does not answer to this host name. Start it with --allow-host NAME.",
+              "The server does not accept this host name. Start it with --allow-host NAME.",
             );
       },
       (error) => this.#options.logger.error({ err: error }, "a request failed"),

@@ -66,7 +66,7 @@ function allowedUrl(address: string, platform: string): URL {
 
 async function download(url: URL, { fetch, signal }: Downloading): Promise<Buffer> {
   const response = await fetch(url.href, { signal, redirect: "error" });
-  if (!response.ok) throw new Error(`the answer was ${response.status}`);
+  if (!response.ok) throw new Error(`the status was ${response.status}`);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {

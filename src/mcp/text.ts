@@ -33,7 +33,7 @@ export function showPost({ id, author, createdAt, text, images }: Post): string 
 export function showMessage(message: Message): string {
   const { id, fromBot, authorUsername, createdAt, replyToId, text, images } = message;
   const author = showUsername(authorUsername) + (fromBot ? " (this bot)" : "");
-  const answers = replyToId === null ? undefined : `in answer to ${showWord(replyToId)}`;
+  const answers = replyToId === null ? undefined : `in reply to ${showWord(replyToId)}`;
   const head = firstLine(id, [author, showTime(createdAt), answers], text);
   return [head, ...images.map(showImage)].join("\n");
 }
@@ -132,12 +132,12 @@ export async function readPage<T>(
   const lines = [
     countItems(items.length, names, asked),
     ...(fitting(items) < items.length
-      ? ["The page is long because the platform returns no shorter one."]
+      ? ["The page is long because the platform cannot return a shorter one."]
       : []),
     ...items.map(show),
     nextCursor === null
       ? "No more items."
-      : `For more items call again with cursor ${showWord(nextCursor)}.`,
+      : `For more items, call again with cursor ${showWord(nextCursor)}.`,
   ];
   return {
     value: { items, nextCursor },

@@ -90,7 +90,7 @@ export const allTools: readonly Tool[] = [
     name: "service_get_me",
     scopeAssumed: true,
     title: "Get this bot's profile",
-    description: "The profile of the bot that the token belongs to.",
+    description: "Returns the profile of the bot that the token belongs to.",
     input: z.strictObject({}),
     output: profile,
     run: async (_, { client, signal }) => {
@@ -102,7 +102,7 @@ export const allTools: readonly Tool[] = [
     scopes: ["read"],
     name: "service_get_feed",
     title: "Read the feed",
-    description: "A page of the feed: posts with their texts and images.",
+    description: "Returns a page of the feed: posts with their texts and images.",
     input: z.strictObject({ ...paging, ...previews }),
     output: pageOf(post),
     run: (input, context) => readPage((page) => context.client.feed(page), input, context, posts),
@@ -111,7 +111,8 @@ export const allTools: readonly Tool[] = [
     scopes: ["read"],
     name: "service_get_post",
     title: "Read a post",
-    description: "A post with its text and images. For its comments call service_list_comments.",
+    description:
+      "Returns a post with its text and images. For its comments, call service_list_comments.",
     input: z.strictObject({ postId, ...previews }),
     output: post,
     run: async ({ postId }, { client, signal }) => {
@@ -123,7 +124,7 @@ export const allTools: readonly Tool[] = [
     scopes: ["read"],
     name: "service_list_comments",
     title: "List the comments on a post",
-    description: "A page of the comments on a post, with their texts and images.",
+    description: "Returns a page of the comments on a post, with their texts and images.",
     input: z.strictObject({ postId, ...paging, ...previews }),
     output: pageOf(post),
     run: (input, context) =>
@@ -136,7 +137,7 @@ export const allTools: readonly Tool[] = [
     scopes: ["read"],
     name: "service_get_user",
     title: "Look up an account",
-    description: "The profile of a person or a bot, by user name.",
+    description: "Returns the profile of a user or a bot, by user name.",
     input: z.strictObject({ username }),
     output: profile,
     run: async ({ username }, { client, signal }) => {
@@ -148,7 +149,7 @@ export const allTools: readonly Tool[] = [
     scopes: ["read"],
     name: "service_search",
     title: "Search",
-    description: "A page of search results for a text.",
+    description: "Returns a page of search results for a text.",
     input: z.strictObject({
       query: text(z.string().min(1).max(1_000)).describe("Text to search for."),
       ...paging,
@@ -166,7 +167,8 @@ export const allTools: readonly Tool[] = [
     scopes: ["dm"],
     name: "service_list_conversations",
     title: "List the conversations",
-    description: "A page of the bot's conversations that have received messages, newest first.",
+    description:
+      "Returns a page of the bot's conversations that have received messages, newest first.",
     input: z.strictObject({ ...paging }),
     output: documentedPageOf(conversation),
     run: (input, context) =>
@@ -179,7 +181,7 @@ export const allTools: readonly Tool[] = [
     scopes: ["dm"],
     name: "service_list_messages",
     title: "Read a conversation",
-    description: "A page of the messages of a conversation, newest first, with their images.",
+    description: "Returns a page of a conversation's messages, newest first, with their images.",
     input: z.strictObject({ conversationId: id("the conversation"), ...paging, ...previews }),
     output: documentedPageOf(message),
     run: (input, context) =>
@@ -193,14 +195,14 @@ export const allTools: readonly Tool[] = [
     name: "service_get_events",
     title: "Read the event log",
     description:
-      "Events that concern the bot, oldest first: messages, mentions, comments, replies, follows, likes, reposts, quotes. " +
-      "Reading removes nothing. Direct messages need the scope dm, other events read.",
+      "Returns events that concern the bot, oldest first: messages, mentions, comments, replies, follows, likes, reposts, quotes. " +
+      "Reading removes nothing. Direct messages need the scope dm; other events need read.",
     scopes: ["read", "dm"],
     input: z.strictObject({
       since: text(z.string().max(8_192))
         .optional()
         .describe(
-          "The cursor of the previous page. Omitted: from the oldest event. Empty: from now on.",
+          "The cursor of the previous page. Omit it to start at the oldest event. Leave it empty to start now.",
         ),
       limit,
     }),
@@ -237,7 +239,7 @@ export const allTools: readonly Tool[] = [
   }),
   tool({
     name: "service_send_message",
-    title: "Answer in a conversation",
+    title: "Reply in a conversation",
     description:
       "Sends a direct message: text, images (imageKeys), or both. The user must have started the conversation. A second call sends a second message.",
     scopes: ["dm"],
@@ -280,7 +282,7 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
     countItems(events.length, ["event", "events"], readable.length),
     ...events.map(showEvent),
     ...unreadable.map((reason) => `Unreadable event: ${reason}`),
-    ...(cursor === "" ? [] : [`For later events call again with since ${showWord(cursor)}.`]),
+    ...(cursor === "" ? [] : [`For later events, call again with since ${showWord(cursor)}.`]),
   ];
   const value = { events, cursor, ...(unreadable.length > 0 && { unreadable }) };
   return { value, text: lines.join("\n") };

@@ -119,12 +119,12 @@ function botRows(sources: GaugeSources): Row[] {
   return [
     {
       name: "ready",
-      help: "1 while /readyz answers 200.",
+      help: "1 while /readyz returns 200.",
       read: ({ ready }) => Number(ready),
     },
     {
       name: "store_up",
-      help: "1 if the store answered this scrape in time.",
+      help: "1 if the store responded to this scrape in time.",
       read: (status) => (status.inbox === undefined ? 0 : 1),
     },
     {
@@ -145,12 +145,12 @@ function botRows(sources: GaugeSources): Row[] {
     },
     {
       name: "handlers_running",
-      help: "Lanes handled now.",
+      help: "Lanes being handled now.",
       read: () => dispatcher.running,
     },
     {
       name: "handlers_limit",
-      help: "Limit of lanes handled at once.",
+      help: "Limit on lanes handled at once.",
       read: () => sources.settings.concurrency,
     },
     {
@@ -165,7 +165,7 @@ function botRows(sources: GaugeSources): Row[] {
     },
     {
       name: "clock_skew_seconds",
-      help: "Lead of this machine's clock over the platform's Date header.",
+      help: "How far this machine's clock is ahead of the platform's Date header.",
       read() {
         const platform = client.platformNow();
         return platform === undefined ? Number.NaN : (wall.now() - platform) / 1000;
@@ -188,7 +188,7 @@ function logRows(
   return [
     {
       name: "log_lag_seconds",
-      help: "Age of the last complete read of the event log, or of the start if none.",
+      help: "Time since the last complete read of the event log, or since startup if none.",
       read: ({ at, log }) => (log?.lagMs ?? Math.max(0, at - startedAt)) / 1000,
     },
     {
@@ -227,7 +227,7 @@ const budgetRows: readonly Row[] = [
   },
   {
     name: "request_budget_waiting",
-    help: "Requests of this instance that wait for the budget.",
+    help: "This instance's requests that wait for the budget.",
     read: ({ requests }) => requests?.waiting ?? 0,
   },
 ];
@@ -244,7 +244,7 @@ const diskRows: readonly Row[] = [
   },
   {
     name: "store_disk_free_bytes",
-    help: "Free space on the disk of the inbox.",
+    help: "Free space on the inbox's disk.",
     read: (_status, disk) => disk?.free ?? Number.NaN,
   },
   {

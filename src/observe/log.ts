@@ -5,7 +5,7 @@ const TOKEN_REFUSED =
   "the platform rejects the token; correct SERVICE_API_KEY and restart (events wait)";
 
 const APP_REFUSED =
-  "the platform rejects every request of the app; enable it in the developer portal (events wait)";
+  "the platform rejects every request from the app; enable it in the developer portal (events wait)";
 
 const LOG_ENDLESS = "the event log returns only empty pages; reading it at the audit interval";
 
@@ -122,7 +122,7 @@ function logRun(log: Logger, run: ChannelMessages["run"]): void {
     // The loop guard warns once for all events that it holds back. A state conflict is over once the event has run
     // again.
     const level = run.isLoopHeld || err?.code === "STATE_CONFLICT" ? "debug" : "warn";
-    log[level]({ ...about, retryInMs, err }, "postponed; the attempt does not count");
+    log[level]({ ...about, retryInMs, err }, "event postponed; attempt not counted");
   }
 }
 

@@ -82,14 +82,14 @@ function countIntake(registry: Registry) {
   const deliveries = counter(
     registry,
     "service_bot_deliveries_total",
-    "Answered deliveries of the webhook.",
+    "Webhook deliveries that got a response.",
     { status: [], code: [] },
   );
   for (const [status, code] of answers) deliveries.inc({ status, code }, 0);
   const seconds = histogram(
     registry,
     "service_bot_delivery_duration_seconds",
-    "Time from a delivery's last byte to the answer, if its signature is valid.",
+    "Time from a delivery's last byte to the response, if its signature is valid.",
     STORE_BUCKETS,
   );
   const events = counter(registry, "service_bot_events_total", "New events stored.", {
@@ -99,7 +99,7 @@ function countIntake(registry: Registry) {
   const duplicates = counter(
     registry,
     "service_bot_events_duplicate_total",
-    "Repeated events, already in the inbox.",
+    "Repeated events that were already in the inbox.",
     { source: sources },
   );
   const unusable = counter(
@@ -179,7 +179,7 @@ function countRequests(registry: Registry) {
   const seconds = histogram(
     registry,
     "service_bot_api_request_duration_seconds",
-    "Duration of a request, including its answer.",
+    "Duration of a request, including its response.",
     REQUEST_BUCKETS,
     ["operation"],
   );
@@ -192,7 +192,7 @@ function countRequests(registry: Registry) {
   const tokenRefused = counter(
     registry,
     "service_bot_token_refused_total",
-    "Answers that refuse the token: 401 if it is unknown, 403 if a scope is missing.",
+    "Responses that refuse the token: 401 if it is unknown, 403 if a scope is missing.",
     { status: ["401", "403"] },
   );
   const circuits = new Gauge({

@@ -120,6 +120,6 @@ function calledTwice(): ServiceBotError {
 function fieldConflict(name: string): ServiceBotError {
   return new ServiceBotError(
     "INVALID_OPTION",
-    `next({ ${name} }) would replace ctx.${name}, which the context has by itself. Choose another name.`,
+    `next({ ${name} }) would replace ctx.${name}, which the context already has. Choose another name.`,
   );
 }

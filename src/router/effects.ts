@@ -77,7 +77,7 @@ export function createEffects(
 ): EffectsContext {
   const state = (key?: string, schema: unknown = stateSchema) =>
     tasks.start(async () => {
-      checkKey("The key of a state", key);
+      checkKey("A state key", key);
       return await job.effects.state(key, isSchema(schema) ? schema : refuseSchema(schema));
     });
   return {
@@ -85,7 +85,7 @@ export function createEffects(
     state: state as EffectsContext["state"],
     clearState: (key) =>
       tasks.start(async () => {
-        checkKey("The key of a state", key);
+        checkKey("A state key", key);
         await job.effects.clearState(key);
       }),
     later: (name, when, data, options = {}) =>
@@ -102,7 +102,7 @@ export function createEffects(
         refuseProblems([
           key === undefined || (typeof key === "string" && key !== "")
             ? undefined
-            : "The key of a timer must be a non-empty text",
+            : "A timer key must be a non-empty text",
         ]);
         return await job.effects.cancel(name, key);
       }),
@@ -125,6 +125,6 @@ function refuseSchema(schema: unknown): never {
     "INVALID_OPTION",
     schema === undefined
       ? "ctx.state() needs the option state, as in new Bot({ state: schema })."
-      : "The schema of a state must be a Standard Schema, such as one of zod, valibot or arktype.",
+      : "The state schema must be a Standard Schema, such as one from zod, valibot or arktype.",
   );
 }

@@ -227,7 +227,7 @@ export class LoopGuard {
     if (!this.#isHolding(place, now)) {
       job.log.warn(
         { retryInMs: waitMs },
-        "loop guard: too many answers to one account; holding events back",
+        "loop guard: too many replies to one account; holding events back",
       );
     }
     place.heldUntil = now + waitMs;

@@ -200,6 +200,6 @@ function authorOf(event: AnyEvent): Actor {
 function textless({ type }: AnyEvent): ServiceBotError {
   return new ServiceBotError(
     "REPLY_IMPOSSIBLE",
-    `The ${type} event names no conversation and no post, so it has no text.`,
+    `The ${type} event names neither a conversation nor a post, so it has no text.`,
   );
 }

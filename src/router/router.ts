@@ -345,7 +345,7 @@ export class Router<X = unknown> {
       if (type !== ALL_TYPES && !this.#routes.handles(type)) {
         refuseUnknownType(
           type,
-          `For another type register its handler first, with on("${type}", …).`,
+          `For another type, register its handler first, with on("${type}", …).`,
         );
       }
       if (this.#routes.boundaries.has(type))

@@ -306,7 +306,7 @@ function refuseTaken(name: string, entries: readonly Entry[]): void {
 }
 
 const OTHER_TYPE =
-  'For a new type pass its schema, as in on("poll.closed", schema, handler), or use onUnknown.';
+  'For a custom type, pass its schema, as in on("poll.closed", schema, handler), or use onUnknown.';
 
 /**
  * @param otherwise remedy for another type

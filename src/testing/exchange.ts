@@ -25,7 +25,7 @@ export function notTaken(status: number, body: unknown): ServiceBotError {
   const { code = "no code", message = "" } = { ...error };
   return new ServiceBotError(
     "NOT_READY",
-    `The bot answered the delivery with ${status} ${code}: ${message}`,
+    `The bot responded to the delivery with ${status} ${code}: ${message}`,
   );
 }
 

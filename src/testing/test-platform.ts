@@ -164,7 +164,7 @@ export class TestPlatform {
 async function download(address: string): Promise<Uint8Array> {
   const url = URL.parse(address);
   if (url?.protocol === "https:" && isPublicHost(url.hostname)) return PIXEL;
-  throw new PlatformError(400, "BLOCKED_HOST", "The URL is not https on the public internet.");
+  throw new PlatformError(400, "BLOCKED_HOST", "The URL is not a public https URL.");
 }
 
 function toSentByBot({ path, body }: RecordedCall): SentByBot {

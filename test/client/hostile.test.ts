@@ -39,7 +39,7 @@ describe("an invalid response is described", () => {
         response.socket?.destroySoon();
       },
       "API_UNREACHABLE",
-      /closed before the answer/,
+      /closed before a response/,
     ],
     [
       "a page of a proxy",

@@ -124,7 +124,7 @@ test.each([
 ])("%j is refused", (pattern, timeZone) => {
   const make = () => new CronPattern(pattern as string, timeZone);
   expect(make).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
-  expect(make).toThrow(/is not a cron pattern of five or six fields: .+[^.]\.$/);
+  expect(make).toThrow(/is not a cron pattern with five or six fields: .+[^.]\.$/);
 });
 
 test.each(["Mars/Olympus", "", 5, null])("the time zone %j is refused", (timeZone) => {

@@ -22,7 +22,7 @@ describe("a target that has changed since the look at it", () => {
     const directory = await temporaryDirectory();
     await writeFile(join(directory, "b"), "mine");
     expect(messageOf(() => writeFiles(directory, filesAt("a", "b", "c")))).toBe(
-      "Another program created b in the meantime. All written files were removed.",
+      "Another program created b meanwhile. All written files were removed.",
     );
     expect(await readFile(join(directory, "b"), "utf8")).toBe("mine");
     expect(await everythingIn(directory)).toEqual(["b"]);

@@ -115,7 +115,7 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
   [["pg"], "The name pg is reserved. Choose another directory, such as my-pg."],
   [
     ["events"],
-    "The name events is a module of Node, so npm does not allow it. Choose another directory, such as my-events.",
+    "The name events is a Node module, so npm does not allow it. Choose another directory, such as my-events.",
   ],
   [[long], "The name has 215 characters, but npm allows 214. Choose a shorter name."],
   [["ä".repeat(200)], "The directory's name is too long for this system. Choose a shorter name."],

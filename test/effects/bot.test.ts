@@ -218,7 +218,7 @@ describe("mistakes", () => {
     [
       "a key of a state that is none",
       (bot) => bot.on("dm.message", (ctx) => ctx.state("a\nb")),
-      /The key of a state must be/,
+      /A state key must be/,
     ],
     [
       "a schema that is none",

@@ -142,7 +142,7 @@ const rows: readonly Row[] = [
     "a connection that breaks",
     cut,
     { code: "API_UNREACHABLE", retryable: true },
-    /closed before the answer.* Try again in a minute\.$/,
+    /closed before a response.* Try again in a minute\.$/,
     DOUBT,
   ),
 ];
@@ -181,7 +181,7 @@ test("an answer that is not as documented is named", async () => {
     }
     const { code, message } = failureIn(called);
     expect(code, name).toBe("API_INVALID_RESPONSE");
-    expect(message).toMatch(/unexpected answer: body: .*expected object/);
+    expect(message).toMatch(/unexpected response: body: .*expected object/);
     if (request.startsWith("POST")) expect(message).toMatch(DOUBT);
   }
 });

@@ -63,7 +63,7 @@ describe("a page that would be too long", () => {
     }
     expect(texts.slice(0, 24)).toEqual(sent.toReversed());
     expect(first).toMatch(/^\d+ messages of 25 \(together they are too long\)\.\n/);
-    expect(first).toMatch(/For more items call again with cursor \S+\.$/);
+    expect(first).toMatch(/For more items, call again with cursor \S+\.$/);
   });
 
   test("has one item at least, and that is whole", async () => {

@@ -68,7 +68,7 @@ test("service_get_feed", async () => {
     items: [{ text: "news", images: [] }],
     nextCursor: expect.any(String),
   });
-  expect(text).toMatch(/^1 post\.\n- p_\d+ · @bot · \S+: "news"\nFor more items .* cursor /);
+  expect(text).toMatch(/^1 post\.\n- p_\d+ · @bot · \S+: "news"\nFor more items, .* cursor /);
 });
 
 test("service_get_post", async () => {

@@ -76,7 +76,7 @@ export const checkBot: Check = withConfig(async (config) => {
 });
 
 const otherToken = note(
-  "the running bot has another token than this configuration",
+  "the running bot uses a different token than this configuration",
   "Run the doctor with the bot's SERVICE_API_KEY, or restart the bot.",
 );
 
@@ -127,7 +127,7 @@ export function aboutBot(
     lasting
       ? note(
           what,
-          "No webhook arrives. Run `npx service-bot doctor --webhook URL` with the address in the developer portal.",
+          "No webhook arrives. Run `npx service-bot doctor --webhook URL` with the URL from the developer portal.",
         )
       : ok(what),
     ...aboutLog(bot.log, longestLagMs(bot, config)),
@@ -136,7 +136,7 @@ export function aboutBot(
 }
 
 const notReady = note(
-  "the bot is not ready: it is starting or stopping, or its database does not answer",
+  "the bot is not ready: it is starting or stopping, or its database does not respond",
   "Read the bot's log, and the findings about the database.",
 );
 
@@ -167,13 +167,13 @@ function aboutLog(log: RunningBot["log"], longestMs: number): Finding[] {
   if (lastPollError != null) {
     const { code, status } = lastPollError;
     const said = status === null ? cut(code, 60) : `${cut(code, 60)} (${status})`;
-    found.push(note(`the bot failed to read the event log: ${said}`, remedyFor(status)));
+    found.push(note(`the bot cannot read the event log: ${said}`, remedyFor(status)));
   }
   if (lagMs != null && lagMs > longestMs) {
     found.push(
       note(
         `the bot last read the event log to its end ${Math.floor(lagMs / 60_000)} min ago`,
-        "Events that the webhook lost since are missing. Check that the platform answers and that MAX_REQUESTS_PER_MINUTE is large enough.",
+        "Events that the webhook lost since then are missing. Check that the platform responds and that MAX_REQUESTS_PER_MINUTE is large enough.",
       ),
     );
   }
@@ -182,8 +182,8 @@ function aboutLog(log: RunningBot["log"], longestMs: number): Finding[] {
 
 function remedyFor(status: number | null): string {
   if (status === 401) return "Set SERVICE_API_KEY to a valid token, and restart the bot.";
-  if (status === 403) return "Give the token the scope read or dm in the developer portal.";
+  if (status === 403) return "Add the scope read or dm to the token in the developer portal.";
   if (status === 429)
     return "Lower MAX_REQUESTS_PER_MINUTE, or stop other programs that use the app's limit.";
-  return "The bot retries until the platform answers.";
+  return "The bot retries until the platform responds.";
 }

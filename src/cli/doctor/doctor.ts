@@ -18,7 +18,7 @@ export const doctor: Command = defineCommand({
     webhook: {
       type: "string",
       value: "URL",
-      help: "also check the address that is set in the developer portal",
+      help: "also check the webhook URL set in the developer portal",
     },
     json: {
       type: "boolean",
@@ -26,8 +26,8 @@ export const doctor: Command = defineCommand({
     },
   },
   notes:
-    "The doctor changes nothing. It tests the token by reads and by writes without content, and the webhook by requests " +
-    "with a wrong signature. Exit code 1 if a check fails.",
+    "The doctor changes nothing. It tests the token with reads and empty writes, and the webhook with requests " +
+    "that have a wrong signature. The exit code is 1 if any check fails.",
   run: async ({ flags: given }) => {
     const findings = await examine(webhookAddress(given.webhook));
     const ok = findings.every(({ level }) => level !== "fail");

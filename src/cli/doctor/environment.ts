@@ -14,7 +14,7 @@ const known = variables;
 
 /** Hints at the origin of a missing variable's value. */
 const sources: Readonly<Record<string, string>> = {
-  SERVICE_BASE_URL: "the platform's address, such as http://127.0.0.1:4400 for the local platform",
+  SERVICE_BASE_URL: "the platform's URL, such as http://127.0.0.1:4400 for the local platform",
   SERVICE_API_KEY: "the bot's token, from the developer portal",
   SERVICE_WEBHOOK_SECRET:
     "the webhook's secret (whsec_…), from the developer portal; DELIVERY=polling needs none",
@@ -63,7 +63,7 @@ function readFiles(): { readonly values: Values | undefined } | Finding {
   } catch (error) {
     return fail(
       `cannot read .env: ${messageOf(error)}`,
-      "Make .env readable for the user that runs the bot.",
+      "Make .env readable by the user that runs the bot.",
     );
   }
 }
@@ -141,7 +141,7 @@ function aboutAddress({ baseUrl }: Config): Finding[] {
   return [
     warn(
       `${baseUrl} is plain http, so others can read the token on the network`,
-      "Set SERVICE_BASE_URL to the platform's https address.",
+      "Set SERVICE_BASE_URL to the platform's https URL.",
     ),
   ];
 }

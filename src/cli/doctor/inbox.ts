@@ -29,7 +29,7 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 const REMEDY =
-  "Set DATABASE_URL to a file that the bot can write, or to a PostgreSQL server that runs and accepts the role.";
+  "Set DATABASE_URL to a file that the bot can write to, or to a running PostgreSQL server that accepts the role.";
 
 /** Checks that the bot can store events at DATABASE_URL, and the health of the store and its contents. */
 export const checkInbox: Check = async () => {
@@ -85,11 +85,11 @@ export function aboutDisk(place: string, disk: EphemeralDisk | undefined): Findi
   if (disk === undefined) return [];
   const loss = {
     memory: "is in memory (tmpfs), so a restart deletes it",
-    container: "is in the container and not in a volume, so each deploy deletes it",
+    container: "is in the container and not in a volume, so every deploy deletes it",
   };
   return [
     database.warn(
-      `${place} ${loss[disk]}; the bot then answers old events again`,
+      `${place} ${loss[disk]}; the bot would then reply to old events again`,
       "Mount a volume at its folder, or use PostgreSQL: docs/deploy/docker.md.",
     ),
   ];
@@ -149,7 +149,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
   if (network !== undefined) {
     found.push(
       fail(
-        `${place} is on a network file system (${network}), where SQLite's locks are not safe`,
+        `${place} is on a network file system (${network}), where SQLite's locks are unreliable`,
         "Move the file to a local disk, or use PostgreSQL: docs/operate/scaling.md.",
       ),
     );
@@ -157,7 +157,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
     found.push(
       note(
-        `${place} holds people's messages, and other users of this machine can read it`,
+        `${place} holds users' messages, and other users of this machine can read it`,
         `Run \`chmod 600 ${quoted(place)}*\`.`,
       ),
     );
@@ -214,7 +214,7 @@ export function aboutInbox(report: InboxReport, now: number): Finding[] {
     found.push(
       inbox.note(
         `pending: ${count(pending, "event")}, the oldest received ${age(oldestPendingAt, now)}${held}`,
-        "Check that the bot runs and that the platform answers. Run `npx service-bot inbox list --state pending`.",
+        "Check that the bot is running and that the platform responds. Run `npx service-bot inbox list --state pending`.",
       ),
     );
   }

@@ -35,21 +35,21 @@ async function checkToken(client: Client, baseUrl: string): Promise<Finding> {
 
 function remedyFor(error: unknown): string {
   if (!(error instanceof ApiError)) {
-    return "Set SERVICE_BASE_URL to the platform's address, or run `npx service-bot dev` to start the local platform.";
+    return "Set SERVICE_BASE_URL to the platform's URL, or run `npx service-bot dev` to start the local platform.";
   }
   const { status } = error;
   if (status === 401) return "Set SERVICE_API_KEY to the bot's token from the developer portal.";
   if (status === 403) return "Check in the developer portal that the app is enabled.";
   if (status === 404)
-    return "Set SERVICE_BASE_URL to the platform's address without /api/v1. Is this the platform?";
-  if (status === 429) return "Wait a minute. Another program uses the limit of this app.";
-  return "Try again later. The bot retries until the platform answers.";
+    return "Set SERVICE_BASE_URL to the platform's URL without /api/v1. Is this the platform?";
+  if (status === 429) return "Wait a minute. Another program uses this app's request limit.";
+  return "Try again later. The bot retries until the platform responds.";
 }
 
 /** In seconds. A clock synchronized by NTP differs by less, even if the answer was slow. */
 const MAX_KEPT_SECONDS = 10;
 
-const NTP = "Synchronize the clock of this machine with NTP.";
+const NTP = "Synchronize this machine's clock with NTP.";
 
 /** Compares the clock with the `Date` of the platform's last answer, which has a resolution of seconds. */
 function checkClock(client: Client): Finding[] {
@@ -69,8 +69,8 @@ const scopes = findingsOf("scopes");
 /** Consequence for a bot whose token lacks a scope. */
 const without = {
   read: "the bot receives direct messages only",
-  dm: "the bot neither receives nor answers direct messages",
-  "comments:write": "the bot cannot answer mentions, comments and replies",
+  dm: "the bot neither receives direct messages nor replies to them",
+  "comments:write": "the bot cannot reply to mentions, comments and replies",
   "posts:write": "the bot cannot write posts",
 } as const satisfies Readonly<Record<Scope, string>>;
 

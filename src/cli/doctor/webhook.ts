@@ -23,7 +23,7 @@ export const checkWebhook: Check = withConfig(async (config, { webhook }) => {
   if (config.port === 0) {
     return [
       ...findings,
-      note("PORT=0 takes any port, so the doctor cannot find the bot", "Set PORT."),
+      note("PORT=0 picks a random port, so the doctor cannot find the bot", "Set PORT."),
     ];
   }
   return [...findings, await checkLocal(new URL(localWebhookUrl()))];
@@ -47,10 +47,10 @@ async function checkTwice(url: URL, answer: Answer): Promise<Finding> {
   const old = await forge(url, OLD_SECONDS);
   if ("error" in old || old.status === 400 || old.status === 401) return finding;
   return fail(
-    `${url.href} answered ${old.status} to a request signed ${OLD_SECONDS / 60} min ago; expected 400`,
+    `${url.href} returned ${old.status} for a request signed ${OLD_SECONDS / 60} min ago; expected 400`,
     old.status < 300
-      ? "Replay protection is off. Check what answers at this address."
-      : "A proxy changes the request. Pass POST requests on to the bot unchanged.",
+      ? "Replay protection is off. Check which program serves this URL."
+      : "A proxy changes the request. Configure it to forward POST requests unchanged.",
   );
 }
 
@@ -65,7 +65,7 @@ async function checkPublic(url: URL): Promise<Finding> {
   const finding = await checkTwice(url, answer);
   if (finding.level !== "ok" || url.protocol === "https:") return finding;
   return note(
-    `${url.href} is not https, and the platform delivers to https only`,
+    `${url.href} is not https, and the platform delivers only to https`,
     "Put a TLS proxy in front of the bot: docs/deploy/overview.md.",
   );
 }
@@ -105,31 +105,31 @@ function codeIn(text: string): unknown {
 
 function findingOf(url: URL, { status, code }: Answer): Finding {
   if (status === 401 && code === "SIGNATURE_MISMATCH") {
-    return ok(`${url.href} refused a forged request (the bot logs a warning about it)`);
+    return ok(`${url.href} rejected a forged request (the bot logs a warning about it)`);
   }
   const said = typeof code === "string" ? `${status} ${code}` : `${status}`;
   return fail(
-    `${url.href} answered ${said} to a forged request; expected 401`,
+    `${url.href} returned ${said} for a forged request; expected 401`,
     remedyFor(status, code),
   );
 }
 
 function remedyFor(status: number, code: unknown): string {
   if (status < 300)
-    return "Another program answers at this address, or signatures are not checked. Check the port and the path.";
+    return "Another program serves this URL, or it does not check signatures. Check the port and the path.";
   if (status < 400)
-    return "The platform follows no redirects. Use the address that the redirect names.";
+    return "The platform does not follow redirects. Use the URL the redirect points to.";
   if (code === "SIGNATURE_MISSING" || code === "SIGNATURE_MALFORMED") {
-    return "A proxy removes the header X-Service-Signature. Let it pass.";
+    return "A proxy strips the X-Service-Signature header. Configure it to forward the header.";
   }
   if (code === "SIGNATURE_STALE") return "The bot's clock is wrong. Synchronize it with NTP.";
   if (code === "NOT_READY") return "The bot is starting or stopping. Try again.";
   if (status === 401)
-    return "A proxy requires a login. Let the platform's requests pass without one.";
+    return "A proxy requires a login. Configure it to forward the platform's requests without one.";
   if (status === 404 || status === 405) {
     return "Is this the bot? Compare the port with PORT, and the path with WEBHOOK_PATH and the proxy's path.";
   }
   if (status >= 500)
-    return "The proxy does not reach the bot, or the bot does not reach its database. Read the bot's log.";
-  return "A proxy refuses the request. Pass POST requests on to the bot unchanged.";
+    return "The proxy cannot reach the bot, or the bot cannot reach its database. Read the bot's log.";
+  return "A proxy refuses the request. Configure it to forward POST requests unchanged.";
 }

@@ -70,10 +70,10 @@ export const restore: Action = (args) => {
   const moveOld = flags["move-old"] === true;
   if ((file === undefined) !== inPlace) {
     throw new UsageError(
-      "Name the backup file, or use --in-place for an inbox that other tools have restored.",
+      "Name the backup file, or use --in-place for an inbox restored with other tools.",
     );
   }
-  if (inPlace && moveOld) throw new UsageError("--move-old does not go with --in-place.");
+  if (inPlace && moveOld) throw new UsageError("--move-old cannot be combined with --in-place.");
   const mark = markOf(flags.ended);
   return async () => {
     const report = await restoreFrom(file, mark, moveOld);
@@ -121,7 +121,7 @@ function restoredText({ place, movedTo, events, pending }: Restored): string {
   return [
     `restored: ${place}, ${count(events, "event")}, ${pending} of them pending`,
     ...(movedTo === undefined ? [] : [`the old inbox was moved to ${movedTo}`]),
-    "Start the bot. It reads the event log since the backup, and searches for each answer before it sends one.",
+    "Start the bot. It reads the event log since the backup, and searches for each reply before it sends one.",
     "Events that it cannot check become dead letters: npx service-bot inbox list",
   ].join("\n");
 }

@@ -30,12 +30,12 @@ export const copy: Action = (args) => {
   const to = addressIn(given, "to");
   if (given.reopen) {
     if (to !== undefined || given["dry-run"]) {
-      throw new UsageError("--reopen takes --from only.");
+      throw new UsageError("--reopen can only be combined with --from.");
     }
     return () => reopen(from ?? loadDatabase(process.env).database, given);
   }
   if (from === undefined && to === undefined) {
-    throw new UsageError("Use --from or --to, or both. The default of each is DATABASE_URL.");
+    throw new UsageError("Use --from, --to, or both. Each defaults to DATABASE_URL.");
   }
   return async () => {
     const [file, url] = [sourceFile(from), targetUrl(to)];
@@ -148,7 +148,7 @@ async function carryOut(source: CopySource, target: CopyTarget, given: CopyFlags
     print(`times were shifted by ${clockMovedMs} ms because the two clocks differ`);
   print(`copied in ${(ms / 1_000).toFixed(1)} s: ${from} to ${to}`);
   print(
-    "Set DATABASE_URL to the copy and start the bot. No bot starts on the original any longer.",
+    "Set DATABASE_URL to the copy and start the bot. Bots now refuse to start on the original.",
   );
   return 0;
 }

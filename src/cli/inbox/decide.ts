@@ -57,7 +57,7 @@ export const discard: Action = (args) => {
   if (reason === "")
     throw new UsageError("Use --reason TEXT to say why. The reason is stored with the event.");
   if (target.ids.length > 0 && state !== undefined) {
-    throw new UsageError("--state goes with --all or a filter, not with an id.");
+    throw new UsageError("--state needs --all or a filter, and cannot be combined with an id.");
   }
   return decide(given, target, {
     verb: "discarded",
@@ -137,7 +137,7 @@ async function carryOut(
   }
   for (const error of failed) printError(printable(messageOf(error)));
   if (left > 0) {
-    printError(`stopped: ${grouped(left)} left unchanged. Run the command again to continue.`);
+    printError(`Stopped. ${grouped(left)} left unchanged. Run the command again to continue.`);
   }
   return failed.length > 0 || left > 0 ? 1 : 0;
 }

@@ -42,7 +42,8 @@ const removed: Readonly<Record<string, string>> = {
 };
 
 export const inbox: Command = {
-  summary: "Shows the bot's inbox; retries and discards events, copies, backs up, restores",
+  summary:
+    "Shows the bot's inbox; retries and discards events; copies, backs up and restores the inbox",
   usage: "inbox [ACTION] [flags]",
   details: [actionList(), fill("FILTER:  ", FILTER), "Without an action, `stats` runs."].join(
     "\n\n",

@@ -106,7 +106,7 @@ const timeHeads: Readonly<Record<EventState, string>> = {
 function hints({ id }: EventSummary): string {
   const word = quoted(id);
   return [
-    "# content, runs and remedies of an event",
+    "# an event's content, runs and remedies",
     `${ownCommand()} inbox show ${word}`,
     "# run an event again",
     `${ownCommand()} inbox retry ${word}`,
@@ -225,7 +225,7 @@ function remedies(event: EventDetails): string {
   if (event.leased) return "remedies\n  none: a handler is running now";
   const discard = `${ownCommand()} inbox discard ${quoted(event.id)} --reason "..."`;
   if (event.state === "pending") {
-    return `remedies\n  The bot handles the event when its lane is free and its wait has ended.\n  ${discard}`;
+    return `remedies\n  The bot handles the event once its lane is free and its wait is over.\n  ${discard}`;
   }
   if (event.state !== "dead") return "";
   const open = event.steps.filter(({ state }) => state === "open");
@@ -240,8 +240,7 @@ function commandsFor(
   open: readonly StepRecord[],
   discard: string,
 ): readonly (readonly [command: string, why: string])[] {
-  if (body === undefined)
-    return [[discard, "the content is deleted, so the event cannot run again"]];
+  if (body === undefined) return [[discard, "deletes the content, so the event cannot run again"]];
   const steps = open.length === 1 ? "step" : "steps";
   const retry = `${ownCommand()} inbox retry ${quoted(id)}`;
   if (open.length === 0) {
@@ -263,7 +262,7 @@ function openNote(open: readonly StepRecord[]): string[] {
   const list = open.map(({ name }) => `"${printable(name)}"`).join(", ");
   return [
     `  Unknown result of ${count(open.length, "step")}: ${list}.`,
-    "  Check on the platform whether the effect is there, then run one of:",
+    "  Check on the platform whether each step took effect, then run one of:",
   ];
 }
 

@@ -35,10 +35,10 @@ export const state: Action = (args) => {
     return () => withInbox(({ admin }) => listStates(admin, options, flags.json === true));
   }
   if ([flags.prefix, flags.limit, flags.after].some((flag) => flag !== undefined)) {
-    throw new UsageError("--prefix, --limit and --after do not go with a key.");
+    throw new UsageError("--prefix, --limit and --after cannot be combined with a key.");
   }
   if (flags.delete !== flags.yes) {
-    throw new UsageError("--delete removes the state for good. Add --yes to confirm.");
+    throw new UsageError("--delete removes the state permanently. Add --yes to confirm.");
   }
   const act = flags.delete ? deleteState : showState;
   return () => withInbox(({ admin }) => act(admin, key, flags.json === true));
@@ -159,7 +159,7 @@ async function fireTimers(admin: InboxAdmin, timer: TimerName, json: boolean): P
   if (json) printJson({ fired });
   else
     print(
-      `due now: ${fired}. A running bot fires them within 15 s; otherwise the bot fires them at its start.`,
+      `due now: ${fired}. A running bot fires them within 15 s; otherwise the bot fires them on startup.`,
     );
   return 0;
 }

@@ -34,12 +34,12 @@ const flags = {
   from: {
     type: "string",
     value: "ada",
-    help: "a person, created on first use, or another bot",
+    help: "a user, created on first use, or another bot",
   },
   to: {
     type: "string",
     value: "BOT",
-    help: "the bot; default: the first one, or the one that the other flags imply",
+    help: "the bot; default: the bot that the other flags imply, or the first one",
   },
   text: { type: "string", value: "TEXT", help: "text to write" },
   image: { type: "string", value: "N", help: "number of images, 0 to 4" },
@@ -51,10 +51,10 @@ const flags = {
   },
   comment: { type: "string", value: "ID", help: "comment to reply to or like: cm_..." },
   count: { type: "string", value: "N", help: "how many times, 1 to 1000" },
-  payload: { type: "string", value: "JSON", help: "payload of an event of your own type" },
+  payload: { type: "string", value: "JSON", help: "payload of a custom event type" },
   wait: {
     type: "boolean",
-    help: "wait until the bot has handled the event, and print its answer; exit code 1 if a run fails",
+    help: "wait until the bot has handled the event, and print its reply; the exit code is 1 if a run fails",
   },
   timeout: { type: "string", value: `${WAIT_SECONDS}`, help: "how long to wait, in seconds" },
   json: {
@@ -64,19 +64,19 @@ const flags = {
   platform: {
     type: "string",
     value: "URL",
-    help: `address of the platform; default: SERVICE_BASE_URL, or ${localPlatformUrl()}`,
+    help: `the platform's URL; default: SERVICE_BASE_URL, or ${localPlatformUrl()}`,
   },
 } as const;
 
 const command: Command = defineCommand({
   name: "trigger",
-  summary: "Creates an event on the local platform, as a person",
+  summary: "Sends the bot an event from a test user on the local platform",
   word: "TYPE",
   intro:
-    "TYPE is dm.message, mention, comment, reply, follow, like, repost, quote, post, or a type of your own with --payload.",
+    "TYPE is dm.message, mention, comment, reply, follow, like, repost, quote, post, or a custom type with --payload.",
   flags,
   notes:
-    "The command finds the control token in the folder of the platform. Elsewhere set SERVICE_CONTROL_TOKEN, or use " +
+    "The command finds the control token in the platform's folder. Elsewhere set SERVICE_CONTROL_TOKEN, or use " +
     "--platform URL#token=TOKEN.",
   run: perform,
 });
@@ -169,7 +169,7 @@ const knownTypes: readonly string[] = [...eventTypes, "post"];
 /** An unknown type is new or misspelled. Without a payload, a misspelling is far more likely. */
 function typeOf(type: string, hasPayload: boolean): string {
   if (knownTypes.includes(type)) return type;
-  const list = `${knownTypes.join(", ")}, or a type of your own such as poll.closed`;
+  const list = `${knownTypes.join(", ")}, or a custom type such as poll.closed`;
   if (!OWN_TYPE.test(type)) {
     throw new UsageError(
       type === "" ? `TYPE is missing. Use ${list}.` : `Unknown type "${type}". Use ${list}.`,
@@ -182,7 +182,7 @@ function typeOf(type: string, hasPayload: boolean): string {
     knownTypes.find((name) => name.split(".").includes(type)) ?? nearestName(type, knownTypes);
   if (near === undefined) return type;
   throw new UsageError(
-    `Unknown type "${type}". Did you mean ${near}? For a type of your own, add --payload '{}'.`,
+    `Unknown type "${type}". Did you mean ${near}? For a custom type, add --payload '{}'.`,
     knownTypes,
   );
 }
@@ -227,7 +227,7 @@ export function failureOf(
   if (outcome === "answered" || outcome === "handled") return undefined;
   if (outcome === "failed") return run && handlerFailed(run);
   if (result.events.length === 0) {
-    const message = "The act concerns no bot, so there is no event to wait for.";
+    const message = "The action concerns no bot, so there is no event to wait for.";
     return new CommandError(message, { code: "NO_EVENT" });
   }
   if (outcome === "delivered" && isQuiet(act.type) && !isUnfinished) return undefined;
@@ -256,14 +256,14 @@ function words(run: Run): string {
 const LOOK = {
   unfinished: "Is the handler slow, or is an earlier event still pending? Read the bot's log.",
   delivered: "Does the bot handle this type? Read the bot's log.",
-  unreachable: "If `npm run dev` runs, look there: the bot may have failed to start.",
+  unreachable: "If `npm run dev` is running, read its output. The bot may have failed to start.",
   none: "Is the bot running? Run `npm run dev`.",
 } as const;
 
 function why({ count = 1 }: ActInput, outcome: "delivered" | "none", answers: number): string {
-  if (answers > 0) return `The bot answered ${answers} of ${count} events`;
+  if (answers > 0) return `The bot replied to ${answers} of ${count} events`;
   return outcome === "delivered"
-    ? "The bot received the event but did not answer"
+    ? "The bot received the event but did not reply"
     : "The bot did not receive the event";
 }
 

@@ -59,6 +59,6 @@ describe("a file", () => {
 
 test("a PostgreSQL server that is away is reported, without the password", async () => {
   const found = await examineDatabase({ DATABASE_URL: "postgres://bot:pa55word@127.0.0.1:2/bot" });
-  expect(found).toEqual(failFindings(/ECONNREFUSED/, /PostgreSQL server that runs/));
+  expect(found).toEqual(failFindings(/ECONNREFUSED/, /running PostgreSQL server/));
   expect(JSON.stringify(found)).not.toContain("pa55word");
 });

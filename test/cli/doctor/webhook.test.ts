@@ -26,7 +26,7 @@ describe("on this machine", () => {
       {
         area: "webhook",
         level: "ok",
-        what: expect.stringContaining(`${href} refused a forged request`),
+        what: expect.stringContaining(`${href} rejected a forged request`),
       },
     ]);
     expect(handled).toEqual([]);
@@ -43,14 +43,14 @@ describe("on this machine", () => {
   });
 
   test.each([
-    { status: 200, body: "{}", remedy: /Another program answers/ },
+    { status: 200, body: "{}", remedy: /Another program serves/ },
     { status: 404, body: refusal("NOT_FOUND"), remedy: /WEBHOOK_PATH/ },
     { status: 401, body: "login please", remedy: /login/ },
     { status: 400, body: refusal("SIGNATURE_MISSING"), remedy: /X-Service-Signature/ },
     { status: 400, body: refusal("SIGNATURE_STALE"), remedy: /NTP/ },
     { status: 503, body: refusal("NOT_READY"), remedy: /starting or stopping/ },
-    { status: 502, body: "Bad Gateway", remedy: /does not reach the bot/ },
-    { status: 301, body: "", headers: { location: "/there" }, remedy: /follows no redirect/ },
+    { status: 502, body: "Bad Gateway", remedy: /cannot reach the bot/ },
+    { status: 301, body: "", headers: { location: "/there" }, remedy: /does not follow redirects/ },
     { status: 403, body: "", remedy: /A proxy refuses/ },
   ])("$status $body fails, with its remedy", async ({ status, body, headers, remedy }) => {
     const { port } = new URL(await answering(status, body, headers));
@@ -69,7 +69,7 @@ describe("on this machine", () => {
     expect(await webhookWith({ PORT: new URL(url).port })).toEqual([
       expect.objectContaining({
         level: "fail",
-        what: expect.stringContaining("200 to a request signed 10 min ago"),
+        what: expect.stringContaining("200 for a request signed 10 min ago"),
       }),
     ]);
   });

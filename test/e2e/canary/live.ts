@@ -11,7 +11,7 @@ const told = [
   ...["HANDLER_CRASHED", "API_INVALID_RESPONSE", "API_REDIRECT", "AWAY", "BROKEN"],
   ...["an onError observer failed", "the onSwitch option failed", "cannot understand"],
   ...["X-Service-Event-Count differs", "signed with an old secret", "they are ["],
-  ...["could not read the event log; retrying", "postponed; the attempt does not count"],
+  ...["could not read the event log; retrying", "event postponed; attempt not counted"],
   ...["the platform rejects the token", "stopped", "must begin with whsec_"],
   ...[
     '"lastPollError"',
