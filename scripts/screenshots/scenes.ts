@@ -51,7 +51,7 @@ export const scenes: readonly Scene[] = [
       await page.getByRole("link", { name: "Webhook off" }).waitFor();
       await page.keyboard.press("d");
       await page.keyboard.press("4");
-      const status = page.getByRole("region", { name: "Status of the bot" });
+      const status = page.getByRole("region", { name: "Bot status" });
       await status.getByText(/^polling/).waitFor({ timeout: 60_000 });
     },
   },

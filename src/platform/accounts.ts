@@ -56,7 +56,7 @@ export function findApp(
   if (name === undefined) return people.bot();
   const username = usernameIn(name, field);
   const found = people.find(username);
-  if (found?.isBot === false) throw invalid(`${field}: ${username} is a person`);
+  if (found?.isBot === false) throw invalid(`${field}: ${username} is a user, not a bot`);
   return found;
 }
 

@@ -182,10 +182,12 @@ function settingAfter(change: ClockChange, clock: PlatformClock): ClockSetting {
 function timeAfter({ now, advanceMs = 0 }: ClockChange, before: number): number {
   if (now !== undefined && advanceMs !== 0) throw invalid("pass either now or advanceMs, not both");
   if (!Number.isInteger(advanceMs) || advanceMs < 0) {
-    throw invalid("advanceMs must be a whole number from 0 up; use now to go back");
+    throw invalid("advanceMs must be a whole number, 0 or more; use now to set the clock back");
   }
   if (now !== undefined && !isoTime.safeParse(now).success) {
-    throw invalid("now must be an ISO 8601 time with its zone, such as 2030-01-31T00:00:00.000Z");
+    throw invalid(
+      "now must be an ISO 8601 time with a time zone, such as 2030-01-31T00:00:00.000Z",
+    );
   }
   const after = now === undefined ? before + advanceMs : Date.parse(now);
   if (after >= 0 && after <= LAST_TIME) return after;

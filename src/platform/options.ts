@@ -86,7 +86,7 @@ function findProblems(chosen: Settings): string[] {
   const problems: string[] = [];
   for (const name of ["retryIntervalMs", "disableAfter", "deliveryTimeoutMs"] as const) {
     if (Number.isInteger(chosen[name]) && chosen[name] >= 1) continue;
-    problems.push(`${name}: must be a whole number from 1 up`);
+    problems.push(`${name}: must be a whole number, 1 or more`);
   }
   problems.push(...limitProblems(chosen.limits));
   if (URL.parse(chosen.url)?.origin !== chosen.url) {

@@ -115,18 +115,18 @@ function filesIn(folder: string): string[] {
 
 /** Describes the platform for programs, and for browsers while the portal is not built. */
 function welcome(origin: string): string {
-  return `The local platform of service-bot.
+  return `service-bot local platform
 
 API          ${origin}/api/v1
 control API  ${origin}/control/v1
 portal       ${origin}/
 
-Write to the bot as a person:
+Send the bot a message as a user:
 
   npx service-bot trigger dm.message --from ada --text hello --wait --platform ${origin}
   npx service-bot trigger mention --from ben --wait --platform ${origin}
 
-Read the timeline and the state with the control token, which the platform printed at its start:
+Read the timeline and the state with the control token, which the platform printed on startup:
 
   curl -H "X-Control-Token: $TOKEN" ${origin}/control/v1/timeline
   curl -H "X-Control-Token: $TOKEN" ${origin}/control/v1/state

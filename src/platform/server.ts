@@ -115,10 +115,10 @@ function listenProblems({ host, port, allowHosts }: ListenSettings): string[] {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     problems.push("port: must be a whole number from 0 to 65535");
   }
-  if (host === "") problems.push("host: must be an address or a name of this machine");
+  if (host === "") problems.push("host: must be an address or host name of this machine");
   if (!allowHosts.every(isHostName)) {
     problems.push(
-      "allowHosts: must be names without scheme, port and wildcard, such as platform.test",
+      "allowHosts: must be host names without a scheme, port or wildcard, such as platform.test",
     );
   }
   return problems;
@@ -166,7 +166,7 @@ export function appOf({ platform, opened, allowHosts, logger, now }: AppOptions)
 }
 
 const UNKNOWN_HOST =
-  "The local platform does not answer to this host name. Start it with --allow-host NAME.";
+  "The local platform does not accept this host name. Start it with --allow-host NAME.";
 
 /** @throws {ConnectionLost} */
 async function servePlatform(

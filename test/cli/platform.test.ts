@@ -207,7 +207,7 @@ describe("what keeps it from starting is reported in one line with the remedy", 
     const args = ["platform", "--port", "0", "--allow-host", "http://platform.test"];
     const { code, err } = await runCommand(args);
     expect(code).toBe(2);
-    expect(err).toMatch(/^--allow-host: must be names without scheme/);
+    expect(err).toMatch(/^--allow-host: must be host names without a scheme/);
   });
 
   test("an invalid secret", async () => {

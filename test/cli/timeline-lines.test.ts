@@ -60,10 +60,10 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
     "api GET /events [401] 1 ms",
     "doctor POST /posts [400] 1 ms",
     undefined,
-    "!!! evt_1 attempt 1 failed: TypeError E_X: a\u001b[2J  next try in 900 ms",
-    "!!! evt_1 attempt 2 failed: TypeError E_X: a\u001b[2J  next try in 2 s",
+    "!!! evt_1 attempt 1 failed: TypeError E_X: a\u001b[2J  next attempt in 900 ms",
+    "!!! evt_1 attempt 2 failed: TypeError E_X: a\u001b[2J  next attempt in 2 s",
     "!!! evt_1 attempt 3 failed, dead letter: TypeError E_X: a\u001b[2J",
-    "!!! evt_1 attempt 3 postponed: TypeError E_X: a\u001b[2J  next try in 60 s",
+    "!!! evt_1 attempt 3 postponed: TypeError E_X: a\u001b[2J  next attempt in 60 s",
     "*** webhook disabled: 10 failures",
     "*** app of @other: disabled",
   ]);

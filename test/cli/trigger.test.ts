@@ -145,7 +145,7 @@ describe("--wait", () => {
     });
     const { code, err } = await trigger(platform, "dm.message", "--wait");
     expect(code).toBe(1);
-    expect(err).toMatch(/attempt 1 failed: TypeError: no such.* thing {2}next try in /);
+    expect(err).toMatch(/attempt 1 failed: TypeError: no such.* thing {2}next attempt in /);
     expect(err).not.toContain("\u001b");
     const json = await trigger(platform, "like", "--wait", "--json");
     expect({ code: json.code, ...JSON.parse(json.out) }).toMatchObject({

@@ -284,7 +284,7 @@ test("an act on a bot without posts fails with the remedy", async () => {
   platform.control.apps.create({ username: "other" });
   for (const type of ["comment", "reply", "like", "repost", "quote"]) {
     expect(() => act(platform, type, { to: "other" })).toThrow(
-      "There is no such post of other; create one with an act of type post.",
+      "There is no such post of other; create one with the action post.",
     );
   }
   act(platform, "post", { from: "other" });

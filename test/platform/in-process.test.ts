@@ -57,7 +57,7 @@ test("an endpoint that throws, and one without a response, fail their delivery",
   const { events } = act(platform, "follow", { count: 2 });
   platform.control.saveWebhook({ enabled: true });
   const forced = await platform.control.deliver({ eventIds: events.map(({ id }) => id) });
-  expect(forced).toMatchObject([{ status: null, error: "no answer within 5 ms" }]);
+  expect(forced).toMatchObject([{ status: null, error: "no response within 5 ms" }]);
 });
 
 test("a lost response rejects like a cut connection, and the request is executed", async () => {

@@ -254,7 +254,7 @@ function recipientOf({ store, from, to }: Act, owner?: number): User {
   const ownerBot = owner === undefined || owner === from.seq ? undefined : store.people.get(owner);
   const recipient = to ?? (ownerBot?.isBot === true ? ownerBot : store.people.bot());
   if (recipient.seq !== from.seq) return recipient;
-  const what = `${from.username} cannot act on itself`;
+  const what = `${from.username} cannot act on its own account`;
   throw invalid(`${what}; set to or from to another account`);
 }
 
@@ -266,7 +266,7 @@ function postOf(act: Act): Post {
     const post = store.posts.newestPost(recipient.seq);
     if (post !== undefined) return post;
     const { username } = recipient;
-    throw notFound(`post of ${username}; create one with an act of type post`);
+    throw notFound(`post of ${username}; create one with the action post`);
   }
   return requireOwner(act, postNamed(store, input.postId), input.postId);
 }

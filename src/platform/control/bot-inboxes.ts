@@ -227,7 +227,7 @@ async function askInbox<T = InboxView>(
     if (code === "EVENT_NOT_FOUND") throw new PlatformError(404, "NOT_FOUND", String(message));
     if (code === "CURSOR_INVALID") throw badCursor();
     if (code !== "NOT_FOUND") {
-      const reason = message ?? `The bot answered ${answer.status} without a reason.`;
+      const reason = message ?? `The bot responded with ${answer.status} and no reason.`;
       throw new PlatformError(409, "BOT_REFUSED", String(reason));
     }
   }
@@ -244,7 +244,7 @@ async function answerOf(ask: () => Promise<Response>, target: URL): Promise<Resp
 }
 
 const UNKNOWN_PLACE =
-  "The platform does not know the bot's address on this machine. Run `npx service-bot inbox` in the bot's folder.";
+  "The platform does not know the bot's URL on this machine. Run `npx service-bot inbox` in the bot's folder.";
 
 const NO_INBOX =
   "The bot does not serve its inbox. In an Express app mount bot.middleware() at the root, or run `npx service-bot inbox` in the bot's folder.";

@@ -42,8 +42,7 @@ export async function askBot({
   timeoutMs = ANSWER_TIMEOUT_MS,
 }: BotQuestion): Promise<BotView> {
   if (address === null) {
-    const error =
-      "The platform does not know the bot's address. Start the bot, or save its webhook.";
+    const error = "The platform does not know the bot's URL. Start the bot, or save its webhook.";
     return { url: null, status: null, error };
   }
   const target = new URL("/readyz?verbose", address);
@@ -101,11 +100,11 @@ async function askOnce(
 
 function whyNoStatus({ code, asksForToken }: BotAnswer, target: URL): string {
   if (!asksForToken) {
-    return `GET ${target.href} answered ${code} instead of a bot's status. Is another program there, or does the app mount only the webhook?`;
+    return `GET ${target.href} returned ${code} instead of a bot's status. Is another program listening there, or does the app mount only the webhook?`;
   }
   return isLoopback(target.hostname)
     ? "The bot rejects the tokens of this app. Does it use another SERVICE_API_KEY?"
-    : "The bot's status needs its token, which the platform sends to 127.0.0.1 and localhost only.";
+    : "Reading the bot's status needs its token, which the platform sends only to 127.0.0.1 and localhost.";
 }
 
 function tooSlow({ host }: URL, timeoutMs: number): string {

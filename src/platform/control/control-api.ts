@@ -68,12 +68,12 @@ export class ControlApi {
     const given = request.headers.get("x-control-token") ?? inQuery;
     if (given === undefined || more.length > 0) {
       throw unauthorized(
-        "The control token is missing. Send it as X-Control-Token, or open the portal at the address that the platform printed at its start.",
+        "The control token is missing. Send it as X-Control-Token, or open the portal at the URL that the platform printed on startup.",
       );
     }
     if (!timingSafeEqual(digest(given), this.#token)) {
       throw unauthorized(
-        "The control token is wrong. If the platform has restarted, open the address that it printed.",
+        "The control token is wrong. If the platform has restarted, open the URL that it printed.",
       );
     }
   }
@@ -89,7 +89,11 @@ function requireSameOrigin(incoming: Incoming): void {
   const { request, path, url } = incoming;
   const origin = request.headers.get("origin");
   if (origin !== null && origin.toLowerCase() !== `http://${url.host}`) {
-    throw new PlatformError(403, "FORBIDDEN", "The control API refuses other web pages.");
+    throw new PlatformError(
+      403,
+      "FORBIDDEN",
+      "The control API refuses requests from other web pages.",
+    );
   }
   const type = request.headers.get("content-type") ?? "";
   const isImage = path === IMAGES && /^image\/[\w.+-]+$/i.test(type);

@@ -50,7 +50,7 @@ const snapshotLimit: BodyLimit = {
 const editedLimit: BodyLimit = {
   maxBytes: 7 * 1024 * 1024,
   tooLarge: () =>
-    new PlatformError(413, "TOO_LARGE", "The body of a delivery may have at most 1048576 bytes."),
+    new PlatformError(413, "TOO_LARGE", "A delivery body may have at most 1048576 bytes."),
 };
 
 /** Returns every operation of the control API (docs/reference/local-platform.md). */
@@ -212,7 +212,7 @@ async function uploadImage(control: Control, { request, query }: Call): Promise<
   const from = text(query, "from");
   const bytes = await readBytes(request, { maxBytes: MAX_IMAGE_BYTES, tooLarge: imageTooLarge });
   if (from === undefined)
-    throw invalid("from is required: the username of the act, as in ?from=ada");
+    throw invalid("from is required: the username of the sender, as in ?from=ada");
   return await control.addImage(bytes, { from, contentType });
 }
 

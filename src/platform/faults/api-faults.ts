@@ -58,7 +58,7 @@ export class ApiFaults {
     this.#clock = clock;
     this.#active = new ActiveFault({
       ...{ none: NONE, target: "api", timeline, random, describe },
-      afterwards: "no further requests are touched",
+      afterwards: "no further requests are affected",
     });
   }
 

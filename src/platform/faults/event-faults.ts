@@ -69,7 +69,7 @@ export class EventFaults {
     const { timeline, random } = options;
     this.#active = new ActiveFault({
       ...{ none: NONE, target: "events", timeline, random, describe },
-      afterwards: "no further events are touched",
+      afterwards: "no further events are affected",
     });
   }
 

@@ -105,7 +105,7 @@ const refusals: Readonly<Record<Exclude<BodyProblem, "too_large">, () => Platfor
   length_mismatch: endedEarly,
   already_read: () => invalid("The body was already read."),
   fragmented: () =>
-    new PlatformError(400, "VALIDATION", "The body arrived in too many small pieces.", CLOSE),
+    new PlatformError(400, "VALIDATION", "The body arrived in too many small chunks.", CLOSE),
   timeout: () => new PlatformError(408, "TIMEOUT", "The body did not arrive in time.", CLOSE),
   busy: () =>
     new PlatformError(503, "BUSY", "The platform is reading too many bodies. Try again later.", {

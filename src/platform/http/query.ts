@@ -11,7 +11,7 @@ const DEFAULT_PAGE = 20;
 export function text(query: URLSearchParams, name: string): string | undefined {
   const [value, ...more] = query.getAll(name);
   if (more.length === 0) return value;
-  throw invalid(`${name} must be given once`);
+  throw invalid(`${name} must appear only once`);
 }
 
 export function integer(
@@ -42,7 +42,7 @@ export function window(
 }
 
 export function badCursor(): PlatformError {
-  return invalid("cursor must be the nextCursor of the previous page");
+  return invalid("cursor must be the previous page's nextCursor");
 }
 
 /** Selects a page of a list. */

@@ -148,7 +148,7 @@ export function whyUnusable(error: unknown, file: string): string {
     case "no SQLite file":
       return `${file} is not a SQLite file; choose another file, or remove it`;
     case "foreign":
-      return `${file} is not a state file of the platform; choose another file`;
+      return `${file} is not a platform state file; choose another file`;
     case "newer":
       return `${file} was written by a newer version of service-bot; update service-bot, or choose another file`;
     case "damaged":

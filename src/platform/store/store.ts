@@ -47,7 +47,7 @@ export class Store {
   /** @throws {PlatformError} 503 STATE_REPLACED after another state has replaced this one */
   requireOpen(): void {
     if (this.isOpen) return;
-    const message = "The state was replaced in the meantime. Send the request again.";
+    const message = "The state was replaced while the request ran. Send the request again.";
     throw new PlatformError(503, "STATE_REPLACED", message, RETRY_AT_ONCE);
   }
 

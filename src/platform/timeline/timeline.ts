@@ -154,7 +154,7 @@ export function awaitEntry<K extends TimelineRecord["kind"]>(
     });
     const fail = (why: string) => {
       end();
-      reject(new Error(`${why} before a fitting ${kind} entry came. ${recent(timeline)}`));
+      reject(new Error(`${why} before a matching ${kind} entry arrived. ${recent(timeline)}`));
     };
     const stopped = () => fail("The platform stopped");
     // A test waits in real time, even if it moves the platform's clock.

@@ -36,12 +36,12 @@ export function wordsOf(entry: TimelineRecord): string {
   }
 }
 
-/** Describes a run of a bot's handlers: "attempt 2 failed: TypeError: ...  next try in 4 s". */
+/** Describes a run of a bot's handlers: "attempt 2 failed: TypeError: ...  next attempt in 4 s". */
 export function runWords({ attempt, outcome, ms, error, retryInMs }: RunReport): string {
   const number = `attempt ${attempt}`;
   if (outcome === "done") return `${number} handled  ${ms} ms`;
   const why = error === undefined ? "" : `: ${errorWords(error)}`;
-  const next = retryInMs === undefined ? "" : `  next try in ${spanWords(retryInMs)}`;
+  const next = retryInMs === undefined ? "" : `  next attempt in ${spanWords(retryInMs)}`;
   if (outcome === "dead") return `${number} failed, dead letter${why}`;
   return `${number} ${outcome === "retry" ? "failed" : "postponed"}${why}${next}`;
 }

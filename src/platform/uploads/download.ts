@@ -52,7 +52,7 @@ export function downloadWith({
         readImage(response).then(done, fail);
       });
       const end = () =>
-        request.destroy(new Error(`no complete answer within ${DOWNLOAD_TIME_LIMIT_MS} ms`));
+        request.destroy(new Error(`no complete response within ${DOWNLOAD_TIME_LIMIT_MS} ms`));
       const cancel = clock.timer(DOWNLOAD_TIME_LIMIT_MS, end);
       const fail = (error: unknown) => {
         reject(error instanceof PlatformError ? error : blocked(messageOf(error)));
@@ -64,7 +64,7 @@ export function downloadWith({
         cancel();
         signal.removeEventListener("abort", end);
         // For example, a switch to another protocol ends without an answer and without an error.
-        if (!answered) fail(new Error("the connection closed before the answer"));
+        if (!answered) fail(new Error("the connection closed before a response arrived"));
       });
       if (signal.aborted) end();
       request.end();
@@ -78,7 +78,7 @@ function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   if (url === null) {
     // For example, an address with a zone, which no other machine can reach.
     if (/^\s*[a-z][a-z0-9+.-]*:/i.test(text)) throw blocked("it has no host");
-    throw invalid("url must be an absolute address");
+    throw invalid("url must be an absolute URL");
   }
   if (url.protocol !== "https:") throw blocked("it must begin with https:");
   if (url.username !== "" || url.password !== "") {
@@ -118,7 +118,8 @@ function guardedLookup(
 
 async function readImage(response: IncomingMessage): Promise<Uint8Array> {
   const { statusCode = 0 } = response;
-  if (statusCode >= 300 && statusCode <= 399) throw blocked("redirects are not followed");
+  if (statusCode >= 300 && statusCode <= 399)
+    throw blocked("the platform does not follow redirects");
   if (statusCode !== 200) {
     throw new PlatformError(400, "NOT_IMAGE", `The URL answered ${statusCode}.`);
   }

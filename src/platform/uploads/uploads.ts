@@ -80,7 +80,7 @@ export class Uploads {
     this.#options.store.requireOpen();
     requireEnabled(this.#options.store.apps, bot.seq);
     // The client disconnected and will not receive the key.
-    if (signal.aborted) throw invalid("The client disconnected before the answer.");
+    if (signal.aborted) throw invalid("The client disconnected before the response.");
     return this.#keep({ ...facts, data: bytes, thumbnail }, () => {
       this.#options.limits.take(bot.seq, "uploadsPerDay");
       return bot;

@@ -110,7 +110,7 @@ export class Deliverer {
     if (result === undefined) {
       // The webhook was saved before the delivery was sent, so its pending events may differ now.
       if (interrupted.aborted) return true;
-      throw new Error("The webhook owes deliveries although it is off");
+      throw new Error("The webhook has pending deliveries although it is off");
     }
     const { status, error } = result;
     if (error === undefined) {
@@ -192,7 +192,7 @@ async function goWrong(
     case "timeout":
       return [await sender.sendNothing(events)];
     case "lose-answer": {
-      const error = "injected fault: the answer was lost";
+      const error = "injected fault: the response was lost";
       const sent = await send(options, batch);
       return sent.map((one) => ({ ...one, status: null, error }));
     }

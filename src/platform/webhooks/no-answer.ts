@@ -30,13 +30,13 @@ export function whyNoAnswer(error: unknown, url: URL): string {
   }
   if (code("ERR_TLS_CERT_ALTNAME_INVALID")) {
     const names = "reason" in Object(error) ? ` (${Object(error).reason})` : "";
-    return `${certificate} is for another name${names}; use one of its names in the webhook's URL`;
+    return `${certificate} is for a different host name${names}; use one of the certificate's names in the webhook's URL`;
   }
   if (code(...expired))
     return `${certificate} has expired or is not valid yet (${messageOf(error)}); renew it`;
   if (code("EPROTO")) {
     const [, reason = messageOf(error)] = /SSL routines:[^:]*:([^:]+)/.exec(messageOf(error)) ?? [];
-    return `${url.host} failed the TLS handshake (${reason}); is it the https port?`;
+    return `${url.host} failed the TLS handshake (${reason}); is this the https port?`;
   }
   return messageOf(error);
 }

@@ -85,7 +85,7 @@ export class Sender {
     const at = this.#clock.now();
     const ms = this.#stopwatch();
     await sleep(this.#clock.real, this.#timeoutMs, this.#cutting.signal);
-    const error = `injected fault: not sent; no answer within ${this.#timeoutMs} ms`;
+    const error = `injected fault: not sent; no response within ${this.#timeoutMs} ms`;
     const eventIds = events.map(({ id }) => id);
     return { at, eventIds, status: null, ms: ms(), error };
   }
@@ -115,7 +115,7 @@ export class Sender {
 /** Returns the failure for any status outside 200 to 299 (section 3). */
 function refusal(status: number): string | undefined {
   if (status >= 200 && status <= 299) return undefined;
-  const redirect = status >= 300 && status <= 399 ? "; redirects are not followed" : "";
+  const redirect = status >= 300 && status <= 399 ? "; the platform does not follow redirects" : "";
   return `answered ${status}${redirect}`;
 }
 

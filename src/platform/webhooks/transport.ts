@@ -56,7 +56,7 @@ export class InProcess implements Transport {
     this.#open.add(fail);
     const body = new Uint8Array(post.body);
     const cancel = this.#clock.timer(this.#timeoutMs, () => {
-      fail(new Error(`no answer within ${this.#timeoutMs} ms`));
+      fail(new Error(`no response within ${this.#timeoutMs} ms`));
     });
     try {
       const init = {
@@ -204,13 +204,13 @@ export class Connections implements Transport {
           if (request !== begun) return;
           cancel();
           // Neither an answer nor an error has come, and none will: the connection has switched to another protocol.
-          reject(new Error("the connection closed before the answer"));
+          reject(new Error("the connection closed before a response arrived"));
         });
         begun.end(post.body);
       };
       send("kept");
       const cancel = this.#clock.timer(this.#timeoutMs, () => {
-        request.destroy(new Error(`no answer within ${this.#timeoutMs} ms`));
+        request.destroy(new Error(`no response within ${this.#timeoutMs} ms`));
       });
     });
   }

@@ -127,7 +127,7 @@ export class Webhook {
       this.#store.webhook.put(this.bot, { ...before, consecutiveFailures });
       return;
     }
-    const disabledReason = `${consecutiveFailures} deliveries in a row failed; the last one: ${error}`;
+    const disabledReason = `${consecutiveFailures} deliveries in a row failed; last error: ${error}`;
     this.#store.transaction(() => {
       this.#configure({ ...before, consecutiveFailures, enabled: false, disabledReason });
       // The "system notification" to the owner.
@@ -161,7 +161,7 @@ export class Webhook {
  */
 function endpointUrl(text: string): string {
   const url = URL.parse(text);
-  if (url === null) throw invalid("url must be an absolute address, such as https://example.org/");
+  if (url === null) throw invalid("url must be an absolute URL, such as https://example.org/");
   if (url.username !== "" || url.password !== "") {
     throw invalid("url must not contain a user name or a password");
   }

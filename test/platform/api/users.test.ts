@@ -50,5 +50,7 @@ test("a token of another app acts as another bot, without effects on the first",
   expect(await get(`/dm/conversations/${conversationId}/messages`)).toMatchObject({
     error: { code: "NOT_FOUND" },
   });
-  expect(() => platform.control.createToken(["read"], "ada")).toThrow("bot: ada is a person");
+  expect(() => platform.control.createToken(["read"], "ada")).toThrow(
+    "bot: ada is a user, not a bot",
+  );
 });

@@ -101,7 +101,7 @@ describe("an app", () => {
       expect(await get(platform, path), path).toMatchObject(own);
       for (const [name, status, message] of [
         ["nobody", 404, "bot: nobody; create it"],
-        ["ada", 400, "bot: ada is a person"],
+        ["ada", 400, "bot: ada is a user, not a bot"],
       ] as const) {
         const answer = await request(platform, "GET", `/control/v1${path}?bot=${name}`);
         expect(answer.status, path).toBe(status);

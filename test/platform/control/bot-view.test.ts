@@ -56,7 +56,7 @@ test.each<[string, RequestListener]>([
 ])("%s is not a bot's status, and the answer says what to check", async (_, listener) => {
   const { view, url } = await viewOf(listener);
   expect(view).toMatchObject({ url, status: null });
-  expect(view.error).toContain("Is another program there");
+  expect(view.error).toContain("Is another program listening there");
 });
 
 test("if the connection fails, the answer suggests that the bot does not run", async () => {

@@ -273,7 +273,7 @@ test("waitFor finds past and future entries, and explains a timeout", async () =
   expect(await coming).toMatchObject({ id: like });
   const never = platform.waitFor("delivery", undefined, { timeoutMs: 10 });
   await expect(never).rejects.toThrow(
-    /10 ms passed before a fitting delivery entry came.*\n.*like/s,
+    /10 ms passed before a matching delivery entry arrived.*\n.*like/s,
   );
 });
 

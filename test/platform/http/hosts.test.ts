@@ -102,7 +102,7 @@ test.each(["http://platform.test", "platform.test:80", "*.test", "", "a b", "[::
   "%j is not a valid name to allow",
   async (name) => {
     const starting = startPlatform({ allowHosts: [name] });
-    await expect(starting).rejects.toThrow("allowHosts: must be names without scheme");
+    await expect(starting).rejects.toThrow("allowHosts: must be host names without a scheme");
   },
 );
 

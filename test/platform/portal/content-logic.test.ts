@@ -84,6 +84,6 @@ describe("the images of a text", () => {
       2,
     );
     expect(names(taken)).toEqual(["a", "b"]);
-    expect(refused).toEqual([expect.stringMatching(/left out: c$/)]);
+    expect(refused).toEqual([expect.stringMatching(/Not added: c$/)]);
   });
 });

@@ -180,7 +180,9 @@ test("an event shows its tries and calls, runs again, is edited, and copied as c
   await readTrace(page);
   await copy(page, id);
   await page.keyboard.press("s");
-  await page.getByText(/The bot recognised a repeat: 200 in \d+ ms. No handler ran./).waitFor();
+  await page
+    .getByText(/The bot recognised the delivery as a repeat: 200 in \d+ ms. No handler ran./)
+    .waitFor();
   await page.getByText("sent by hand").waitFor();
   await edit(page);
   await eventually(async () => heard, ["hello <b>you</b>", "edited <b>you</b>"]);
@@ -194,7 +196,7 @@ test("an event shows its tries and calls, runs again, is edited, and copied as c
 async function readTrace(page: Page): Promise<void> {
   const line = (name: RegExp) => page.getByRole("button", { name });
   await line(/Delivery attempt 1 fault: status 500/).click();
-  await page.getByText("A fault of the platform caused this").waitFor();
+  await page.getByText("An injected fault caused this").waitFor();
   await page.getByText("No request was sent.").waitFor();
   await line(/Delivery attempt 2 200/).click();
   await page

@@ -103,7 +103,7 @@ describe("what goes wrong now", () => {
       events: { mode: "late", lateMs: 3_000, held: 2 },
     };
     expect(activeFault("api", faults)).toBe(
-      "The API refuses the next requests: status 429, Retry-After 2 s, writes only, 3 left",
+      "The next API requests are refused: status 429, Retry-After 2 s, writes only, 3 left",
     );
     const slow: FaultsState = { ...none, api: { ...none.api, mode: "slow" } };
     expect(activeFault("api", slow)).toBe("The API is slow: 3 s, until stopped");

@@ -40,9 +40,9 @@ async function setByKeys(platform: Platform, page: Page): Promise<void> {
 }
 
 async function setInDetail(platform: Platform, page: Page): Promise<void> {
-  const lost = page.getByRole("form", { name: "The answer to the next write is lost" });
-  await lost.getByText("The answer to the next write is lost").first().click();
-  await lost.getByText("The bot does not know the result.").waitFor();
+  const lost = page.getByRole("form", { name: "The response to the next write is lost" });
+  await lost.getByText("The response to the next write is lost").first().click();
+  await lost.getByText("The bot does not know whether the write succeeded.").waitFor();
   await lost.getByLabel("Share, %").fill("25");
   await lost.getByLabel("How many").fill("0");
   await lost.getByRole("button", { name: "Start" }).click();

@@ -34,7 +34,7 @@ test("chat, answer, failed delivery, retry, webhook off, polling, webhook on aga
   await page.keyboard.press("1");
   await talk("are you there?");
   await page.keyboard.press("4");
-  const bot = page.getByRole("region", { name: "Status of the bot" });
+  const bot = page.getByRole("region", { name: "Bot status" });
   await bot.getByText(/^polling:/).waitFor();
 
   await page.keyboard.press("w");

@@ -37,7 +37,7 @@ async function post(page: Page): Promise<void> {
   await page.keyboard.press("n");
   await page.keyboard.type("<b>good morning</b>");
   await page.keyboard.press("Enter");
-  await page.getByText("There is no event, because no bot is concerned.").waitFor();
+  await page.getByText("No event was created, because the action does not affect a bot.").waitFor();
   await newest(page).getByText("<b>good morning</b>").waitFor();
   await page.keyboard.type("and what does @bot say?");
   await page.keyboard.press("Enter");

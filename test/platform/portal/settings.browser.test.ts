@@ -43,7 +43,7 @@ async function blockAndLift(platform: Platform, page: Page): Promise<void> {
   await blocks.getByRole("button", { name: "Block", exact: true }).click();
   await blocks.getByText("@bot blocks @ben").waitFor();
   expect(platform.control.blocks).toEqual([{ by: "bot", whom: "ben" }]);
-  await blocks.getByRole("button", { name: "Remove the block of @ben by @bot" }).click();
+  await blocks.getByRole("button", { name: "Unblock @ben for @bot" }).click();
   await eventually(async () => platform.control.blocks, []);
 }
 
@@ -67,7 +67,7 @@ async function issueAndRevoke(platform: Platform, page: Page): Promise<void> {
   await tokens.getByRole("checkbox", { name: "read", exact: false }).first().uncheck();
   await tokens.getByRole("checkbox", { name: "comments:write" }).uncheck();
   await tokens.getByRole("button", { name: "Create token" }).click();
-  const shown = page.getByRole("dialog", { name: "New token of @bot" });
+  const shown = page.getByRole("dialog", { name: "New token for @bot" });
   await shown.getByText("posts:write, dm").waitFor();
   await shown.getByRole("button", { name: "Done", exact: true }).click();
   const [, made] = platform.control.apps.tokens();
@@ -85,7 +85,7 @@ async function makeBot(platform: Platform, page: Page): Promise<void> {
   await bots.getByLabel("Name", { exact: true }).fill("The Helper");
   await bots.getByRole("button", { name: "Create bot" }).click();
   const shown = page.getByRole("dialog", { name: "Created @helper" });
-  const lines = (await shown.getByLabel("Lines for the .env of the bot").textContent()) ?? "";
+  const lines = (await shown.getByLabel("Lines for the bot's .env").textContent()) ?? "";
   expect(lines.split("\n")).toEqual([
     `SERVICE_BASE_URL=${platform.url}`,
     expect.stringMatching(/^SERVICE_API_KEY=sbk_/),

@@ -51,7 +51,7 @@ test("the first view names five problems, each fixed in two clicks at most, besi
     await request(platform, "DELETE", `/control/v1/tokens/${id}`);
   }
   await banners(page).getByRole("button", { name: "Create a token" }).click();
-  await page.getByLabel("Lines for the .env of the bot").getByText("SERVICE_API_KEY").waitFor();
+  await page.getByLabel("Lines for the bot's .env").getByText("SERVICE_API_KEY").waitFor();
 });
 
 async function ask(page: Page, text: string): Promise<void> {

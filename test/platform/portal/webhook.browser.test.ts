@@ -59,8 +59,8 @@ async function makeSecret(page: Page): Promise<string> {
   await eventually(() => ask.evaluate(isFocused), true);
   await ask.click();
   await page.getByRole("button", { name: "Regenerate", exact: true }).click();
-  const shown = page.getByRole("dialog", { name: "New signing secret of @bot" });
-  const line = (await shown.getByLabel("Lines for the .env of the bot").textContent()) ?? "";
+  const shown = page.getByRole("dialog", { name: "New signing secret for @bot" });
+  const line = (await shown.getByLabel("Lines for the bot's .env").textContent()) ?? "";
   expect(line).toMatch(/^SERVICE_WEBHOOK_SECRET=whsec_[0-9a-f]{48}$/);
   await shown.getByText("the newest first").waitFor();
   await shown.getByRole("button", { name: "Copy" }).click();
@@ -79,9 +79,9 @@ async function copyByHand(page: Page): Promise<void> {
   });
   await page.getByRole("button", { name: "Regenerate the signing secret" }).click();
   await page.getByRole("button", { name: "Regenerate", exact: true }).click();
-  const shown = page.getByRole("dialog", { name: "New signing secret of @bot" });
+  const shown = page.getByRole("dialog", { name: "New signing secret for @bot" });
   await shown.getByRole("button", { name: "Copy" }).click();
-  const lines = page.getByRole("textbox", { name: "The lines for .env" });
+  const lines = page.getByRole("textbox", { name: ".env lines" });
   expect(await lines.inputValue()).toMatch(/^SERVICE_WEBHOOK_SECRET=whsec_[0-9a-f]{48}$/);
   await page.keyboard.press("Escape");
   await lines.waitFor({ state: "detached" });
@@ -94,7 +94,7 @@ test("a test event goes to the bot, its status is shown, and a webhook disabled 
     platform: { disableAfter: 2, retryIntervalMs: 20 },
     address: "#/webhook",
   });
-  const says = card(page, "Status of the bot");
+  const says = card(page, "Bot status");
   await says.getByText(/^auditing:/).waitFor();
   await says.getByText(bot.url ?? "", { exact: true }).waitFor();
   await page.getByRole("form", { name: "Test event" }).getByLabel("Type").selectOption("follow");
@@ -126,7 +126,7 @@ async function readAnotherBot(platform: Platform, bot: Bot, page: Page): Promise
   await page.route("**/control/v1/bot?bot=helper", (route) =>
     route.fulfill({ status: 500, json: { error: { code: "INTERNAL", message: "not today" } } }),
   );
-  const says = card(page, "Status of the bot");
+  const says = card(page, "Bot status");
   await page.getByLabel("Bot", { exact: true }).selectOption("helper");
   await says.getByRole("alert").getByText("not today").waitFor();
   expect(await says.getByText(bot.url ?? "", { exact: true }).count()).toBe(0);

@@ -52,11 +52,11 @@ test("a frozen clock continues from its time when released", async () => {
 
 test.each([
   [{ now: "tomorrow" }, "now must be an ISO 8601 time"],
-  [{ now: "2030-01-01T00:00:00" }, "now must be an ISO 8601 time with its zone"],
+  [{ now: "2030-01-01T00:00:00" }, "now must be an ISO 8601 time with a time zone"],
   [{ now: "2030-02-31T00:00:00Z" }, "now must be an ISO 8601 time"],
   [{ now: "1969-12-31T23:59:59Z" }, "between 1970 and 9999"],
   [{ now: "2030-01-01T00:00:00Z", advanceMs: 1 }, "not both"],
-  [{ advanceMs: -1 }, "use now to go back"],
+  [{ advanceMs: -1 }, "use now to set the clock back"],
   [{ advanceMs: 1.5 }, "whole number"],
   [{ advanceMs: 1e15 }, "between 1970 and 9999"],
   [{ frozen: "yes" }, "frozen"],
@@ -138,7 +138,7 @@ test("the timeout of a delivery uses the machine's clock, even while the platfor
   clock.advance(1);
   expect(await deliveryOf(platform, id)).toMatchObject({
     ms: 700,
-    error: "no answer within 700 ms",
+    error: "no response within 700 ms",
   });
 });
 

@@ -36,12 +36,12 @@ const unusable: readonly [string, () => string | Promise<string>, RegExp][] = [
   [
     "somebody else's database",
     () => database(newFile(), "CREATE TABLE event (x)"),
-    /not a state file of the platform; choose another file$/,
+    /not a platform state file; choose another file$/,
   ],
   [
     "a database with a version, and without tables",
     () => database(newFile(), "PRAGMA user_version = 1"),
-    /not a state file of the platform; choose another file$/,
+    /not a platform state file; choose another file$/,
   ],
   [
     "a newer version",

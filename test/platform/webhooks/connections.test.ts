@@ -100,7 +100,7 @@ test("an endpoint that switches to another protocol has failed, and the next rou
   });
   platform.control.saveWebhook({ url: endpoint.url });
   const [id = ""] = ids(act(platform, "follow"));
-  const error = expect.stringContaining("closed before the answer");
+  const error = expect.stringContaining("closed before a response");
   expect(await deliveryOf(platform, id)).toMatchObject({ status: null, error });
   clock.advance(30_000);
   expect(await deliveryOf(platform, id, { attempt: 2 })).toMatchObject({ error });
@@ -123,7 +123,7 @@ test("both transmissions of one delivery share one timeout", async () => {
   });
   platform.control.saveWebhook({ url: endpoint.url });
   const delivery = await deliverUntilReused(platform, endpoint.seen);
-  expect(delivery).toMatchObject({ status: null, ms: 5_000, error: "no answer within 5000 ms" });
+  expect(delivery).toMatchObject({ status: null, ms: 5_000, error: "no response within 5000 ms" });
 });
 
 test("a dead connection is closed", async () => {

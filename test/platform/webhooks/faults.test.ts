@@ -108,7 +108,7 @@ test("a delivery that times out takes the full timeout, and does not reach the b
     status: null,
     ms: TIMEOUT_MS,
     fault: "timeout",
-    error: expect.stringContaining(`no answer within ${TIMEOUT_MS} ms`),
+    error: expect.stringContaining(`no response within ${TIMEOUT_MS} ms`),
   });
   expect(receiver.received).toEqual([]);
   clock.advance(ROUND_MS);
@@ -123,7 +123,7 @@ test("a delivery whose response is lost has arrived, counts as failed and is rep
   expect(await deliveryOf(platform, id)).toMatchObject({
     status: null,
     fault: "lose-answer",
-    error: "injected fault: the answer was lost",
+    error: "injected fault: the response was lost",
   });
   expect(receiver.batches()).toEqual([[id]]);
   expect(platform.control.webhook.consecutiveFailures).toBe(1);

@@ -38,6 +38,6 @@ test("an https webhook on a port without TLS fails with that reason", async () =
   const { status, error } = await deliveryOf(platform, id);
   expect({ status, error }).toEqual({
     status: null,
-    error: `127.0.0.1:${port} failed the TLS handshake (wrong version number); is it the https port?`,
+    error: `127.0.0.1:${port} failed the TLS handshake (wrong version number); is this the https port?`,
   });
 });

@@ -103,13 +103,13 @@ test("a redirect is a failure and is not followed", async () => {
   const [id = ""] = ids(act(platform, "follow"));
   expect(await deliveryOf(platform, id)).toMatchObject({
     status: 307,
-    error: expect.stringContaining("redirects are not followed"),
+    error: expect.stringContaining("does not follow redirects"),
   });
   expect(platform.control.webhook.consecutiveFailures).toBe(1);
   expect(target.received).toEqual([]);
 });
 
-test("no answer within the timeout is a failure", async () => {
+test("no response within the timeout is a failure", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock, deliveryTimeoutMs: 2_000 });
   const receiver = await runReceiver((response, nth) => {
@@ -121,7 +121,7 @@ test("no answer within the timeout is a failure", async () => {
   expect(await deliveryOf(platform, id)).toMatchObject({
     status: null,
     ms: 2_000,
-    error: "no answer within 2000 ms",
+    error: "no response within 2000 ms",
   });
   clock.advance(ROUND_MS);
   expect(await deliveryOf(platform, id, { attempt: 2 })).toMatchObject({ status: 200 });

@@ -21,7 +21,7 @@ interface Body {
   readonly bytes?: Blob;
 }
 
-const OFFLINE = "The platform does not answer. Is it running? Run npm run dev.";
+const OFFLINE = "The platform does not respond. Is it running? Start it with npm run dev.";
 
 /** @throws {ControlError} */
 export async function request<T>(
@@ -56,7 +56,7 @@ async function send(method: string, path: string, { json, bytes }: Body): Promis
 
 function refusal(status: number, answer: unknown): ControlError {
   const { error } = (answer ?? {}) as { error?: { code?: string; message?: string } };
-  const message = error?.message ?? `The platform answered ${status}.`;
+  const message = error?.message ?? `The platform responded with ${status}.`;
   return new ControlError(status, error?.code ?? "UNKNOWN", message);
 }
 

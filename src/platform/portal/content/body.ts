@@ -7,7 +7,7 @@ export function check(text: string): string {
     return `Not valid JSON: ${(error as Error).message}`;
   }
   const { events }: { events?: unknown } = { ...Object(body) };
-  if (!Array.isArray(events)) return 'JSON, but no batch: the bot expects {"events": […]}.';
+  if (!Array.isArray(events)) return 'JSON, but not a batch. The bot expects {"events": […]}.';
   return `A batch of ${events.length === 1 ? "1 event" : `${events.length} events`}.`;
 }
 

@@ -20,7 +20,7 @@ export function sift(files: readonly File[], room: number): { taken: File[]; ref
   const fitting = files.filter((file) => refusal(file) === undefined);
   if (fitting.length > room) {
     const names = fitting.slice(room).map(({ name }) => name);
-    refused.push(`At most ${MAX_IMAGES} images per message; left out: ${names.join(", ")}`);
+    refused.push(`At most ${MAX_IMAGES} images per message. Not added: ${names.join(", ")}`);
   }
   return { taken: fitting.slice(0, room), refused };
 }

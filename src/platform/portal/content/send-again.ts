@@ -15,7 +15,7 @@ export async function sendAgain(what: Delivery, bot?: string): Promise<void> {
     if (error !== undefined)
       say(`Delivery failed: ${answer}, ${reasonOf(response?.body) ?? error}`, "bad");
     else if (isRepeat(response?.body))
-      say(`The bot recognised a repeat: ${answer}. No handler ran.`);
+      say(`The bot recognised the delivery as a repeat: ${answer}. No handler ran.`);
     else say(`Delivered: ${answer}.`);
   }
 }

@@ -5,7 +5,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
   const groups = Map.groupBy(keys.value, ({ group }) => group);
   return (
     <Dialog title="Keys" onClose={onClose}>
-      <p class="hint">They work outside of text fields; Escape leaves one.</p>
+      <p class="hint">Shortcuts work outside text fields. Press Escape to leave a text field.</p>
       {[...groups].map(([group, members]) => (
         <section key={group}>
           <h3>{group}</h3>

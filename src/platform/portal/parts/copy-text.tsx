@@ -49,7 +49,9 @@ function TextToCopy({ title, text, onClose }: TextToCopyProps) {
   useEffect(() => field.current?.select(), []);
   return (
     <Dialog title={title} onClose={onClose} wide>
-      <p class="hint">This browser does not let a page copy. It is selected: copy it yourself.</p>
+      <p class="hint">
+        The browser blocked copying. The text is selected, so copy it with the keyboard.
+      </p>
       <textarea ref={field} class="mono" rows={8} readOnly aria-label={title} value={text} />
     </Dialog>
   );

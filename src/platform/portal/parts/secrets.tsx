@@ -20,7 +20,7 @@ export function showSecret(secret: Secret): void {
 
 /** Dialog of `showSecret`. A click outside does not close it. */
 export function SecretDialog() {
-  const { copy, byHand } = useCopy("The lines for .env");
+  const { copy, byHand } = useCopy(".env lines");
   if (visibleSecret.value === undefined) return null;
   const { title, env, note } = visibleSecret.value;
   const lines = Object.entries(env)
@@ -34,9 +34,9 @@ export function SecretDialog() {
       <p>
         <strong>This is shown once.</strong> Copy it into the bot's <code>.env</code> now.
       </p>
-      <Code label="Lines for the .env of the bot" text={lines} />
+      <Code label="Lines for the bot's .env" text={lines} />
       <div class="row">
-        <Action tone="primary" run={() => copy(lines, "Copied the lines for .env.")}>
+        <Action tone="primary" run={() => copy(lines, "Copied the .env lines.")}>
           Copy
         </Action>
         <button type="button" onClick={close}>

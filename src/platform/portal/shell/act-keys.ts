@@ -34,7 +34,8 @@ export function actAsPerson(
 
 async function replay(): Promise<void> {
   const { lastEventId } = await control.state();
-  if (lastEventId === null) throw new Error("There is no event to replay. Press d to send one.");
+  if (lastEventId === null)
+    throw new Error("There is no event to replay. Press d to send a direct message.");
   await sendAgain({ eventIds: [lastEventId] });
 }
 

@@ -10,14 +10,14 @@ export function ConnectionNote() {
       <div role="status">
         {isRefused && (
           <p class="failure">
-            The platform rejects the control token of this page. Open the address that the platform
-            printed at its start, or paste the token here.
+            The platform rejects this page's control token. Open the URL that the platform printed
+            on startup, or paste the token here.
           </p>
         )}
         {connection.value === "lost" && !isRefused && (
           <p class="failure">
-            The connection to the platform is lost. The page reconnects by itself. If the platform
-            has stopped, start it again: npm run dev
+            The connection to the platform is lost. The page reconnects automatically. If the
+            platform has stopped, start it again: npm run dev
           </p>
         )}
       </div>

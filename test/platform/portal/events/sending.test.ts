@@ -6,7 +6,7 @@ describe("a text that is to be sent", () => {
     expect(check('{"events":[{},{}]}')).toBe("A batch of 2 events.");
     expect(check('{"events":[{}]}')).toBe("A batch of 1 event.");
     for (const text of ["{}", "null", "7", '{"events":1}']) {
-      expect(check(text), text).toContain("no batch");
+      expect(check(text), text).toContain("not a batch");
     }
     for (const text of ["", "{", "{events:[]}"]) {
       expect(check(text), text).toContain("Not valid JSON");
@@ -24,9 +24,9 @@ describe("a delivery that failed", () => {
   test("has one by what the platform says, or by the status", () => {
     const error = "nothing listens on 127.0.0.1:3000; is the bot running?";
     expect(remedyOf({ status: null, error })?.text).toMatch(/npm run dev/);
-    const late = remedyOf({ status: null, error: "no answer within 10000 ms" });
-    expect(late?.text).toMatch(/did not answer/);
-    const moved = { status: 302, error: "answered 302; redirects are not followed" };
+    const late = remedyOf({ status: null, error: "no response within 10000 ms" });
+    expect(late?.text).toMatch(/did not respond/);
+    const moved = { status: 302, error: "answered 302; the platform does not follow redirects" };
     expect(remedyOf(moved)?.view).toBe("webhook");
     const mismatch = remedyOf({ status: 401, error: "answered 401" });
     expect(mismatch?.text).toMatch(/SERVICE_WEBHOOK_SECRET/);

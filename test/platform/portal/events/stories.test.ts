@@ -59,7 +59,7 @@ describe("the outcome of an event", () => {
   });
 
   test("is that of its deliveries as long as no run is known", () => {
-    expect(outcome().text).toBe("Waiting for delivery");
+    expect(outcome().text).toBe("Waiting to be delivered");
     expect(outcome(refused)).toEqual({ tone: "bad", text: "Delivery failed: answered 500" });
     expect(outcome(refused, delivered(["evt_0", "evt_1"]), refused).text).toBe("Delivered");
     expect(outcome(refused, { ...read, eventIds: ["evt_1"] }).text).toBe("Read by polling");

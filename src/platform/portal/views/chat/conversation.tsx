@@ -29,7 +29,7 @@ export function Conversation({ id, conversation, bot }: ConversationProps) {
       {id === undefined ? (
         <Empty title="No messages yet">
           <p>
-            Write to @{bot.username}: it gets a <code>dm.message</code> event, and its answer
+            Write to @{bot.username}: the bot gets a <code>dm.message</code> event, and its reply
             appears here.
           </p>
         </Empty>

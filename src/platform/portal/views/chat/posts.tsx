@@ -20,7 +20,8 @@ type Act = Omit<ActInput, "from">;
 /** Performs an action of the selected person. Shows a note if no bot gets an event. */
 async function act(input: Act): Promise<void> {
   const { events } = await control.act({ ...input, from: person.value });
-  if (events.length === 0) say("Done. There is no event, because no bot is concerned.");
+  if (events.length === 0)
+    say("Done. No event was created, because the action does not affect a bot.");
 }
 
 export interface PostsProps {

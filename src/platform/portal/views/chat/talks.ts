@@ -30,12 +30,12 @@ export function rolesIn(
   { group, members }: Pick<ControlConversation, "group" | "members">,
   bot: string,
 ): Roles {
-  if (group) return { closed: "Bots cannot write to groups. This one can only be read." };
+  if (group) return { closed: "Bots cannot write to groups. This group is read-only." };
   const bots = members.filter(({ isBot }) => isBot);
   const to = bots.find(({ username }) => username === bot) ?? bots[0];
   const from = members.find((member) => member !== to);
   if (to === undefined || from === undefined) {
-    return { closed: "This is a conversation of two people. The bot does not see it." };
+    return { closed: "This is a conversation between two users. The bot does not see it." };
   }
   return { from: from.username, to: to.username };
 }

@@ -86,8 +86,8 @@ function EditDialog({ event, bot, onClose }: DialogProps & Pick<EventTrace, "bot
   return (
     <Dialog title="Edit and send" onClose={onClose} wide>
       <p>
-        Sends this body to @{bot}, with a valid signature, even if it is broken. The delivery is not
-        retried, and a failure does not count.
+        Sends this body to @{bot} with a valid signature, even if the body is malformed. The
+        delivery is not retried, and a failure does not count.
       </p>
       <label class="field">
         Body

@@ -30,7 +30,7 @@ export function Exchange({ id }: { readonly id: string }) {
               <Message {...request} title={`${method} ${request.url}`} of={`the request ${id}`} />
             )}
             {response === null ? (
-              <p class="hint">There was no answer.</p>
+              <p class="hint">There was no response.</p>
             ) : (
               <Message {...response} title={`Answer ${response.status}`} of={`the answer ${id}`} />
             )}
@@ -92,7 +92,7 @@ function Message({ title: line, headers, body, truncated, of }: MessageProps) {
         </table>
       </details>
       {body !== "" && <Code text={body} label={`Body of ${of}`} />}
-      {truncated && <p class="hint">Only the beginning is kept.</p>}
+      {truncated && <p class="hint">Only the beginning was recorded.</p>}
     </>
   );
 }

@@ -121,12 +121,12 @@ function FailedRun({ run, parts }: FailedRunProps) {
       {stack !== undefined && outcome !== "released" && <Stack stack={stack} />}
       {retryInMs !== undefined && (
         <p>
-          The next try is due <Until at={new Date(Date.parse(at) + retryInMs).toISOString()} />.
+          The next attempt is due <Until at={new Date(Date.parse(at) + retryInMs).toISOString()} />.
         </p>
       )}
       {outcome === "dead" && (
         <>
-          <p>There are no more tries. Remove the cause, then retry the event.</p>
+          <p>There are no more attempts. Fix the cause, then retry the event.</p>
           <Decisions eventId={eventId} bot={bot} />
         </>
       )}
@@ -185,7 +185,7 @@ function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "f
     case "run": {
       const { attempt, ms, retryInMs, outcome } = part;
       const error = errorIn(part, parts);
-      const next = retryInMs === undefined ? "" : `, next try after ${span(retryInMs)}`;
+      const next = retryInMs === undefined ? "" : `, next attempt after ${span(retryInMs)}`;
       const why = error === undefined ? "" : `: ${error.type}: ${error.message}`;
       return { kind: "Run", what: `attempt ${attempt}${why}${next}`, result: ends[outcome], ms };
     }
@@ -233,7 +233,7 @@ function Line({ at, from, kind, what, fault, guessed, result, ms, children }: Li
       <span class="part-what">
         {what} {fault !== undefined && <span class="badge warn">fault: {fault}</span>}
         {guessed === true && (
-          <span class="label" title="The bot did not name the event of this request.">
+          <span class="label" title="The bot did not say which event this request belongs to.">
             guessed
           </span>
         )}

@@ -30,7 +30,7 @@ export interface PlatformScenario {
 export const platformScenarios: readonly PlatformScenario[] = [
   {
     title: "The webhook is disabled",
-    bot: "The state after too many failures. The bot polls and misses nothing.",
+    bot: "The platform disables a webhook after too many failures. The bot polls instead and misses nothing.",
     isActive: ({ app }) => app.webhook.url !== null && !app.webhook.enabled,
     blocked: ({ app }) => (app.webhook.url === null ? "no webhook saved" : undefined),
     banner: ({ app }) => (
@@ -44,7 +44,7 @@ export const platformScenarios: readonly PlatformScenario[] = [
   },
   {
     title: "The app is disabled",
-    bot: "Each request gets 403, and nothing is delivered. The bot waits until you enable the app.",
+    bot: "Each API request gets 403, and no events are delivered. The bot waits until you enable the app.",
     isActive: ({ app }) => app.disabled,
     banner: ({ app }) => `The app of @${app.bot.username} is disabled: each request gets 403.`,
     start: ({ app }) => control.setApp(app.bot.username, { disabled: true }),
@@ -52,7 +52,7 @@ export const platformScenarios: readonly PlatformScenario[] = [
   },
   {
     title: "Image storage is off",
-    bot: "Uploads get 503 NOT_CONFIGURED. A bot should answer with text alone.",
+    bot: "Uploads get 503 NOT_CONFIGURED. The bot should reply with text only.",
     isActive: ({ hasStorage }) => !hasStorage,
     banner: () => "Image storage is off: uploads get 503.",
     start: () => control.setStorage({ configured: false }),

@@ -22,13 +22,13 @@ export const deliveries: readonly Scenario[] = [
     // This shortcut works in every view.
     key: "f",
     title: "The next delivery fails",
-    bot: "The platform sends the events again after about 30 s, or the bot reads them by polling.",
+    bot: "The platform retries the delivery after about 30 s, or the bot reads the events by polling.",
     change: { webhook: { mode: "status", status: 500, times: 1 } },
   },
   {
     key: "t",
     title: "The next delivery times out",
-    bot: "The platform sends the events again. The bot handles each event once.",
+    bot: "The platform retries the delivery. The bot handles each event once.",
     change: { webhook: { mode: "timeout", times: 1 } },
   },
   {
@@ -40,13 +40,13 @@ export const deliveries: readonly Scenario[] = [
   {
     key: "b",
     title: "Deliveries arrive twice",
-    bot: "The bot recognises repeats and answers each message once.",
+    bot: "The bot recognises duplicates and replies to each message once.",
     change: { webhook: { mode: "twice" } },
   },
   {
     key: "u",
     title: "Events arrive out of order",
-    bot: "The bot orders the events of a conversation by id. A late event has ctx.late.",
+    bot: "The bot orders a conversation's events by id. For a late event ctx.late is set.",
     change: { webhook: { mode: "shuffle" } },
   },
   {
@@ -56,27 +56,27 @@ export const deliveries: readonly Scenario[] = [
   },
   {
     title: "Deliveries are dropped",
-    bot: "The platform sends the events again, or the bot reads them from the event log.",
+    bot: "The platform retries the delivery, or the bot reads the events from the event log.",
     change: { webhook: { mode: "drop" } },
   },
   {
-    title: "Answers to deliveries are lost",
-    bot: "The bot gets the events again, answers with 200 and handles no event twice.",
+    title: "Responses to deliveries are lost",
+    bot: "The bot gets the events again, responds with 200 and handles no event twice.",
     change: { webhook: { mode: "lose-answer" } },
   },
   {
     title: "Events enter the log late",
-    bot: "They appear behind newer events. The bot keeps its cursor about a minute back, so its next read finds them.",
+    bot: "They appear behind newer events. The bot reads the last minute of the log again, so it finds them.",
     change: { events: { mode: "late", lateMs: 5_000 } },
   },
   {
-    title: "Events of the bot itself arrive",
+    title: "The bot receives its own events",
     bot: "The bot recognises its own events and runs no handler.",
     change: { events: { mode: "own" } },
   },
   {
     title: "Events lack optional fields",
-    bot: "In turn, excerpt, postId, commentId or all three are missing. Handlers must work without them.",
+    bot: "The excerpt, postId, commentId or all three are missing, in turn. Handlers must work without them.",
     change: { events: { mode: "sparse" } },
   },
 ];
@@ -85,7 +85,7 @@ export const requests: readonly Scenario[] = [
   {
     key: "y",
     title: "API requests fail at random",
-    bot: "They get 429, 500, 503 or a reset. The bot retries until each message is sent, and sends none twice.",
+    bot: "Requests get 429, 500, 503 or a connection reset. The bot retries until it has sent each message, and sends none twice.",
     change: { api: { mode: "mix", match: "all", rate: 0.3 } },
   },
   {
@@ -96,25 +96,25 @@ export const requests: readonly Scenario[] = [
   },
   {
     key: "h",
-    title: "The API does not answer",
-    bot: "The bot gives up at its deadline, postpones the event, and checks before it repeats a write.",
+    title: "The API does not respond",
+    bot: "The bot gives up at its deadline, postpones the event, and checks whether a write succeeded before it repeats the write.",
     change: { api: { mode: "hold", match: "all" } },
   },
   {
     key: "g",
-    title: "The API refuses the next requests",
+    title: "The next API requests are refused",
     bot: "After 429, 502, 503 and 504 the bot waits and retries without counting an attempt.",
     change: { api: { mode: "status", status: 429, retryAfterSeconds: 2, match: "all", times: 3 } },
   },
   {
     key: "l",
-    title: "The answer to the next write is lost",
-    bot: "The bot does not know the result. It searches for its message before it sends again.",
+    title: "The response to the next write is lost",
+    bot: "The bot does not know whether the write succeeded. It searches for its message before it sends it again.",
     change: { api: { mode: "lose-answer", match: "write", times: 1 } },
   },
   {
     title: "A gateway fails after the next write",
-    bot: "The platform executes the write. The bot searches for its message before it sends again.",
+    bot: "The platform executes the write. The bot searches for its message before it sends it again.",
     change: {
       api: { mode: "gateway", status: 502, retryAfterSeconds: undefined, match: "write", times: 1 },
     },

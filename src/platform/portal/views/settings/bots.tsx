@@ -46,8 +46,8 @@ export function Bots() {
       },
       note: (
         <p>
-          The token has every scope. Set the address of the webhook in the Webhook view, or let the
-          bot poll with <code>DELIVERY=polling</code>.
+          The token has every scope. Set the webhook's URL in the Webhook view, or make the bot poll
+          with <code>DELIVERY=polling</code>.
         </p>
       ),
     });

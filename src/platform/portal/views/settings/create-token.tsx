@@ -18,12 +18,12 @@ export async function createToken({
 }: WantedToken): Promise<void> {
   const { apiKey, scopes: own } = await control.createToken({ scopes: wanted, bot });
   showSecret({
-    title: `New token of @${bot}`,
+    title: `New token for @${bot}`,
     env: { SERVICE_API_KEY: apiKey },
     note: (
       <p>
         Scopes: {own.join(", ") || "none"}. Other requests get 403 <code>AGENT_SCOPE_MISSING</code>.
-        A bot that runs by <code>npm run dev</code> starts again with the token by itself.
+        A bot started with <code>npm run dev</code> restarts with the new token automatically.
       </p>
     ),
   });

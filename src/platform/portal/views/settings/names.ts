@@ -2,10 +2,10 @@ import type { AppView, LimitName, LimitView, Scope } from "../../../types.ts";
 
 /** Scopes and their permissions (section 5). */
 export const scopes: readonly (readonly [Scope, string])[] = [
-  ["read", "read content, and every event but direct messages"],
+  ["read", "read content, and all events except direct messages"],
   ["posts:write", "write posts, upload images"],
   ["comments:write", "write comments, upload images"],
-  ["dm", "read and answer direct messages, their events, upload images"],
+  ["dm", "read and send direct messages, read their events, upload images"],
 ];
 
 /** Labels of the limits (section 8). */
@@ -29,12 +29,12 @@ export function revokeWarning(
 ): string {
   if (standard) {
     return (
-      "The platform printed this token at its start, and the bot has it in .env. " +
-      "Without it the bot cannot work. The next start of the platform creates a new token."
+      "The platform printed this token on startup, and the bot has it in .env. " +
+      "Without it the bot cannot work. The platform creates a new token when it next starts."
     );
   }
   if (tokens === 1) {
-    return `It is the last token of @${username}. Without a token the bot cannot work.`;
+    return `This is the last token of @${username}. Without a token the bot cannot work.`;
   }
   return "Requests with this token get 401.";
 }

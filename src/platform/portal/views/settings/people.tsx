@@ -64,7 +64,7 @@ export function Blocks({ names }: NamesProps) {
         actions: (
           <Action
             small
-            label={`Remove the block of @${block.whom} by @${block.by}`}
+            label={`Unblock @${block.whom} for @${block.by}`}
             run={() => set(block, false)}
           >
             Remove
@@ -93,7 +93,7 @@ export function Groups({ names }: NamesProps) {
       title="Groups"
       hint={
         <>
-          2 to 50 usernames, of which the first one writes. A group makes no event, and a bot cannot
+          2 to 50 usernames. The first user writes. A group creates no events, and a bot cannot
           write to it: 400 <code>GROUP_UNSUPPORTED</code>.
         </>
       }

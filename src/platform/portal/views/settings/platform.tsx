@@ -23,7 +23,7 @@ export function Limits() {
   return (
     <Card
       title="Limits"
-      hint="A request above a limit gets 429 and Retry-After. Empty means no limit."
+      hint="A request above a limit gets 429 and Retry-After. Leave a field empty for no limit."
       live={live}
     >
       {data !== undefined && (
@@ -112,8 +112,8 @@ function Face({ clock }: { readonly clock: ReadClock }) {
       </time>
       {isRefused(offsetAt(clock, at)) && (
         <p class="note warn">
-          A bot with the machine's time refuses deliveries now, because their signatures are more
-          than 300 s off. It answers with 400, and polls instead.
+          A bot that uses the machine's time now refuses deliveries, because their signatures are
+          more than 300 s off. It responds with 400, and polls instead.
         </p>
       )}
     </>
@@ -166,7 +166,7 @@ function Reset() {
       done="Reset the platform."
       confirm={{
         title: "Reset the platform?",
-        text: "The bot, Ada and Ben stay, with the limits of the start and the machine's time. The first bot keeps its tokens and its secret. Its webhook loses its address. Snapshots stay.",
+        text: "The bot, Ada and Ben stay. The limits return to their startup values, and the clock to the machine's time. The first bot keeps its tokens and its secret, but its webhook loses its URL. Snapshots stay.",
         submit: "Reset",
       }}
     >

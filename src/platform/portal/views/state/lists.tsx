@@ -39,7 +39,7 @@ export function StateItem({ state, isOpen }: { readonly state: StateView; isOpen
         <Code text={value} label={`State of ${key}`} />
         {value.length < size && (
           <p class="hint">
-            The whole state: <code>npx service-bot inbox state '{key}'</code>
+            To see the whole state: <code>npx service-bot inbox state '{key}'</code>
           </p>
         )}
       </details>

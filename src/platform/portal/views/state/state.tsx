@@ -27,7 +27,11 @@ export function State() {
 
 function Crons({ crons }: { readonly crons: ReturnType<typeof useCrons> }) {
   return (
-    <Section title="Cron" list={crons} empty="No crons. bot.cron runs a handler on a schedule.">
+    <Section
+      title="Cron"
+      list={crons}
+      empty="No crons. Use bot.cron to run a handler on a schedule."
+    >
       {crons.data?.map(({ name, pattern, timeZone, nextAt, last }) => (
         <li key={name}>
           <div class="grow">
@@ -62,7 +66,7 @@ function Timers() {
     <Section
       title="Timers"
       list={timers}
-      empty="No timers. ctx.later sets a timer, bot.onTimer handles it."
+      empty="No timers. Set a timer with ctx.later, and handle it with bot.onTimer."
     >
       <TimerItems timers={timers.data ?? []} />
     </Section>
@@ -89,7 +93,7 @@ function States() {
       empty={
         isSearch
           ? "No key begins with this text."
-          : "No states. ctx.state() keeps values of a conversation."
+          : "No states. Store values for a conversation with ctx.state()."
       }
       head={(isSearch || states.data?.length !== 0) && search}
     >

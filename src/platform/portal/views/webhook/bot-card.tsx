@@ -7,7 +7,7 @@ import { readBotStatus } from "./bot-status.ts";
 /** In ms. The bot caches its report for a second, so an earlier request would return the report before the change. */
 const SETTLE_MS = 1_100;
 
-/** Status of the bot from its `GET /readyz?verbose`. */
+/** Bot status from its `GET /readyz?verbose`. */
 export function BotCard({ username }: { readonly username: string }) {
   const live = useLive(control.botView, {
     key: username,
@@ -19,7 +19,7 @@ export function BotCard({ username }: { readonly username: string }) {
   const rows = readBotStatus(status);
   return (
     <Card
-      title="Status of the bot"
+      title="Bot status"
       live={live}
       head={
         <Action small run={live.reload}>
@@ -29,7 +29,7 @@ export function BotCard({ username }: { readonly username: string }) {
     >
       {live.data !== undefined && rows === undefined && (
         <p class="note">
-          {error ?? "The answer is not the status of a service-bot. The webhook still works."}
+          {error ?? "The response is not the status of a service-bot. The webhook still works."}
         </p>
       )}
       {rows !== undefined && (

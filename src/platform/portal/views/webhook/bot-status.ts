@@ -45,7 +45,7 @@ function logRows({ cursor, lastPollError, lagMs }: Fields) {
 const OLD_MS = 60_000;
 
 function inboxRows(inbox: unknown) {
-  if (inbox === null) return [["Inbox", "does not answer; check DATABASE_URL", true]] as const;
+  if (inbox === null) return [["Inbox", "does not respond; check DATABASE_URL", true]] as const;
   const { pending, oldestPendingAgeMs, deadLetters } = fields(inbox);
   if (typeof pending !== "number") return [];
   const age = typeof oldestPendingAgeMs === "number" ? oldestPendingAgeMs : 0;

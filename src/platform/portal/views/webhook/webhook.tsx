@@ -90,13 +90,16 @@ function Endpoint({ app: { webhook } }: AppProps) {
   const [isEdited, setEdited] = useState(false);
   const { reload } = useShownApp();
   const newer = webhook.types.filter((type) => !(type in eventTypes));
-  const options = [...types, ...newer.map((value) => ({ value, hint: "newer than this page" }))];
+  const options = [
+    ...types,
+    ...newer.map((value) => ({ value, hint: "added after this page was built" })),
+  ];
   return (
     <Card title="Endpoint">
       <Form
         keeps
         tone="primary"
-        label="Endpoint of the webhook"
+        label="Webhook endpoint"
         submit="Save"
         fields={[
           {
@@ -149,7 +152,7 @@ function Secret({ app }: AppProps) {
   const regenerate = async () => {
     const { secret } = await control.newSecret();
     showSecret({
-      title: `New signing secret of @${username}`,
+      title: `New signing secret for @${username}`,
       env: { SERVICE_WEBHOOK_SECRET: secret },
       note: (
         <p>
