@@ -8,7 +8,7 @@ const ada = { username: "ada", name: "Ada" };
 test.each(eventTypes)("%s makes one event that the bot's own parser knows", async (type) => {
   const platform = await runPlatform();
   const { events } = act(platform, type);
-  // The reply is below the bot's own post, so it is a comment on that post too.
+  // The reply is in a thread on the bot's own post, so it is also a comment on that post.
   expect(events.map((event) => event.type)).toEqual(
     type === "reply" ? ["reply", "comment"] : [type],
   );
@@ -260,7 +260,7 @@ test("a message goes to the bot whose conversation is named", async () => {
   expect(() => act(platform, "dm.message", { conversationId, to: "bot" })).toThrow(
     `${conversationId} is with other, not with bot`,
   );
-  // A conversation between two people.
+  // A conversation between two users.
   expect(() => act(platform, "dm.message", { conversationId: "c_1" })).toThrow(
     "There is no such conversation of ada with a bot: c_1.",
   );

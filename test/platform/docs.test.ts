@@ -22,7 +22,7 @@ test.each(examples.map((match) => match[0]))("the example works: %s", async (lin
   const [, method = "", path = "", body] = examples.find(([whole]) => whole === line) ?? [];
   const platform = await runPlatform();
   const receiver = await runReceiver();
-  // An earlier example creates the app.
+  // An earlier example on the page creates the app.
   if (path !== "/apps") platform.control.apps.create({ username: "helper" });
   platform.control.saveWebhook({ url: receiver.url });
   const [last = ""] = ids(act(platform, "follow", { count: 2 })).slice(-1);
@@ -30,7 +30,7 @@ test.each(examples.map((match) => match[0]))("the example works: %s", async (lin
   act(platform, "like", { count: 50 });
   platform.control.snapshots.take();
   await request(platform, "GET", "/api/v1/me");
-  // The example's bot may really be running on this port.
+  // A real bot may be running on the example's port.
   const json = body?.replace("http://127.0.0.1:3000/webhook", receiver.url);
   const answer = await request(platform, method, `/control/v1${path}`, {
     body: json === undefined ? undefined : JSON.parse(json),

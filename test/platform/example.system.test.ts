@@ -13,7 +13,8 @@ const example = pages
 
 test("the example of docs/reference/local-platform.md runs, and passes", async () => {
   expect(example).toHaveLength(1);
-  // Inside the checkout, so that imports resolve. Node strips no types below node_modules, but the example has none.
+  // The folder is inside the checkout, so that imports resolve. Node does not strip types below node_modules, but the
+  // example has none.
   mkdirSync(join(root, "node_modules", ".cache"), { recursive: true });
   const folder = mkdtempSync(join(root, "node_modules", ".cache", "in-a-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -9,7 +9,7 @@ import { runReceiver } from "./support/receiver.ts";
 
 const LATE_MS = 4_000;
 
-/** Reads the ids and the cursor of GET /events. */
+/** Reads the ids and the cursor from GET /events. */
 async function log(platform: Platform, query = ""): Promise<[string[], string]> {
   type Page = { readonly events: readonly KnownEvent[]; readonly cursor: string };
   const { body } = await request<Page>(platform, "GET", `/api/v1/events${query}`);
@@ -41,7 +41,7 @@ test("a late event enters the log below newer ones at its due time", async () =>
   clock.advance(1);
   expect(await log(platform)).toEqual([[first, late, last], last]);
   expect(await log(platform, `?since=${first}&limit=1`)).toEqual([[late], late]);
-  // The late event is the original one, with its time.
+  // The late event is the original event and keeps its time.
   expect(platform.control.events(first)[0]).toEqual(made.events[0]);
 });
 

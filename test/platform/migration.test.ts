@@ -31,7 +31,7 @@ test("a state file from before images keeps its content, and accepts images", as
   const ids = (conversation: string) => platform.control.messages(conversation).map(({ id }) => id);
   expect(ids("c_2")).toEqual(["m_5", "m_6"]);
   expect(ids("c_1")).toEqual(["m_1"]);
-  // Numbers continue, and each pair keeps its conversation.
+  // Numbering continues, and each pair of users keeps its conversation.
   expect(act(platform, "dm.message")).toMatchObject({ conversationId: "c_2", messageId: "m_7" });
   expect(act(platform, "dm.message", { from: "ben" }).conversationId).toBe("c_3");
   const { conversationId } = platform.control.createGroup({ members: ["ada", "bot"] });
@@ -56,7 +56,7 @@ test("a state file from before there were several apps makes one of each bot", a
     PRAGMA user_version = 2;`);
   db.close();
   const platform = await runPlatform({ stateFile });
-  // The webhook still delivers the events that were pending before.
+  // The webhook still delivers the events that were pending before the migration.
   const delivery = await platform.waitFor("delivery");
   expect(delivery).toMatchObject({ bot: "bot", eventIds: ["evt_000000000002"], attempt: 3 });
   const { control } = platform;

@@ -5,7 +5,7 @@ import { addBot, openDatabase, Store, seed } from "../faces/platform.ts";
 import { planOf, scansOf, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Returns the statements that run for each event and each page. A log may hold a million events of many bots. */
+/** Returns the statements that run for each event and each page. A log may hold a million events for many bots. */
 function useLog(store: Store, bot: number): readonly string[] {
   const statements = watchStatements();
   store.webhook.put(bot, { ...store.webhook.get(bot), url: "https://example.org/", enabled: true });
@@ -37,7 +37,7 @@ test("no page of a log, and no delivery, scans earlier events or those of other 
   const db = new Sqlite(file, { readonly: true });
   onTestFinished(() => void db.close());
   for (const sql of statements) {
-    // Late events are few, so a scan of them is allowed.
+    // Late events are few, so scanning them is allowed.
     expect(
       scansOf(db, sql).filter((scan) => scan !== "SCAN late"),
       sql,
@@ -45,12 +45,12 @@ test("no page of a log, and no delivery, scans earlier events or those of other 
   }
   const pages = statements.filter((sql) => sql.includes("@after"));
   expect(pages).toHaveLength(2);
-  // The search does not cover all events of the bot.
+  // The search does not read all of the bot's events.
   const present = statements.filter((sql) => sql.includes("late.event FROM"));
   expect(present.flatMap((sql) => planOf(db, sql)).filter((step) => / e /.test(step))).toEqual([
     "SEARCH e USING COVERING INDEX event_of_recipient (recipient=? AND seq=? AND rowid=?)",
   ]);
-  // Kind and position are search terms of the index, and the index provides the order.
+  // The query searches the index by kind and position, and the index provides the order.
   expect(pages.map((sql) => planOf(db, sql)[0])).toEqual([
     "SEARCH event USING INDEX event_of_recipient (recipient=? AND seq>?)",
     "SEARCH event USING INDEX event_of_recipient_and_kind (recipient=? AND <expr>=? AND seq>?)",

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { act, deliveryOf, ids } from "./support/platform.ts";
 import { runReceiver } from "./support/receiver.ts";
 
-/** Records the statements of acts and of the deliveries of their events. */
+/** Records the SQL statements of actions, and of the deliveries of their events. */
 async function statementsOfActs(): Promise<{ statements: readonly string[]; db: Database }> {
   const stateFile = join(temporaryFolder(), "state.db");
   const platform = await startPlatform({ stateFile });
@@ -26,7 +26,7 @@ async function statementsOfActs(): Promise<{ statements: readonly string[]; db: 
   return { statements, db };
 }
 
-/** The default bot is the first row of its table, so this scan ends there. */
+/** The default bot is the first row in its table, so this scan ends there. */
 const FIRST_BOT = /is_bot = 1 ORDER BY seq LIMIT 1/;
 
 test("no act scans the whole history", async () => {
@@ -41,7 +41,7 @@ test("a statement with a join that runs for each event is compiled once", async 
   const joins = statements.filter((sql) => /\bJOIN\b/.test(sql));
   expect(joins.length).toBeGreaterThan(3);
   for (const sql of joins) {
-    // SQLite's planner inspects the value of a bare parameter, and replans for the next one.
+    // SQLite's planner inspects the value of a bare parameter, and plans again for the next value.
     expect(sql).not.toMatch(/[=<>] *[?@]/);
     expect(sql).toMatch(/[=<>] *\+[?@]/);
   }

@@ -10,7 +10,7 @@ interface Content {
   readonly images: readonly Image[];
 }
 
-/** A way to create content, and to read the newest content. */
+/** A way to create content, and to read the content created last. */
 interface Way {
   readonly name: string;
   readonly path: string;
@@ -140,7 +140,7 @@ describe("people", () => {
     const { body } = await request<{ items: Content[] }>(platform, "GET", path);
     const image = { url: expect.stringMatching(/\.png$/), width: 640, height: 480 };
     expect(body.items[0]).toMatchObject({ text: "" });
-    // Messages have no `thumbUrl` (section 2).
+    // Messages have no `thumbUrl` (section 2 of the platform document).
     expect(body.items[0]?.images).toEqual([image, image]);
     const served = await fetch(body.items[0]?.images[1]?.url ?? "");
     expect(served.status).toBe(200);

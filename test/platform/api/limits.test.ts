@@ -10,7 +10,7 @@ import { startWithDownloads } from "../uploads/start.ts";
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** Half an hour before midnight, UTC. */
+/** Half an hour before midnight UTC. */
 const HALF_PAST_ELEVEN = Date.UTC(2030, 0, 31, 23, 30);
 
 interface Quota {
@@ -162,7 +162,7 @@ describe("requestsPerMinute", () => {
     const refused = await me(platform, tokenWith(platform, "read"));
     expect(refused.status).toBe(429);
     expect(refused.body).toMatchObject({ error: { code: "RATE_LIMITED" } });
-    // 39.5 seconds are left. A client that returned after 39 would be refused again.
+    // 39.5 seconds are left, so a client that returned after 39 would be refused again.
     expect(refused.headers.get("retry-after")).toBe("40");
     clock.advance(39_500);
     expect((await me(platform)).status).toBe(200);

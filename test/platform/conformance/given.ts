@@ -6,8 +6,8 @@ interface GivenPlatform {
 }
 
 /**
- * Returns the settings to run the conformance tests against `CONFORMANCE_URL`, the portal of a running platform.
- * `undefined` if not set; each file then starts its own platform.
+ * Returns the settings for running the conformance tests against `CONFORMANCE_URL`, the portal of a running platform.
+ * `undefined` if the variable is not set; each file then starts its own platform.
  */
 export function givenPlatform(): GivenPlatform | undefined {
   const address = process.env["CONFORMANCE_URL"];

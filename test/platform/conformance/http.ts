@@ -9,13 +9,13 @@ export interface Answer<T> {
 }
 
 export interface Sending {
-  /** JSON, unless it is a form. */
+  /** Sent as JSON, unless it is a form. */
   readonly body?: unknown;
-  /** Default: the token with every scope. */
+  /** Default: the token that has every scope. */
   readonly token?: string;
 }
 
-/** Calls the API. `path` is below /api/v1. */
+/** Calls the API. `path` is relative to /api/v1. */
 export function call<T = Refusal>(
   world: World,
   method: string,
@@ -61,7 +61,7 @@ export async function write<T>(
   return succeeded(await post<T>(world, path, body, token));
 }
 
-/** Calls the control API, which must succeed. `path` is below /control/v1. */
+/** Calls the control API. The call must succeed. `path` is relative to /control/v1. */
 export async function control<T = unknown>(
   world: Pick<World, "url" | "fetch" | "controlToken">,
   method: string,
@@ -88,7 +88,7 @@ export function expectRefusal(
   });
 }
 
-/** Sends a request. The path is below the origin. */
+/** Sends a request. The path is relative to the origin. */
 export async function answer<T>(
   world: Pick<World, "url" | "fetch">,
   path: string,
@@ -96,7 +96,7 @@ export async function answer<T>(
 ): Promise<Answer<T>> {
   const response = await world.fetch(world.url + path, init);
   const text = await response.text();
-  // The assertions of each test check the body.
+  // Each test's assertions check the body.
   const body = (text === "" ? undefined : JSON.parse(text)) as T;
   return { status: response.status, headers: response.headers, body };
 }

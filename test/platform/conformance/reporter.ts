@@ -14,8 +14,8 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Prints how many rules of the platform document passed. A run of only their tests prints a table, other runs one line.
- * A run without them prints nothing.
+ * Prints how many of the platform document's rules passed. A run of only the conformance tests prints a table; a run
+ * that also has other tests prints one line. A run without conformance tests prints nothing.
  */
 export class ConformanceReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
@@ -29,7 +29,7 @@ export class ConformanceReporter implements Reporter {
   }
 }
 
-/** The last line is the sum. */
+/** The last line is the total. */
 function summary(cases: readonly TestCase[]): string[] {
   const states = new Map(cases.map((one) => [idOf(one), one.result().state]));
   const all = Object.keys(rules);

@@ -3,7 +3,7 @@ import { test } from "vitest";
 import { type RuleId, rules } from "./rules.ts";
 import { elsewhere, openWorld, type World } from "./world.ts";
 
-/** Answers a download by its path, in place of a public server. */
+/** Responds to a download by its path, in place of a public server. */
 export type Respond = (response: ServerResponse, path: string) => void;
 
 /** Tests one rule of the document on a platform in its initial state. */
@@ -12,8 +12,8 @@ export function rule(id: RuleId, show: (world: World) => Promise<void>): void {
 }
 
 /**
- * Tests a rule about downloads. The image must come from a public https server, so a local server stands in. A platform
- * in another process cannot be redirected to it.
+ * Tests a rule about downloads. The image must come from a public https server, so a local server replaces it. A
+ * platform in another process cannot be redirected to the local server.
  */
 export function ruleOfDownloads(
   id: RuleId,

@@ -1,7 +1,7 @@
 /**
- * Every rule of the platform document (sections 2 to 8) that can be checked from outside, in document order, one
- * sentence each. A repeated statement appears once, from its most precise place. `rules.test.ts` checks that each has
- * exactly one test.
+ * Every rule in the platform document (sections 2 to 8) that can be checked from outside. Rules are in document order,
+ * one sentence each. A rule that the document states repeatedly appears once, from its most precise statement.
+ * `rules.test.ts` checks that each rule has exactly one test.
  */
 export const rules = {
   // Section 2: resources and their fields

@@ -19,12 +19,12 @@ import { attempted, saveWebhook, type Webhook, webhook, webhookOf } from "./webh
 import type { Content } from "./wire.ts";
 import type { World } from "./world.ts";
 
-/** Section 3: the states of uploads, of the webhook and of deliveries. */
+/** Section 3: the states of uploads, the webhook and deliveries. */
 
-/** In ms. Safely after the next retry round. */
+/** In ms. Well after the next retry round. */
 const ROUND = 40 * SECOND;
 
-/** Fails every round until the platform disables the webhook. Returns the number of failures. */
+/** Fails every delivery until the platform disables the webhook. Returns the number of failures. */
 async function failUntilDisabled(world: World, hook: Webhook): Promise<number> {
   const { id } = await eventOf(act(world, "like"));
   for (let failures = 1; ; failures += 1) {

@@ -15,7 +15,7 @@ import {
 import type { Conversation, Message, Page, Sent } from "./wire.ts";
 import { everyScope, type World } from "./world.ts";
 
-/** Section 4, the endpoints of direct messages. */
+/** Section 4, the endpoints for direct messages. */
 
 const LIST = "/dm/conversations";
 
@@ -30,7 +30,7 @@ async function pages(world: World, path: string, limit: number): Promise<string[
   }
 }
 
-/** Creates conversations with this many people. Returns their ids, newest first. */
+/** Creates one conversation with each of this many users. Returns the ids, newest first. */
 async function conversations(world: World, count: number): Promise<string[]> {
   const made: string[] = [];
   for (let nth = 1; nth <= count; nth += 1)
@@ -194,7 +194,7 @@ rule("4.send.created", async (world) => {
   expect(body).toMatchObject({ id: expect.any(String), createdAt: expect.any(String) });
 });
 
-// The notification of the recipient (websocket, push, e-mail) cannot be observed from outside.
+// A notification to the recipient (websocket, push, e-mail) cannot be observed from outside.
 rule("4.send.recipient", async (world) => {
   const conversation = await conversationWith(world, "ada", "hi");
   await sendMessage(world, conversation, { text: "hello ada" });

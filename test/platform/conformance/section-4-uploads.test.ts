@@ -12,7 +12,7 @@ import type { World } from "./world.ts";
 
 const png = await image();
 
-/** Files of the stand-in for a public server, by path. */
+/** Files on the local replacement for a public server, by path. */
 const internet: Respond = (response, path) => {
   if (path === "/moved.png") response.writeHead(302, { location: "/image.png" }).end(png);
   else if (path === "/page") response.setHeader("content-type", "text/html").end("<html></html>");
@@ -22,7 +22,7 @@ const internet: Respond = (response, path) => {
 
 const at = (path: string) => ({ url: `https://images.example${path}` });
 
-/** Expects each URL to be refused, and the same request to be valid otherwise. */
+/** Expects each URL to be refused, although the rest of the request is valid. */
 async function expectBlocked(world: World, ...urls: readonly string[]): Promise<void> {
   for (const url of urls)
     expectRefusal(await post(world, "/uploads", { url }), 400, "BLOCKED_HOST");
@@ -103,7 +103,7 @@ rule("4.uploads.2.loopback", async (world) => {
   const hosts = ["127.0.0.1", "localhost", "127.1", "0x7f000001", "2130706433", "[::ffff:7f00:1]"];
   await expectBlocked(world, ...hosts.map((host) => `https://${host}:${port}/image.png`));
   expect(connections).toBe(0);
-  // Control: the server would have counted a connection.
+  // Positive control: the server does count a connection.
   await expect(fetch(`https://127.0.0.1:${port}/image.png`)).rejects.toThrow();
   expect(connections).toBe(1);
 });

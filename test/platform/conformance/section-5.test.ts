@@ -22,7 +22,7 @@ import type { Scope, World } from "./world.ts";
 
 /** Section 5: tokens, scopes, signatures. */
 
-/** Returns the status of a read and of each kind of write for a token with one scope. */
+/** Returns the statuses of a read and each kind of write for a token with one scope. */
 async function opened(world: World, scope: Scope): Promise<Record<string, number>> {
   const [posts, comments, messages] = await writePaths(world);
   const token = await tokenWith(world, scope);
@@ -150,7 +150,7 @@ rule("5.6.key", async (world) => {
 
 rule("5.7.raw", async (world) => {
   const hook = await webhook(world);
-  // Each of these has more than one spelling in JSON.
+  // Each of these values can be spelled in more than one way in JSON.
   const text = 'grüße 🙂 \u2028 </script> "\\/\u0001';
   await act(world, "dm.message", { text });
   const delivery = await hook.next();

@@ -19,7 +19,7 @@ import { webhook } from "./webhook.ts";
 import type { Activity, DirectMessage, Event, Message, Page } from "./wire.ts";
 import type { World } from "./world.ts";
 
-/** Section 6: the event log, and the payload of each type of event. */
+/** Section 6: the event log, and each event type's payload. */
 
 async function onlyEvent<Payload = Activity>(world: World): Promise<Event<Payload>> {
   const { events: all } = await events(world);
@@ -31,7 +31,7 @@ const ada = { username: "ada", name: "Ada" };
 
 const entity = { actor: ada, entityType: expect.any(String), entityId: expect.any(String) };
 
-/** Expects these fields. All others must be optional fields that are strings. */
+/** Expects these fields. Any other field must be an optional string. */
 function expectActivity(payload: Activity, optional: readonly string[]): void {
   const { actor, entityType, entityId, ...others } = payload;
   expect({ actor, entityType, entityId }).toEqual(entity);

@@ -121,7 +121,7 @@ rule("8.replay", async (world) => {
     await attempted(world, id, attempt);
     await advance(world, 45 * SECOND);
   }
-  // With a single signature, the last attempts would be refused as replays.
+  // If every attempt had the same signature, the bot would refuse the last ones as replays.
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(300);
   expect(new Set(times).size).toBe(times.length);
 });
@@ -134,7 +134,7 @@ rule("8.retry", async (world) => {
   for (const attempt of [1, 2, 3]) {
     times.push(Number((await hook.next()).signature.t));
     await attempted(world, id, attempt);
-    // Moves in steps, so that an early round would carry an early timestamp.
+    // Move the clock in steps, so that each round has its own timestamp.
     for (let passed = 0; passed < 40; passed += 5) await advance(world, 5 * SECOND);
   }
   const [first = 0, second = 0, third = 0] = times;

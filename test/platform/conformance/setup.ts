@@ -12,7 +12,7 @@ export interface Done {
   readonly commentId?: string;
 }
 
-/** Makes ada act, unless `more` names another user. */
+/** Performs an action as ada, unless `more` names another user. */
 export function act(
   world: World,
   type: string,
@@ -28,12 +28,12 @@ export async function eventOf<Payload>(done: Promise<Done>): Promise<Event<Paylo
   return event as Event<Payload>;
 }
 
-/** Starts a conversation in which a user has written to the bot. Returns its id. */
+/** Starts a conversation in which a user has written to the bot. Returns the conversation's id. */
 export async function conversationWith(world: World, from = "ada", text = "hi"): Promise<string> {
   return (await act(world, "dm.message", { from, text })).conversationId ?? "";
 }
 
-/** Starts a conversation between ada and another app's bot. Returns its id. */
+/** Starts a conversation between ada and another app's bot. Returns the conversation's id. */
 export async function conversationOfOthers(world: World): Promise<string> {
   await tokenOfOtherApp(world);
   return (await act(world, "dm.message", { to: "other" })).conversationId ?? "";
@@ -76,7 +76,7 @@ export function sendMessage(world: World, conversation: string, body: unknown): 
   return write<Sent>(world, messagesOf(conversation), body);
 }
 
-/** Returns the paths that create content: posts, comments, messages. */
+/** Returns the paths that create content: posts, comments and messages. */
 export async function writePaths(world: World): Promise<[string, string, string]> {
   const { id } = await newPost(world);
   return ["/posts", `/posts/${id}/comments`, messagesOf(await conversationWith(world))];
@@ -97,7 +97,7 @@ export async function newKeys(world: World, count: number): Promise<string[]> {
 
 export async function advance(world: World, ms: number): Promise<void> {
   await control(world, "PUT", "/clock", { advanceMs: ms });
-  // In the same process, the response arrives before due timers have started.
+  // If the platform runs in this process, the response arrives before due timers have started.
   await setImmediate();
 }
 

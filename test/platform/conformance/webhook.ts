@@ -12,22 +12,22 @@ export interface Delivery {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly events: readonly Event[];
-  /** Parts of X-Service-Signature. Empty if malformed. */
+  /** Parts of the X-Service-Signature header. Empty if the header is malformed. */
   readonly signature: { readonly t: string; readonly v1: string };
 }
 
-/** A status, or a closed connection. */
+/** A status to respond with. `hang up` closes the connection instead. */
 export type Reply = number | "hang up";
 
 export interface Endpoint {
   readonly url: string;
   readonly deliveries: readonly Delivery[];
-  /** Resolves to the next unread delivery, waiting for one if necessary. */
+  /** Resolves to the next unread delivery. Waits for one if necessary. */
   next(): Promise<Delivery>;
   ids(): string[];
 }
 
-/** Starts a local endpoint that answers with each of these in turn, then repeats the last. */
+/** Starts a local endpoint that sends these responses in turn, and then repeats the last. */
 export async function endpoint(replies: readonly Reply[] = [200]): Promise<Endpoint> {
   const deliveries: Delivery[] = [];
   let arrived = Promise.withResolvers<void>();
@@ -64,7 +64,7 @@ export interface Webhook extends Endpoint {
   readonly secret: string;
 }
 
-/** Configures the bot's webhook with a new secret and an endpoint with these answers. */
+/** Points the bot's webhook, with a new secret, at an endpoint that sends these responses. */
 export async function webhook(
   world: World,
   { types = [], replies }: { types?: readonly string[]; replies?: readonly Reply[] } = {},
@@ -99,7 +99,7 @@ interface Entry {
   readonly attempt?: number;
 }
 
-/** Resolves when the platform has the outcome of this attempt to deliver the event. */
+/** Resolves when the platform has recorded the outcome of this attempt to deliver the event. */
 export async function attempted(world: World, eventId: string, attempt = 1): Promise<void> {
   let after = world.startedAt;
   for (;;) {
@@ -117,7 +117,7 @@ export async function attempted(world: World, eventId: string, attempt = 1): Pro
   }
 }
 
-/** Verifies a signature by section 5 without the project's own code: over raw bytes, in constant time. */
+/** Verifies a signature as section 5 requires, without the project's own code: over the raw bytes, in constant time. */
 export function isSignedWith(secret: string, { body, signature }: Delivery): boolean {
   const digest = createHmac("sha256", secret).update(`${signature.t}.`).update(body).digest();
   const given = Buffer.from(signature.v1, "hex");

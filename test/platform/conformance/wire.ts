@@ -1,4 +1,7 @@
-/** Wire types written from section 2. They are not imported from src, so that they check it independently. */
+/**
+ * Wire types written from section 2 of the platform document. They are not imported from src, so that they check it
+ * independently.
+ */
 
 export interface Refusal {
   readonly error: { readonly code: string; readonly message: string };
@@ -57,7 +60,7 @@ export interface Sent {
   readonly createdAt: string;
 }
 
-/** The payload of every type except `dm.message`. Some fields exist only in some types. */
+/** The payload of every event type except `dm.message`. Some fields exist only for some types. */
 export interface Activity {
   readonly actor: { readonly username: string; readonly name: string };
   readonly entityType: string;

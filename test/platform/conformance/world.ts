@@ -5,20 +5,20 @@ import type { Respond } from "./rule.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Portal of the platform under test. If missing, each test starts a platform. */
+    /** Portal URL of the platform under test. If missing, each test starts its own platform. */
     conformanceUrl?: string;
     conformanceControlToken?: string;
   }
 }
 
-/** A platform in its initial state, accessed through requests only. */
+/** A platform in its initial state, accessed only through requests. */
 export interface World {
   readonly url: string;
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  /** A token of the bot with every scope. */
+  /** A bot token with every scope. */
   readonly token: string;
   readonly controlToken: string;
-  /** Position of the timeline when the test began. */
+  /** Position in the timeline when the test began. */
   readonly startedAt: number;
 }
 
@@ -26,10 +26,10 @@ export type Scope = "read" | "posts:write" | "comments:write" | "dm";
 
 export const everyScope: readonly Scope[] = ["read", "posts:write", "comments:write", "dm"];
 
-/** True if the platform runs in another process. Tests can then set up only what HTTP reaches. */
+/** True if the platform runs in another process. Tests can then set up only what is possible over HTTP. */
 export const elsewhere: boolean = inject("conformanceUrl") !== undefined;
 
-/** @param internet answers the downloads of uploads. Ignored if the platform runs in another process. */
+/** @param internet responds to upload downloads. Ignored if the platform runs in another process. */
 export async function openWorld(internet?: Respond): Promise<World> {
   const place = given() ?? start(internet);
   if (elsewhere) await beginAnew(place);
@@ -42,7 +42,7 @@ export async function openWorld(internet?: Respond): Promise<World> {
 
 type Place = Pick<World, "url" | "controlToken" | "fetch">;
 
-/** Returns the platform in another process. `undefined` if each test starts one. */
+/** Returns the platform in another process, or `undefined` if each test starts its own. */
 function given(): Place | undefined {
   const url = inject("conformanceUrl");
   return url === undefined
@@ -50,7 +50,7 @@ function given(): Place | undefined {
     : { url, fetch, controlToken: inject("conformanceControlToken") ?? "" };
 }
 
-/** Resets the platform. A reset restores the limits from the platform's start. */
+/** Resets the platform. A reset restores the limits that the platform had on startup. */
 async function beginAnew(world: Place): Promise<void> {
   await control(world, "POST", "/reset");
   const names = Object.keys(await control<object>(world, "GET", "/limits"));

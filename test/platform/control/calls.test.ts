@@ -9,7 +9,7 @@ import { image } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver } from "../support/receiver.ts";
 
-/** Sends a request as the bot. Returns its timeline entry and its record. */
+/** Sends a request as the bot. Returns the request's timeline entry and its record. */
 async function call(
   platform: Platform,
   path: string,
@@ -226,7 +226,7 @@ function endedCall(method: string, bytes: number): EndedCall {
   return { entry, at: 0, request, body: Buffer.alloc(bytes, "x"), answer: undefined };
 }
 
-/** Returns the number of retained calls, including the newest. */
+/** Returns the number of calls kept, including the newest. */
 function countKept(records: CallRecords, added: number): number {
   const numbers = Array.from({ length: added }, (_, index) => added - index);
   const gone = numbers.findIndex((number) => records.find(`call_${number}`) === undefined);
@@ -275,7 +275,7 @@ test("a request's memory is released once it is answered", async () => {
   if (typeof collect !== "function") throw new Error("there is no garbage collector");
   const platform = createPlatform();
   onTestFinished(() => platform.stop());
-  // In a callback, because a variable of the test would keep the request alive.
+  // Runs in a callback, because a variable in the test would keep the request alive.
   const answered = await (async () => {
     const headers = { ...json, authorization: `Bearer ${platform.apiKey}` };
     const init = { method: "POST", headers, body: '{"text":"news"}' };

@@ -44,7 +44,7 @@ test("an image is kept, and an act of its person shows it", async () => {
     ...{ text: "", imageKeys: [body.key], images: 1 },
   });
   const [message] = platform.control.messages(conversationId);
-  // Uploads come first.
+  // Uploaded images come before generated ones.
   expect(message?.images).toMatchObject([{ url: body.url, width: 9 }, { width: 640 }]);
 });
 

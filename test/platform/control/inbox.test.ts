@@ -174,7 +174,7 @@ test("a timer is not fired by a bot without onTimer, nor one whose name is too l
     const long = { lane: "dm:1", name: "remind", [field]: "x".repeat(100_000) };
     expect(await fire(long)).toMatchObject({ status: 400, code: "VALIDATION" });
   }
-  // The encoded path exceeds Node's limit, so Node answers without a body.
+  // The encoded path exceeds Node's limit, so Node responds without a body.
   const encoded = "\u20ac".repeat(1_000);
   const tooLong = await fire({ lane: encoded, name: encoded });
   expect(tooLong).toMatchObject({ status: 409, code: "BOT_REFUSED" });
@@ -189,7 +189,7 @@ test("a timer and a cron are fired now, and one that is not there is 404", async
     request<{ eventId: string }>(platform, "POST", `/control/v1${path}/fire`, { body });
   const timer = { lane: `dm:${conversationId}`, name: "remind", key: "k" };
   expect(await fire("/timers", timer)).toMatchObject({ status: 200, body: { fired: 1 } });
-  // The timer is an event by now.
+  // The timer has already become an event.
   expect((await fire("/timers", timer)).status).toBe(404);
   await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
   const texts = platform.control.messages(conversationId).map(({ text }) => text);
@@ -373,7 +373,7 @@ async function runPolling(platform: Platform): Promise<Bot> {
 }
 
 describe("an address that a bot has reported", () => {
-  /** Registers an inbox in place of the bot, and records the tokens it receives. */
+  /** Registers a fake inbox in place of the bot's, and records the tokens it receives. */
   async function reported(platform: Platform, apiKey: string, credentials = "") {
     const tokens: (string | undefined)[] = [];
     const server = createServer((incoming, answer) => {

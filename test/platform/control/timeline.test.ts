@@ -191,7 +191,7 @@ test("an entry added during a response is in the next response", async () => {
     seen.push(...answer.entries.map(({ seq }) => seq));
     last = answer.last;
   };
-  // The second entry comes `distance` microtasks after the first, which ends the wait.
+  // The first entry ends the wait. The second follows `distance` microtasks later.
   for (let distance = 0; distance < 12; distance += 1) {
     const waiting = Promise.withResolvers<void>();
     waits.push(waiting.resolve);

@@ -27,7 +27,7 @@ test.each([
 });
 
 test("a long run of username characters is parsed quickly", () => {
-  // Quadratic work would take minutes.
+  // A quadratic search would take minutes.
   expect([...mentionsIn(`@${"a.-".repeat(100_000)}`)]).toHaveLength(1);
   expect([...mentionsIn("@".repeat(300_000))]).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { rawRequest } from "../support/raw.ts";
 
 const INDEX = '<!doctype html><script src="/portal/app.js">';
 
-/** Starts a platform with a page of two files. Its folder is beside a file that must not be served. */
+/** Starts a platform that serves a page of two files. Next to the page's folder is a file that must not be served. */
 async function withPage(): Promise<{ platform: Platform; folder: string }> {
   const around = temporaryFolder();
   writeFileSync(join(around, "package.json"), "{}");

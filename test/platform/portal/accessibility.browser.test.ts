@@ -14,13 +14,16 @@ const VIEWS = ["chat", "chat/posts", "events", "state", "webhook", "faults", "se
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
 
-/** In px. Smallest width and height of a target on a phone (WCAG 2.5.5). */
+/** Minimum width and height of a target on a phone (WCAG 2.5.5), in px. */
 const TARGET = 44;
 
-/** Dialogs do not fade in, so that colours are not measured mid-transition. */
+/** Disable fading, so that no colour is measured mid-transition. */
 const WINDOW = { colorScheme: "light", reducedMotion: "reduce" } as const;
 
-/** Checks a page in both colour schemes. A scheme changes only colours. */
+/**
+ * Checks a page in both colour schemes. The second check covers only colours, because the schemes differ in nothing
+ * else.
+ */
 async function expectNoViolations(page: Page, name: string): Promise<void> {
   expect(await violationsOf(page), name).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
@@ -47,11 +50,11 @@ test("axe-core finds no violation on any view, no view is wider than a phone, an
   const { platform, page } = await openPortal({ window: WINDOW, register: withState });
   const { conversationId, eventId } = await lively(platform);
   for (const address of [...VIEWS, `chat/${conversationId}`, `events/${eventId}`]) {
-    // A fresh page each time, so that Tab starts at the top.
+    // Open a fresh page each time, so that Tab starts at the top.
     await page.goto("about:blank");
     await page.goto(`${platform.url}/#/${address}`);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
-    // The page must not change during the walk.
+    // The page must not change while Tab moves through it.
     await page.waitForLoadState("networkidle").catch(() => undefined);
     await expectTabReachesEverything(page, address);
     await expectNoViolations(page, address);
@@ -93,19 +96,19 @@ test("each target on a phone is at least 44 px wide and high", async () => {
   expect(measured).toBeGreaterThan(150);
 });
 
-/** Measures all clickable elements, with collapsed parts expanded. Runs in the page. */
+/** Measures all clickable elements, including those in collapsed parts, which it expands. Runs in the page. */
 function measureTargets(): { name: string; width: number; height: number }[] {
   for (const details of document.querySelectorAll("details")) details.open = true;
-  // Otherwise an off-screen row has no layout.
+  // Without this, an off-screen row has no layout.
   for (const row of document.querySelectorAll<HTMLElement>(".event-row")) {
     row.style.contentVisibility = "visible";
   }
   const controls = "a[href], button, input, select, textarea, summary, [role=option]";
   return [...document.querySelectorAll<HTMLElement>(controls)].flatMap((element) => {
     if (!element.checkVisibility({ visibilityProperty: true })) return [];
-    // The skip link has a size only while focused.
+    // The skip link has a size only while it is focused.
     if (element.matches(".skip")) return [];
-    // A link within a sentence is as high as its line (WCAG 2.5.8 exempts it).
+    // A link within a sentence is as high as its line, which WCAG 2.5.8 exempts.
     const isInline = element.matches("a") && getComputedStyle(element).display === "inline";
     const text = [...(element.parentNode?.childNodes ?? [])].map((node) => {
       return node.nodeType === Node.TEXT_NODE ? (node.textContent ?? "").trim() : "";
@@ -123,7 +126,7 @@ function widthOfPage(): number {
   return Math.max(document.documentElement.scrollWidth, main);
 }
 
-/** Expects Tab to reach everything a mouse can click or fill in, in document order and with a visible focus. */
+/** Expects Tab to reach everything that a mouse can click or fill in, in document order and with a visible focus. */
 async function expectTabReachesEverything(page: Page, address: string): Promise<void> {
   const names = await page.evaluate(watchFocus);
   expect(names.length, address).toBeGreaterThan(15);
@@ -143,7 +146,7 @@ async function expectTabReachesEverything(page: Page, address: string): Promise<
   expect(unseen, address).toEqual([]);
 }
 
-/** Numbers the focusable elements, and records which get the focus. Runs in the page. */
+/** Numbers the focusable elements, and records which of them get the focus. Runs in the page. */
 function watchFocus(): string[] {
   const controls = "a[href], button, input, select, textarea, summary, [role=option], [tabindex]";
   const usable = [...document.querySelectorAll<HTMLElement>(controls)].filter(
@@ -214,7 +217,7 @@ test("nor does axe-core on a platform where nothing has happened yet, nor in a d
   await expectNoViolations(page, "a test");
   await page.keyboard.press("Escape");
 
-  // Control: axe-core runs and finds the violation.
+  // Positive control: axe-core does run, and reports an input without a label.
   await page.evaluate(() => {
     document.querySelector("main")?.append(document.createElement("input"));
   });

@@ -50,7 +50,7 @@ test("text of users is rendered as text on every view: messages, names, posts, c
 
 const post = `fetch(url + "/control/v1/act", { method: "POST", body: '{"type":"follow","from":"eve"}', `;
 
-/** Scripts of a page of another origin, and the expected result of each. */
+/** Scripts on a page of another origin, and the expected result of each. */
 const attacks = [
   [`return await (await fetch(url + "/control/v1/state")).text();`, "failed: TypeError"],
   [
@@ -76,7 +76,7 @@ const attacks = [
     `const i = new Image(); i.src = url + "/control/v1/reset"; await new Promise((done) => { i.onerror = done; i.onload = done; }); return "sent";`,
     "sent",
   ],
-  // Chromium shows its own error page instead, which has another origin. The portal would identify itself.
+  // Chromium refuses to frame the portal and shows its own error page, whose origin differs from the portal's.
   [
     `const o = document.createElement("iframe"); o.src = url + "/"; document.body.append(o);
     await new Promise((done) => o.addEventListener("load", done)); return o.contentDocument === null ? "elsewhere" : o.contentDocument.title;`,
@@ -108,7 +108,7 @@ async function openEvilPage(): Promise<Page> {
   return page;
 }
 
-/** Returns what a script of the page could do to the platform. */
+/** Returns what a script on the page could do to the platform. */
 async function run(page: Page, platform: Platform, script: string): Promise<string> {
   return (await page.evaluate(
     `(async () => { const url = ${JSON.stringify(platform.url)}; ${script} })().then(String, (e) => "failed: " + e.name)`,

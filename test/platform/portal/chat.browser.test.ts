@@ -43,7 +43,7 @@ async function writeByKeyboard(page: Page, platform: Platform): Promise<void> {
   await logOf(page).getByText("Hello Ada!").waitFor();
   expect(await logOf(page).getByText("hello\nbot").count()).toBe(1);
   expect(await focused(page)()).toBe("Message to @bot as @ada");
-  // Types without a pause.
+  // Types without pausing.
   for (const text of ["one", "two", "three"]) {
     await page.keyboard.type(text);
     await page.keyboard.press("Enter");
@@ -56,7 +56,7 @@ async function writeByKeyboard(page: Page, platform: Platform): Promise<void> {
   await eventually(() => logOf(page).getByText("Hello Ada!", { exact: true }).count(), 4);
 }
 
-/** After a click on Send, letters are text and not shortcuts. */
+/** After a click on Send, letters are typed as text and do not trigger shortcuts. */
 async function typeAfterSending(page: Page, platform: Platform): Promise<void> {
   await fieldOf(page).fill("hello");
   await page.getByRole("button", { name: "Send" }).click();
@@ -103,7 +103,7 @@ async function keepWhatWasRefused(page: Page): Promise<void> {
   await fieldOf(page).fill("");
 }
 
-/** A deleted message keeps its place and the focus. */
+/** A deleted message keeps its position and the focus. */
 async function deleteAMessage(page: Page): Promise<void> {
   const articles = logOf(page).getByRole("article");
   for (const text of ["quiet oops", "quiet fine"]) {
@@ -202,7 +202,7 @@ test("conversations keep their drafts, load back to their start, and fit a phone
   const { page, platform } = await openPortal();
   await switchPersons(page, platform);
   await readOlderMessages(page, platform);
-  // The user's own conversation stays listed, even if 60 others are newer.
+  // The user's own conversation stays in the list, even if 60 others are newer.
   for (let nth = 0; nth < 60; nth += 1) {
     platform.control.act({ type: "dm.message", from: `person${nth}` });
   }
@@ -267,7 +267,7 @@ function distance(page: Page): Promise<number> {
   return logOf(page).evaluate((log) => Math.abs(Math.round(log.scrollTop)));
 }
 
-/** A phone shows the list or one conversation. */
+/** A phone shows either the list or one conversation. */
 async function fitAPhone(page: Page): Promise<void> {
   await page.setViewportSize({ width: 360, height: 740 });
   await page.getByRole("link", { name: "Conversations" }).click();
@@ -302,10 +302,10 @@ test("two windows stay in sync: messages, deletions, faults and restores", async
   await logOf(ada).getByText("Hello Ada!").waitFor();
   await logOf(ben).getByText("Hello Ben!").waitFor();
   await ben.getByRole("region", { name: "Conversations" }).getByText("Hello Ada!").waitFor();
-  // A conversation shows no messages of another one.
+  // A conversation never shows another conversation's messages.
   expect(await logOf(ada).getByText("Hello Ben!").count()).toBe(0);
 
-  // Another tab of the same browser. A deletion creates no event, so only the stream's change notice updates the tab.
+  // The browser has a second tab. A deletion creates no event, so only the stream's change notice updates that tab.
   const tab = await ada.context().newPage();
   await tab.goto(`${platform.url}/#/chat`);
   await logOf(tab).getByText("from ada").waitFor();

@@ -149,7 +149,7 @@ test("a handler that throws is red in the row, the badge and the title, and a de
   await eventually(() => page.title(), "Events · service-bot portal");
 });
 
-/** Returns the trace lines whose time or kind wraps, or overlaps the next cell. */
+/** Returns the trace lines whose time or kind wraps or overlaps the next cell. */
 function overlapping(page: Page): Promise<readonly string[]> {
   return page.locator(".part").evaluateAll((lines) =>
     lines.flatMap((line) => {
@@ -225,7 +225,7 @@ async function copy(page: Page, id: string): Promise<void> {
   expect((await saved).suggestedFilename()).toBe(`dm-message-${id}.test.ts`);
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  // If the clipboard is denied, the page shows the text.
+  // If access to the clipboard is denied, the page shows the text.
   await page.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error("not allowed"));
   });
@@ -236,7 +236,7 @@ async function copy(page: Page, id: string): Promise<void> {
   await shown.waitFor({ state: "detached" });
 }
 
-/** An edited delivery is signed like any other, even if malformed. A dialog shows its own errors. */
+/** An edited delivery is signed like any other, even if it is malformed. A dialog shows its own errors. */
 async function edit(page: Page): Promise<void> {
   await page.keyboard.press("e");
   const dialog = page.getByRole("dialog", { name: "Edit and send" });

@@ -29,7 +29,7 @@ const none: FaultsState = {
 
 const all = [...deliveries, ...requests];
 
-/** Returns the initial form values of a scenario. */
+/** Returns a scenario's initial form values. */
 function valuesOf(fields: ReturnType<typeof fieldsOf>): Values {
   const values = new Values();
   for (const { name, value, options } of fields) {

@@ -67,7 +67,7 @@ async function setInDetail(platform: Platform, page: Page): Promise<void> {
   await eventually(() => banners(page).textContent(), "");
 }
 
-/** A banner also ends faults that the owner caused. */
+/** The banner can also end faults that the owner has caused. */
 async function actAsOwner(platform: Platform, page: Page): Promise<void> {
   const end = async (text: RegExp, name: string) => {
     const banner = banners(page).locator(".banner").filter({ hasText: text });

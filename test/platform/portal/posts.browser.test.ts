@@ -51,7 +51,7 @@ async function post(page: Page): Promise<void> {
   expect(await welcome(page).getByText("bot", { exact: true }).count()).toBe(1);
 }
 
-/** The bot's posts appear at once. */
+/** The bot's posts appear immediately. */
 async function react(page: Page): Promise<void> {
   await welcome(page).getByRole("button", { name: "Like 0" }).click();
   await welcome(page).getByRole("button", { name: "Like 1" }).waitFor();
@@ -69,7 +69,7 @@ async function quote(page: Page): Promise<void> {
   const quoting = page.getByRole("article").filter({ hasText: "well said" }).first();
   const quoted = quoting.getByRole("blockquote", { name: "Quoted post" });
   await quoted.getByText("Hello").waitFor();
-  // The post's own URL shows it too.
+  // The page at the post's own URL shows the change too.
   const id = (await quoting.getAttribute("id"))?.replace("post-", "") ?? "";
   await page.goto(`${page.url().replace("posts", id)}`);
   await quoted.getByText("Hello").waitFor();

@@ -21,7 +21,7 @@ test("bots, tokens, blocks, groups and limits are created and removed", async ()
   await makeGroup(platform, page);
 });
 
-/** A new user can act in every view. */
+/** Creates a user, and then acts as that user in every view. */
 async function actAsCleo(page: Page): Promise<void> {
   const people = card(page, "People");
   await people.getByLabel("Username").fill("@Cleo");
@@ -57,7 +57,7 @@ async function makeGroup(platform: Platform, page: Page): Promise<void> {
   expect(platform.control.messages(id).map(({ text }) => text)).toEqual(["all here?"]);
 }
 
-/** A token has the checked scopes and is shown once. Revoking the standard token shows a warning. */
+/** A token has the checked scopes and is shown only once. Revoking the standard token shows a warning. */
 async function issueAndRevoke(platform: Platform, page: Page): Promise<void> {
   const tokens = card(page, "Tokens of @bot");
   await tokens.getByText("standard", { exact: true }).waitFor();
@@ -78,7 +78,7 @@ async function issueAndRevoke(platform: Platform, page: Page): Promise<void> {
   await eventually(async () => platform.control.apps.tokens().length, 1);
 }
 
-/** The bot's secrets are shown once, and the bot can be viewed and disabled. */
+/** The bot's secrets are shown only once. The bot can be viewed and disabled. */
 async function makeBot(platform: Platform, page: Page): Promise<void> {
   const bots = card(page, "Bots");
   await bots.getByLabel("Username").fill("@Helper");
@@ -99,7 +99,7 @@ async function makeBot(platform: Platform, page: Page): Promise<void> {
   expect(platform.control.apps.list().map(({ disabled }) => disabled)).toEqual([false, true]);
 }
 
-/** The browser rejects a negative number, and the other limits are saved together. */
+/** The browser rejects a negative number. The other limits are saved together. */
 async function setLimit(platform: Platform, page: Page): Promise<void> {
   const form = page.getByRole("form", { name: "Limits" });
   const limit = form.getByLabel("Direct messages per day", { exact: true });
@@ -182,7 +182,7 @@ async function save(file: Download): Promise<string> {
   return path;
 }
 
-/** A reset asks for confirmation. A file that is not a state is refused without changes. */
+/** A reset asks for confirmation. A file that is not a state file is refused and changes nothing. */
 async function resetAndRefuse(platform: Platform, page: Page): Promise<void> {
   await makeCleo(platform, page);
   await page.getByRole("button", { name: "Reset platform" }).click();

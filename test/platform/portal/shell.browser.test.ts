@@ -82,7 +82,7 @@ async function chooseColours(page: Page): Promise<void> {
   expect(await ground()).toBe(dark);
 }
 
-/** Gzipped. The size of the previous version. */
+/** Limit for the gzipped size: the size of the previous version. */
 const MAX_PAGE_BYTES = 52_700;
 
 /** The page is small, and loads no third-party resources. */
@@ -118,7 +118,7 @@ test("a page needs the control token, reports a lost connection, and continues w
   await page.getByText("@ben liked it").waitFor();
   await eventually(() => page.getByText("@ada follows the bot").count(), 0);
 
-  // After a restart with a new token, opening its URL in one tab updates the other tabs too.
+  // After a restart with a new token, opening the new URL in one tab updates the other tabs too.
   await second.stop();
   const third = await run("token_of_the_third");
   await page.getByText(REFUSED).waitFor();

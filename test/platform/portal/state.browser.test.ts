@@ -42,7 +42,7 @@ test("the State view fires timers and crons early, and finds states by key", asy
   await timers.getByText(/^due in (1 h|59 min)/).waitFor();
   platform.control.clock.set({ now: new Date().toISOString() });
 
-  // The second timer is identified by its key.
+  // The key identifies the second timer.
   const fire = timers.getByRole("button", { name: /^Fire now: remind/ });
   await timers.getByRole("button", { name: /^Fire now: remind in .* late$/ }).click();
   await eventually(() => fire.count(), 1);

@@ -60,7 +60,9 @@ async function ask(page: Page, text: string): Promise<void> {
   await composer.press("Enter");
 }
 
-/** The error, then the dead letter, appear beside the message. The bar and the title show their number. */
+/**
+ * First the error, and then the dead letter, appear next to the message. The bar and the title show how many there are.
+ */
 async function seeAThrow(page: Page): Promise<void> {
   await ask(page, "one");
   await effects(page).getByText("TypeError: no price").first().waitFor();

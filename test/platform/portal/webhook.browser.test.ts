@@ -13,7 +13,7 @@ test("a developer saves the webhook, and makes a new secret", async () => {
   await keepARefusedAddress(platform, page);
   const line = await makeSecret(page);
   await eventually(() => page.evaluate(() => navigator.clipboard.readText()), line);
-  // Only the clipboard has the line.
+  // The line is on the clipboard, but not on the page.
   const body = await page.locator("body").textContent();
   expect(body).not.toContain(line.slice(-20));
   await copyByHand(page);
@@ -36,7 +36,7 @@ async function saveSettings(platform: Platform, page: Page): Promise<void> {
     types: ["mention", "follow"],
     enabled: true,
   });
-  // The user is not typing, so the page shows changes saved elsewhere.
+  // Nothing is being edited, so the page shows changes saved elsewhere.
   platform.control.saveWebhook({ types: [] });
   await eventually(() => mention.isChecked(), false);
 }
@@ -51,7 +51,7 @@ async function keepARefusedAddress(platform: Platform, page: Page): Promise<void
   expect(platform.control.webhook.url).toBe(url);
 }
 
-/** The secret is shown once, after confirmation. Returns the configuration line for the bot. */
+/** The secret is shown once, after confirmation. Returns the bot's configuration line. */
 async function makeSecret(page: Page): Promise<string> {
   const ask = page.getByRole("button", { name: "Regenerate the signing secret" });
   await ask.click();
@@ -120,7 +120,7 @@ async function mendTheWebhook(platform: Platform, page: Page): Promise<void> {
   expect(platform.control.webhook).toMatchObject({ enabled: true, consecutiveFailures: 0 });
 }
 
-/** If a bot's status cannot be read, the page does not show another bot's instead. */
+/** If a bot's status cannot be read, the page does not show another bot's status instead. */
 async function readAnotherBot(platform: Platform, bot: Bot, page: Page): Promise<void> {
   platform.control.apps.create({ username: "helper" });
   await page.route("**/control/v1/bot?bot=helper", (route) =>

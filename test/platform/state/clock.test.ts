@@ -159,7 +159,7 @@ test("the clock is kept in the state file", async () => {
   expect(third.control.clock.view).toMatchObject({ now, frozen: true });
 });
 
-/** Creates a platform's clock and the machine's clock below it, and records which timers fired. */
+/** Creates a platform's clock on top of a machine's clock, and records which timers fired. */
 function clocks() {
   const real = new ManualClock(START);
   const clock = new PlatformClock(real);

@@ -22,7 +22,7 @@ async function stateFile(sql = ""): Promise<string> {
   return database(file, sql);
 }
 
-/** Unusable files, and the expected error message of each. */
+/** Unusable files, and the error message that each should cause. */
 const unusable: readonly [string, () => string | Promise<string>, RegExp][] = [
   [
     "no SQLite file",
@@ -57,7 +57,7 @@ function text(content: string): string {
   return file;
 }
 
-/** Corrupts the first page, which refers to all others. */
+/** Corrupts the first page, which refers to all the others. */
 async function damaged(): Promise<string> {
   const file = await stateFile("VACUUM; PRAGMA journal_mode = DELETE");
   const bytes = readFileSync(file);

@@ -28,7 +28,7 @@ async function seen(platform: Platform): Promise<object> {
   const { control } = platform;
   const read = async (path: string) => (await request(platform, "GET", `/api/v1${path}`)).body;
   const { timelineSeq: _, ...state } = control.state();
-  // Reading uses up requests.
+  // Reading uses up the bot's request quota.
   const { requestsPerMinute, ...limits } = control.limits;
   const all = {
     state,
@@ -265,11 +265,11 @@ test("a downloaded snapshot is a state file, and can be uploaded to another plat
   const path = `/control/v1/snapshots/${body.id}/restore`;
   const restored = await request<PlatformState>(other, "POST", path);
   expect(restored).toMatchObject({ status: 200, body: other.control.state() });
-  // Everything except the secrets, because the bot beside this platform keeps using its own.
+  // Checks everything except the secrets, because the bot connected to this platform keeps using its own.
   expect(await seen(other)).toEqual({ ...(await seen(one)), secrets });
 });
 
-/** Creates a closed state file of a platform, then modifies it with SQL. */
+/** Creates a platform's closed state file, and then modifies it with SQL. */
 async function stateFileWith(sql: string): Promise<Buffer<ArrayBuffer>> {
   const stateFile = `${temporaryFolder()}/state.db`;
   const platform = await runPlatform({ stateFile });
@@ -292,7 +292,7 @@ const foreign = (sql: string) => {
   return bytes;
 };
 
-/** The state of the first version, with an event. */
+/** A state file in the first version's format, with one event. */
 const firstVersion = `
   ${readFileSync(join(PLATFORM_SCHEMA, "001_platform.sql"), "utf8")}
   INSERT INTO user VALUES (1, 'bot', 'Bot', 1), (2, 'ada', 'Ada', 0);

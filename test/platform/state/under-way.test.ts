@@ -10,14 +10,15 @@ import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support
 import { runReceiver } from "../support/receiver.ts";
 import { startWithHeldDownloads } from "../uploads/start.ts";
 
-// Work under way during a replacement belongs to the old state. It must neither change the new state nor delay it.
+// Work under way when the state is replaced belongs to the old state. It must neither change the new state nor delay
+// it.
 
 const replacements: readonly [string, (platform: Platform) => void][] = [
   ["a restore", (platform) => void platform.control.snapshots.restore("snap_1")],
   ["a reset", (platform) => platform.control.reset()],
 ];
 
-/** Starts a receiver that answers a delivery when the test says so. */
+/** Starts a receiver that responds to a delivery when the test decides. */
 async function slowReceiver() {
   const arrived = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<number>();
@@ -48,11 +49,11 @@ test("events pending in the snapshot are delivered after a restore, even if they
   const { id } = platform.control.snapshots.take();
   clock.advance(30_000);
   await deliveryOf(platform, owed, { attempt: 2 });
-  // By the time of this response, the deliverer has seen that no event is pending.
+  // By the time this response arrives, the deliverer has seen that no event is pending.
   await request(platform, "GET", "/control/v1/state");
   const after = platform.control.state().timelineSeq;
   platform.control.snapshots.restore(id);
-  // The delivery comes at once, as the second attempt, because one had failed before the snapshot.
+  // The delivery comes immediately, as the second attempt, because the first attempt failed before the snapshot.
   const again = await deliveryOf(platform, owed, { attempt: 2, after });
   expect(again).toMatchObject({ status: 200 });
   expect(receiver.batches()).toEqual([[owed], [owed]]);
@@ -66,7 +67,7 @@ test.each([200, 500])(
     platform.control.saveWebhook({ url: receiver.url });
     const [id = ""] = ids(act(platform, "follow"));
     await receiver.arrived;
-    // The event is pending in the snapshot, so a restore makes it pending again.
+    // The event is pending in the snapshot, so restoring the snapshot makes it pending again.
     const snapshot = platform.control.snapshots.take();
     const after = platform.control.state().timelineSeq;
     platform.control.snapshots.restore(snapshot.id);
@@ -213,7 +214,7 @@ test.each(replacements)(
     replace(platform);
     const refused = await post;
     expect(refused).toMatchObject({ status: 503, body: { error: { code: "STATE_REPLACED" } } });
-    // Without the header, a bot takes the response for a gateway's and first searches for its post.
+    // Without this header, a bot would assume that a gateway sent the response, and would search for its post.
     expect(refused.headers.get("retry-after")).toBe("0");
     const feed = () => request<{ items: unknown[] }>(platform, "GET", "/api/v1/feed");
     expect((await feed()).body.items).toHaveLength(1);
@@ -278,7 +279,7 @@ test("a long poll and a wait continue across a restore, and get its entry", asyn
   const path = `/control/v1/timeline?after=${timelineSeq}&waitMs=30000`;
   const poll = request<{ entries: object[]; last: number }>(platform, "GET", path);
   const event = platform.waitFor("event");
-  // The first request is waiting once a later one is answered.
+  // Once a later request has its response, the first request is waiting.
   await request(platform, "GET", "/control/v1/state");
   platform.control.snapshots.restore(id);
   const { entries, last } = (await poll).body;
@@ -322,7 +323,7 @@ test("restores during all kinds of work leave a consistent state", {
     const chosen = Array.from({ length: 6 }, () => steps[Math.floor(random() * steps.length)]);
     await Promise.all(chosen.map((step) => step?.()));
   }
-  // Numbers are unique and only grow.
+  // Numbers are unique and always increase.
   expect(seen).toEqual([...new Set(seen)].sort());
   expect([...statuses].filter((status) => ![200, 201, 503].includes(status))).toEqual([]);
   await restore();

@@ -24,7 +24,7 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Moves the time and fires due timers in order. */
+  /** Moves the time forward and fires due timers in order. */
   advance(ms: number): void {
     const until = this.#now + ms;
     for (;;) {

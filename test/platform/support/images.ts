@@ -3,7 +3,7 @@ import type { ImageKind } from "../../faces/core.ts";
 import type { Platform } from "../../faces/platform.ts";
 import { type Answer, type ErrorBody, request } from "./platform.ts";
 
-/** An image inside content. Messages have no `thumbUrl`. */
+/** An image in a post, comment or message. Messages have no `thumbUrl`. */
 export interface Image {
   readonly url: string;
   readonly thumbUrl?: string | null;
@@ -32,7 +32,7 @@ export async function image(kind: ImageKind = "png"): Promise<Buffer<ArrayBuffer
   return Buffer.from(await bytes);
 }
 
-/** Returns a PNG of exactly this many bytes. Decoders ignore the padding after its end. */
+/** Returns a PNG of exactly this many bytes. Decoders ignore the padding after the PNG's end. */
 export async function imageOf(bytes: number): Promise<Buffer<ArrayBuffer>> {
   const whole = Buffer.alloc(bytes);
   (await image()).copy(whole);

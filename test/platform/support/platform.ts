@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Starts a platform in memory on a free port. Stops it with the test. */
+/** Starts a platform in memory on a free port. The platform stops when the test ends. */
 export async function runPlatform(options: ListenOptions = {}): Promise<Platform> {
   const platform = await startPlatform(options);
   onTestFinished(() => platform.stop());
@@ -58,7 +58,7 @@ export async function request<T = ErrorBody>(
     body: body === undefined ? null : JSON.stringify(body),
     signal: signal ?? null,
   });
-  // The assertions of each test check the body.
+  // Each test's assertions check the body.
   return {
     status: response.status,
     headers: response.headers,
@@ -70,7 +70,7 @@ export function tokenWith(platform: Platform, ...scopes: Scope[]): string {
   return platform.control.createToken(scopes).apiKey;
 }
 
-/** Makes ada act, unless `more` names another user. */
+/** Performs an action as ada, unless `more` names another user. */
 export function act(
   platform: Platform,
   type: ActInput["type"],

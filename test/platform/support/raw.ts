@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import type { Platform } from "../../faces/platform.ts";
 
-/** Sends these lines as the head of a request, unmodified. Resolves to the raw response. */
+/** Sends these lines unmodified as a request's head. Resolves to the raw response. */
 export function rawRequest(
   platform: Platform,
   lines: readonly string[],

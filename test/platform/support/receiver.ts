@@ -13,21 +13,21 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Event ids per delivery. */
+  /** The event ids in each delivery. */
   readonly batches: () => string[][];
 }
 
-/** Answers a delivery. `nth` counts from 1. */
+/** Responds to a delivery. `nth` counts deliveries, starting at 1. */
 export type Respond = (response: ServerResponse, nth: number) => void;
 
 const ok: Respond = (response) => response.writeHead(200).end();
 
-/** Answers each delivery with the next status, and with 200 after the last. */
+/** Responds to each delivery with the next status, and with 200 once there are no more. */
 export function statuses(...list: readonly number[]): Respond {
   return (response, nth) => response.writeHead(list[nth - 1] ?? 200).end();
 }
 
-/** Starts an endpoint on a free port. Closes it with the test. */
+/** Starts an endpoint on a free port. The endpoint closes when the test ends. */
 export async function runReceiver(respond: Respond = ok): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {

@@ -1,13 +1,13 @@
 import { onTestFinished } from "vitest";
 
-/** A message of the stream, with the fields of a browser's EventSource. */
+/** A stream message, with the fields of a browser's EventSource. */
 export interface StreamMessage {
   readonly event: string | undefined;
   readonly id: string | undefined;
   readonly data: string;
 }
 
-/** The messages and comments of `GET /control/v1/stream`. */
+/** The messages and comments received from `GET /control/v1/stream`. */
 export class StreamReader {
   readonly messages: StreamMessage[] = [];
   readonly comments: string[] = [];
@@ -21,7 +21,7 @@ export class StreamReader {
     this.ended = this.#read(response).finally(() => this.#news.resolve());
   }
 
-  /** Resolves once this many messages have arrived. The first is the hello message. */
+  /** Resolves once this many messages have arrived, including the initial hello message. */
   async has(count: number): Promise<readonly StreamMessage[]> {
     return await this.#until(() => this.messages.length >= count, `message ${count}`);
   }
@@ -52,7 +52,7 @@ export class StreamReader {
     try {
       for await (const bytes of response.body ?? []) {
         text += decoder.decode(bytes, { stream: true });
-        // A blank line ends a block. The remaining text is incomplete.
+        // A blank line ends a block. The text after the last blank line is incomplete.
         const blocks = text.split("\n\n");
         text = blocks.pop() ?? "";
         for (const block of blocks) this.#take(block);
@@ -77,7 +77,7 @@ export class StreamReader {
   }
 }
 
-/** Opens the stream of a platform. Closes it with the test. */
+/** Opens a platform's stream. The stream closes when the test ends. */
 export async function readStream(
   url: string,
   query = "",

@@ -16,7 +16,7 @@ const here = {
   isAllowed: (address: string) => address === "127.0.0.1",
 };
 
-/** Downloads as the platform does, over https, from a local port under a public name. */
+/** Downloads over https, as the platform does, from a local port that has a public name. */
 function download(port: number, authority?: Certificate): Promise<Uint8Array> {
   const trusting: Open = (url, options, onResponse) => {
     const ca = authority && readFileSync(authority.cert);

@@ -1,15 +1,15 @@
 import { createHook } from "node:async_hooks";
 import { onTestFinished } from "vitest";
 
-/** Connections and lookups of this process since the count began. */
+/** Connections and lookups that this process made since the count began. */
 export interface Counted {
-  /** TCP connections. */
+  /** Number of TCP connections. */
   readonly count: number;
   /** Names that the process asked the system to resolve. */
   readonly lookups: number;
 }
 
-/** Counts until the end of the test. */
+/** Counts until the test ends. */
 export function countConnections(): Counted {
   const counted = { count: 0, lookups: 0 };
   const hook = createHook({

@@ -7,7 +7,7 @@ import { request, runPlatform } from "../support/platform.ts";
 import { countConnections } from "./connections.ts";
 import { imageServer } from "./image-server.ts";
 
-/** Replaces name resolution with these addresses. */
+/** Returns a DNS lookup that always resolves to these addresses. */
 function resolvesTo(...addresses: string[]) {
   return async (): Promise<LookupAddress[]> =>
     addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
@@ -15,7 +15,7 @@ function resolvesTo(...addresses: string[]) {
 
 const { signal } = new AbortController();
 
-/** Hosts that an upload must not reach, in every spelling of an address or a local name. */
+/** Hosts that an upload must not reach, with every spelling of each address and local name. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   loopback: [
     ...["127.0.0.1", "127.127.127.127", "127.255.255.254", "127.1", "127.0.1", "127.0.0.1."],
@@ -128,7 +128,7 @@ test("the platform refuses them with BLOCKED_HOST and stores nothing", async () 
     expect([url, status, body.error.code]).toEqual([url, 400, "BLOCKED_HOST"]);
   }
   expect(platform.control.limits.uploadsPerDay.used).toBe(0);
-  // Connections to the platform itself are the only ones.
+  // The only connections are those to the platform itself.
   expect(counted.count).toBeLessThanOrEqual(spellings.length);
   expect(counted.lookups).toBe(0);
 });
@@ -142,7 +142,7 @@ test("a public name is looked up, and a public address is not", async () => {
   const opened: string[] = [];
   const open: Open = (url, options, onResponse) => {
     opened.push(url.hostname);
-    // Port 9 has no listener, so the test stays on this machine.
+    // No server listens on port 9, so the test does not leave this machine.
     return httpsRequest("https://127.0.0.1:9/", options, onResponse);
   };
   const byName = downloadWith({ clock: systemClock, resolve });
@@ -198,7 +198,7 @@ test("a name that changes its address after the check reaches the checked addres
     },
   });
   await expect(answer).rejects.toMatchObject({ code: "BLOCKED_HOST" });
-  // A single lookup, so the checked address is the one in use.
+  // There is a single lookup, so the address that was checked is the address in use.
   expect(seen).toEqual(["198.51.100.1"]);
   expect(answers).toHaveLength(1);
   expect(opened.count).toBe(0);

@@ -5,16 +5,16 @@ import { listenUntilEnd } from "../../support/listen.ts";
 import { image } from "../support/images.ts";
 
 export interface ImageServer {
-  /** Parts of a download that reach this server under any name. */
+  /** Parts of a download. They redirect any name to this server. */
   readonly parts: DownloadParts;
   /** Downloads from this server under a public name. */
   readonly download: (parts?: Partial<DownloadParts>, signal?: AbortSignal) => Promise<Uint8Array>;
   readonly asked: readonly string[];
-  /** Resolves when the peer has closed a connection. */
+  /** Resolves when the client has closed a connection. */
   readonly closed: Promise<void>;
 }
 
-/** Starts a local stand-in for a public server. Closes it with the test. */
+/** Starts a local replacement for a public server. The server closes when the test ends. */
 export async function imageServer(
   respond?: (response: ServerResponse, path: string, request: IncomingMessage) => void,
 ): Promise<ImageServer> {
@@ -28,7 +28,7 @@ export async function imageServer(
     else respond(response, incoming.url ?? "", incoming);
   });
   const { port } = await listenUntilEnd(server);
-  // Plain HTTP, because TLS would need a certificate. The address still comes from `lookup`.
+  // Uses plain HTTP, because TLS would need a certificate. The address still comes from `lookup`.
   const open: Open = (url, { lookup, headers }, onResponse) =>
     request(
       { host: url.hostname, port, path: url.pathname, headers, agent: false, lookup },

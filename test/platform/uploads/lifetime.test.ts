@@ -12,7 +12,7 @@ function post(platform: { url: string } & Parameters<typeof request>[0], key: st
   return request(platform, "POST", "/api/v1/posts", { body: { imageKeys: [key] } });
 }
 
-/** Returns the row numbers of images and thumbnails in the state file of a stopped platform. */
+/** Returns the row numbers of images and thumbnails in a stopped platform's state file. */
 function rowsIn(stateFile: string): unknown[] {
   const db = new Sqlite(stateFile);
   const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
@@ -36,7 +36,7 @@ test("a key is valid for an hour of the platform's clock", async () => {
 
 test("an upload expires even if its removal is late", async () => {
   const clock = new ManualClock();
-  // Simulates a machine that slept: timers never fire.
+  // Simulates a machine that was asleep: timers never fire.
   const late = { now: () => clock.now(), timer: () => () => {} };
   const platform = await runPlatform({ clock: late });
   const upload = await newUpload(platform);

@@ -29,7 +29,7 @@ function replacedBy(respond: Respond | undefined): PlatformOverrides {
   return { download };
 }
 
-/** Creates a platform in this process. All its downloads reach a local server that answers with `respond`. */
+/** Creates a platform in this process. All of its downloads reach a local server that responds with `respond`. */
 export function platformWithDownloads(respond?: Respond, options: PlatformOptions = {}): Platform {
   const platform = createPlatform(options, replacedBy(respond));
   onTestFinished(() => platform.stop());
@@ -46,13 +46,13 @@ export async function startWithDownloads(
   return platform;
 }
 
-/** A platform whose downloads wait. */
+/** A platform whose downloads wait until the test releases them. */
 export interface HeldDownloads {
   readonly platform: Platform;
   upload(): Promise<Answer<ErrorBody>>;
   /** Resolves once the first download request has arrived. */
   readonly asked: Promise<void>;
-  /** Answers all current and future downloads. */
+  /** Responds to all current and future downloads. */
   go(): void;
 }
 

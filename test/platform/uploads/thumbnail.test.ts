@@ -16,7 +16,7 @@ function plain(width: number, height: number, background = "teal") {
   return sharp({ create: { width, height, channels: 3, background } });
 }
 
-/** Returns the thumbnail of these bytes, which must be an image. */
+/** Returns the thumbnail of the image with these bytes. */
 async function thumbnailOf(bytes: Buffer, make: MakeThumbnail = thumbnailsWith()) {
   const facts = inspect(bytes);
   if (typeof facts === "string") throw new Error(facts);
@@ -125,7 +125,7 @@ test("a decompression bomb is stored, and is its own thumbnail", async () => {
   expect(body).toMatchObject({ width: 5_001, height: 5_000, thumbUrl: body.url });
 });
 
-/** Creates a PNG with valid structure and corrupt pixels. */
+/** Creates a PNG with a valid structure and corrupt pixels. */
 async function damaged(): Promise<Buffer> {
   const bytes = await plain(100, 100).png().toBuffer();
   const pixels = bytes.indexOf("IDAT") + 4;
@@ -213,7 +213,7 @@ test("a client that disconnects while its thumbnail is made leaves no upload beh
   await begun.promise;
   client.abort();
   await refused;
-  // This later response proves that the platform has seen the disconnect.
+  // This response came later, so the platform has seen the disconnect.
   await request(platform, "GET", "/api/v1/me");
   proceed.resolve(undefined);
   await platform.waitFor("api", ({ path, status }) => path === "/uploads" && status === null);

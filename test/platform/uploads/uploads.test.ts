@@ -84,7 +84,7 @@ test.each([
   ["other characters", (text: string) => `${text.slice(0, 8)}%%${text.slice(8)}`],
 ])("base64 of an image with %s: 400 VALIDATION", async (_, spell) => {
   const platform = await runPlatform();
-  // Covers every base64 character at every position, and padding.
+  // Covers every base64 character at every position, as well as padding.
   const png = await image();
   const data = [0xfb, 0xff, 0xbf, 0, 0xfb, 0xff, 0xbf, 0, 0xfb, 0xff, 0xbf];
   const rest = (png.byteLength + 12 + data.length) % 3;
@@ -112,7 +112,7 @@ test.each(cases)("%s: 400 VALIDATION", async (_, body) => {
 test("a JPEG is measured behind metadata of many segments", async () => {
   const platform = await runPlatform();
   const jpeg = await image("jpeg");
-  // Ten comments of nearly 64 KB each, right after the start of the image.
+  // Ten comments of nearly 64 KB each, directly after the image's start.
   const segment = Buffer.alloc(65_000, "x");
   segment.set([0xff, 0xfe, (segment.length - 2) >> 8, (segment.length - 2) & 0xff]);
   const comments = Array.from({ length: 10 }, () => segment);

@@ -9,12 +9,12 @@ import { act, deliveryOf, ids, runPlatform } from "../support/platform.ts";
 
 interface Seen {
   readonly socket: Socket;
-  /** Number of this request on its connection, from 1. */
+  /** Number of this request on its connection, starting at 1. */
   readonly nth: number;
   readonly signature: string;
 }
 
-/** Starts an endpoint that keeps connections open. `answer` may behave otherwise. */
+/** Starts an endpoint that keeps connections open. `answer` can override how it responds. */
 async function runEndpoint(answer: (seen: Seen, ...http: Parameters<RequestListener>) => void) {
   const counts = new Map<Socket, number>();
   const seen: Seen[] = [];
@@ -32,7 +32,7 @@ async function runEndpoint(answer: (seen: Seen, ...http: Parameters<RequestListe
 
 const ok: Parameters<typeof runEndpoint>[0] = (_seen, _request, response) => void response.end();
 
-/** Makes one event after another until a delivery reuses a connection. */
+/** Makes events one after another until a delivery reuses a connection. */
 async function deliverUntilReused(platform: Platform, seen: readonly Seen[]) {
   for (;;) {
     const [id = ""] = ids(act(platform, "follow"));
@@ -48,7 +48,7 @@ test("the deliveries of a burst share connections", async () => {
   const all = ids(act(platform, "like", { count: 500 }));
   await deliveryOf(platform, all.at(-1) ?? "");
   expect(endpoint.seen).toHaveLength(10);
-  // A second connection opens when the first response has a status but its body is not fully read.
+  // A second connection opens if the first response has a status but its body has not been fully read.
   expect(endpoint.connections()).toBeLessThanOrEqual(2);
 });
 

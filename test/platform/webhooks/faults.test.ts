@@ -17,7 +17,7 @@ interface Stage {
 /** Starts a platform with a stopped clock, whose webhook points to a receiver. */
 async function stage(...answers: number[]): Promise<Stage> {
   const clock = new ManualClock(1_700_000_000_000);
-  // Picks the last remaining element each time, so shuffling reverses the events.
+  // This random source always picks the last remaining element, so shuffling reverses the events.
   const random = () => 0.999;
   const platform = await runPlatform({ clock, random, deliveryTimeoutMs: TIMEOUT_MS });
   const receiver = await runReceiver(statuses(...answers));
@@ -25,7 +25,10 @@ async function stage(...answers: number[]): Promise<Stage> {
   return { clock, platform, receiver };
 }
 
-/** Returns the second at which a delivery was signed. Fails if the signature does not match its bytes. */
+/**
+ * Returns the time at which a delivery was signed, in seconds. Fails if the signature does not match the delivery's
+ * bytes.
+ */
 function signedAt(platform: Platform, clock: ManualClock, { body, headers }: Received): number {
   const verdict = verify(body, headers["x-service-signature"], {
     secrets: [platform.webhookSecret],

@@ -31,7 +31,7 @@ test("an https webhook on a port without TLS fails with that reason", async () =
   onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as AddressInfo;
-  // The name localhost would also try ::1, where another process may listen.
+  // The name localhost would also try ::1, where another process may be listening.
   const platform = await runPlatform();
   platform.control.saveWebhook({ url: `https://127.0.0.1:${port}/` });
   const [id = ""] = ids(act(platform, "follow"));

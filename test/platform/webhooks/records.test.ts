@@ -134,7 +134,7 @@ test("without a request or a response, that half of the record is null", async (
   });
   platform.control.setFaults({ webhook: { mode: "lose-answer", times: 1 } });
   clock.advance(30_000);
-  // The schedule has no response, but the record shows what the bot answered.
+  // The schedule stores no response, but the record shows how the bot responded.
   expect(await record(3)).toMatchObject({
     status: null,
     fault: "lose-answer",
@@ -160,7 +160,7 @@ test("the status decides at once; a record waits for the rest of the answer", as
 });
 
 test("the first 64 KB of a response are kept, and the received part of a truncated one", async () => {
-  // With a stopped clock, no timeout can end the exchange.
+  // The clock is stopped, so no timeout can end the exchange.
   const platform = await runPlatform({ clock: new ManualClock() });
   const receiver = await runReceiver((response, nth) => {
     if (nth === 1) response.writeHead(200).write(`${"x".repeat(64 * 1024 - 1)}ü and more`);
@@ -170,7 +170,7 @@ test("the first 64 KB of a response are kept, and the received part of a truncat
   platform.control.saveWebhook({ url: receiver.url });
   const [id = ""] = ids(act(platform, "follow"));
   const long = await platform.control.delivery((await deliveryOf(platform, id)).id);
-  // The cut removes a character that would be split.
+  // The cut would split a character, so it removes the whole character.
   expect(long.response?.body).toBe("x".repeat(64 * 1024 - 1));
   expect(long.response?.truncated).toBe(true);
   const [forced] = await platform.control.deliver({ eventIds: [id] });

@@ -32,7 +32,7 @@ test("a round never begins early, and never fails to come", async () => {
   const times: number[] = [];
   for (let attempt = 1; attempt <= 4; attempt += 1) {
     times.push(Date.parse((await deliveryOf(platform, id, { attempt })).at));
-    // Two steps: no delivery is due after the first, one is after the second.
+    // The clock moves in two steps: no delivery is due after the first, and one is due after the second.
     clock.advance(4_999);
     clock.advance(1);
   }

@@ -12,7 +12,7 @@ interface Results {
   }[];
 }
 
-/** All rules, only the colour rules, or all except these. */
+/** Which rules to run: all rules, only the colour rules, or all other rules. */
 export type Rules = "all" | "colours" | "others";
 
 const options: Readonly<Record<Rules, object>> = {
@@ -25,7 +25,7 @@ const options: Readonly<Record<Rules, object>> = {
 export async function violationsOf(page: Page, rules: Rules = "all"): Promise<readonly string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) {
     const path = join(await installPeer("accessibility"), "axe-core/axe.js");
-    // The page's policy forbids foreign scripts, so the browser injects this one.
+    // The page's policy forbids foreign scripts, so the browser injects axe-core.
     await page.evaluate(readFileSync(path, "utf8"));
   }
   const given = JSON.stringify({ ...options[rules], resultTypes: ["violations"] });

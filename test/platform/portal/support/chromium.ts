@@ -8,9 +8,9 @@ const REMEDY =
   "Install Chromium (apt-get install chromium), or set CHROMIUM to the program of one.";
 
 /**
- * Returns the path of Chromium: `CHROMIUM`, a program on the PATH, or a new installation on Debian.
+ * Returns the path of Chromium: the `CHROMIUM` variable, a program on the PATH, or a new installation on Debian.
  *
- * @throws {Error} if there is none. Browser tests fail instead of being skipped.
+ * @throws {Error} if Chromium is not available. Browser tests then fail instead of being skipped.
  */
 export function chromium(): string {
   const found = process.env["CHROMIUM"] ?? onPath() ?? (install() ? onPath() : undefined);
@@ -23,7 +23,7 @@ function onPath(): string | undefined {
   return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
 }
 
-/** Works as root, on Debian and its derivatives. */
+/** Requires root, and Debian or one of its derivatives. */
 function install(): boolean {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return false;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };

@@ -7,12 +7,12 @@ import { chromium } from "./chromium.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Endpoint of the run's only Chromium, or the reason why it is missing. */
+    /** Endpoint of the run's only Chromium, or the reason why Chromium is missing. */
     readonly browser: { readonly endpoint: string } | { readonly missing: string };
   }
 }
 
-/** Builds the page as published, and starts one browser for all tests. Returns the teardown function. */
+/** Builds the page as it is published, and starts one browser for all tests. Returns the teardown function. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   try {
     await buildPortal(join(root, "src", "platform", "portal", "static"));
@@ -23,7 +23,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide("browser", { endpoint: server.wsEndpoint() });
     return () => server.close();
   } catch (error) {
-    // Each test that opens a window fails with this reason. Other projects continue.
+    // Each test that opens a window fails with this reason. Other test projects continue.
     project.provide("browser", { missing: String(error) });
     return async () => {};
   }

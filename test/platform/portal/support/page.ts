@@ -4,12 +4,12 @@ import type { Bot, BotOptions } from "../../../../src/index.ts";
 import type { ListenOptions, Platform } from "../../../faces/platform.ts";
 import { runBot, runPlatform } from "../../../support/running-bot.ts";
 
-/** In ms. Timeout of any browser action. */
+/** Timeout of any browser action, in ms. */
 const PATIENCE_MS = 10_000;
 
 let connection: Promise<Browser> | undefined;
 
-/** Connects this worker to the run's browser, once. */
+/** Connects this worker to the run's browser. Connects only once. */
 function connectBrowser(): Promise<Browser> {
   const found = inject("browser");
   if ("missing" in found) throw new Error(found.missing);
@@ -18,12 +18,12 @@ function connectBrowser(): Promise<Browser> {
 }
 
 export interface OpenOptions {
-  /** Registers the bot's handlers. Default: answer each direct message with "Hello NAME!". */
+  /** Registers the bot's handlers. Default: reply to each direct message with "Hello NAME!". */
   readonly register?: (bot: Bot) => void;
   readonly bot?: BotOptions;
   readonly platform?: ListenOptions;
   readonly window?: BrowserContextOptions;
-  /** Fragment of a view, such as `#/events`. */
+  /** URL fragment of a view, such as `#/events`. */
   readonly address?: string;
 }
 
@@ -50,7 +50,7 @@ export async function openPortal({
   return { platform: running, bot: started.bot, page };
 }
 
-/** Opens another window with its own profile. @param address such as `#/events` */
+/** Opens another window with its own profile. @param address a URL fragment such as `#/events` */
 export async function openPage(
   { url, portalUrl }: Pick<Platform, "url" | "portalUrl">,
   address = "",
@@ -81,7 +81,7 @@ export async function openWindow(window: BrowserContextOptions = {}): Promise<Pa
   return await context.newPage();
 }
 
-/** Collects errors of the page: uncaught exceptions and policy violations. */
+/** Collects the page's errors: uncaught exceptions and policy violations. */
 function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
@@ -93,7 +93,7 @@ function complaintsOf(page: Page): string[] {
   return complaints;
 }
 
-/** Polls the page until the value is as expected. */
+/** Polls the page until it returns the expected value. */
 export async function eventually(read: () => Promise<unknown>, expected: unknown): Promise<void> {
   await expect.poll(read, { timeout: PATIENCE_MS }).toEqual(expected);
 }

@@ -1,7 +1,8 @@
 import type { Platform } from "../../../faces/platform.ts";
 
 /**
- * Fills the platform with everything a page has to show: answers, failures, images, long words, faults, a wrong clock.
+ * Fills the platform with everything that a page has to show: replies, failures, images, long words, faults, a wrong
+ * clock.
  */
 export async function lively(
   platform: Platform,
