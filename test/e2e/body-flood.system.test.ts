@@ -8,17 +8,20 @@ import { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Limits of a small machine: heap in MB, and growth of the process in bytes. */
+/** A small machine's limits: heap size in MB, and growth of the process in bytes. */
 const HEAP_FLAG = "--max-old-space-size=128";
 const MAX_GROWTH_BYTES = 128 * 1024 * 1024;
 
-/** In ms. On a free machine a second would do. The floods come from this process, so its own requests are delayed. */
+/**
+ * Time limit for a genuine request, in ms. A free machine needs less than a second. This process also sends the floods,
+ * which delays its own requests.
+ */
 const MAX_WAIT_MS = 10_000;
 
-/** Connections that send a body byte by byte. */
+/** Number of connections that send a body byte by byte. */
 const CONNECTIONS = 5;
 
-/** Bodies whose last byte never arrives. */
+/** Number of bodies whose last byte never arrives. */
 const UNFINISHED = 300;
 const unfinished = Buffer.alloc(1_048_575, "x");
 
@@ -29,7 +32,7 @@ interface Target extends FloodTarget {
   readonly process: TestProcess;
   /** Headers of unsigned requests, and of requests that look genuine. */
   readonly heads: readonly (readonly string[])[];
-  /** Sends a genuine request. Resolves to its status. */
+  /** Sends a genuine request. Resolves to the response's status. */
   genuine(): Promise<number>;
 }
 

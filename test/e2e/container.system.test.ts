@@ -14,13 +14,13 @@ import { makeCertificates } from "./proxy/certificates.ts";
 import { startProxy, whyNoProxy } from "./proxy/proxy.ts";
 import { API_KEY, PlatformProcess, SECRET } from "./proxy/world.ts";
 
-/** Stand-in for the user `node`, who owns no files. Only root can switch users. */
+/** Takes the place of the user `node`, and owns no files. Only root can switch users. */
 const node: User | undefined = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 if (node === undefined) {
   process.stderr.write("the image is not run as another user: only root can do that\n");
 }
 
-/** Runs the steps of a Dockerfile and the project's compose.yaml without Docker. */
+/** Runs the steps in a Dockerfile and the project's compose.yaml without Docker. */
 describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   let folder: string;
   let project: string;
@@ -31,7 +31,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "container-"));
     chmodSync(folder, 0o755);
-    // The image installs from the lock file, and does not use the project's node_modules.
+    // The image installs packages from the lock file, and does not use the project's node_modules.
     const lockOnly = { npm_config_package_lock_only: "true" };
     project = (await scaffoldedBot(folder, "project", ["--no-git"], lockOnly)).dir;
     bin = nodeFor(folder);
@@ -56,9 +56,9 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     return (await inside(command, env).exited).code;
   }
 
-  /** Starts the bot with the image's CMD and the environment from compose.yaml. */
+  /** Starts the bot with the image's CMD and the environment in compose.yaml. */
   async function runBot(platform: PlatformProcess) {
-    // A fresh volume, because another platform's events have the same ids.
+    // Each test needs a new volume, because another platform's events have the same ids.
     const data = join(image.workdir, "data");
     for (const name of readdirSync(data)) rmSync(join(data, name));
     const port = String(await reservePort());
@@ -123,7 +123,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     expect(bot.volumes).toEqual([`data:${image.workdirName}/data`]);
     expect(bot.environment["DATABASE_URL"]).toMatch(/^file:data\//);
     const proxy = compose.service("caddy");
-    // Caddy waits until the bot is healthy, which requires a health check.
+    // Caddy waits until the bot is healthy, so the bot needs a health check.
     expect(proxy.depends_on).toEqual({ bot: { condition: "service_healthy" } });
     expect(image.healthcheck).not.toEqual([]);
     expect(caddyfile).toContain("{$BOT_DOMAIN}");
@@ -146,7 +146,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
       username: "bot",
       pathname: "/bot",
     });
-    // The server's superuser is a different role that cannot log in.
+    // The server's superuser is another role, which cannot log in.
     expect(POSTGRES_USER).toBeUndefined();
     const init = readFileSync(join(dir, "postgres-init.sql"), "utf8");
     expect(init).toContain("CREATE ROLE bot LOGIN PASSWORD :'password';");
@@ -156,7 +156,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
       "./postgres-init.sql:/docker-entrypoint-initdb.d/postgres-init.sql:ro",
     );
     expect(unconfined(stack)).toEqual([]);
-    // Both read the password from .env, the bot through env_file and the server by the variable's name.
+    // Both services read the password from .env: the bot through env_file, and the server through a variable.
     const { PGPASSWORD } = parseEnv(readFileSync(join(dir, ".env"), "utf8"));
     expect(PGPASSWORD).toMatch(/^[0-9a-f]{32,}$/);
     expect(POSTGRES_PASSWORD).toMatch(/^\$\{PGPASSWORD:\?/);
@@ -193,7 +193,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   postgres: ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"],
 };
 
-/** Lists the services with more privileges than they need. */
+/** Lists the services that have more privileges than they need. */
 function unconfined(compose: Compose): string[] {
   return compose.names.filter((name) => {
     const { read_only, tmpfs, cap_drop, cap_add, security_opt, mem_limit } = compose.service(name);

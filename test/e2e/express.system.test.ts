@@ -11,7 +11,7 @@ import { reservePort } from "../support/reserve-port.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Writes the example of docs/deploy/embedding.md, with a handler that waits for a response from `gate`. */
+/** Writes the example from docs/deploy/embedding.md, with a handler that waits for a response from `gate`. */
 function writeExample(gate: string): string {
   const folder = temporaryFolder();
   linkPackage(folder, { ".": "./src/index.ts" });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type BotProcess, DISABLE_AFTER, Stage } from "./stage.ts";
 
-/** Starts a bot with a working webhook: it has received a message, and has read the log. */
+/** Starts a bot whose webhook works: the bot has received a message and has read the log. */
 async function healthy(stage: Stage): Promise<BotProcess> {
   const bot = await stage.startBot();
   await stage.saveWebhook(bot);
@@ -14,7 +14,7 @@ async function healthy(stage: Stage): Promise<BotProcess> {
   return bot;
 }
 
-/** Saves the webhook again as the owner. Expects the bot to return to the webhook and stay with it. */
+/** Saves the webhook again as the owner. Expects the bot to switch back to the webhook and keep using it. */
 async function comesBack(stage: Stage, bot: BotProcess): Promise<void> {
   await stage.saveWebhook(bot);
   const again = await stage.write("ada", "by webhook again");
@@ -124,7 +124,7 @@ test("with DELIVERY=webhook a bot never reads the log, also while deliveries fai
   const bot = await stage.startBot("webhook");
   await stage.saveWebhook(bot);
   await stage.answered(await stage.write("ada", "by webhook"));
-  // A failed delivery waits for the platform's next round.
+  // A failed delivery waits for the platform's next retry round.
   await stage.control.setFaults({
     webhook: { mode: "status", status: 502, times: DISABLE_AFTER - 1 },
   });

@@ -122,7 +122,7 @@ describe.skipIf(reason !== undefined)("while a bot runs behind PgBouncer", () =>
         code: 1,
         err: expect.stringContaining("A bot uses"),
       });
-      // The second bot was not disturbed.
+      // The second bot was not affected.
       const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
       await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
       await bot.idle();
@@ -133,7 +133,7 @@ describe.skipIf(reason !== undefined)("while a bot runs behind PgBouncer", () =>
   );
 });
 
-/** Terminates the server's sessions for this inbox. Returns their number. */
+/** Terminates the server's sessions for this inbox. Returns how many there were. */
 async function endSessions({ url, schema }: Place): Promise<number> {
   const client = new pg.Client(url);
   await client.connect();

@@ -6,7 +6,7 @@ import { runPlatform } from "../support/running-bot.ts";
 import { isInstalled, SERVER_PATH } from "../support/server-path.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Most guides configure this: the proxy sends its own target as Host, and no headers about the client. */
+/** Most guides configure nginx like this: the proxy sends its own target as Host, and no headers about the client. */
 test.skipIf(!isInstalled(NGINX_VERSION))(
   "a stranger behind a plain nginx gets neither the state of the platform nor its control token",
   async () => {
@@ -28,7 +28,7 @@ test.skipIf(!isInstalled(NGINX_VERSION))(
       expect(text).not.toContain(platform.webhookSecret);
       expect(text).not.toContain(platform.controlToken);
     }
-    // Control: with the token, the platform answers the same request through the proxy.
+    // Positive control: with the token, the same request succeeds through the proxy.
     const own = await ask("/control/v1/webhook", { "x-control-token": platform.controlToken });
     expect(own.status).toBe(200);
     expect(JSON.parse(own.text)).toHaveProperty("enabled");

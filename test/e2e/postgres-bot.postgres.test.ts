@@ -43,7 +43,7 @@ describe("npm run dev of a bot on PostgreSQL", () => {
   let rules: string;
 
   beforeAll(async () => {
-    // Like in the image, every connection to the bot's database needs the password.
+    // As in the image, every connection to the bot's database needs the password.
     rules = await mkdtemp(join(tmpdir(), "pg-hba-"));
     const hba = join(rules, "pg_hba.conf");
     await writeFile(hba, "host bot all all scram-sha-256\nhost all all all trust\n");

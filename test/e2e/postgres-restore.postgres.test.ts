@@ -10,7 +10,7 @@ import { runBot, runPlatform } from "../support/running-bot.ts";
 const TABLES = ["event", "attempt", "step", "lane", "cursor", "webhook_type", "suspect"];
 const PEOPLE = ["ada", "ben", "cleo"];
 
-/** Copies a consistent snapshot, like a dump, into another inbox without events. */
+/** Copies a consistent snapshot, as a dump does, into another inbox that has no events. */
 async function dumpInto(to: Place, from: Place): Promise<void> {
   await connected(from, async (client) => {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
@@ -27,7 +27,7 @@ async function dumpInto(to: Place, from: Place): Promise<void> {
   });
 }
 
-/** Starts a bot that gives some messages the same answer, and the others a unique one. */
+/** Starts a bot that sends the same reply to some messages, and a unique reply to the others. */
 async function start(platform: Platform, place: Place): Promise<Bot> {
   const { bot } = await runBot(
     platform,

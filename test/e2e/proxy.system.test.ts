@@ -10,7 +10,7 @@ import { nginx } from "./proxy/nginx.ts";
 import { type ProxyKind, startProxy, whyNoProxy } from "./proxy/proxy.ts";
 import { answersTo, BotProcess, PlatformProcess, SECRET } from "./proxy/world.ts";
 
-/** In bytes. The body limit of both the bot and the proxy. */
+/** The body limit of both the bot and the proxy, in bytes. */
 const LIMIT = 16_777_216;
 
 /** Starts the proxy, a bot behind it, and a platform that trusts the proxy's certificate. */
@@ -27,7 +27,7 @@ async function start(kind: ProxyKind) {
   return { folder, trusted, platform, bot, origin };
 }
 
-/** Returns the status of an https request, with certificate verification. */
+/** Returns the status of an https request. The request verifies the certificate. */
 function statusOf(
   url: string,
   ca: string,
@@ -71,7 +71,7 @@ describe.each([nginx, caddy])("behind $name with TLS", (kind) => {
     const { platform, bot, origin, trusted } = await start(kind);
     const text = "grüße 🙂 e\u0301 \u2028";
     const { event, conversation } = await platform.message(text);
-    // Caddy listens before it has its certificate, so the first attempt may fail.
+    // Caddy starts to listen before it has its certificate, so the first attempt may fail.
     expect(await platform.delivery(event, 200)).toMatchObject({ eventIds: [event] });
     await platform.answer(answersTo(text)[1]);
     expect(await platform.answers(conversation)).toEqual(answersTo(text));
@@ -80,7 +80,7 @@ describe.each([nginx, caddy])("behind $name with TLS", (kind) => {
       modeReason: "the bot has started",
       lastDeliveryAt: expect.any(String),
     });
-    // Only the webhook is public.
+    // Only the webhook's path is public.
     expect(await statusOf(`${origin}/readyz?verbose`, trusted)).toBe(404);
   });
 
@@ -141,7 +141,7 @@ describe.skipIf(reason !== undefined)("the platform checks the certificate", () 
     expect({ status, error }).toEqual({ status: null, error: expect.stringMatching(told) });
     expect(await bot.status()).toMatchObject({ lastDeliveryAt: null });
 
-    // Control: the certificate is the only problem. A platform that trusts it gets through.
+    // Positive control: the certificate is the only problem, because a platform that trusts it succeeds.
     await proxy.stop();
     await startProxy(nginx, { ...options, certificates });
     const other = await PlatformProcess.start(folder, trusted);

@@ -13,11 +13,11 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Schema numbers of this version and the next. */
+/** Schema numbers of this version and the next version. */
 const PRESENT = readdirSync(POSTGRES_SCHEMA).length;
 const NEXT = PRESENT + 1;
 
-/** Copies this package and adds one schema step, extended by `more`. Returns its folder. */
+/** Copies this package and adds one schema step, extended by `more`. Returns the copy's folder. */
 function nextVersion(readableFrom: number, more = ""): string {
   const folder = temporaryFolder();
   for (const name of ["src", "test/e2e/versioned-bot.ts", "package.json"]) {
@@ -31,7 +31,7 @@ function nextVersion(readableFrom: number, more = ""): string {
   return folder;
 }
 
-/** Creates a version that older versions cannot work with. They cannot even renew their registration. */
+/** Creates a version with which older versions cannot work. They cannot even renew their registration. */
 function incompatibleVersion(): string {
   const folder = nextVersion(NEXT, "ALTER TABLE instance RENAME COLUMN delivered_at TO heard_at;");
   const file = join(folder, relative(ROOT, INSTANCES_SOURCE));
@@ -39,7 +39,7 @@ function incompatibleVersion(): string {
   return folder;
 }
 
-/** Starts a platform, and bots of several versions on one database, each in a separate process. */
+/** Starts a platform, and bots of several versions that share one database, each in a separate process. */
 async function scene() {
   const place = await emptyPlace();
   const platform = await runPlatform();
@@ -56,7 +56,7 @@ async function scene() {
   return { place, start, talk: new Talk(platform) };
 }
 
-/** The users' messages, and which bots answered them. */
+/** The users' messages, and which bots replied to them. */
 class Talk {
   readonly #platform: Platform;
   readonly #texts = new Map<string, string[]>();
@@ -72,7 +72,9 @@ class Talk {
     this.#platform.control.saveWebhook({ url: `${url}/webhook` });
   }
 
-  /** Sends three messages from each of four users. Resolves to the answering bots once all messages have an answer. */
+  /**
+   * Sends three messages from each of four users. Resolves to the bots that replied, once all messages have a reply.
+   */
   async round(): Promise<Set<string>> {
     const texts: string[] = [];
     for (let n = 0; n < 12; n++) {
@@ -97,14 +99,14 @@ class Talk {
     return entry.text?.split(":", 1)[0] ?? "";
   }
 
-  /** Runs rounds until all of these bots answer in the same round. */
+  /** Runs rounds until all of these bots reply in the same round. */
   async until(...names: readonly string[]): Promise<void> {
     for (const open = new Set(names); open.size > 0; ) {
       for (const name of await this.round()) open.delete(name);
     }
   }
 
-  /** Expects one answer to each message, in the order of the messages. */
+  /** Expects one reply to each message, in the order of the messages. */
   expectAllAnsweredOnce(): void {
     for (const [conversation, texts] of this.#texts) {
       const answers = this.#platform.control
@@ -129,7 +131,7 @@ describe("while a new version is rolled out", { timeout: 90_000 }, () => {
     const folder = nextVersion(1);
     const next = start("next", folder);
     const deliveredToNext = talk.deliverTo(next);
-    // Messages arrive continuously, even during the schema migration.
+    // Messages keep arriving, even during the schema migration.
     await talk.round();
     await deliveredToNext;
     expect(await versionsIn(place)).toContainEqual({ version: NEXT, readable_from: 1 });
@@ -137,7 +139,7 @@ describe("while a new version is rolled out", { timeout: 90_000 }, () => {
     await talk.deliverTo(before);
     await talk.until("before", "next");
 
-    // A bot of the old version restarts, as after a crash.
+    // A bot of the old version restarts, as it would after a crash.
     const again = start("again");
     await talk.deliverTo(again);
     await talk.until("before", "next", "again");

@@ -6,7 +6,7 @@ import { type Result, type RunResult, run } from "../faces/create.ts";
 import { TestProcess } from "../support/process.ts";
 import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot, withoutBotVariables } from "../support/scaffolded.ts";
 
-/** start.system.test.ts and tour.system.test.ts cover the starter. */
+/** Two other tests, start.system.test.ts and tour.system.test.ts, cover the starter. */
 describe.each(["minimal", "assistant"])(
   "a bot of the template %s, made from this checkout",
   {

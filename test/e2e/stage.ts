@@ -12,13 +12,13 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
 
-/** Failures in a row after which the platform disables the webhook. */
+/** Number of consecutive failures after which the platform disables the webhook. */
 export const DISABLE_AFTER = 3;
 
-/** In ms, from a failed delivery to the next round. */
+/** Time from a failed delivery to the next retry round, in ms. */
 const RETRY_MS = 150;
 
-/** Short enough for a test. The five seconds during which an event may be under way are not configurable. */
+/** Short enough for a test. An event may be under way for five more seconds, which are not configurable. */
 const hurried = { POLL_INTERVAL_MS: "50", AUDIT_INTERVAL_MS: "100", SILENCE_MS: "300" };
 
 /** A user's message to the bot. */
@@ -30,7 +30,7 @@ export interface Written {
 
 type RunningPlatform = Pick<Platform, "url" | "apiKey" | "webhookSecret" | "controlToken">;
 
-/** A local platform started from the command line, and bots, each in a separate process. */
+/** A local platform started with the CLI, and bots, each in a separate process. */
 export class Stage {
   readonly control: ControlClient;
   readonly #folder = temporaryFolder();
@@ -50,7 +50,7 @@ export class Stage {
     return new Stage(JSON.parse(await platform.line((line) => line.startsWith("{"))));
   }
 
-  /** Starts a bot on a free port, with the inbox of the previous bot. */
+  /** Starts a bot on a free port, with the previous bot's inbox. */
   async startBot(delivery: "auto" | "polling" | "webhook" = "auto"): Promise<BotProcess> {
     const { url, apiKey, webhookSecret } = this.#platform;
     const secret = delivery === "polling" ? {} : { SERVICE_WEBHOOK_SECRET: webhookSecret };
@@ -70,7 +70,7 @@ export class Stage {
     return new BotProcess(bot, String(ready.url), apiKey);
   }
 
-  /** Saves the webhook as the owner does in the portal, which enables it and resets its failures. */
+  /** Saves the webhook as the owner does in the portal. Saving enables the webhook and resets its failure count. */
   async saveWebhook(bot: BotProcess): Promise<void> {
     await this.control.saveWebhook({ url: `${bot.url}/webhook` });
   }
@@ -83,7 +83,7 @@ export class Stage {
     return written;
   }
 
-  /** Waits for the second of the two answers. */
+  /** Waits for the second of the two replies. */
   async answered({ text, conversationId }: Written): Promise<void> {
     await this.happens(
       "api",
@@ -93,7 +93,7 @@ export class Stage {
     );
   }
 
-  /** Resolves to the first matching entry of the platform's timeline, waiting for one if necessary. */
+  /** Resolves to the first matching entry in the platform's timeline. Waits for one if necessary. */
   async happens<K extends TimelineRecord["kind"]>(
     kind: K,
     fits: (entry: EntryOf<K>) => boolean = () => true,
@@ -131,7 +131,7 @@ export class Stage {
       .sort();
   }
 
-  /** The expected answers, two per text. */
+  /** The expected replies, two per text. */
   get due(): readonly string[] {
     const texts = this.#written.map(({ text }) => text);
     return texts.flatMap((text) => [`first answer to ${text}`, `second answer to ${text}`]).sort();
@@ -143,7 +143,7 @@ export class Stage {
   }
 }
 
-/** A running bot as its owner sees it, by its log and health checks. */
+/** A running bot as its owner sees it, through its log and health checks. */
 export class BotProcess {
   readonly url: string;
   readonly #process: TestProcess;
@@ -160,7 +160,7 @@ export class BotProcess {
     return this.#process.logLine((line) => isSwitch(line) && line["mode"] === "polling");
   }
 
-  /** Waits for the log line about the return to the webhook. */
+  /** Waits for the log line about the switch back to the webhook. */
   handBack(): Promise<Record<string, unknown>> {
     return this.#process.logLine((line) => isSwitch(line) && line["mode"] !== "polling");
   }

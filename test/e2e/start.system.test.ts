@@ -10,7 +10,7 @@ import { hasPty } from "../support/at-terminal.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
 
-/** The code blocks of docs/start/first-bot.md in order. */
+/** The code blocks in docs/start/first-bot.md, in order. */
 const blocks = pages
   .filter(({ path }) => path === join("docs/start/first-bot.md"))
   .flatMap(codeBlocks);
@@ -42,7 +42,7 @@ test.skipIf(!hasPty)(
 
 class Newcomer {
   readonly shell: Shell;
-  /** Output of the last command. */
+  /** The last command's output. */
   shown = "";
 
   constructor(shell: Shell) {
@@ -60,13 +60,13 @@ class Newcomer {
       await shell.open(line).shows(" bot ready");
       shell.opened.takes();
     } else {
-      // The page runs this line in the clone, and the shell is in the folder above.
+      // The page runs this line in the clone, but the shell is in the clone's parent folder.
       const own = line.replace("node create-bot.js ../", "node service-bot/create-bot.js ");
       this.shown = await shell.run(own);
     }
   }
 
-  /** Saves a file, whose name is in its first line. The bot restarts if the file is one of its sources. */
+  /** Saves a file. The file's first line contains its name. The bot restarts if the file is one of its sources. */
   async writes(code: string): Promise<void> {
     const [, path = ""] = /^\/\/ (\S+)\n/.exec(code) ?? [];
     this.shell.opened.takes();

@@ -1,4 +1,4 @@
-/** A bot that includes its version in each answer. Tests run it as a separate process. */
+/** A bot that includes its version in each reply. Tests run it as a separate process. */
 import { Bot } from "../../src/index.ts";
 
 const bot = new Bot({ loopGuard: false });

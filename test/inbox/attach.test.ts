@@ -203,7 +203,7 @@ describe("what is no inbox of this version is refused with the way out, and left
 
   test("a file of an older version, whose schema is the bot's to change", async () => {
     await openBot().close();
-    // No older version exists.
+    // No older version of the inbox exists.
     change((db) => db.pragma("user_version = -1"));
     refused("INBOX_TOO_OLD", /Start the bot once/);
   });

@@ -84,7 +84,7 @@ test("a full disk refuses the write, and the next one goes through once there is
 test("closing commits the waiting writes and refuses later ones", async () => {
   const waiting = group.write(insert(1));
   group.close();
-  // Runs synchronously, because the inbox closes its file next.
+  // Commits synchronously, because the inbox closes its file next.
   expect(rows()).toEqual([1]);
   expect(await waiting).toBe(1);
   await expect(group.write(insert(2))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });

@@ -1,4 +1,4 @@
-/** Holds an inbox open until it is killed. Tests run this file as a process. */
+/** Keeps an inbox open until the process is killed. Tests run this file as a process. */
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message } from "../support/inbox-events.ts";
 

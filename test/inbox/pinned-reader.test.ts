@@ -34,7 +34,7 @@ test("a WAL that grew while a reader pinned it is cut back to 64 MiB once the re
   expect(size()).toBeGreaterThan(80 * MIB);
 
   reader.exec("COMMIT");
-  // The first write moves the WAL into the file, and the next one starts the WAL again.
+  // The first write checkpoints the WAL into the file, and the next write restarts the WAL.
   await put();
   await put();
   expect(size()).toBe(LIMIT);

@@ -10,8 +10,8 @@ import { planOf, scansOf, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /**
- * Statements of each event must not scan all lanes or events, because there may be a million. Returns the statements
- * that run; SQLite explains their plans.
+ * Returns the statements that run for each event; SQLite explains their plans. They must not scan all lanes or events,
+ * because there may be a million of each.
  */
 async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
   const inbox = new SqliteInbox({ file });
@@ -30,7 +30,7 @@ async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
   return statements();
 }
 
-/** Returns the statements of an event with effects, and of the timer that it sets. */
+/** Returns the statements for an event with effects, and for the timer that it sets. */
 async function statementsOfEffects(file: string): Promise<readonly string[]> {
   const inbox = new SqliteInbox({ file });
   onTestFinished(() => inbox.close());
@@ -67,7 +67,7 @@ test("no statement of an event without effects knows states or timers", async ()
   const known = /\b(FROM|INTO|UPDATE) (state|timer)\b/;
   const file = join(temporaryFolder(), "bot.db");
   expect((await statementsOfOneEvent(file)).filter((sql) => known.test(sql))).toEqual([]);
-  // Control: the statements contain the known table.
+  // Positive control: the statements mention the known table.
   const other = join(temporaryFolder(), "bot.db");
   expect((await statementsOfEffects(other)).filter((sql) => known.test(sql))).not.toEqual([]);
 });

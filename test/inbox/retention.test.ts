@@ -36,7 +36,7 @@ async function live(inbox: SqliteInbox, ids: readonly string[]): Promise<void> {
   );
 }
 
-/** Runs a whole sweep. Resolves to the number of batches. */
+/** Runs a complete sweep. Resolves to the number of batches. */
 async function sweep(inbox: SqliteInbox): Promise<number> {
   let batches = 1;
   while (await inbox.sweep(KEEP)) batches += 1;
@@ -77,7 +77,7 @@ describe("the size of the file", () => {
     const flooded = statSync(file).size;
     await clock.advance(31 * DAY);
     expect(await sweep(inbox)).toBeGreaterThan(10);
-    // Free pages are removed from the file when the WAL is written back.
+    // SQLite removes free pages from the file when it writes the WAL back.
     await inbox.close();
     expect(statSync(file).size).toBeLessThan(flooded * 0.6);
   });
@@ -92,8 +92,8 @@ test("a sweep looks at a bounded number of events at a time, and comes to its en
     );
   }
   await clock.advance(8 * DAY);
-  // 1,600 events in batches of 500; as many lanes in batches of 100, and of 500 once they rest; and a check of free
-  // pages.
+  // 1,600 events in batches of 500, 1,600 lanes in batches of 100, the resting lanes in batches of 500, and a check for
+  // free pages.
   expect(await sweep(inbox)).toBeGreaterThanOrEqual(4 + 16 + 4 + 1);
 });
 
@@ -109,6 +109,6 @@ test("lanes in which nothing has happened for long are forgotten, and work as ne
   await clock.advance(2 * DAY);
   await sweep(inbox);
   await inbox.put([message("2", "c1")], "webhook");
-  // A deleted lane starts its fences at 1 again.
+  // The fences of a deleted lane start at 1 again.
   expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "2", fence: 1 }]);
 });

@@ -21,7 +21,7 @@ import { message, messages } from "../support/inbox-events.ts";
 import { hasStranger, stranger } from "../support/stranger.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Program that keeps a file open. */
+/** A program that keeps a file open. */
 const HOLDER = fileURLToPath(new URL("./holder.ts", import.meta.url));
 
 function open(file: string): SqliteInbox {
@@ -60,7 +60,7 @@ describe("the file", () => {
     const opened = openFile(join(temporaryFolder(), "bot.db"));
     onTestFinished(() => opened.close());
     expect(opened.db.pragma("journal_mode", { simple: true })).toBe("wal");
-    // 2 is FULL. In WAL mode, NORMAL (1) could lose the last commits at a power failure.
+    // 2 is FULL. In WAL mode, NORMAL (1) could lose the last commits in a power failure.
     expect(opened.db.pragma("synchronous", { simple: true })).toBe(2);
   });
 
@@ -101,7 +101,7 @@ describe("the file", () => {
     for (const claim of await before.claim(2, 600_000)) {
       if (claim.id === "7") await before.retry(claim, 600_000, "Error: boom");
     }
-    // This event precedes the leased one, and has never run.
+    // This event precedes the leased event, and has never run.
     await before.put([message("4", "a")], "poll");
     await before.close();
 
@@ -152,7 +152,7 @@ describe("the file", () => {
 });
 
 describe.skipIf(!hasStranger)("a user who may not write", () => {
-  /** Returns the error of another process that opens the file. */
+  /** Returns the error that another process gets when it opens the file. */
   const errorOf = (file: string): string => {
     const { stderr } = spawnSync(process.execPath, [HOLDER, file], {
       encoding: "utf8",
@@ -215,7 +215,7 @@ describe("one process per file", () => {
     const inbox = open(file);
     expect(await inbox.stats()).toMatchObject({ pending: 1 });
     expect(look(file, (db) => db.pragma("integrity_check", { simple: true }))).toBe("ok");
-    // The lane was never claimed, so only the event names it.
+    // The lane was never claimed, so only the event refers to it.
     expect(look(file, (db) => db.prepare("SELECT pending FROM lane").pluck().all())).toEqual([1]);
     expect(await inbox.claim(1, 1_000)).toMatchObject([{ attempt: 1 }]);
   });
@@ -302,7 +302,7 @@ describe("healing", () => {
     const file = join(temporaryFolder(), "bot.db");
     const inbox = open(file);
     await inbox.put(messages("1", "2"), "webhook");
-    // Nothing needs healing. The call only writes the lane's new events, which a claim does otherwise.
+    // Nothing needs healing. The call only writes the lane's new events, as a claim would otherwise do.
     expect(await inbox.heal()).toBe(0);
     look(file, (db) => db.exec("UPDATE lane SET ready_at = NULL, pending = 0"));
     expect(await inbox.claim(1, 1_000)).toEqual([]);

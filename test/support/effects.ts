@@ -10,12 +10,12 @@ import type {
 
 const NONE: Effects = { states: [], timers: [], cancels: [] };
 
-/** Returns the effects of a run. Default: none. */
+/** Returns a run's effects. Default: none. */
 export function effects(some: Partial<Effects>): Effects {
   return { ...NONE, ...some };
 }
 
-/** Returns effects that write one state. Without `version`, the state is new. */
+/** Returns effects that write one state. Without `version`, the state must be new. */
 export function keeps(key: string, value: unknown, version?: string): Effects {
   const write: StateWrite = { key, value: JSON.stringify(value), version };
   return effects({ states: [write] });
@@ -26,7 +26,7 @@ export function timer(key: string, delayMs: number, more: Partial<NewTimer> = {}
   return { lane, name, key, delayMs, eventId: `timer:remind:${key}`, body: `{"n":1}`, ...more };
 }
 
-/** Returns the event of a fired timer. */
+/** Returns the event that a fired timer creates. */
 export function eventOf({ lane, name, key, eventId, body, dueAt }: StoredTimer): NewEvent {
   const type = `timer:${name}`;
   const event = { id: eventId, type, payload: { name, key, dueAt, data: JSON.parse(body) } };

@@ -2,18 +2,18 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 
-/** A server path open to unauthenticated clients. */
+/** A path on a server that unauthenticated clients can reach. */
 export interface FloodTarget {
   readonly url: string;
   readonly path: string;
 }
 
-/** One-byte chunks of a 5.4 MB body. Each is six bytes on the wire. */
+/** A body of 5.4 MB in one-byte chunks. Each chunk takes six bytes on the wire. */
 const CHUNKS = 5_400_000;
 const CHUNKS_AT_ONCE = 100_000;
 const chunks = Buffer.from("1\r\nx\r\n".repeat(CHUNKS_AT_ONCE));
 
-/** Starts a POST without sending its body. */
+/** Starts a POST request without sending its body. */
 export async function openRequest(
   { url, path }: FloodTarget,
   headers: readonly string[],
@@ -38,7 +38,7 @@ export async function sendChunks(target: FloodTarget, head: readonly string[]): 
   }
 }
 
-/** Returns the peak memory of a Linux process, in bytes. */
+/** Returns a Linux process's peak memory, in bytes. */
 export function peakMemory(pid: number): number {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kilobytes) * 1024;

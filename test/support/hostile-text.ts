@@ -1,13 +1,14 @@
 import fc from "fast-check";
 
 /**
- * Code points that must not reach a terminal, except line feeds and tabs. Listed independently of the code under test.
+ * Code points that must not reach a terminal, except line feeds and tabs. The list is independent of the code under
+ * test.
  */
 export const FORBIDDEN: RegExp =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
-/** A line can begin with this text only if a line break in untrusted text was printed. */
+/** A line can begin with this text only if a line break in untrusted text was printed as is. */
 export const FORGED = "FORGED";
 
 const parts = [

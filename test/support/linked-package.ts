@@ -5,10 +5,10 @@ import { fileURLToPath } from "node:url";
 export const checkout: string = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * Links this checkout's sources as `service-bot` into the node_modules of a folder. The published package points its
- * entries to dist; here they point to the sources.
+ * Links this checkout's sources as `service-bot` into a folder's node_modules. The entries of the published package
+ * point to dist; here they point to the sources.
  *
- * @param entries such as `{ ".": "./src/index.ts" }`
+ * @param entries for example `{ ".": "./src/index.ts" }`
  */
 export function linkPackage(folder: string, entries: Readonly<Record<string, string>>): void {
   const installed = join(folder, "node_modules", "service-bot");

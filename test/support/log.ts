@@ -6,7 +6,7 @@ export interface LogRecord {
   readonly [field: string]: unknown;
 }
 
-/** Returns the kind of a line by its fields, so that its wording can change. */
+/** Returns a line's kind based on its fields, so that its wording can change. */
 export function kindOf(line: LogRecord): string {
   if ("duplicates" in line) return "status" in line ? "delivery" : "page";
   if ("method" in line) return "request";
@@ -17,7 +17,7 @@ export function kindOf(line: LogRecord): string {
   return line.level === "error" ? "dead letter" : "handled";
 }
 
-/** Returns true for a line about a switch between webhook and polling. Only that line has both fields. */
+/** Returns true for a line about a switch between webhook and polling. Only such lines have both fields. */
 export function isSwitch(line: LogRecord): boolean {
   return "mode" in line && "reason" in line;
 }

@@ -10,11 +10,11 @@ export const NGINX_VERSION = ["nginx", "-v"] as const;
 export const NGINX_LISTENS = "nginx/";
 
 /**
- * Writes a configuration. Returns the arguments that run nginx with it in the foreground, as one process, so that a
- * kill leaves no process behind.
+ * Writes a configuration. Returns the arguments that run nginx with it in the foreground, as one process, so that
+ * killing nginx leaves no process behind.
  *
  * @param folder for all files that nginx writes
- * @param http additional content of the `http` block
+ * @param http additional content for the `http` block
  */
 export function prepareNginx(folder: string, http: string): readonly string[] {
   mkdirSync(folder, { recursive: true });
@@ -37,6 +37,6 @@ export function prepareNginx(folder: string, http: string): readonly string[] {
     }
     `,
   );
-  // Until nginx has read its configuration, errors would go to the system's log.
+  // Until nginx has read its configuration, it would write errors to the system's log.
   return ["-p", folder, "-c", "nginx.conf", "-e", "stderr"];
 }

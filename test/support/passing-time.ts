@@ -1,18 +1,18 @@
 import type { Fetch } from "../faces/client.ts";
 import { ManualClock } from "../faces/testing.ts";
 
-/** In ms. Shorter than the waits in tests, so that network requests complete in between. */
+/** Step of the clock, in ms. Shorter than the waits in tests, so that network requests complete between steps. */
 const STEP_MS = 500;
 
-/** In ms. A wait fails after an hour of clock time. */
+/** Limit for a wait, in ms of clock time. */
 const MAX_WAIT_MS = 3_600_000;
 
-/** A clock that a test moves. It waits for requests under way before each step. */
+/** A clock moved by a test. Before each step, it waits for requests under way. */
 export class PassingTime {
   readonly clock: ManualClock;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** @param start ms since 1970. Default: now */
+  /** @param start in ms since 1970. Default: the current time */
   constructor(start?: number) {
     this.clock = new ManualClock(start);
   }
@@ -23,10 +23,10 @@ export class PassingTime {
     return await request.finally(() => this.#underWay.delete(request));
   }
 
-  /** A `fetch` for a bot or a client. Each request stops the clock until it completes. */
+  /** A `fetch` function for a bot or a client. Each request stops the clock until it completes. */
   readonly fetch: Fetch = (url, init) => this.track(fetch(url, init));
 
-  /** Moves the clock by this time, or until the condition holds. */
+  /** Moves the clock by this much, or until the condition holds. */
   async pass(
     ms: number,
     isOver: () => boolean = () => false,

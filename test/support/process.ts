@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { LogRecord } from "./log.ts";
 
-/** Compile cache of the hundreds of processes under test, as in a deployment. */
+/** Compile cache shared by the hundreds of processes under test, as in a deployment. */
 export const COMPILE_CACHE: string = fileURLToPath(
   new URL("../../node_modules/.cache/processes-under-test", import.meta.url),
 );
@@ -14,7 +14,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A child process, its output and its exit. Killed after the test. */
+/** A child process, its output and its exit. The process is killed after the test. */
 export class TestProcess {
   readonly stdout: string[] = [];
   readonly stderr: string[] = [];
@@ -23,8 +23,8 @@ export class TestProcess {
   readonly #watchers = new Set<() => void>();
 
   /**
-   * @param options.command program to run. Default: this process's Node
-   * @param options.user user of the process. Only root can switch users.
+   * @param options.command program to run. Default: the Node that runs this process
+   * @param options.user user that runs the process. Only root can switch users.
    */
   constructor(
     args: readonly string[],
@@ -71,7 +71,7 @@ export class TestProcess {
     this.#child.kill(signal);
   }
 
-  /** Resolves to the first matching line, waiting for one if necessary. `lines` defaults to stdout. */
+  /** Resolves to the first matching line. Waits for one if necessary. `lines` defaults to stdout. */
   async line(
     fits: (line: string) => boolean,
     lines: readonly string[] = this.stdout,
@@ -86,12 +86,12 @@ export class TestProcess {
     }
   }
 
-  /** Resolves to the first matching line of the log, waiting for one if necessary. */
+  /** Resolves to the first matching line in the log. Waits for one if necessary. */
   async logLine(fits: (line: LogRecord) => boolean): Promise<LogRecord> {
     return JSON.parse(await this.line((line) => line.startsWith("{") && fits(JSON.parse(line))));
   }
 
-  /** Resolves to the first line of the log with this `msg`. */
+  /** Resolves to the first log line with this `msg`. */
   message(msg: string): Promise<LogRecord> {
     return this.logLine((line) => line.msg === msg);
   }

@@ -1,19 +1,19 @@
 import Sqlite, { type Database } from "better-sqlite3";
 import { onTestFinished } from "vitest";
 
-/** Statements that run often enough to check. The rest set up a connection. */
+/** Selects statements that run often enough to check. The others only set up a connection. */
 const OFTEN = /^(SELECT|UPDATE|INSERT|DELETE)/;
 
 /**
- * Records which statements run until the end of the test. Many are prepared, and only execution shows which of them
- * run.
+ * Records which statements run until the test ends. The inbox prepares many statements, and only their execution shows
+ * which ones run.
  */
 export function watchStatements(): () => readonly string[] {
   const ran = watchRuns();
   return () => [...new Set(ran())];
 }
 
-/** Records each execution of a statement, in order, until the end of the test. */
+/** Records each execution of a statement, in order, until the test ends. */
 export function watchRuns(): () => readonly string[] {
   const seen: string[] = [];
   const statement = Object.getPrototypeOf(new Sqlite(":memory:").prepare("SELECT 1"));
@@ -33,7 +33,7 @@ export function watchRuns(): () => readonly string[] {
 
 /** Returns the steps of SQLite's plan that visit every row. */
 export function scansOf(db: Database, sql: string): string[] {
-  // A search of a primary key without a condition is effectively a scan.
+  // A search by primary key without a condition is effectively a scan.
   return planOf(db, sql).filter(
     (step) =>
       /^SCAN (?!json_each|CONSTANT|\d+-ROW VALUES)/.test(step) || /USING PRIMARY KEY$/.test(step),

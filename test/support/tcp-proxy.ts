@@ -8,7 +8,7 @@ import {
 } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A TCP proxy to a server, with breakable connections. */
+/** A TCP proxy to a server. Tests can break its connections. */
 export class TcpProxy {
   readonly port: number;
   readonly #server: Server;
@@ -29,9 +29,9 @@ export class TcpProxy {
   }
 
   /**
-   * Opens a proxy. Closes it after the test.
+   * Opens a proxy. The proxy closes after the test.
    *
-   * @param target local port of the server
+   * @param target the server's local port
    * @param rewrite transforms the server's responses
    */
   static async to(target: number, rewrite?: (bytes: Buffer) => Buffer): Promise<TcpProxy> {
@@ -40,7 +40,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** Opens a proxy that stays until closed. */
+  /** Opens a proxy that stays open until it is closed. */
   static async open(
     target: number,
     rewrite: (bytes: Buffer) => Buffer = (bytes) => bytes,
@@ -56,7 +56,7 @@ export class TcpProxy {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** Half-open: connections stay, but the server receives no more bytes. */
+  /** Makes connections half-open: they stay, but the server receives no more bytes. */
   freeze(): void {
     this.#frozen = true;
     for (const socket of this.#sockets) {
@@ -76,7 +76,7 @@ export class TcpProxy {
     this.#server.close();
   }
 
-  /** Half-open in the other direction: clients receive no more bytes. */
+  /** Makes connections half-open in the other direction: clients receive no more bytes. */
   hush(): void {
     this.#hushed = true;
   }

@@ -14,8 +14,8 @@ interface TypeErrorsOptions {
 /**
  * Compiles files with the project's strict options.
  *
- * @param files texts by path
- * @param options `modules` is the `node_modules` folder of imported packages, `paths` the compiler's option
+ * @param files file contents by path
+ * @param options `modules` is the `node_modules` folder of imported packages; `paths` is the compiler's option
  * @returns the compiler's errors
  */
 export async function typeErrors(

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 /**
- * Stops the program with the signal from stdin. If the parent exits without sending one, also removes the program's
- * data.
+ * Stops the program with the signal that stdin names. If the parent exits without sending a signal, also removes the
+ * program's data.
  */
 const WITH_PARENT = `"$@" & child=$!; read how; said=$?
 kill -"\${how:-INT}" $child; wait $child; [ $said = 0 ] || rm -rf "$0"`;
@@ -21,7 +21,7 @@ export function spawnWithParent(
   return spawn("sh", ["-c", WITH_PARENT, data, ...command], {
     ...options,
     stdio: ["pipe", "ignore", "pipe"],
-    // In its own process group, so that a kill of the tests spares it. It has to stop the server.
+    // Use a separate process group, so that a signal to the tests spares this shell, which must stop the server.
     detached: true,
   });
 }

@@ -1,11 +1,11 @@
 /** A unique text that must not leak. */
 export interface Canary {
   readonly name: string;
-  /** Text to search for. Only letters and digits, so that JSON and URL encoding leave it unchanged. */
+  /** Text to search for. Contains only letters and digits, so that JSON and URL encoding leave it unchanged. */
   readonly song: string;
 }
 
-/** Returns the names of the canaries in a text: plain, in hex, or in base64 (also base64url) at any offset. */
+/** Returns the names of the canaries found in a text: plain, in hex, or in base64 (also base64url) at any offset. */
 export function leaks(text: string, canaries: readonly Canary[]): string[] {
   const lower = text.toLowerCase();
   return canaries

@@ -21,9 +21,9 @@ const told = [
 ];
 
 /**
- * Runs a bot through every situation while a client reads all its pages and runs all commands. Expects no leak.
+ * Runs a bot through every situation while a client reads all of its pages and runs all commands. Expects no leak.
  *
- * @param failStore makes the store fail, and repairs it
+ * @param failStore makes the store fail, and then repairs it
  */
 export async function live(
   place: Place,
@@ -33,7 +33,7 @@ export async function live(
   const first = await it.listening(it.launch());
   await meetEverything(it, first);
   const last = await crash(it, first.bot, [() => showAndDiscard(it), () => askForEverything(it)]);
-  // The next request, seconds later, finds the token accepted.
+  // Spoils the token of one request only. The next request, seconds later, succeeds.
   void it.proxy.spoil("token", phrase(it.songs.message));
   await last.bot.message(
     "the platform rejects the token; correct SERVICE_API_KEY and restart (events wait)",

@@ -3,10 +3,10 @@ import type { EventDetails } from "../../faces/inbox.ts";
 import { leaks } from "./forms.ts";
 import type { Stage } from "./stage.ts";
 
-/** Fields of `inbox show` and `inbox list --json` that contain texts of users and the bot by design. */
+/** Fields of `inbox show` and `inbox list --json` that contain texts by users and the bot by design. */
 const exempt: readonly (keyof EventDetails)[] = ["body", "steps"];
 
-/** The same fields in the plain output: parts with these headings, and step names in suggested commands. */
+/** The same content in the plain output: the sections with these headings, and step names in suggested commands. */
 const exemptParts = ["event\n", "steps\n"];
 const stepNames = /(?<=Unknown result of \d+ steps?: )".*"(?=\.$)/m;
 
@@ -23,14 +23,14 @@ export async function askForEverything(it: Stage): Promise<void> {
   ]);
 }
 
-/** Runs the commands that show the final state of the inbox. */
+/** Runs the commands that show the inbox's final state. */
 export async function askForTheEnd(it: Stage): Promise<void> {
   await Promise.all([it.run(["inbox"]), it.run([...list, "--json"], withoutFieldsOfAll)]);
 }
 
 /**
- * Runs `inbox show` on the events with the most details, and discards one. Only the exempt fields may contain user
- * texts.
+ * Runs `inbox show` on the events with the most details, and discards one event. Only the exempt fields may contain
+ * user texts.
  */
 export async function showAndDiscard(it: Stage): Promise<void> {
   const [ofStep, ofError] = await Promise.all([deadOf(it, "step"), deadOf(it, "json")]);
@@ -38,7 +38,7 @@ export async function showAndDiscard(it: Stage): Promise<void> {
     it.run(["inbox", "show", ofStep], withoutParts),
     it.run(["inbox", "show", ofError, "--json"], withoutFields),
   ]);
-  // Control: the exempt parts exist.
+  // Positive control: the exempt parts exist.
   for (const { code, out } of shown) {
     expect(code).toBe(0);
     expect(leaks(out, it.canaries)).toEqual(["message"]);
@@ -46,7 +46,7 @@ export async function showAndDiscard(it: Stage): Promise<void> {
   await it.run(["inbox", "discard", ofStep, "--reason", "seen"]);
 }
 
-/** Reads the details of every event from the inbox, except the exempt fields. */
+/** Reads every event's details from the inbox, except the exempt fields. */
 export async function showAll(it: Stage, atLeast: number): Promise<void> {
   const shown = await read(it);
   expect(shown.filter(({ body }) => body !== undefined).length).toBeGreaterThanOrEqual(atLeast);

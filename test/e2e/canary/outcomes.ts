@@ -5,7 +5,7 @@ import type { TestProcess } from "../../support/process.ts";
 import type { LogFault } from "./indiscreet.ts";
 import { type Listening, phrase, type Stage } from "./stage.ts";
 
-/** Behaviours of a handler, by the first word of a message. Each ends with one of two log lines. */
+/** Handler behaviours, by the first word of the message. Each ends with one of two log lines. */
 const handled = ["answer", "picture", "away"];
 const dead = [
   ...["refused", "upload", "search", "throw", "json", "named", "reject", "giveup", "step"],
@@ -68,7 +68,7 @@ export async function lookAtPages(it: Stage, { url, metrics }: Listening): Promi
   expect(text).toContain('service_bot_deliveries_total{status="401",code="SIGNATURE_MISMATCH"}');
 }
 
-/** Runs every fault that handlers, senders and the event log can cause. */
+/** Causes every fault that can come from handlers, senders and the event log. */
 export async function meetEverything(it: Stage, listening: Listening): Promise<void> {
   const { platform, proxy, songs } = it;
   const { bot, url } = listening;
@@ -85,7 +85,7 @@ export async function meetEverything(it: Stage, listening: Listening): Promise<v
   const faults: LogFault[] = ["error", "words", "page", "events", "elsewhere"];
   for (const fault of faults) await proxy.spoil(fault, phrase(songs.message));
   await ends(bot, "dead letter", dead.length + 4);
-  // Takes five seconds, which are not configurable.
+  // Takes five seconds, because this time is not configurable.
   const [examined] = await Promise.all([
     it.run(["doctor"]),
     misconfigure(it),
@@ -96,9 +96,9 @@ export async function meetEverything(it: Stage, listening: Listening): Promise<v
 }
 
 /**
- * Runs a bot that crashes twice on one event. In the third process the event is dead.
+ * Runs a bot that crashes twice on one event. The third process finds the event dead.
  *
- * @param meanwhile runs while the second and third process wait for the leases of the process before
+ * @param meanwhile runs while the second and third process wait for the previous process's leases
  */
 export async function crash(
   it: Stage,

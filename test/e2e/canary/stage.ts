@@ -14,31 +14,31 @@ const BOT = fileURLToPath(new URL("./canary-bot.ts", import.meta.url));
 
 export const song = (): string => `c4n4ry${randomBytes(10).toString("hex")}`;
 
-/** Adds characters to a text that JSON and URLs escape. */
+/** Adds characters to a text that must be escaped in JSON and URLs. */
 export const phrase = (words: string): string => `"${words}" & löve\\s it`;
 
-/** The inbox's location. */
+/** Where the inbox is stored. */
 export interface Place {
   address(folder: string): string;
   /** Opens the inbox as `service-bot inbox` does. */
   open(address: string): Promise<Pick<AttachedInbox, "admin" | "close">>;
   /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Secrets in the address and the environment. */
+  /** Secrets in the database URL and the environment. */
   readonly canaries: readonly Canary[];
 }
 
-/** A running bot and the URLs of its pages. */
+/** A running bot, and its URLs. */
 export interface Listening {
   readonly bot: TestProcess;
   readonly url: string;
   readonly metrics: string;
 }
 
-/** Texts of users, the bot and an image. */
+/** Texts by users and the bot, and text in an image. */
 type Songs = Readonly<Record<"message" | "mention" | "comment" | "says" | "image", string>>;
 
-/** Bots in separate processes, a platform behind an echoing proxy, and the outputs of both. */
+/** Bots in separate processes, a platform behind an echoing proxy, and the output of both. */
 export class Stage {
   readonly platform: Platform;
   readonly proxy: Indiscreet;
@@ -116,7 +116,7 @@ export class Stage {
     return { status, text };
   }
 
-  /** Runs `service-bot`, and keeps its output for the leak check, except for what `without` removes. */
+  /** Runs `service-bot`, and keeps its output for the leak check, except the text that `without` removes. */
   async run(
     args: readonly string[],
     without = (out: string): string => out,

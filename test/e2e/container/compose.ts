@@ -60,7 +60,7 @@ const file: z.ZodType<File> = z.strictObject({
   volumes: z.record(z.string(), z.null()),
 });
 
-/** A compose.yaml. An unknown key counts as a mistake. */
+/** Schema of a compose.yaml. An unknown key is an error. */
 export class Compose {
   readonly #file: File;
 
@@ -78,7 +78,7 @@ export class Compose {
     return Object.keys(this.#file.services);
   }
 
-  /** Lists references without a definition, and definitions without a reference. */
+  /** Lists references that have no definition, and definitions that have no reference. */
   problems(project: string): string[] {
     const services = Object.entries(this.#file.services);
     const mounts = services.flatMap(([, { volumes }]) => volumes);
@@ -102,7 +102,7 @@ export class Compose {
         .map((name) => `no service ${name}`),
       ...services
         .flatMap(([, { depends_on }]) => Object.keys(depends_on))
-        // An image built here has its health check in the Dockerfile.
+        // An image built from this project has its health check in the Dockerfile.
         .filter((name) => this.service(name).build === undefined)
         .filter((name) => this.service(name).healthcheck === undefined)
         .map((name) => `nothing tells when ${name} is healthy`),

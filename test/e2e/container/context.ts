@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, matchesGlob } from "node:path";
 
-/** The files of a folder that `docker build` sees, without those in `.dockerignore`. */
+/** The files in a folder that `docker build` sees, without those listed in `.dockerignore`. */
 export class BuildContext {
   readonly folder: string;
   readonly #ignored: readonly string[];
@@ -16,7 +16,7 @@ export class BuildContext {
     if (unknown !== undefined) throw new Error(`this test does not know the pattern ${unknown}`);
   }
 
-  /** Lists the top-level files and folders that match a pattern of COPY. */
+  /** Lists the top-level files and folders that match a COPY pattern. */
   find(pattern: string): string[] {
     return readdirSync(this.folder)
       .filter((name) => matchesGlob(name, pattern) && !this.#isIgnored(name))
@@ -28,7 +28,7 @@ export class BuildContext {
   }
 }
 
-/** Copies like COPY: the content of a folder, and a file under its own name if the target is a folder. */
+/** Copies as COPY does: a folder's content, and a file under its own name if the target is a folder. */
 export function copyInto(sources: readonly string[], target: string, asFolder: boolean): void {
   for (const source of sources) {
     const isFile = statSync(source).isFile();

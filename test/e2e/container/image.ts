@@ -17,27 +17,27 @@ export interface User {
   readonly gid: number;
 }
 
-/** The result of a Dockerfile: a folder in place of the image's root, and how the image runs. */
+/** The result of building a Dockerfile: a folder that acts as the image's root, and how the image runs. */
 export interface Image {
-  /** Host path of the working directory. */
+  /** The working directory's path on the host. */
   readonly workdir: string;
-  /** Path of the working directory in the image. */
+  /** The working directory's path in the image. */
   readonly workdirName: string;
   readonly env: Readonly<Record<string, string>>;
   readonly user: string;
   readonly port: string;
   readonly command: readonly string[];
   readonly healthcheck: readonly string[];
-  /** Base images of all stages. */
+  /** The base images of all stages. */
   readonly bases: readonly string[];
 }
 
 export interface BuildOptions {
-  /** The folder with the Dockerfile. */
+  /** The folder that contains the Dockerfile. */
   readonly context: string;
-  /** Folder for the stages. */
+  /** Folder for the build stages. */
   readonly folder: string;
-  /** The user `node`. `undefined` if this process cannot change a file's owner. */
+  /** The user `node`. `undefined` if this process cannot change the owner of a file. */
   readonly node: User | undefined;
 }
 
@@ -52,8 +52,8 @@ interface Stage {
 }
 
 /**
- * Emulates `docker build` without Docker. A stage is a folder, and this machine's shell executes RUN in it, so commands
- * must use relative paths. An unknown instruction is an error.
+ * Emulates `docker build` without Docker. A stage is a folder, and this machine's shell executes RUN in it. Commands
+ * must therefore use relative paths. An unknown instruction is an error.
  */
 export class Build {
   readonly #options: BuildOptions;
@@ -103,7 +103,7 @@ export class Build {
   #set(variables: string): void {
     for (const variable of variables.split(" ")) {
       const [name = "", ...value] = variable.split("=");
-      // The image's Node may be newer than the Node of this test.
+      // The image's Node may be newer than the Node that runs this test.
       if (name === "NODE_OPTIONS" && !isKnown(value[0])) continue;
       this.#current.env[name] = value.join("=");
     }
@@ -131,7 +131,7 @@ export class Build {
     const found = places.map((place) =>
       origin === undefined ? this.#context.find(place) : [join(origin.root, place)],
     );
-    // Docker lets a pattern match no file. A plain name must match, and so must at least one source.
+    // Docker allows a pattern that matches no file. A plain name must match, and at least one source must match.
     const missing = places.find((place, n) => !place.includes("*") && found[n]?.length === 0);
     if (missing !== undefined) throw new Error(`COPY finds no ${missing}`);
     const to = join(root, posix.resolve(workdir, target));
@@ -150,7 +150,7 @@ export class Build {
     });
   }
 
-  /** Creates commands that replace those for the user `node`, whom this machine lacks. */
+  /** Creates commands that replace the commands for the user `node`, who does not exist on this machine. */
   #standIns(): string {
     const bin = join(this.#options.folder, "stand-ins");
     mkdirSync(bin, { recursive: true });
@@ -172,7 +172,7 @@ function isKnown(flag = ""): boolean {
   return process.allowedNodeEnvironmentFlags.has(flag);
 }
 
-/** Returns a Node that other users can run. The one of this process may be in a private folder. */
+/** Returns a Node binary that other users can run. This process's own binary may be in a private folder. */
 export function nodeFor(folder: string): string {
   const bin = join(folder, "bin");
   mkdirSync(bin, { recursive: true });

@@ -36,8 +36,8 @@ export async function firedIn(night: Night): Promise<Fired> {
 }
 
 /**
- * promtool reports only unexpected alerts. The test therefore expects an alert that does not exist, and reads the
- * firing ones from the failure report.
+ * promtool reports alerts only if they are unexpected. The test therefore expects an alert that does not exist, and
+ * reads the firing alerts from the failure report.
  */
 async function firing(series: readonly object[], minute: number): Promise<readonly string[]> {
   const file = join(temporaryFolder(), "night.yml");
@@ -70,7 +70,7 @@ export function expectAlerts(fired: Fired, fault: string, alerts: readonly strin
   expect(documented(fault)).toEqual(alerts);
 }
 
-/** Expects that the runbook of an alert contains these commands and words. */
+/** Expects an alert's runbook to contain these commands and words. */
 export function expectRunbook(alert: string, words: readonly string[]): void {
   const page = runbook(alert);
   for (const word of words) expect(page).toContain(word);
@@ -84,7 +84,7 @@ function runbook(alert: string): string {
   return section;
 }
 
-/** Returns the alerts in the table of docs/operate/alerts.md for a fault. `fault` is the start of the row. */
+/** Returns the alerts that the table in docs/operate/alerts.md lists for a fault. `fault` is the start of the row. */
 function documented(fault: string): readonly string[] {
   const rows = readFileSync(PAGE, "utf8").split("\n");
   const row = rows.find((line) => line.startsWith(`| ${fault} |`));

@@ -1,13 +1,13 @@
-/** A bot with faults that alert its owner at night. Tests run it as a separate process. */
+/** A bot with faults that wake its owner at night. Tests run it as a separate process. */
 import { Bot } from "../../../src/index.ts";
 
-/** Whether the owner has fixed the handler's bug. */
+/** True once the owner has fixed the handler's bug. */
 const isMended = process.env.HANDLER === "mended";
 
 const bot = new Bot({
   requestTimeoutMs: 1_000,
   retry: { baseMs: 10, maxMs: 100 },
-  // Lower than the default, because a small disk must count as normal until it is full.
+  // Lower than the default, so that a small disk does not count as full from the start.
   minFreeBytes: 65_536,
 });
 bot.on("dm.message", async (ctx) => {

@@ -3,7 +3,7 @@ import { SmallDisk } from "../../faults/driver/disk.ts";
 import { expectAlerts, expectRunbook, hasPromtool } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
-/** Requires that this process may mount a disk. */
+/** `undefined` if this process may not mount a disk. */
 const disk = hasPromtool ? SmallDisk.mount(64) : undefined;
 
 test.skipIf(disk === undefined)(

@@ -14,16 +14,16 @@ import { type Night, readScrape, type Scrape } from "./series.ts";
 
 const BOT = fileURLToPath(new URL("./bot.ts", import.meta.url));
 
-/** Failures in a row after which the platform disables the webhook. */
+/** Number of consecutive failures after which the platform disables the webhook. */
 export const DISABLE_AFTER = 3;
 
-/** In ms, for a whole night. */
+/** Time limit for a whole night, in ms. */
 export const TEST_MS = 90_000;
 
-/** In ms, between two looks at a fault. Many times the normal interval between reads of the log. */
+/** Time between two scrapes during a fault, in ms. Many times the normal interval between reads of the log. */
 const APART_MS = 2_000;
 
-/** In ms. Timeout for a status, even on a machine busy with other tests. */
+/** Timeout for a status, in ms. Allows for a machine that is busy with other tests. */
 const PATIENCE_MS = 20_000;
 
 /** Short enough for a test. */
@@ -45,7 +45,7 @@ interface Diagnosis {
   }[];
 }
 
-/** One night: a platform, a bot with metrics in a separate process, and the owner's commands. */
+/** One night: a platform, a bot with metrics in a separate process, and the commands that the owner runs. */
 export class NightShift {
   readonly platform: Platform;
   readonly #folder: string;
@@ -62,9 +62,9 @@ export class NightShift {
   }
 
   /**
-   * Starts a bot that answers a message from the webhook, and scrapes its metrics.
+   * Starts a bot that replies to a message from the webhook, and scrapes its metrics.
    *
-   * @param databaseFolder folder of the inbox. Default: a new one
+   * @param databaseFolder folder of the inbox. Default: a new folder
    */
   static async begin(
     options: PlatformOptions = {},
@@ -97,7 +97,7 @@ export class NightShift {
     return `http://127.0.0.1:${this.#env["PORT"]}`;
   }
 
-  /** Starts the bot. Writes the changes into its `.env` first. */
+  /** Starts the bot. First writes the changes into its `.env`. */
   async start(change: Record<string, string> = {}): Promise<void> {
     Object.assign(this.#env, change);
     const lines = Object.entries(this.#env).map(([name, value]) => `${name}=${value}\n`);
@@ -115,18 +115,18 @@ export class NightShift {
     await this.start(change);
   }
 
-  /** Saves the webhook as the owner does in the portal, which enables it and resets its failures. */
+  /** Saves the webhook as the owner does in the portal. Saving enables the webhook and resets its failure count. */
   saveWebhook(): void {
     this.platform.control.saveWebhook({ url: `${this.url}/webhook` });
   }
 
-  /** Writes to the bot, in a separate conversation per user. Returns the text. */
+  /** Sends the bot a message, in a separate conversation per user. Returns the message's text. */
   write(text: string, from = "ada"): string {
     this.platform.control.act({ type: "dm.message", from, text });
     return text;
   }
 
-  /** Waits for the answer, and expects no second one. */
+  /** Waits for the reply, and expects no second reply. */
   async answered(text: string): Promise<void> {
     const answer = `answer to ${text}`;
     await this.platform.waitFor("api", (entry) => entry.text === answer && entry.status === 201);
@@ -176,19 +176,21 @@ export class NightShift {
     return JSON.parse(out);
   }
 
-  /** Scrapes the metrics twice during the fault. Runs before the doctor, because its forged delivery is counted. */
+  /**
+   * Scrapes the metrics twice during the fault. Must run before the doctor, because the doctor's forged delivery is
+   * counted.
+   */
   async lookAtFault(): Promise<void> {
     const fault = await this.scrape();
     const began = performance.now();
-    // Far enough apart that ages have grown.
+    // The scrapes are far enough apart for ages to grow.
     await this.until(() => performance.now() - began > APART_MS);
     const later = await this.scrape();
     this.#seen = { fault, later, elapsed: (performance.now() - began) / 1000 };
   }
 
   /**
-   * Returns the alerts that Prometheus would fire, from the metrics before the fault, during the fault and after
-   * `mend`.
+   * Returns the alerts that Prometheus would fire, based on the metrics before the fault, during it and after `mend`.
    *
    * @param mend resolves when the bot works again
    */
@@ -201,7 +203,7 @@ export class NightShift {
     return await firedIn({ calm: this.#calm, ...this.#seen, mended: await this.scrape() });
   }
 
-  /** Stops the bot for good, so that its files are closed. */
+  /** Stops the bot permanently, so that its files are closed. */
   async end(): Promise<void> {
     this.#bot?.kill("SIGKILL");
     await this.#bot?.exited;
@@ -212,7 +214,7 @@ export class NightShift {
   }
 }
 
-/** Status from `/readyz?verbose`. */
+/** Status reported by `/readyz?verbose`. */
 export type Status = Omit<WrittenStatus, "inbox" | "log"> & {
   readonly inbox: Record<string, unknown> | null;
   readonly log: Record<string, unknown> | null;

@@ -15,7 +15,7 @@ test.skipIf(!hasPromtool)(
     expect(status).toMatchObject({
       ready: true,
       inbox: { pending: 1, deadLetters: 0 },
-      // The read gets the 503 itself, or finds the circuit opened by other calls.
+      // The read itself gets the 503, or finds that other calls have opened the circuit.
       log: { lastPollError: { code: expect.stringMatching(/^API_(ERROR|CIRCUIT_OPEN)$/) } },
     });
     await night.lookAtFault();

@@ -1,7 +1,7 @@
-/** Samples of a scrape by name and labels, in Prometheus' notation. */
+/** The samples from a scrape, by name and labels in Prometheus' notation. */
 export type Scrape = ReadonlyMap<string, number>;
 
-/** Samples in each part of a night, one per minute. */
+/** Number of samples in each part of a night, one per minute. */
 export const CALM_MINUTES = 20;
 export const FAULT_MINUTES = 100;
 export const MENDED_MINUTES = 100;
@@ -28,13 +28,13 @@ export interface Night {
   readonly fault: Scrape;
   readonly later: Scrape;
   readonly mended: Scrape;
-  /** In seconds, between the two scrapes during the fault. */
+  /** Time between the two scrapes during the fault, in seconds. */
   readonly elapsed: number;
 }
 
 /**
- * Extrapolates the series that Prometheus would have recorded, one sample a minute. During the fault, a counter grows
- * each minute by its increase before the first look. Ages grow with time, and other values stay constant.
+ * Extrapolates the series that Prometheus would have recorded, with one sample a minute. During the fault, a counter
+ * grows each minute by its increase before the first scrape. Ages grow with time, and other values stay constant.
  */
 export function seriesOf(night: Night): { readonly series: string; readonly values: string }[] {
   const names = new Set([...night.calm.keys(), ...night.later.keys(), ...night.mended.keys()]);
@@ -48,14 +48,14 @@ export function seriesOf(night: Night): { readonly series: string; readonly valu
     const values = [
       run(calm, 0, CALM_MINUTES),
       run(from, step, FAULT_MINUTES),
-      // A repair does not decrease a counter.
+      // The repair does not decrease a counter.
       run(isCounter(series) ? last : mended, 0, MENDED_MINUTES),
     ];
     return { series, values: values.join(" ") };
   });
 }
 
-/** Returns the growth per minute of the fault. */
+/** Returns how much the fault makes the value grow per minute. */
 function stepOf(series: string, { calm, fault, later, elapsed }: Night): number {
   if (isCounter(series)) return Math.max(0, (later.get(series) ?? 0) - (calm.get(series) ?? 0));
   const grown = (later.get(series) ?? 0) - (fault.get(series) ?? 0);
@@ -70,13 +70,13 @@ function isAge(series: string): boolean {
   return /^\w+_(?:age|lag)_seconds\{/.test(series);
 }
 
-/** Formats a run for promtool: first value, step and repetitions. */
+/** Formats a series for promtool: first value, step and number of repetitions. */
 function run(from: number, step: number, minutes: number): string {
   if (Number.isNaN(from)) return `_x${minutes}`;
   return `${decimal(from)}${step < 0 ? "" : "+"}${decimal(step)}x${minutes - 1}`;
 }
 
-/** Formats a number without an exponent, which promtool does not parse. */
+/** Formats a number without an exponent, because promtool does not parse exponents. */
 function decimal(value: number): string {
   return value.toFixed(9).replace(/\.?0+$/, "");
 }

@@ -5,7 +5,7 @@ import type { ProxyKind } from "./proxy.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../../templates/starter/Caddyfile", import.meta.url));
 
-/** Caddy as a separate process, with the Caddyfile of every scaffolded bot. */
+/** Caddy as a separate process, with the Caddyfile that every scaffolded bot has. */
 export const caddy: ProxyKind = {
   name: "Caddy",
   debianPackage: "caddy",
@@ -42,7 +42,7 @@ ${inFrontOf(bot, caddyfile)}`,
   },
 };
 
-/** Points the configuration at this bot instead of the container. */
+/** Replaces the container in the configuration with this bot. */
 function inFrontOf(bot: string, caddyfile: string): string {
   const text = readFileSync(caddyfile, "utf8");
   const here = text.replace("reverse_proxy bot:3000", `reverse_proxy ${new URL(bot).host}`);

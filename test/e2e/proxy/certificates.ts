@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** PEM files. */
+/** PEM files: a certificate and its key. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
@@ -11,9 +11,9 @@ export interface Certificate {
 /** A temporary certificate authority, and the certificates it has signed. */
 export interface Certificates {
   readonly authority: Certificate;
-  /** For `localhost` and 127.0.0.1. */
+  /** Issued for `localhost` and 127.0.0.1. */
   readonly localhost: Certificate;
-  /** For a different host name than the requested one. */
+  /** Issued for a host name other than the requested one. */
   readonly elsewhere: Certificate;
 }
 
@@ -49,7 +49,7 @@ export function makeCertificates(parent: string): Certificates {
     return ["req", "-config", config, ...NEW_KEY, ...subject, "-keyout", key];
   };
   const authority = files("authority");
-  // Longer than the 7 days for which Caddy signs certificates with it.
+  // Longer than the 7 days for which Caddy signs certificates with this authority.
   const itself = ["-x509", "-extensions", "authority", "-days", "30", "-out", authority.cert];
   openssl(...request("authority", authority.key), ...itself);
 

@@ -3,7 +3,7 @@ import { documentedBlock } from "../../docs/markdown.ts";
 import { NGINX_LISTENS, NGINX_PACKAGE, NGINX_VERSION, prepareNginx } from "../../support/nginx.ts";
 import type { ProxyKind } from "./proxy.ts";
 
-/** nginx as a separate process, with the location block of docs/deploy/overview.md. */
+/** nginx as a separate process, with the location block from docs/deploy/overview.md. */
 export const nginx: ProxyKind = {
   name: "nginx",
   debianPackage: NGINX_PACKAGE,
@@ -23,7 +23,7 @@ export const nginx: ProxyKind = {
   },
 };
 
-/** Returns the block of the page, pointed at this bot instead of the usual port. */
+/** Returns the location block from the page, with this bot's port in place of the usual one. */
 function documentedLocation(bot: string): string {
   const block = documentedBlock("docs/deploy/overview.md", "nginx");
   const here = block.replace("http://127.0.0.1:3000", bot);

@@ -3,23 +3,23 @@ import { isInstalled, SERVER_PATH as PATH } from "../../support/server-path.ts";
 import type { Certificates } from "./certificates.ts";
 
 export interface ProxyOptions {
-  /** Folder for all files of the proxy. */
+  /** Folder for all of the proxy's files. */
   readonly folder: string;
   readonly certificates: Certificates;
   /** https port on 127.0.0.1. */
   readonly port: number;
-  /** The origin of the bot. */
+  /** The bot's origin. */
   readonly bot: string;
-  /** Caddy configuration that proxies to `bot:3000`. Default: the template's. */
+  /** Caddy configuration that proxies to `bot:3000`. Default: the template's configuration. */
   readonly caddyfile?: string;
 }
 
 /** A reverse proxy that runs in the foreground with the recommended configuration. */
 export interface ProxyKind {
   readonly name: string;
-  /** Name of the Debian package to install. */
+  /** Name of the Debian package that provides the proxy. */
   readonly debianPackage: string;
-  /** Command that prints the version. */
+  /** Command that prints the proxy's version. */
   readonly version: readonly [command: string, ...args: string[]];
   /** Writes the configuration. Returns the command that starts the proxy. */
   prepare(options: ProxyOptions): ProxyCommand;
@@ -55,7 +55,7 @@ export async function startProxy(kind: ProxyKind, options: ProxyOptions): Promis
   };
 }
 
-/** Returns why tests behind this proxy cannot run here. `undefined` if they can. */
+/** Returns the reason why tests behind this proxy cannot run here, or `undefined` if they can. */
 export function whyNoProxy({ name, debianPackage, version }: ProxyKind): string | undefined {
   const needed = [version, ["openssl", "version"] as const];
   const missing = needed.filter((one) => !isInstalled(one));

@@ -9,7 +9,7 @@ import { readStatus } from "../../support/read-status.ts";
 
 const BOT = fileURLToPath(new URL("../answering-bot.ts", import.meta.url));
 
-/** Shared by every platform of these tests, so that a bot can have several. */
+/** All platforms in these tests share this secret and this API key, so that one bot can work with several platforms. */
 export const SECRET = "whsec_behind_a_real_proxy";
 export const API_KEY = "sbk_behind_a_real_proxy";
 
@@ -26,8 +26,8 @@ export class PlatformProcess {
   }
 
   /**
-   * @param trusted certificate file of an additional authority that the https client trusts
-   * @param more flags of `service-bot platform`. A later flag overrides an earlier one.
+   * @param trusted certificate file of an additional authority that the platform's https client trusts
+   * @param more flags for `service-bot platform`. A later flag overrides an earlier one.
    */
   static async start(
     folder: string,
@@ -48,7 +48,7 @@ export class PlatformProcess {
     return new PlatformProcess(url, controlToken);
   }
 
-  /** Writes to the bot as ada. Resolves to the ids of the event and the conversation. */
+  /** Sends the bot a message as ada. Resolves to the ids of the event and the conversation. */
   async message(text: string): Promise<{ event: string; conversation: string }> {
     const { events, conversationId } = await this.control.act({
       type: "dm.message",
@@ -58,7 +58,7 @@ export class PlatformProcess {
     return { event: events[0]?.id ?? "", conversation: conversationId ?? "" };
   }
 
-  /** Makes new users write to the bot until the conversation with this id exists. */
+  /** Lets new users write to the bot until the conversation with this id exists. */
   async conversation(id: string): Promise<void> {
     for (let n = 1; n < 100; n++) {
       const from = `person_${n}`;
@@ -68,7 +68,7 @@ export class PlatformProcess {
     throw new Error(`there is no conversation ${id}`);
   }
 
-  /** Resolves to the first matching entry of the timeline, waiting for one if necessary. */
+  /** Resolves to the first matching entry in the timeline. Waits for one if necessary. */
   async entry<K extends TimelineEntry["kind"]>(
     kind: K,
     fits: (entry: EntryOf<K>) => boolean,
@@ -83,7 +83,7 @@ export class PlatformProcess {
     }
   }
 
-  /** Resolves to the first delivery attempt of this event, optionally with this status. `null` means no response. */
+  /** Resolves to the first attempt to deliver this event, optionally with this status. `null` means no response. */
   delivery(event: string, status?: number | null): Promise<EntryOf<"delivery">> {
     return this.entry(
       "delivery",
@@ -148,7 +148,7 @@ export class BotProcess {
     return this.#running.logLines.filter(isSwitch).map((line) => line["mode"]);
   }
 
-  /** Returns the status as a local monitor sees it. */
+  /** Returns the status that a monitor on the same machine sees. */
   async status(): Promise<Record<string, unknown>> {
     return { ...(await readStatus(this.url, API_KEY)) };
   }

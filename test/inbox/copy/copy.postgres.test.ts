@@ -26,7 +26,9 @@ const processTables = [
   ...["migration", "suspect", "instance", "leader", "note", "delivery", "circuit", "place"],
 ];
 
-/** Columns of running processes: a term, and the event of an unfinished run. A copy is refused during a run. */
+/**
+ * Columns used only by running processes: a term, and the event of an unfinished run. A copy is refused during a run.
+ */
 const processColumns = ["cursor.term", "lane.claimed"];
 
 let folder: string;
@@ -39,7 +41,7 @@ beforeEach(async () => {
   place = await emptyPlace();
 });
 
-/** Copies the file. Returns the ms by which times were moved. */
+/** Copies the file. Returns by how many ms the times were moved. */
 async function copy(options: Partial<OpenOptions> = {}, from = file): Promise<number> {
   const source = new CopySource(from);
   const target = await CopyTarget.open({ ...place, ...options });
@@ -51,7 +53,7 @@ async function copy(options: Partial<OpenOptions> = {}, from = file): Promise<nu
   }
 }
 
-/** Runs a copy in which `method` of the target fails. */
+/** Runs a copy that fails because `method` of the target throws. */
 async function copyThatFails(method: "write" | "finish"): Promise<void> {
   const target = await CopyTarget.open(place);
   target[method] = () => Promise.reject(new Error("the process is gone"));
@@ -69,7 +71,7 @@ async function leaveUnfinished(): Promise<void> {
   await target.close();
 }
 
-/** Returns the copied rows in PostgreSQL by table. */
+/** Returns the rows copied to PostgreSQL, by table. */
 async function copiedRows(): Promise<Record<string, unknown[]>> {
   const database = await openDatabase(place);
   onTestFinished(() => database.close());
@@ -80,7 +82,7 @@ async function copiedRows(): Promise<Record<string, unknown[]>> {
   return Object.fromEntries(await Promise.all(rows));
 }
 
-/** Sorts rows independently of the store, and drops the columns that are not copied. */
+/** Sorts rows independently of the store, and removes the columns that are not copied. */
 function sorted(rows: Readonly<Record<string, readonly unknown[]>>): Record<string, unknown[]> {
   const entries = tables.map(({ name, columns }) => {
     const texts = rows[name]?.map((row) => {
@@ -117,7 +119,7 @@ describe("what is copied", () => {
 
   test("is in PostgreSQL as it was in the file", async () => {
     await fillInbox(file);
-    // Opening ends the unfinished runs of the last process.
+    // Opening the inbox ends the last process's unfinished runs.
     await new SqliteInbox({ file }).close();
     const before = rowsOf(file);
     expect(Object.values(before).every((rows) => rows.length > 0)).toBe(true);
@@ -309,7 +311,7 @@ describe("no bot starts", () => {
     const unfinished = { code: "INBOX_UNFINISHED", message: expect.stringContaining("inbox copy") };
     await expect(PostgresInbox.open(place)).rejects.toMatchObject(unfinished);
     await expect(attachPostgres(place)).rejects.toMatchObject(unfinished);
-    // The source stays usable.
+    // The source can still be used.
     await new SqliteInbox({ file }).close();
     await copy();
     await (await PostgresInbox.open(place)).close();

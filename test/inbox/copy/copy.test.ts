@@ -5,7 +5,9 @@ import { tables } from "../../faces/inbox-copy.ts";
 import { CopySource, openFile } from "../../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** Columns of running processes: a term, and the event of an unfinished run. A copy is refused during a run. */
+/**
+ * Columns used only by running processes: a term, and the event of an unfinished run. A copy is refused during a run.
+ */
 const PROCESS_COLUMNS = ["cursor.term", "lane.claimed"];
 
 test("what is copied is every column of every table in a file that does not belong to its process", () => {

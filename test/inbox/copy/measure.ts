@@ -14,14 +14,14 @@ import { look } from "../../support/postgres/look.ts";
 import { PostgresServer } from "../../support/postgres/server.ts";
 
 const LANES = 50_000;
-/** Body of a message with about 200 letters. */
+/** Body of a message of about 200 letters. */
 const BODY_BYTES = 500;
 
 const events = Number(process.argv[2] ?? 1_000_000);
 
 /**
- * Fills a file. Most events have ended and only their ids are left; a tenth has bodies and steps, and a hundredth is
- * pending.
+ * Fills a file. Most events have ended, and only their ids are left. A tenth of the events have bodies and steps, and a
+ * hundredth are pending.
  */
 function fill(file: string): void {
   const { db, close } = openFile(file);

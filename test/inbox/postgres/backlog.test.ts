@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Backlog } from "../../faces/inbox-postgres.ts";
 
-/** Creates a backlog of at most 3, and resolvers for its counts in order. */
+/** Creates a backlog with a limit of 3, and the resolvers for its counts, in order. */
 function backlog() {
   const counts: PromiseWithResolvers<number>[] = [];
   const counted = new Backlog(3, () => {
@@ -20,7 +20,7 @@ test("what came while it was counted is not forgotten", async () => {
   const { backlog: counted, recount } = backlog();
   const { done, answer } = recount();
   counted.add(2);
-  // The count is from before the new events.
+  // The count was taken before the new events arrived.
   answer?.(1);
   expect(await done).toBe(1);
   expect(counted.mayBeFull).toBe(true);

@@ -98,7 +98,7 @@ test("after the time limit, pending and later statements fail, and all connectio
   const database = new Database({ ...through(place, proxy), ...limits, driver });
   expect(await database.rows("SELECT 1 AS n")).toEqual([{ n: 1 }]);
   proxy.freeze();
-  // The second statement waits for the first one's connection; the third opens its own.
+  // The second statement waits for the first statement's connection; the third opens its own.
   const under = [
     database.rows("SELECT 1"),
     database.run(() => query("SELECT 1")),

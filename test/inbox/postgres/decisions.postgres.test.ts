@@ -25,7 +25,7 @@ async function deadLetter() {
   const { schema } = place;
   return {
     ...{ place, one, other },
-    /** The sweep deletes the event. Others see the deletion after the commit. */
+    /** The sweep deletes the event. Other sessions see the deletion after the commit. */
     sweeping: () => hold(place, `DELETE FROM ${schema}.event WHERE id = '1' AND state = 'dead'`),
     lanes: () => look(place, `SELECT key, pending FROM ${schema}.lane`),
   };
@@ -95,7 +95,7 @@ describe("a dead letter that is swept out in the moment in which", () => {
     expect(await lanes()).toEqual([]);
     const free = await sweeping();
     const retrying = one.admin.retry("1");
-    // The retry fails only after it has waited for the sweep.
+    // The retry fails only after waiting for the sweep.
     const refused = expect(retrying).rejects.toMatchObject({ code: "EVENT_NOT_FOUND" });
     await free(1, "COMMIT");
     await refused;

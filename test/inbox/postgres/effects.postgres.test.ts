@@ -116,7 +116,7 @@ describe("a conflict", () => {
     const stale = keeps("k", 1, "older");
     expect(await outcomesOf([bot.complete(a, stale)])).toEqual(["STATE_CONFLICT"]);
     fails = true;
-    // The next claim releases lanes that this process does not know about.
+    // The next claim releases lanes that this process does not know to be leased.
     expect(await outcomesOf([bot.bury(b, "x")])).toEqual(["STORE_UNAVAILABLE"]);
     fails = false;
     expect(await bot.claim(10, LEASE)).toEqual([]);
@@ -207,14 +207,14 @@ describe("timers of several instances", () => {
     await bot.complete(claim, effects({ timers: [timer("a", 0, { lane: claim.lane })] }));
     await bot.put([message("2", "c000")], "webhook");
     const canceller = first(await bot.claim(1, LEASE));
-    // Both statements wait for the lane. The second one must see what the first has written.
+    // Both statements wait for the lane. The second must see the first statement's writes.
     const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
     const cancels = [{ lane: claim.lane, name: "remind" }];
     const both = [bot.fireTimers(10, eventOf), bot.complete(canceller, effects({ cancels }))];
     await free(2);
     const began = performance.now();
     const [fired, done] = await Promise.all(both);
-    // PostgreSQL detects a deadlock after a second.
+    // PostgreSQL takes a second to detect a deadlock.
     expect(performance.now() - began).toBeLessThan(900);
     expect(done).toBe(true);
     const pending = (await bot.stats()).pending;

@@ -10,11 +10,11 @@ const LEASE = 15_000;
 const INSTANCES = 5;
 const TERMS = Number(process.env["TERMS"] ?? 100);
 
-/** An instance that requests leadership, leads, resigns or pauses, at random. */
+/** An instance that requests leadership, leads, resigns or pauses at random times. */
 class Candidate {
   readonly inbox: PostgresInbox;
   readonly #clock: ManualClock;
-  /** In ms. Offset of its own clock. Only durations may matter. */
+  /** Offset of the instance's own clock, in ms. The offset must not matter, because only durations may. */
   readonly #offset: number;
   term: number | undefined;
   #trustedUntil = 0;
@@ -81,7 +81,7 @@ test(`in ${TERMS} terms no two instances trust themselves at once, and no stale 
   }
 });
 
-/** Recent leaders move the cursor concurrently. Only the newest term may succeed. */
+/** Recent leaders move the cursor concurrently. Only the leader with the newest term may succeed. */
 async function moveAll(
   round: number,
   candidates: readonly Candidate[],

@@ -16,7 +16,7 @@ import { TestProcess } from "../../support/process.ts";
 
 const numbered = readdirSync(POSTGRES_SCHEMA).sort();
 
-/** Returns the schema in PostgreSQL's catalogue, sorted by name. */
+/** Returns the schema from PostgreSQL's catalogue, sorted by name. */
 async function dump(place: Place): Promise<string> {
   const columns = await look<{ line: string }>(
     place,
@@ -32,7 +32,7 @@ async function dump(place: Place): Promise<string> {
     "SELECT indexdef AS line FROM pg_indexes WHERE schemaname = $1 ORDER BY indexname",
     [place.schema],
   );
-  // PostgreSQL 18 lists NOT NULL as constraints, which the columns above already include.
+  // PostgreSQL 18 lists NOT NULL as a constraint, but the columns above already include it.
   const constraints = await look<{ line: string }>(
     place,
     `SELECT format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) AS line
@@ -51,7 +51,7 @@ async function dump(place: Place): Promise<string> {
   return `${parts.join("\n\n")}\n`;
 }
 
-/** Returns the same place for another role. */
+/** Returns the same schema's URL for another role. */
 function as(place: Place, role: string): Place {
   const url = new URL(place.url);
   url.username = role;

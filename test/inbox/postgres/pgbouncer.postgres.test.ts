@@ -34,7 +34,7 @@ describe.skipIf(reason !== undefined)("behind PgBouncer in transaction mode", ()
     const proxy = await TcpProxy.to(pooler.port);
     const clock = new ManualClock(1_800_000_000_000);
     const bot = await openAt(through(place, proxy), { clock });
-    // The connection for LISTEN is given up.
+    // The bot gives up the connection for LISTEN.
     while (proxy.ended === 0) await bot.ping();
     let calls = 0;
     bot.onReady(() => {

@@ -20,7 +20,7 @@ async function watched() {
   const statements: Statement[] = [];
   const inbox = await openAt(place, {
     onStatement: (text, values) => {
-      // Notifications are separate, and sent at most ten times a second.
+      // Notifications are separate statements, and are sent at most ten times a second.
       if (!/pg_notify|^(BEGIN|COMMIT)/.test(text)) statements.push({ text, values });
     },
   });
@@ -29,7 +29,7 @@ async function watched() {
 
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-/** Runs every statement of an event that is answered with a reply. */
+/** Runs every statement needed for an event whose handler sends a reply. */
 async function oneEvent(inbox: PostgresInbox, id: string): Promise<void> {
   await inbox.put([message(id, id)], "webhook");
   await inbox.nextReadyIn();
@@ -42,8 +42,8 @@ async function oneEvent(inbox: PostgresInbox, id: string): Promise<void> {
 }
 
 /**
- * Creates a used inbox. Nearly all of its 60,000 events have ended, a third without their bodies; a few are dead,
- * discarded or pending. All have runs and steps.
+ * Creates an inbox that has been in use. Nearly all of its 60,000 events have ended, a third of them without their
+ * bodies; a few are dead, discarded or pending. All events have runs and steps.
  */
 async function grown() {
   const scene = await watched();
@@ -66,9 +66,9 @@ async function grown() {
   );
   const names = ["event", "step", "attempt", "lane"].map((name) => `${schema}.${name}`);
   await client.query(`VACUUM ANALYZE ${names.join(", ")}`);
-  // In a large table PostgreSQL looks up each row of a batch. This table is smaller and cached.
+  // PostgreSQL looks up each row of a batch in a large table. This table is smaller and cached.
   await client.query("SET random_page_cost = 1.1");
-  // The value in a vacuumed table. An open transaction of another test could prevent the vacuum.
+  // Set the value of a vacuumed table, because an open transaction in another test could prevent the vacuum.
   await client.query(
     "UPDATE pg_class SET relallvisible = relpages WHERE oid = ANY ($1::regclass[])",
     [names],
@@ -99,7 +99,7 @@ describe("of the indexes", () => {
       await oneEvent(inbox, analysed ? "2" : "1");
       await inbox.retry(first(await inbox.claim(1, LEASE)), 0, "x");
       await inbox.bury(first(await inbox.claim(1, LEASE)), "x");
-      // Every reader of the status causes these statements.
+      // Every process that reads the status causes these statements.
       await inbox.shared.report();
       await expectNoScan(client, statements);
     }
@@ -153,7 +153,7 @@ describe("of the indexes", () => {
     expect(left).toBeGreaterThan(done / 2);
     expect(statements.length).toBeGreaterThan(10);
     await expectNoScan(client, statements);
-    // Control: a statement that scans the table.
+    // Positive control: a statement that scans the table.
     const whole = {
       text: `SELECT count(*) FROM ${place.schema}.event WHERE error IS NULL`,
       values: [],
@@ -264,7 +264,7 @@ describe("each of these is one round trip, and commits by itself", () => {
     });
     expect(new Set(await Promise.all(ended))).toEqual(new Set([true]));
     expect(statements).toHaveLength(6);
-    // The next due time before and after; and lanes, timers and events.
+    // The statements read the next due time before and after, and write lanes, timers and events.
     expect(await inbox.fireTimers(100, eventOf)).toMatchObject({ fired: 50 });
     expect(statements).toHaveLength(12);
   });
@@ -276,7 +276,7 @@ describe("each of these is one round trip, and commits by itself", () => {
     while (await inbox.sweep({ bodiesMs: 0, idsMs: 0, deadLettersMs: 0 }));
     expect(statements.length).toBeGreaterThan(8);
     for (const { text } of statements) expect(text).not.toMatch(/"\.(state|timer)\b/);
-    // Control: other statements match.
+    // Positive control: other statements match.
     await inbox.states(["k"]);
     expect(statements.at(-1)?.text).toMatch(/"\.(state|timer)\b/);
   });
@@ -299,7 +299,8 @@ describe("each of these is one round trip, and commits by itself", () => {
       `statements (= round trips) per event: ${per(stored)} to store, ${per(handled)} to claim and complete`,
     );
     expect(stored).toBe(events / 50);
-    // A claim and a completion for 16 events make an eighth. The limit is twice that, for small batches.
+    // A claim and a completion per 16 events make an eighth of a statement per event. The limit is twice that, to allow
+    // for small batches.
     expect(handled).toBeLessThan(events / 4);
   });
 });
@@ -317,7 +318,7 @@ test("leases use the database's clock, regardless of this process's time", async
   await inbox.beginStep(claim, "s", "");
   await inbox.retry(claim, 1_000, "x");
   const now = Date.now();
-  // The statements contain no time of this process.
+  // The statements contain no timestamp from this process's clock.
   const sent = statements
     .flatMap(({ values }) => values.flat())
     .filter((v) => typeof v === "number");

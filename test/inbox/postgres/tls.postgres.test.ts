@@ -5,7 +5,7 @@ import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { PostgresServer } from "../../support/postgres/server.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** openssl creates the certificates. */
+/** The `openssl` command creates the certificates. */
 const openssl = spawnSync("openssl", ["version"]).error === undefined;
 
 test.skipIf(!openssl)(
@@ -39,7 +39,7 @@ test.skipIf(!openssl)(
     await server.secure(localhost);
     for (const mode of modes) {
       expect(await open(`sslmode=${mode}&${root}`)).toBe("opened");
-      // The certificate's authority is unknown.
+      // The authority that signed the certificate is unknown.
       await refused(`sslmode=${mode}`);
     }
     expect(await open("sslmode=no-verify")).toBe("opened");

@@ -11,7 +11,7 @@ import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 const port = (place: Place) => Number(new URL(place.url).port);
 
-/** Clock for waits that are not under test, because they would take long. */
+/** Clock for waits that are not under test. In real time, they would be long. */
 const still = () => new ManualClock(1_800_000_000_000);
 
 describe("a process hears", () => {
@@ -76,7 +76,7 @@ describe("a process hears", () => {
     while (begun.size < lanes.length) await one.ping();
     await heard.reached(1);
     const drained = dispatcher.drain(60_000);
-    // Also reports lanes that were released before.
+    // The notification also reports lanes that were released earlier.
     while (told < 2) {
       await one.ping();
       await clock.advance(100);
@@ -86,7 +86,7 @@ describe("a process hears", () => {
     ends.open();
     while ((await other.stats()).done < 2);
     await clock.advance(100);
-    // A handler still runs, so the bot has not stopped.
+    // A handler is still running, so the bot has not stopped.
     await heard.reached(3);
     expect(told).toBe(before + 1);
     expect(await other.claim(10, 30_000)).toMatchObject([{ id: "a2" }, { id: "b2" }]);
@@ -127,7 +127,7 @@ describe("a connection that is lost", () => {
     await expect(bot.ping()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     const heard = wakeUpsOf(bot);
     proxy.mend();
-    // The clock does not advance, so the wake-up is not a poll.
+    // The clock does not advance, so the wake-up cannot come from a poll.
     while (heard.calls === 0) await clock.advance(0);
     expect(await bot.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
     expect(await bot.put(messages("2"), "webhook")).toMatchObject({ stored: ["2"] });
@@ -145,11 +145,11 @@ describe("a connection that is lost", () => {
     proxy.freeze();
     await expect(bot.ping()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     proxy.mend();
-    // The frozen connection never recovers. Only a new one gets notifications.
+    // The frozen connection never recovers. Only a new connection receives notifications.
     const { made } = proxy;
     await clock.advance(10_000);
     while (proxy.made === made) await clock.advance(0);
-    // The server still has the session of the frozen connection.
+    // The server still has the frozen connection's session.
     await listening(place, 3);
     const before = heard.calls;
     await writer.put(messages("1"), "webhook");
@@ -166,7 +166,7 @@ describe("a connection that is lost", () => {
     proxy.hush();
     await expect(bot.claim(10, 30_000)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     proxy.mend();
-    // Control: the lost request was executed.
+    // Positive control: the server executed the lost request.
     expect(await bot.admin.show("2")).toMatchObject({ leased: true, attempts: 1 });
     expect(await bot.claim(10, 30_000)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
     expect(await bot.admin.show("2")).toMatchObject({ history: [] });
@@ -217,10 +217,10 @@ test("a connection that is ended in the same breath in which it is ready is an e
   await bot.ping();
 });
 
-/** BackendKeyData: K, length, process id and secret. Ends the start of a session. */
+/** BackendKeyData: K, length, process id and secret. This message ends a session's startup. */
 const KEYS = Buffer.from([0x4b, 0, 0, 0, 12]);
 
-/** ErrorResponse: E, length, severity and code of a server that shuts down. */
+/** ErrorResponse: E, length, severity and code, as sent by a server that is shutting down. */
 const SHUTDOWN = Buffer.concat([
   Buffer.from([0x45, 0, 0, 0, 4 + 7 + 7 + 6 + 1]),
   Buffer.from("SFATAL\0C57P01\0Mgone\0\0", "latin1"),

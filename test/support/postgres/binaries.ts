@@ -12,7 +12,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 
 export interface Binaries {
-  /** Folder of `initdb` and `postgres`. */
+  /** Folder that contains `initdb` and `postgres`. */
   readonly bin: string;
   /** Environment variables that the programs need. */
   readonly env: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ const SYSTEM = "/usr/lib/postgresql";
 /** The version that npm installs on every supported platform. */
 export const NEWEST = "18";
 
-/** The oldest version that the system provides. `undefined` if none. */
+/** The oldest version that the system provides. `undefined` if it provides none. */
 export const OLDER: string | undefined = systemVersions().sort((a, b) => Number(a) - Number(b))[0];
 
 function systemVersions(): string[] {
@@ -48,7 +48,7 @@ export function nativeFolder(): string {
   return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
 }
 
-/** Copies the programs if the server's user cannot read them, for example in a checkout below /root. */
+/** Copies the programs if the server's user cannot read them, for example because the checkout is below /root. */
 function readable(folder: string, scratch: string): string {
   let closed = false;
   for (let at = folder; at !== dirname(at); at = dirname(at)) {
@@ -62,7 +62,7 @@ function readable(folder: string, scratch: string): string {
 }
 
 /**
- * Links the package's libraries under their short names. The package's install script does this, but npm may not run
+ * Links the package's libraries under their short names. The package's install script would do so, but npm may not run
  * install scripts. The links are outside the package.
  */
 async function linkLibraries(native: string, scratch: string): Promise<Record<string, string>> {

@@ -5,12 +5,12 @@ import { PostgresServer } from "./server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** URL for server requests. `GET /<version>` answers with the server's URL. */
+    /** URL for requesting a server. The response to `GET /<version>` is that server's URL. */
     readonly postgres: string;
   }
 }
 
-/** Starts one server per version for all tests of a run, when the first test requests it. */
+/** Starts one server per version for all tests in a run, when a test first requests that version. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const servers = new Map<string, Promise<PostgresServer>>();
   const broker = createServer((request, response) => {

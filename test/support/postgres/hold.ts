@@ -1,9 +1,9 @@
 import { type Place, sessionAt } from "./open.ts";
 
-/** Waits for this many blocked sessions, then rolls back or commits. */
+/** Waits until this many sessions are blocked, then rolls back or commits. */
 export interface Free {
   (waiting: number, end?: "ROLLBACK" | "COMMIT"): Promise<void>;
-  /** Waits for this many blocked sessions, and keeps the lock. */
+  /** Waits until this many sessions are blocked, and keeps the lock. */
   waiting(waiting: number): Promise<void>;
 }
 
@@ -14,8 +14,8 @@ export async function hold(place: Place, sql: string): Promise<Free> {
   const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
   const waiting = async (number: number) => {
     for (let n = 0; n < number; ) {
-      // Counts sessions that this one blocks, even indirectly. Without a fresh snapshot, pg_stat_activity would repeat
-      // its first result.
+      // Counts the sessions that this session blocks, even indirectly. Without a fresh snapshot, pg_stat_activity would
+      // repeat its first result.
       const blocked = await client.query(
         `WITH RECURSIVE waiting AS MATERIALIZED (
            SELECT DISTINCT pid FROM pg_locks WHERE NOT granted

@@ -7,13 +7,13 @@ import { PostgresInbox, type PostgresInboxOptions } from "../../faces/inbox-post
 import type { ManualClock } from "../../faces/testing.ts";
 import { NEWEST } from "./binaries.ts";
 
-/** An unshared schema on a server of this version. */
+/** A schema that no other test uses, on a server of this version. */
 export interface Place {
   readonly url: string;
   readonly schema: string;
 }
 
-/** Creates an empty place. Starts the server if necessary. */
+/** Creates an empty schema. Starts the server if necessary. */
 export async function emptyPlace(version: string = NEWEST): Promise<Place> {
   const response = await fetch(`${inject("postgres")}/${version}`);
   const answer = await response.text();
@@ -21,7 +21,7 @@ export async function emptyPlace(version: string = NEWEST): Promise<Place> {
   return { url: answer, schema: `test_${randomBytes(8).toString("hex")}` };
 }
 
-/** Opens an operator's connection. Closes it after the test. */
+/** Opens a connection for an operator. The connection closes after the test. */
 export async function sessionAt({ url }: Place): Promise<pg.Client> {
   const client = new pg.Client(url);
   await client.connect();
@@ -29,7 +29,7 @@ export async function sessionAt({ url }: Place): Promise<pg.Client> {
   return client;
 }
 
-/** Returns the same place through a proxy on a local port. */
+/** Returns the same schema, reached through a proxy on a local port. */
 export function through(place: Place, { port }: { readonly port: number }): Place {
   const url = new URL(place.url);
   url.port = String(port);
@@ -38,12 +38,12 @@ export function through(place: Place, { port }: { readonly port: number }): Plac
 
 const PASSWORD = "x";
 
-/** Creates a role that may log in and has no other privileges. */
+/** Creates a role that may log in but has no other privileges. */
 export async function createRole(session: pg.Client, role: string): Promise<void> {
   await session.query(`CREATE ROLE ${role} LOGIN PASSWORD '${PASSWORD}'`);
 }
 
-/** Returns the same place for a role of {@link createRole}. */
+/** Returns the same schema, accessed by a role from {@link createRole}. */
 export function asRole(place: Place, role: string): Place {
   const url = new URL(place.url);
   url.username = role;
@@ -51,7 +51,7 @@ export function asRole(place: Place, role: string): Place {
   return { ...place, url: url.href };
 }
 
-/** Opens an inbox. Closes it after the test. */
+/** Opens an inbox. The inbox closes after the test. */
 export async function openAt(
   place: Place,
   options: Partial<PostgresInboxOptions> = {},
@@ -61,10 +61,10 @@ export async function openAt(
   return inbox;
 }
 
-/** Places with a schema but no rows, by server version. */
+/** Unused schemas that have tables but no rows, by server version. */
 const emptied = new Map<string, Place[]>();
 
-/** Returns an emptied place that an earlier test used. Creating a schema takes longer than most tests. */
+/** Returns an emptied schema that an earlier test used. Creating a schema takes longer than most tests. */
 export async function reusedPlace(version: string = NEWEST): Promise<Place> {
   const free = emptied.get(version) ?? [];
   emptied.set(version, free);
@@ -76,20 +76,20 @@ export async function reusedPlace(version: string = NEWEST): Promise<Place> {
   return place;
 }
 
-/** One connection per server to empty its places. It does not keep the worker alive. */
+/** One connection per server, used to empty schemas. It does not keep the worker alive. */
 const emptying = new Map<string, pg.Pool>();
 
 function emptyingPool({ url }: Place): pg.Pool {
   const known = emptying.get(url);
   if (known !== undefined) return known;
   const pool = new pg.Pool({ connectionString: url, max: 1, allowExitOnIdle: true });
-  // The server may stop before the worker.
+  // The server may stop before the worker does.
   pool.on("error", () => undefined);
   emptying.set(url, pool);
   return pool;
 }
 
-/** Empties the tables of an inbox to their state after the migrations. */
+/** Empties an inbox's tables to their state after the migrations. */
 export async function emptyTables(
   client: Pick<pg.Pool, "query">,
   { schema }: Place,
@@ -104,7 +104,7 @@ export async function emptyTables(
   );
 }
 
-/** Opens empty inboxes on a server of this version, with the suite's clock. */
+/** Opens empty inboxes on a server of this version. They use the suite's clock. */
 export function openPostgres(version: string = NEWEST): OpenInbox {
   return async ({ clock, maxBacklog }) => {
     const place = await reusedPlace(version);
@@ -112,7 +112,7 @@ export function openPostgres(version: string = NEWEST): OpenInbox {
   };
 }
 
-/** Opens several inboxes in one empty place, with the suite's clock. */
+/** Opens several inboxes in one empty schema. They use the suite's clock. */
 export function openPostgresTogether(version: string = NEWEST): OpenTogether {
   // All instances of a test share one clock, so a new clock means a new test.
   const places = new WeakMap<ManualClock, Promise<Place>>();

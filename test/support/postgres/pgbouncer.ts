@@ -8,7 +8,7 @@ import { SERVER_PATH } from "../server-path.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
 import { giveToServer, SERVER_USER } from "./server.ts";
 
-/** Returns why no pooler can run here. `undefined` if one can. */
+/** Returns the reason why no pooler can run here, or `undefined` if one can. */
 export function whyNoPgBouncer(): string | undefined {
   try {
     execFileSync("pgbouncer", ["--version"], { stdio: "ignore", env: { PATH: SERVER_PATH } });
@@ -30,8 +30,8 @@ export class PgBouncer {
   }
 
   /**
-   * @param server URL of any database of the server, with a user and a password
-   * @param settings of the section `pgbouncer`, such as `default_pool_size`
+   * @param server URL of any database on the server, with a user and a password
+   * @param settings for the section `pgbouncer`, such as `default_pool_size`
    */
   static async start(
     server: string,
@@ -49,7 +49,7 @@ export class PgBouncer {
     const files = { "pgbouncer.ini": lines.join("\n"), "users.txt": `"${username}" "${password}"` };
     for (const [name, text] of Object.entries(files))
       writeFileSync(join(folder, name), `${text}\n`);
-    // PgBouncer refuses to run as root, too.
+    // Like PostgreSQL, PgBouncer refuses to run as root.
     giveToServer(folder);
     await pooler.begin();
     return pooler;

@@ -8,7 +8,7 @@ import { reservePort } from "../reserve-port.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
 import { type Binaries, binariesOf } from "./binaries.ts";
 
-/** In memory if the system has such a folder, because an fsync is free there. */
+/** In memory if the system has such a folder, because fsync costs nothing there. */
 const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** An unprivileged user if this process is root, because PostgreSQL refuses to run as root. */
@@ -58,7 +58,7 @@ export class PostgresServer {
     return server;
   }
 
-  /** @param database default: the one that always exists */
+  /** @param database default: the database that always exists */
   url(database = "postgres"): string {
     return `postgres://bot:hunter2@127.0.0.1:${this.port}/${database}`;
   }
@@ -83,7 +83,7 @@ export class PostgresServer {
     throw new Error(`PostgreSQL did not start:\n${lines.join("\n")}`);
   }
 
-  /** Restarts the server with TLS. It also accepts connections without TLS. */
+  /** Restarts the server with TLS. The server also accepts connections without TLS. */
   async secure(certificate: { readonly cert: string; readonly key: string }): Promise<void> {
     const [cert, key] = [join(this.#folder, "server.pem"), join(this.#folder, "server.key")];
     copyFileSync(certificate.cert, cert);
@@ -99,9 +99,9 @@ export class PostgresServer {
   }
 
   /**
-   * Stops the server and all connections. Keeps its data.
+   * Stops the server and all connections. Keeps the server's data.
    *
-   * @param how `immediate` stops like a crash, and the next start recovers
+   * @param how `immediate` stops the server as a crash would, and the next start recovers
    */
   async end(how: "fast" | "immediate" = "fast"): Promise<void> {
     const child = this.#process;

@@ -6,7 +6,7 @@ export interface WakeUpsSeen {
   reached(n: number): Promise<void>;
 }
 
-/** Counts the wake-ups of an inbox, and lets a test wait for them. */
+/** Counts an inbox's wake-ups, and lets a test wait for them. */
 export function wakeUpsOf(inbox: PostgresInbox): WakeUpsSeen {
   let calls = 0;
   const waiting = new Set<() => void>();
