@@ -70,16 +70,16 @@ async function busyBot(): Promise<Bot> {
 
 describe("docs/operate/channels.md", () => {
   test("has every channel, and no other", () => {
-    expect([...documented("Facts").keys()]).toEqual(Object.keys(channels));
-    expect([...documented("Work").keys()]).toEqual(Object.keys(works));
+    expect([...documented("Event channels").keys()]).toEqual(Object.keys(channels));
+    expect([...documented("Tracing channels").keys()]).toEqual(Object.keys(works));
   });
 
   test("has every field of the messages that a bot publishes", async () => {
     const heard = hearAll();
     const bot = await busyBot();
     for (const [heading, messages] of [
-      ["Facts", heard.facts],
-      ["Work", heard.work],
+      ["Event channels", heard.facts],
+      ["Tracing channels", heard.work],
     ] as const) {
       const fields = documented(heading);
       for (const [name, message] of messages) {
