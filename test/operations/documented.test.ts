@@ -26,12 +26,12 @@ test("docs/deploy/systemd.md has the time to stop of the unit", () => {
   const [seconds] = new Unit(join(operations, "service-bot@.service")).all("TimeoutStopSec");
   const unit = Number.parseInt(seconds ?? "", 10);
   const grace = unit - (longestStopMs() - 10_000) / 1000;
-  expect(systemd).toContain(`The unit gives a bot ${unit} s to stop`);
+  expect(systemd).toContain(`the unit gives a bot ${unit} s to stop`);
   expect(systemd).toContain(`\`shutdownGraceMs\` above ${grace} s`);
 });
 
 test("docs/deploy/kubernetes.md has the times of the manifest", () => {
   const manifest = new Manifest("postgres.yaml");
-  expect(kubernetes).toContain(`A pod has ${manifest.pod.terminationGracePeriodSeconds} s to end`);
+  expect(kubernetes).toContain(`a pod has ${manifest.pod.terminationGracePeriodSeconds} s to stop`);
   expect(kubernetes).toContain(`\`DRAIN_MS=${manifest.env("DRAIN_MS")}\``);
 });
