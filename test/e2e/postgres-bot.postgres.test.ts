@@ -43,7 +43,7 @@ describe("npm run dev of a bot on PostgreSQL", () => {
   let rules: string;
 
   beforeAll(async () => {
-    // As in the image, every connection to the bot's database needs the password.
+    // Every connection to the bot's database needs the password, as in the image.
     rules = await mkdtemp(join(tmpdir(), "pg-hba-"));
     const hba = join(rules, "pg_hba.conf");
     await writeFile(hba, "host bot all all scram-sha-256\nhost all all all trust\n");

@@ -17,7 +17,7 @@ export const song = (): string => `c4n4ry${randomBytes(10).toString("hex")}`;
 /** Adds characters to a text that must be escaped in JSON and URLs. */
 export const phrase = (words: string): string => `"${words}" & löve\\s it`;
 
-/** Where the inbox is stored. */
+/** The inbox's location. */
 export interface Place {
   address(folder: string): string;
   /** Opens the inbox as `service-bot inbox` does. */
