@@ -6,42 +6,42 @@ import { ApiError, apiErrorOf, isUnexplained, NetworkError, outageOf } from "./e
 export interface BreakerOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Bot in the messages of channels. */
+  /** Bot in channel messages. */
   readonly bot: object | undefined;
 }
 
-/** Identity of a request from its admission to its end. */
+/** Identifies a request from its admission to its end. */
 export interface Pass {
-  /** Method and template of the path, such as `POST /posts`. */
+  /** Method and path template, such as `POST /posts`. */
   readonly operation: string;
 }
 
 /** Consecutive outages that open a circuit. */
 const THRESHOLD = 5;
 
-/** In ms. Waits between tries during an outage of the platform, or of one operation. */
+/** Waits between tries while the platform or one operation is down, in ms. */
 const OUTAGE_WAITS: BackoffOptions = { baseMs: 1_000, maxMs: 30_000, factor: 2 };
 
-/** In ms. Waits between tries of an operation whose daily quota is used up. */
+/** Waits between tries of an operation whose daily quota is used up, in ms. */
 const QUOTA_WAITS: BackoffOptions = { baseMs: 60_000, maxMs: 900_000, factor: 2 };
 
-/** In ms. Waits between tries of a refused token. At most a minute, so that the bot notices a repaired token soon. */
+/** Waits between tries of a refused token, in ms. At most a minute, so that the bot soon notices a repaired token. */
 const TOKEN_WAITS: BackoffOptions = { baseMs: 5_000, maxMs: 60_000, factor: 2 };
 
-/** Codes of section 7 of the platform document whose refusal concerns one operation only. */
+/** Codes from section 7 of the platform document that concern a single operation. */
 const ofOneOperation: ReadonlySet<string> = new Set(["QUOTA_EXCEEDED", "NOT_CONFIGURED"]);
 
 interface Operation {
-  /** Counts outages of this operation while other operations are answered. */
+  /** Counts this operation's outages while other operations get responses. */
   readonly outages: Circuit;
   readonly quota: Circuit;
 }
 
 /**
- * Holds requests back while they would fail, so that lanes do not hammer a dead platform. The breaker opens after five
- * outages in a row, or at once if a 429 names a wait. Then one request at a time tests whether the platform is back.
- * Each operation has its own circuits for outages and for its quota. All operations share the circuits of the platform
- * and the token.
+ * Holds requests back while they would fail, so that lanes do not hammer a platform that is down. The breaker opens
+ * after five outages in a row, or at once if a 429 names a wait. Then one request at a time tests whether the platform
+ * is back. Each operation has its own circuits for outages and for its quota. All operations share the platform's
+ * circuit and the token's circuit.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -58,7 +58,7 @@ export class Breaker {
   /**
    * Throws if the breaker would hold a request back now.
    *
-   * @param operation method and template of the path, such as `POST /posts`
+   * @param operation method and path template, such as `POST /posts`
    * @throws {NetworkError} API_CIRCUIT_OPEN
    * @throws {ApiError} the refusal of the token, with `local` true
    */
@@ -105,7 +105,7 @@ export class Breaker {
     }
   }
 
-  /** @param answered true if the platform has answered, and so has seen the token */
+  /** @param answered true if the platform has responded, and so has seen the token */
   #tokenAfter(pass: Pass, error: unknown, answered: boolean): void {
     if (error instanceof ApiError && error.refusesToken) this.#token.refused(pass, 0, error);
     else if (answered && !isUnexplained(error)) this.#token.succeeded(pass);
@@ -113,7 +113,7 @@ export class Breaker {
     else this.#token.left(pass);
   }
 
-  /** Throws a new refusal for each caller, with the reason. */
+  /** Throws a new error for each caller, with the reason. */
   #checkToken(): void {
     const retryAfterMs = this.#token.heldBackMs();
     const { refusal } = this.#token;
@@ -205,7 +205,7 @@ class Circuit {
     return this.#isRequested;
   }
 
-  /** Last answer that refused the token. */
+  /** Last response that refused the token. */
   get refusal(): ApiError | undefined {
     return this.#refusal;
   }

@@ -56,10 +56,10 @@ class Dms {
   }
 
   /**
-   * Sends a message: text, images or both. The client retries only if the message was certainly not sent.
+   * Sends a message: text, images or both. The client retries only if the message was definitely not sent.
    *
    * @throws {ContentError} EMPTY, TOO_LONG, GROUP_UNSUPPORTED
-   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and problems of an image
+   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and image problems
    * @throws {AccessError} BLOCKED, AGENT_SCOPE_MISSING
    * @throws {NotFoundError} NOT_FOUND
    * @throws {LimitError} QUOTA_EXCEEDED
@@ -93,11 +93,11 @@ class Posts {
   }
 
   /**
-   * Creates a post: text, images or both. The client retries only if the post was certainly not created. Scope:
+   * Creates a post: text, images or both. The client retries only if the post was definitely not created. Scope:
    * `posts:write`.
    *
    * @throws {ContentError} EMPTY, TOO_LONG
-   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and problems of an image
+   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and image problems
    * @throws {AccessError} AGENT_SCOPE_MISSING
    */
   async create(outgoing: OutgoingMessage, options: CallOptions = {}): Promise<SentPost> {
@@ -109,7 +109,7 @@ class Posts {
     return list(this.#http, COMMENTS, pageOf(post), options, { id: postId });
   }
 
-  /** Comments on a post. Content, retries and errors are as with {@link create}. Scope: `comments:write`. */
+  /** Comments on a post. Content, retries and errors work as in {@link create}. Scope: `comments:write`. */
   async comment(
     postId: string,
     outgoing: OutgoingMessage,
@@ -139,9 +139,9 @@ class Users {
 }
 
 /**
- * Client of the platform's API v1 (section 4 of the platform document). Usable on its own (`service-bot/client`), and
- * as `ctx.client` in a handler. Every method rejects with an `ApiError` if the answer is not 2xx, and with a
- * `NetworkError` if there is no answer. An answer that does not match the document rejects with a `ServiceBotError`
+ * Client for the platform's API v1 (section 4 of the platform document). Usable on its own (`service-bot/client`), and
+ * as `ctx.client` in a handler. Every method rejects with an `ApiError` if the response is not 2xx, and with a
+ * `NetworkError` if there is no response. A response that does not match the document rejects with a `ServiceBotError`
  * API_INVALID_RESPONSE. Undocumented fields pass through.
  */
 export class Client {
@@ -155,7 +155,7 @@ export class Client {
   #syncing: Promise<void> | undefined;
 
   /**
-   * @param bot bot in the messages of channels. Default: the client itself
+   * @param bot bot in channel messages. Default: the client itself
    * @throws {ServiceBotError} INVALID_OPTION
    */
   constructor(options: ClientOptions, bot?: object) {
@@ -166,41 +166,45 @@ export class Client {
   }
 
   /**
-   * Longest duration of a request without a purpose, in milliseconds. Consists of its deadline and, with a request
-   * budget, five seconds of waiting.
+   * Longest time a request without a purpose may take, in ms: its deadline and, with a request budget, five seconds of
+   * waiting.
    */
   get longestCallMs(): number {
     const { timeoutMs, limiter } = this.#http;
     return timeoutMs + (limiter === undefined ? 0 : HANDLER_WAIT_MS);
   }
 
-  /** Rest of the request budget; `undefined` without `maxRequestsPerMinute`. */
+  /** Remaining request budget; `undefined` without `maxRequestsPerMinute`. */
   get requests(): RequestsStatus | undefined {
     return this.#http.limiter?.status;
   }
 
-  /** Lead of the platform's clock over the client's, in milliseconds, at the last answer. */
+  /** How far the platform's clock was ahead of the client's at the last response, in ms. */
   get clockOffsetMs(): number {
     return this.#http.offsetMs;
   }
 
-  /** Returns the platform's time in ms since 1970; `undefined` before the first answer. */
+  /** Returns the platform's time in ms since 1970; `undefined` before the first response. */
   platformNow(): number | undefined {
     return this.#http.platformNow();
   }
 
-  /** @internal Returns the platform's time in ms since 1970. Before the first answer, returns the client's own time. */
+  /**
+   * @internal Returns the platform's time in ms since 1970. Before the first response, returns the client's own time.
+   */
   now(): number {
     return this.#http.now();
   }
 
-  /** @internal Divides `maxRequestsPerMinute` by the number of the bot's instances. This client serves one of them. */
+  /**
+   * @internal Divides `maxRequestsPerMinute` by the number of bot instances, because this client serves one of them.
+   */
   divideBudget(instances: number): void {
     this.#http.limiter?.divideBy(instances);
   }
 
   /**
-   * Requests the platform's time once, unless an earlier answer contained it. Every answer has a `Date`, even a
+   * Requests the platform's time once, unless an earlier response contained it. Every response has a `Date`, even a
    * refusal.
    */
   async syncClock(): Promise<void> {
@@ -218,13 +222,13 @@ export class Client {
   }
 
   /**
-   * Returns a page of the event log, oldest first. Scope: `read` or `dm`. The page has only the events of the token's
-   * scopes.
+   * Returns a page of the event log, oldest first. Scope: `read` or `dm`. The page has only events that the token's
+   * scopes cover.
    *
-   * @param query `since` is the cursor of the previous page. An empty `since` starts at the present, and a missing one
-   *   at the oldest event. `limit` is 1 to 50.
-   * @param options A request with a `purpose` yields to those of handlers. It waits for the request budget without a
-   *   time limit, and is not retried.
+   * @param query `since` is the cursor of the previous page. An empty `since` starts now, and a missing one starts at
+   * the oldest event. `limit` is 1 to 50.
+   * @param options A request with a `purpose` yields to handlers' requests. It waits for the request budget without a
+   * time limit, and is not retried.
    * @throws {ServiceBotError} INVALID_OPTION
    * @throws {AccessError} if the token has neither scope
    */
@@ -237,7 +241,7 @@ export class Client {
     return { ...value, date };
   }
 
-  /** Lists the feed. Its order, its paging and its selection of posts are not documented. Scope: `read`. */
+  /** Lists the feed. Its order, paging and selection of posts are not documented. Scope: `read`. */
   feed(options: PageOptions = {}): Listing<Post> {
     return list(this.#http, "/feed", pageOf(post), options);
   }
@@ -252,7 +256,7 @@ export class Client {
   }
 
   /**
-   * Uploads an image and returns its key for `imageKeys`. The client sends bytes; the platform fetches an address. The
+   * Uploads an image and returns its key for `imageKeys`. The client sends bytes; the platform fetches a URL. The
    * platform deletes an upload after an hour unless it is attached. Scope: any except `read`.
    *
    * @throws {ImageError} BLOCKED_HOST, NOT_IMAGE, TOO_LARGE
@@ -270,10 +274,10 @@ export class Client {
 const MESSAGES = "/dm/conversations/{id}/messages";
 const COMMENTS = "/posts/{id}/comments";
 
-/** Maximum number of images of a post, comment or message (section 8 of the platform document). */
+/** Maximum number of images in a post, comment or message (section 8 of the platform document). */
 const MAX_IMAGES = 4;
 
-/** Call options with the value for the `{id}` of a path. */
+/** Call options with the value for the `{id}` in a path. */
 interface Target extends CallOptions {
   readonly id?: string;
 }
@@ -288,11 +292,11 @@ async function read<T>(
 }
 
 /**
- * Writes text, images or both (section 4, "Attaching images"): checks, reads and uploads the images, then sends. If a
- * key expires or is consumed meanwhile (INVALID_IMAGE_KEY), all images are uploaded once more. With a key from the
- * caller there is no second upload, because the invalid key may be the caller's.
+ * Writes text, images or both (section 4 of the platform document, "Attaching images"): checks, reads and uploads the
+ * images, then sends. If a key expires or is consumed meanwhile (INVALID_IMAGE_KEY), all images are uploaded once more.
+ * With a key from the caller there is no second upload, because the invalid key may be the caller's.
  *
- * @throws {ApiError} EMPTY, TOO_MANY_IMAGES and problems of an image, before anything is sent
+ * @throws {ApiError} EMPTY, TOO_MANY_IMAGES and image problems, before anything is sent
  * @throws {ServiceBotError} INVALID_ID, before anything is sent
  */
 async function write<T>(
@@ -326,10 +330,10 @@ async function write<T>(
 }
 
 /**
- * Checks the rules of "Attaching images" in section 4. A text of only spaces is valid. The maximum length of a text is
- * not documented.
+ * Checks the rules under "Attaching images" in section 4 of the platform document. A text of only spaces is valid. The
+ * maximum length of a text is not documented.
  *
- * @throws {ApiError} EMPTY, TOO_MANY_IMAGES, as the platform would answer
+ * @throws {ApiError} EMPTY, TOO_MANY_IMAGES, as the platform would
  */
 function checkContent({ text = "", images = [], imageKeys = [] }: OutgoingMessage): void {
   const count = images.length + imageKeys.length;

@@ -18,8 +18,8 @@ interface ApiErrorDetails
 }
 
 /**
- * Refusal of a request by the platform (section 7 of the platform document). The client checks some rules before it
- * sends a request, and refuses with the same code. The subclasses are kinds of refusals.
+ * The platform refused a request (section 7 of the platform document). The client checks some rules before it sends a
+ * request, and refuses with the same code. The subclasses are kinds of refusals.
  */
 export class ApiError extends ServiceBotError {
   override readonly name: string = "ApiError";
@@ -28,15 +28,15 @@ export class ApiError extends ServiceBotError {
   readonly status: number;
   /** The platform's own code as received, even if it is newer than this version; `undefined` without a code. */
   readonly platformCode: string | undefined;
-  /** Wait that the platform requests (`Retry-After`), in milliseconds, at most an hour. */
+  /** Wait that the platform requested (`Retry-After`), in ms, at most an hour. */
   readonly retryAfterMs: number | undefined;
-  /** The platform's id of this request, for its support; `undefined` if it sends none. */
+  /** The platform's id for this request, to quote to its support; `undefined` if the platform sends none. */
   readonly requestId: string | undefined;
   /** True if the client refused the request before it sent anything. */
   readonly local: boolean;
   /**
    * True if the platform refuses the token or the whole app. The token is missing, unknown or revoked (401), or the app
-   * is switched off. Every other request would fail as well, and no event is the cause.
+   * is disabled. Every other request would fail as well, so the event is not the cause.
    */
   readonly refusesToken: boolean;
   readonly #hasErrorBody: boolean;
@@ -61,10 +61,10 @@ export class ApiError extends ServiceBotError {
   }
 
   /**
-   * True if the request certainly took no effect: after 4xx except 408, because the platform refuses such a request
-   * before it acts. After 503, true only for the platform's own answer: a JSON error body with a code of section 7, or
-   * with another code in capitals and `Retry-After`. After a gateway's answer or any other 5xx, a write may have taken
-   * effect.
+   * True if the request definitely had no effect: after 4xx except 408, because the platform refuses such a request
+   * before acting on it. After 503, true only for the platform's own response: a JSON error body with a code from
+   * section 7, or with another code in capitals and `Retry-After`. After a gateway's response or any other 5xx, a write
+   * may have taken effect.
    */
   get saysNothingHappened(): boolean {
     if (this.local) return true;
@@ -81,12 +81,15 @@ export class ApiError extends ServiceBotError {
   }
 }
 
-/** Form of the codes of section 7. Gateways use such words as well, so the form alone proves nothing. */
+/**
+ * Format of the codes in section 7 of the platform document. Gateways use such words as well, so the format alone
+ * proves nothing.
+ */
 const CODE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** The image is unusable because of its address, its size, its kind or its upload key. */
+/** The image is unusable because of its URL, size, kind or upload key. */
 export class ImageError extends ApiError {
   override readonly name = "ImageError";
   declare readonly code:
@@ -103,7 +106,7 @@ export class ContentError extends ApiError {
   declare readonly code: "VALIDATION" | "EMPTY" | "TOO_LONG" | "GROUP_UNSUPPORTED" | "API_ERROR";
 }
 
-/** The token is missing, unknown or without the scope (401, 403), or one party has blocked the other. */
+/** The token is missing, unknown or lacks the scope (401, 403), or one party has blocked the other. */
 export class AccessError extends ApiError {
   override readonly name = "AccessError";
   declare readonly code: "AGENT_SCOPE_MISSING" | "BLOCKED" | "API_ERROR";
@@ -121,7 +124,7 @@ export class LimitError extends ApiError {
   declare readonly code: "QUOTA_EXCEEDED" | "API_ERROR";
 }
 
-/** The platform is unable to handle the request at present (5xx). */
+/** The platform cannot handle the request at the moment (5xx). */
 export class UnavailableError extends ApiError {
   override readonly name = "UnavailableError";
   declare readonly code: "NOT_CONFIGURED" | "API_ERROR";
@@ -129,7 +132,7 @@ export class UnavailableError extends ApiError {
 
 type Family = new (message: string, details: ApiErrorDetails) => ApiError;
 
-/** Subclass of each of the platform's codes. */
+/** Subclass for each platform code. */
 const families: { readonly [C in PlatformCode]: Family } = {
   BLOCKED_HOST: ImageError,
   NOT_IMAGE: ImageError,
@@ -158,10 +161,10 @@ const familyByStatus: ReadonlyMap<number, Family> = new Map<number, Family>([
   [429, LimitError],
 ]);
 
-/** All of the platform's codes in this version. */
+/** All platform codes that this version knows. */
 export const platformCodes: readonly PlatformCode[] = Object.keys(families) as PlatformCode[];
 
-/** Creates an error of the code's subclass, or otherwise of the status's subclass. */
+/** Creates an error of the code's subclass, or of the status's subclass if the code is unknown. */
 export function apiErrorOf(message: string, details: ApiErrorDetails): ApiError {
   const { status, platformCode = "" } = details;
   const byStatus = status >= 500 ? UnavailableError : (familyByStatus.get(status) ?? ApiError);
@@ -184,13 +187,13 @@ export type NetworkErrorCode =
   | "API_CIRCUIT_OPEN"
   | "API_BUDGET_SPENT";
 
-/** Failure of a request without an answer from the platform. */
+/** A request failed without a response from the platform. */
 export class NetworkError extends ServiceBotError {
   override readonly name = "NetworkError";
   declare readonly code: NetworkErrorCode;
   /** Always true, because the same request may succeed later. */
   readonly retryable = true;
-  /** False if the request certainly did not reach the platform, as when no connection was made. */
+  /** False if the request definitely never reached the platform, for example because no connection was made. */
   readonly sent: boolean;
   /**
    * In milliseconds. API_CIRCUIT_OPEN: time until the next try of the platform. API_BUDGET_SPENT: approximate time
@@ -209,12 +212,12 @@ export class NetworkError extends ServiceBotError {
   }
 }
 
-/** Statuses that concern the platform's state, not the request. */
+/** Statuses caused by the platform's state, not by the request. */
 const outageStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * Returns the outage that the error is, or has as a cause. A refused token counts as an outage, because only a person
- * can fix it.
+ * Returns the error itself or its cause, whichever is an outage. A refused token counts as an outage, because only an
+ * operator can fix it.
  */
 export function outageOf(error: unknown): ApiError | NetworkError | undefined {
   return findCause(
@@ -225,14 +228,17 @@ export function outageOf(error: unknown): ApiError | NetworkError | undefined {
   );
 }
 
-/** Returns whether an error is a 403 that section 7 does not explain. It may concern one request, or the whole app. */
+/**
+ * Returns whether an error is a 403 whose code is not in section 7 of the platform document. Such a 403 may concern one
+ * request or the whole app.
+ */
 export function isUnexplained(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error.refusesToken) return false;
   const { status, code, platformCode = "" } = error;
   return status === 403 && code === "API_ERROR" && !/SCOPE|PERMISSION/i.test(platformCode);
 }
 
-/** System errors after which the request certainly did not reach the platform. */
+/** System errors after which the request definitely never reached the platform. */
 const neverConnected: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -254,7 +260,7 @@ const tlsFailures: ReadonlySet<string> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-/** Converts an error of `fetch`. The result records whether the request may have arrived. */
+/** Converts an error from `fetch`. The result records whether the request may have arrived. */
 export function unreachable(request: string, baseUrl: string, error: unknown): NetworkError {
   const causes = systemErrors(error);
   const code = causes.find(({ code }) => code !== undefined)?.code;
@@ -280,7 +286,7 @@ export function timedOut(
   return new NetworkError("API_TIMEOUT", `${request}: ${what}`, { cause, sent: true });
 }
 
-/** Returns the message of the innermost cause, because the error of `fetch` itself gives no reason. */
+/** Returns the message of the innermost cause, because the error from `fetch` itself contains no reason. */
 function deepestMessage(error: unknown): string {
   let deepest = error;
   for (
@@ -298,13 +304,13 @@ interface SystemError {
   readonly syscall?: string | undefined;
 }
 
-/** A route can also fail under an established connection. Then the failed call is a read or a write. */
+/** The route can also fail during an established connection. In that case the failed call is a read or a write. */
 function isBeforeConnected({ code = "", syscall = "connect" }: SystemError): boolean {
   if (tlsFailures.has(code)) return true;
   return neverConnected.has(code) && (syscall === "connect" || syscall === "getaddrinfo");
 }
 
-/** Returns the system errors behind the bare TypeError of `fetch`. Sometimes its cause has one for each address. */
+/** Returns the system errors behind the bare TypeError from `fetch`. Its cause may hold one error per IP address. */
 function systemErrors(error: unknown): readonly SystemError[] {
   for (let at: unknown = error; typeof at === "object" && at !== null; ) {
     if ("errors" in at && Array.isArray(at.errors) && at.errors.length > 0) {

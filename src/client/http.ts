@@ -24,23 +24,23 @@ import { TokenProbe, withTokenRefused } from "./token-probe.ts";
 /** Part of `fetch` that the client calls. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Options of a client. */
+/** Client options. */
 export interface ClientOptions {
-  /** Address of the platform, without `/api/v1`. May include a path. */
+  /** The platform's URL, without `/api/v1`. May include a path. */
   readonly baseUrl: string;
   /** Bearer token. Sent only to `baseUrl`, never across a redirect. */
   readonly apiKey: string;
-  /** Deadline of one request, including its retries, in milliseconds. Default 10,000. */
+  /** Deadline for one request, including its retries, in ms. Default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Maximum number of retries of a request, from 0 to 10. Default 2. */
+  /** Maximum number of retries per request, from 0 to 10. Default 2. */
   readonly retries?: number | undefined;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** Source of time. Default: the time of this machine. */
+  /** Source of time. Default: this machine's clock. */
   readonly clock?: Clock | undefined;
   /** Source of jitter for the waits between tries. Default `Math.random`. */
   readonly random?: Random | undefined;
-  /** Maximum number of requests in any 60 seconds, from 1 up. Default: no limit. */
+  /** Maximum number of requests in any 60 seconds, at least 1. Default: no limit. */
   readonly maxRequestsPerMinute?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ const OPTIONS: OptionTable<ClientOptions> = {
 
 export interface Answer<T> {
   readonly value: T;
-  /** The platform's time of the answer (the `Date` header, whole seconds), in ms since 1970. */
+  /** Time of the response on the platform's clock (the `Date` header, whole seconds), in ms since 1970. */
   readonly date: number | undefined;
 }
 
@@ -70,10 +70,11 @@ interface Admission {
 
 /**
  * Sends requests to `{base_url}/api/v1` (section 4 of the platform document). Each try passes the limiter, which counts
- * requests, and the breaker, which holds requests back during an outage. A failed request is repeated if that is safe.
+ * requests, and the breaker, which holds requests back during an outage. The client retries a failed request if
+ * repeating it is safe.
  */
 export class Http {
-  /** Deadline of one request, including its retries, in ms. */
+  /** Deadline for one request, including its retries, in ms. */
   readonly timeoutMs: number;
   /** `undefined` without a request budget. */
   readonly limiter: RequestLimiter | undefined;
@@ -86,12 +87,12 @@ export class Http {
   readonly #sender: object | undefined;
   readonly #breaker: Breaker;
   readonly #probe: TokenProbe;
-  /** A request names the event of its handler only to a platform on this machine. */
+  /** Only a request to a platform on this machine names its handler's event. */
   readonly #isLocal: boolean;
   #offsetMs: number | undefined;
 
   /**
-   * @param sender `bot` in the messages of channels
+   * @param sender `bot` in channel messages
    * @throws {ServiceBotError} INVALID_OPTION
    */
   constructor(options: ClientOptions, sender?: object) {
@@ -120,30 +121,30 @@ export class Http {
     this.#probe = new TokenProbe(clock, (signal) => this.#readConversations(signal));
   }
 
-  /** Lead of the platform's clock over the client's, in ms, at the last answer. */
+  /** How far the platform's clock was ahead of the client's at the last response, in ms. */
   get offsetMs(): number {
     return this.#offsetMs ?? 0;
   }
 
-  /** Returns the platform's time in ms since 1970; `undefined` before the first answer. */
+  /** Returns the platform's time in ms since 1970; `undefined` before the first response. */
   platformNow(): number | undefined {
     return this.#offsetMs === undefined ? undefined : this.now();
   }
 
-  /** Returns the platform's time in ms since 1970. Before the first answer, returns the client's own time. */
+  /** Returns the platform's time in ms since 1970. Before the first response, returns the client's own time. */
   now(): number {
     return this.#clock.now() + this.offsetMs;
   }
 
   /**
-   * Sends a request and checks its answer.
+   * Sends a request and checks its response.
    *
    * @param template path below `/api/v1`, with the id as `{id}`
-   * @param answer schema of the answer
+   * @param answer schema of the response
    * @throws {ApiError} with the platform's code, API_ERROR, API_REDIRECT
    * @throws {NetworkError} API_UNREACHABLE, API_TIMEOUT, API_CIRCUIT_OPEN, API_BUDGET_SPENT
    * @throws {ServiceBotError} API_INVALID_RESPONSE, INVALID_ID, INVALID_OPTION
-   * @throws the reason of the signal, once it aborts
+   * @throws the signal's reason, once it aborts
    */
   async request<T>(
     method: Method,
@@ -178,7 +179,7 @@ export class Http {
    * block the caller.
    *
    * @throws {NetworkError} API_TIMEOUT, with `sent` false
-   * @throws the reason of the signal, once it aborts
+   * @throws the signal's reason, once it aborts
    */
   async prepare<T>(
     signal: AbortSignal | undefined,
@@ -207,7 +208,7 @@ export class Http {
     return buildRequest(method, template, options, access);
   }
 
-  /** Sends a request, and repeats it as long as that is safe and the deadline permits. */
+  /** Sends a request, and retries it as long as retrying is safe and the deadline permits. */
   async #sendUntil(
     endsAt: number,
     request: ApiRequest,
@@ -232,7 +233,7 @@ export class Http {
     }
   }
 
-  /** Waits for a permit of the limiter, and enters the breaker. */
+  /** Waits for a permit from the limiter, and enters the breaker. */
   async #admit(
     { operation, kind }: ApiRequest,
     signal: AbortSignal | undefined,
@@ -250,7 +251,7 @@ export class Http {
       }
     } catch (error) {
       if (error instanceof ServiceBotError) {
-        // The breaker throws a refused token again as its `ApiError`.
+        // The breaker throws the `ApiError` that refused the token again.
         const code = error instanceof ApiError ? "API_CIRCUIT_OPEN" : error.code;
         channels["held-back"].publish({ bot: this.#sender, code });
       }
@@ -289,7 +290,7 @@ export class Http {
     }
   }
 
-  /** Sends a request and reads its answer, including the body. */
+  /** Sends a request and reads its response, including the body. */
   async #exchange(
     request: ApiRequest,
     signal: AbortSignal,

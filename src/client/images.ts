@@ -22,13 +22,15 @@ export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
  */
 export const MAX_IMAGE_BYTES = 5_242_880;
 
-/** File names of images. No key looks like these. Formats that the platform does not support are refused later. */
+/** Image file names. No key looks like a file name. Unsupported formats are refused later. */
 const pictureName = /\.(png|jpe|jpe?g|jfif|webp|gif|avif|heic|heif|svg|bmp|tiff?)$/i;
 
-/** In characters. Longer than any path, address or key, so a longer string is an image as base64. */
+/** In characters. No path, URL or key is longer, so a longer string is an image as base64. */
 const MAX_TEXT = 8_192;
 
-/** Opens without waiting, because a FIFO without a writer would block forever. Windows has neither FIFO nor flag. */
+/**
+ * Opens without waiting, because a FIFO without a writer would block forever. Windows has neither FIFOs nor this flag.
+ */
 const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 const EXPECTED = "An image must be bytes, a Blob, a path, an https URL or an upload key";
@@ -36,9 +38,9 @@ const EXPECTED = "An image must be bytes, a Blob, a path, an https URL or an upl
 /**
  * Reads and checks an image, and sends nothing.
  *
- * @throws {ApiError} BLOCKED_HOST, TOO_LARGE, VALIDATION, as the platform would answer
+ * @throws {ApiError} BLOCKED_HOST, TOO_LARGE, VALIDATION, as the platform would
  * @throws {ServiceBotError} INVALID_OPTION if the image cannot be read
- * @throws the reason of the signal
+ * @throws the signal's reason
  */
 export async function prepareImage(
   input: ImageInput,
@@ -60,7 +62,7 @@ export async function prepareImage(
   return await fromFields(input);
 }
 
-/** Prefers the key, because an `Upload` has a key and an address, and only the key can be attached. */
+/** Prefers the key, because an `Upload` has both a key and a URL, and only the key can be attached. */
 async function fromFields(input: object): Promise<PreparedImage> {
   if ("key" in input && typeof input.key === "string") return fromKey(input.key);
   if ("arrayBuffer" in input || Symbol.asyncIterator in input) {
@@ -93,8 +95,8 @@ function fromKey(key: string): PreparedImage {
 }
 
 /**
- * Accepts https only, as the platform does. Refuses credentials in the address, because the platform would receive
- * them. The error does not quote the address.
+ * Accepts https only, as the platform does. Refuses credentials in the URL, because the platform would receive them.
+ * The error does not quote the URL.
  */
 function fromUrl(address: string): PreparedImage {
   const url = URL.parse(address);
@@ -124,7 +126,7 @@ async function fromFile(pathOrUrl: string): Promise<PreparedImage> {
   }
 }
 
-/** Reads a file up to its size at opening, because the file may grow. */
+/** Reads a file up to the size it had when opened, because the file may grow. */
 async function readWithin(path: string): Promise<Uint8Array<ArrayBuffer>> {
   const file = await open(path, READ_AT_ONCE);
   try {
@@ -175,7 +177,7 @@ function isAddress(value: unknown): value is string | URL {
   return typeof value === "string" || value instanceof URL;
 }
 
-/** Checks the properties, because other Blob classes than the global one exist. */
+/** Checks the properties, because there are Blob classes besides the global one. */
 function isBlob(value: object): value is Blob {
   return "arrayBuffer" in value && "size" in value && typeof value.size === "number";
 }
@@ -211,7 +213,7 @@ function invalid(message: string, options?: ErrorOptions): never {
 }
 
 /**
- * Prepares all images, one after the other, before the first upload, within the deadline of a request.
+ * Prepares all images, one after the other, before the first upload, within one request's deadline.
  *
  * @throws {NetworkError} API_TIMEOUT, with `sent` false
  */
@@ -242,7 +244,7 @@ export async function uploadAll(
     return await Promise.all(uploads);
   } catch (error) {
     failed.abort(error);
-    // Waits, so that no upload continues after the error.
+    // Waits for the other uploads, so that none continues after the error.
     await Promise.allSettled(uploads);
     throw error;
   }

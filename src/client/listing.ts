@@ -4,15 +4,15 @@ import type { Http } from "./http.ts";
 import type { RequestOptions } from "./request.ts";
 import type { Page, PageOptions } from "./resources.ts";
 
-/** Longest run of empty pages, because a filtered listing may contain some. */
+/** Maximum number of empty pages in a row. A filtered listing may contain some. */
 const MAX_EMPTY_PAGES = 100;
 
 /** Reads the page at a cursor; the first page for `undefined`. */
 export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
 /**
- * Listing of the platform. `await` returns one page. Iteration returns every item, and requests each page when the loop
- * reaches it. The first use sends the request, and rejects if the id or `limit` is invalid.
+ * Listing from the platform. `await` returns one page. Iteration returns every item, and requests each page when the
+ * loop reaches it. The first use sends the request, and rejects if the id or `limit` is invalid.
  *
  *     const { items, nextCursor } = await client.dms.messages(id);
  *     for await (const message of client.dms.messages(id)) { … }
@@ -25,14 +25,14 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   readonly #request: string;
   #first: Promise<Page<T>> | undefined;
 
-  /** @param request name of the listing in errors */
+  /** @param request the listing's name in errors */
   constructor(read: ReadPage<T>, from: string | undefined, request: string) {
     this.#read = read;
     this.#from = from;
     this.#request = request;
   }
 
-  /** Resolves with the first page, which is requested once. */
+  /** Resolves with the first page. The page is requested only once. */
   // biome-ignore lint/suspicious/noThenProperty: a listing is awaited for its first page.
   then<R = Page<T>, E = never>(
     onPage?: ((page: Page<T>) => R | PromiseLike<R>) | null,
@@ -55,7 +55,7 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   }
 
   /**
-   * Iterates over the pages, and requests all of them again.
+   * Iterates over the pages. Requests each page again.
    *
    * @throws {ServiceBotError} API_INVALID_RESPONSE if the cursors form a circle, or after 100 empty pages in a row
    */
@@ -94,7 +94,7 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   }
 }
 
-/** Reads up to `max` pages, each when the loop reaches it. The limit also ends a circle of cursors. */
+/** Reads up to `max` pages, each when the loop reaches it. The limit also ends a cycle of cursors. */
 export async function* readPages<T>(read: ReadPage<T>, max: number): AsyncGenerator<Page<T>> {
   let cursor: string | undefined;
   for (let count = 0; count < max; count++) {
@@ -105,7 +105,7 @@ export async function* readPages<T>(read: ReadPage<T>, max: number): AsyncGenera
   }
 }
 
-/** Returns a listing with `limit` and `cursor`, as the document shows for conversations and messages. */
+/** Returns a listing with `limit` and `cursor`, as the platform document shows for conversations and messages. */
 export function list<T>(
   http: Http,
   template: string,

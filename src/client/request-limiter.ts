@@ -8,9 +8,9 @@ const KINDS = ["write", "read", "audit", "poll"] as const;
 
 export type RequestKind = (typeof KINDS)[number];
 
-/** Rest of the request budget. */
+/** Remaining request budget. */
 export interface RequestsStatus {
-  /** Requests in any 60 s: the share of this instance in `MAX_REQUESTS_PER_MINUTE`. */
+  /** Requests in any 60 s: this instance's share of `MAX_REQUESTS_PER_MINUTE`. */
   readonly perMinute: number;
   /** Number of requests that may be sent now. */
   readonly left: number;
@@ -19,16 +19,16 @@ export interface RequestsStatus {
 }
 
 export interface LimiterOptions {
-  /** Requests in any 60 s, from 1 up. */
+  /** Requests in any 60 s, at least 1. */
   readonly perMinute: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** Bot in the messages of channels. */
+  /** Bot in channel messages. */
   readonly bot?: object | undefined;
 }
 
 /**
- * Smallest budget of a bot, and smallest share of an instance. With fewer permits, a run of three requests would be
+ * Minimum budget of a bot, and minimum share of an instance. With fewer permits, a run of three requests would be
  * postponed before its last one every time.
  */
 export const MIN_PER_MINUTE = 5;
@@ -36,26 +36,26 @@ export const MIN_PER_MINUTE = 5;
 /** In ms. The platform counts requests per minute. Its windows may be fixed or sliding. */
 const WINDOW_MS = 60_000;
 
-/** In ms. Long enough for a permit that is about to become free, within a handler's time limit. */
+/** In ms. Long enough to get a permit that is about to become free, and well within a handler's time limit. */
 export const HANDLER_WAIT_MS = 5_000;
 
 /** In ms. The audit and polling go first after this wait, because even a busy bot must read the log. */
 const STARVED_MS = 60_000;
 
-/** In ms. Minimum interval between two reports of waiting. */
+/** Minimum interval between two reports that requests wait, in ms. */
 const REPORT_INTERVAL_MS = 60_000;
 
-/** In ms. A prediction of a later retry would be a guess. */
+/** In ms. Predicting a retry further ahead would be a guess. */
 const MAX_RETRY_MS = 15 * 60_000;
 
 /** In ms. Covers the jitter that the dispatcher adds to a retry. */
 const RETRY_SLACK_MS = 5_000;
 
-/** Permit of one request. The holder calls exactly one of the methods, once. */
+/** Permit for one request. The holder must call exactly one of the methods, once. */
 export interface Permit {
   /** Ends a request that was sent. */
   end(): void;
-  /** Returns the permit of a request that was not sent. */
+  /** Returns the permit if the request was not sent. */
   giveBack(): void;
 }
 
@@ -117,7 +117,7 @@ interface Waiter {
 /**
  * Shares the requests of a minute among handlers, the audit and polling. Polling yields first, and leaves a quarter of
  * the budget to the others. While handlers' requests are postponed, the audit leaves that quarter as well. A handler's
- * read leaves one permit for the write that follows, because otherwise all handlers could read and none could write.
+ * read leaves one permit for the write that follows. Otherwise all handlers could read and none could write.
  */
 export class RequestLimiter {
   readonly #options: LimiterOptions;
@@ -155,7 +155,7 @@ export class RequestLimiter {
    * A handler's request waits at most 5 s, and fails at once if no permit can be free by then.
    *
    * @throws {NetworkError} API_BUDGET_SPENT
-   * @throws the reason of the signal, once it aborts
+   * @throws the signal's reason, once it aborts
    */
   async take(kind: RequestKind, signal?: AbortSignal): Promise<Permit> {
     signal?.throwIfAborted();
@@ -241,15 +241,15 @@ export class RequestLimiter {
     return kind === "read" && isTight ? Math.min(1, reserve) : 0;
   }
 
-  /** Returns the minimum wait in ms until one more request of this kind has a permit. */
+  /** Returns the minimum wait in ms until one more request of this kind can have a permit. */
   #soonestMs(kind: RequestKind): number {
     const ahead = this.#queue.filter((waiter) => rankOf(waiter.kind) <= rankOf(kind)).length;
     return this.#limit.freeInMs(ahead + this.#reserveFor(kind) + 1);
   }
 
   /**
-   * Returns the wait in ms until a request of the log precedes all others. Never for handlers' requests, because they
-   * are postponed instead.
+   * Returns the wait in ms until a log request goes before all others. A handler's request never does, because it is
+   * postponed instead.
    */
   #starvesInMs({ kind, since }: Waiter): number {
     if (kind === "write" || kind === "read") return Number.POSITIVE_INFINITY;

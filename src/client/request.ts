@@ -21,7 +21,7 @@ export interface RequestOptions {
   readonly purpose?: LogPurpose | undefined;
 }
 
-/** Parts of a request that stay the same in all its tries. */
+/** Parts of a request that are the same in each try. */
 export interface ApiRequest {
   readonly method: Method;
   /** Path below `/api/v1`, with the id as `{id}`. */
@@ -36,7 +36,7 @@ export interface ApiRequest {
   readonly kind: RequestKind;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | FormData | null;
-  /** Texts that the platform's errors may quote, and errors of the client must not. */
+  /** Texts that the platform's errors may quote, but the client's errors must not. */
   readonly secrets: readonly string[];
 }
 
@@ -82,7 +82,7 @@ export function buildRequest(
 }
 
 /**
- * Replaces the `{id}` in the template of a path.
+ * Replaces the `{id}` in a path template.
  *
  * @throws {ServiceBotError} INVALID_ID
  */
@@ -100,7 +100,7 @@ function urlOf(address: string, query: NonNullable<RequestOptions["query"]>): st
 
 /**
  * Encodes an id as a segment of a path. A path cannot contain a lone surrogate. The segments `.` and `..` would change
- * the address.
+ * the URL.
  *
  * @throws {ServiceBotError} INVALID_ID
  */
@@ -123,8 +123,8 @@ function textsOf(body: unknown): string[] {
 }
 
 /**
- * Returns the search text in its possible spellings, because it is private. Platforms may quote it literally, or
- * encoded in the address.
+ * Returns the search text in its possible spellings, because it is private. The platform may quote it literally, or
+ * encoded in the URL.
  */
 function searchTextsOf({ q }: NonNullable<RequestOptions["query"]>): string[] {
   if (typeof q !== "string") return [];

@@ -4,11 +4,11 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 
 /**
- * Resets the connection of an aborted request. After an ordinary close, the system keeps unacknowledged data, and
- * delivers it once a broken network is back.
+ * Resets the connection of an aborted request. After a normal close, the system keeps unacknowledged data, and delivers
+ * it once a broken network is back.
  */
 
-/** Connection of one call of `fetch`; `undefined` until the request is sent. */
+/** Connection of one `fetch` call; `undefined` until the request is sent. */
 interface Carrier {
   socket: Socket | undefined;
 }
@@ -29,7 +29,7 @@ subscribe("undici:client:sendHeaders", (message) => {
 });
 
 /**
- * Calls `fetch`, and resets the connection if the signal aborts before an answer. The system then discards undelivered
+ * Calls `fetch`, and resets the connection if the signal aborts before a response. The system then discards undelivered
  * data. Has no effect on a request that bypasses the global `fetch`.
  *
  * @param send passes the signal to `fetch`
@@ -39,7 +39,7 @@ export async function resetOnAbort<T>(signal: AbortSignal, send: () => Promise<T
   const abort = () => {
     if (carrier.socket !== undefined) reset(carrier.socket);
   };
-  // Runs before the listener of `fetch`, which closes the connection in the ordinary way.
+  // Runs before `fetch`'s own listener, which closes the connection normally.
   signal.addEventListener("abort", abort);
   try {
     return await carriers.run(carrier, send);
@@ -53,12 +53,12 @@ function reset(socket: Socket): void {
     closeByReset(socket);
     socket.destroy();
   } else if (socket.remoteFamily !== undefined) {
-    // A pipe has no family and no reset.
+    // A pipe has neither an address family nor a reset.
     socket.resetAndDestroy();
   }
 }
 
-/** Connection below TLS. Node has no public API for it. */
+/** The connection below TLS. Node has no public API for it. */
 interface TcpHandle {
   reset?(done: () => void): number;
   close(done: () => void): void;

@@ -2,7 +2,7 @@ import * as z from "../core/zod.ts";
 import { ServiceBotError } from "../errors.ts";
 
 /**
- * Types of section 2 of the platform document, each with the schema of its answers. Objects may have more fields than
+ * Types of section 2 of the platform document, each with the schema of its responses. Objects may have more fields than
  * declared, because the platform adds fields without a new version (section 9).
  */
 
@@ -12,7 +12,7 @@ const id: z.ZodType<string> = z.preprocess(
   z.string(),
 );
 const text = z.string();
-/** Documented text that handlers can do without. Empty if the platform sends null or nothing. */
+/** Documented text that a handler can do without. Empty if the platform sends null or nothing. */
 const words: z.ZodType<string> = z.preprocess((value) => value ?? "", z.string());
 const orUndefined = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
   z.preprocess((value) => value ?? undefined, schema.optional());
@@ -23,9 +23,9 @@ const perhapsId = perhaps(id);
 
 /** Image of a direct message, post or comment. Images of posts and comments have `thumbUrl` as well. */
 export interface Image {
-  /** Address of the image. */
+  /** The image's URL. */
   readonly url: string;
-  /** Address of a small preview; null or absent if there is none. */
+  /** URL of a small preview; null or absent if there is none. */
   readonly thumbUrl?: string | null | undefined;
   /** Pixels; absent if the platform does not send it. */
   readonly width?: number | undefined;
@@ -54,7 +54,7 @@ export interface Message {
   readonly text: string;
   /** ISO 8601, UTC; empty if the platform does not send it. */
   readonly createdAt: string;
-  /** Id of the message that this message answers; null if it answers none. */
+  /** Id of the message that this message replies to; null if it is not a reply. */
   readonly replyToId: string | null;
   readonly images: readonly Image[];
 }
@@ -96,7 +96,7 @@ export const post: z.ZodType<Post> = z.looseObject({
   author: perhaps(z.looseObject({ username: text })),
 });
 
-/** Answer to a new direct message. */
+/** Response to a new direct message. */
 export interface SentMessage {
   readonly id: string;
   readonly conversationId: string;
@@ -110,30 +110,32 @@ export const sentMessageSchema: z.ZodType<SentMessage> = z.looseObject({
   createdAt: words,
 });
 
-/** Answer to a new post. Undocumented, so any field may be missing. */
+/** Response to a new post. Undocumented, so any field may be missing. */
 export interface SentPost {
   readonly id?: string | undefined;
   readonly [field: string]: unknown;
 }
 
-/** Answer to a new comment. Undocumented, so any field may be missing. */
+/** Response to a new comment. Undocumented, so any field may be missing. */
 export interface SentComment extends SentPost {}
 
-/** Answer to a reply: to a direct message or a comment. */
+/** Response to a reply: to a direct message or a comment. */
 export type Sent = SentMessage | SentComment;
 
-/** Accepts any answer, because section 4 shows none. */
+/** Accepts any response, because section 4 shows none. */
 export const sentPostSchema: z.ZodType<SentPost> = z
   .looseObject({ id: perhapsId })
   .catch({ id: undefined });
 
-/** An uploaded image. The platform deletes it after an hour unless it is attached (section 3). */
+/**
+ * An uploaded image. The platform deletes it after an hour unless it is attached (section 3 of the platform document).
+ */
 export interface Upload {
   /** Key for `imageKeys`, valid for one use. */
   readonly key: string;
   /** Empty if the platform does not send it. */
   readonly url: string;
-  /** Address of a small preview; null or absent if there is none. */
+  /** URL of a small preview; null or absent if there is none. */
   readonly thumbUrl?: string | null | undefined;
   /** Pixels; absent if the platform does not send it. */
   readonly width?: number | undefined;
@@ -182,7 +184,7 @@ export const searchHit: z.ZodType<SearchHit> = z.looseObject({
   type: perhaps(text),
 });
 
-/** A conversation of the bot with one person. */
+/** A conversation between the bot and one user. */
 export interface Conversation {
   readonly id: string;
   readonly peer: {
@@ -217,7 +219,7 @@ export interface EventPage {
   readonly events: readonly unknown[];
   /** Value of `since` for the next page. */
   readonly cursor: string;
-  /** The platform's time of the answer, in ms since 1970; `undefined` without a `Date` header. */
+  /** Time of the response on the platform's clock, in ms since 1970; `undefined` without a `Date` header. */
   readonly date: number | undefined;
 }
 
@@ -236,14 +238,14 @@ export interface Page<T> {
 /** An empty or missing cursor means the last page. An empty cursor in a request would return the first page again. */
 const cursor = z.preprocess((value) => (value === "" ? null : value), id.nullable().default(null));
 
-/** Schema of a page as the document shows it for conversations and messages. */
+/** Schema of a page, as the platform document shows it for conversations and messages. */
 export function documentedPageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   return z.looseObject({ items: z.array(item), nextCursor: cursor });
 }
 
 /**
- * Schema of a page of "Other read endpoints". The document does not show such pages. A bare array counts as a single
- * page.
+ * Schema of a page from "Other read endpoints". The platform document does not show such pages. A bare array counts as
+ * a single page.
  */
 export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   return z.preprocess(
@@ -252,13 +254,13 @@ export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   );
 }
 
-/** Options of every call. */
+/** Options for every call. */
 export interface CallOptions {
-  /** Aborts the call, which then rejects with the reason of the signal. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of a listing. */
+/** Options for a listing. */
 export interface PageOptions extends CallOptions {
   /** Items per page, 1 to 50. The platform's default is not documented. */
   readonly limit?: number | undefined;
@@ -277,14 +279,14 @@ export interface SearchQuery {
 type ImageBytes = ArrayBufferView | ArrayBuffer | Blob;
 
 /**
- * An image: its bytes, its path, its address, or the key of an uploaded image.
+ * An image: its bytes, its path, its URL, or the key of an uploaded image.
  *
  * The client reads a string by these rules, in this order:
  *
- * 1. `https://…` is an address from which the platform fetches the image. Other schemes are refused.
+ * 1. `https://…` is a URL from which the platform fetches the image. Other schemes are refused.
  *
- * 2. A string is a path if it begins with `file://` or `~`, contains `/` or `\`, or ends like the name of an image file
- * (`.png`, `.jpg`, …).
+ * 2. A string is a path if it begins with `file://` or `~`, contains `/` or `\`, or ends like an image file name
+ *    (`.png`, `.jpg`, …).
  *
  * 3. Every other string is a key.
  *
@@ -299,28 +301,31 @@ export type ImageInput =
   | { readonly url: string | URL; readonly arrayBuffer?: never }
   | { readonly key: string };
 
-/** Text, images, or both. At least one is required (section 4, "Attaching images"). */
+/** Text, images, or both. At least one is required (section 4 of the platform document, "Attaching images"). */
 export interface OutgoingMessage {
   /** May be empty if there are images. */
   readonly text?: string | undefined;
   /**
-   * Images: bytes, a path, an https address, or the key of an upload (docs/reference/images.md). At most 4, including
-   * `imageKeys`. Uploaded in parallel.
+   * Images: bytes, a path, an https URL, or an upload key (docs/reference/images.md). At most 4, including `imageKeys`.
+   * Uploaded in parallel.
    */
   readonly images?: readonly ImageInput[] | undefined;
-  /** Keys of uploads. They precede `images`. */
+  /** Upload keys. They precede `images`. */
   readonly imageKeys?: readonly string[] | undefined;
 }
 
-/** Limit of the check item by item. The platform sends at most 50 items (section 8). */
+/**
+ * Maximum number of items that are checked one by one. The platform sends at most 50 (section 8 of the platform
+ * document).
+ */
 const MAX_ITEMS = 1_000;
 
-/** Maximum number of problems in an error, and of characters per problem. */
+/** Maximum number of problems per error, and of characters per problem. */
 const MAX_ISSUES = 5;
 const MAX_CHARACTERS = 200;
 
 /**
- * Checks an answer against its schema. New fields are valid; the error names a missing field by its path.
+ * Checks a response against its schema. New fields are valid; the error names a missing field by its path.
  *
  * @throws {ServiceBotError} API_INVALID_RESPONSE
  */

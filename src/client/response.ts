@@ -4,7 +4,7 @@ import { ServiceBotError } from "../errors.ts";
 import { type ApiError, apiErrorOf, platformCodes } from "./errors.ts";
 import type { ApiRequest } from "./request.ts";
 
-/** In bytes. More than any answer of the platform, because a page has at most 50 items. */
+/** In bytes. More than any response from the platform, because a page has at most 50 items. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** In bytes. A truncated error body cannot be parsed, and its code would be lost. */
@@ -13,14 +13,14 @@ const MAX_ERROR_BYTES = 2 * 1024 * 1024;
 /** In ms. A longer `Retry-After` is probably a mistake, and must not stop a lane for years. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** In characters. Longer messages of the platform are truncated. */
+/** In characters. Longer messages from the platform are truncated. */
 const MAX_MESSAGE = 2_000;
 
 /**
- * Reads the body of an answer; `undefined` if it is empty. Some platforms and proxies send a failure with 2xx. Such a
- * body counts as a failure only if it has no other fields, because the answers to some writes are not documented.
+ * Reads a response body; `undefined` if it is empty. Some platforms and proxies send a failure with 2xx. Such a body
+ * counts as a failure only if it has no other fields, because the responses to some writes are not documented.
  *
- * @param now the platform's time of the answer, in ms since 1970
+ * @param now time of the response on the platform's clock, in ms since 1970
  * @throws {ApiError} if the status is not 2xx, or the body is a failure
  * @throws {ServiceBotError} API_INVALID_RESPONSE
  */
@@ -50,7 +50,7 @@ async function readJson(response: Response, request: string): Promise<unknown> {
     try {
       return parseJson(text);
     } catch {
-      // The parser's message quotes the answer, so it is dropped.
+      // The parser's message quotes the response, so it is dropped.
     }
   }
   const what = /^\s*</.test(text)
@@ -132,7 +132,7 @@ function isFailureAlone(body: unknown): boolean {
   );
 }
 
-/** Common headers for a request id. The document does not show which one the platform sends. */
+/** Common headers for a request id. The platform document does not show which one the platform sends. */
 const requestIdHeaders = ["x-request-id", "request-id", "x-correlation-id"] as const;
 
 function requestIdOf(
@@ -148,7 +148,7 @@ function requestIdOf(
   return /^[\w.:/+=~-]{1,200}$/.test(id) ? id : undefined;
 }
 
-/** Remedies for codes of section 7 whose name does not suggest one. */
+/** Remedies for codes from section 7 of the platform document whose name does not suggest one. */
 const remedies: Readonly<Partial<Record<string, string>>> = {
   AGENT_SCOPE_MISSING: "Check the token's scopes in the developer portal.",
   INVALID_IMAGE_KEY:
@@ -171,7 +171,7 @@ function remedyFor({ status }: Response, code = ""): string {
   return "";
 }
 
-/** Reads `Retry-After`, in ms. The header has whole seconds, or a date on the platform's clock. */
+/** Reads `Retry-After`, in ms. The header contains whole seconds, or a date on the platform's clock. */
 function retryAfterMs(response: Response, now: number): number | undefined {
   const value = response.headers.get("retry-after");
   if (value === null) return undefined;

@@ -3,7 +3,7 @@ import * as z from "../core/zod.ts";
 import { ApiError } from "./errors.ts";
 import { type Fetch, Http } from "./http.ts";
 
-/** Marks requests as a check by the doctor, which the local platform shows separately. */
+/** Marks requests as a doctor check. The local platform shows such requests separately. */
 function markAsDoctor(send: Fetch): Fetch {
   return (url, init) => {
     const headers = new Headers(init.headers);
@@ -12,20 +12,20 @@ function markAsDoctor(send: Fetch): Fetch {
   };
 }
 
-/** Global `fetch`, with requests marked as a check by the doctor. */
+/** Global `fetch` that marks its requests as a doctor check. */
 export const asDoctor: Fetch = (url, init) => markAsDoctor(fetch)(url, init);
 
-/** Result of a probe. `unknown`: the platform cannot answer now. `refused`: it refuses the token. */
+/** Result of a probe. `unknown`: the platform cannot respond now. `refused`: it refuses the token. */
 export type ScopeAnswer = "yes" | "no" | "unknown" | "refused";
 
 /** Id that no post has. */
 const NO_POST = "service-bot-doctor";
 
-/** In ms. A slower platform counts as unable to answer. */
+/** In ms. A slower platform counts as unable to respond. */
 const TIMEOUT_MS = 5_000;
 
 export interface Probed {
-  /** Address of the platform, without `/api/v1`. */
+  /** The platform's URL, without `/api/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
   /** Once aborted, all remaining scopes are `unknown`. */
@@ -36,8 +36,8 @@ export interface Probed {
 
 /**
  * Finds the scopes of a token with requests that change nothing: reads of one item, and empty writes. The platform
- * always refuses an empty write, and the code shows whether the scope is the reason (section 5, rules 2 to 4). Never
- * rejects.
+ * always refuses an empty write, and the code shows whether the scope is the reason (section 5 of the platform
+ * document, rules 2 to 4). Never rejects.
  */
 export async function probeScopes(probed: Probed): Promise<Readonly<Record<Scope, ScopeAnswer>>> {
   const read = await probeScope(probed, "read");
@@ -83,14 +83,14 @@ function answerIn(error: ApiError): ScopeAnswer {
   const { status, code } = error;
   if (status === 401) return "refused";
   if (isScopeMissing(error)) return "no";
-  // Any other 403, such as for a disabled app, does not reveal the token's scopes. A quota does.
+  // Any other 403, such as for a disabled app, does not reveal the token's scopes. A quota error does.
   if (status === 403) return "unknown";
   return (status < 500 && status !== 429) || code === "QUOTA_EXCEEDED" ? "yes" : "unknown";
 }
 
 /**
- * Returns whether a refusal means that the token lacks a scope. Section 7 shows no code for a 403 of the reading
- * endpoints. A 403 counts if it has no code, or a code that names access.
+ * Returns whether a refusal means that the token lacks a scope. Section 7 of the platform document shows no code for a
+ * 403 from the read endpoints. A 403 counts if it has no code, or a code that names access.
  */
 export function isScopeMissing({ status, code, platformCode = "FORBIDDEN" }: ApiError): boolean {
   if (code === "AGENT_SCOPE_MISSING") return true;

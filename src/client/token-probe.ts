@@ -2,14 +2,14 @@ import type { Clock } from "../core/clock.ts";
 import { ApiError, apiErrorOf, isUnexplained } from "./errors.ts";
 
 /**
- * Operation that distinguishes a refused app from a refused request. It reads only the bot's own conversations. A
+ * Operation that distinguishes a refused app from a refused request. It only reads the bot's own conversations. A
  * missing scope has its own code there (section 5 of the platform document, rule 4), so any other 403 concerns the app.
  */
 const PROBE = "GET /dm/conversations";
 
 /**
- * Validity of the last accepted probe, in ms. Long enough for one probe to serve a burst of refused requests. Short
- * enough that few events use up an attempt after an app is switched off.
+ * How long the last accepted probe is valid, in ms. Long enough for one probe to serve a burst of refused requests.
+ * Short enough that few events use up an attempt after an app is disabled.
  */
 const ACCEPTED_FOR_MS = 5_000;
 
@@ -18,14 +18,17 @@ export function withTokenRefused(error: ApiError, operation: string): ApiError {
   return operation === PROBE && isUnexplained(error) ? refused(error) : error;
 }
 
-/** Determines whether a 403 without a code of section 7 concerns one request or the whole app. */
+/**
+ * Determines whether a 403 without a code from section 7 of the platform document concerns one request or the whole
+ * app.
+ */
 export class TokenProbe {
   readonly #clock: Clock;
   readonly #readConversations: (signal: AbortSignal) => Promise<unknown>;
   #acceptedAt = Number.NEGATIVE_INFINITY;
   #asking: Promise<boolean> | undefined;
 
-  /** @param readConversations sends the probe, which reads one conversation of the bot */
+  /** @param readConversations sends the probe, which reads one of the bot's conversations */
   constructor(clock: Clock, readConversations: (signal: AbortSignal) => Promise<unknown>) {
     this.#clock = clock;
     this.#readConversations = readConversations;

@@ -3,20 +3,20 @@ import type { Context } from "./context.ts";
 import type { Boundary, ErrorObserver, Middleware, Next } from "./handler.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 
-/** Part of a run: handlers with middleware around them. */
+/** Part of a run: handlers wrapped in middleware. */
 export type Chain = (route: Route) => Promise<void>;
 
-/** Observers and boundaries of a mounted router. */
+/** A mounted router's observers and boundaries. */
 export interface Module {
   readonly observers: readonly ErrorObserver[];
   /** Boundaries by event type. The key "" stands for all other types. */
   readonly boundaries: ReadonlyMap<string, Boundary>;
 }
 
-/** Path of one event through middleware, modules and handlers. */
+/** One event's path through middleware, modules and handlers. */
 export class Route {
   readonly context: Context;
-  /** Username of the bot; `undefined` if unknown. */
+  /** The bot's username; `undefined` if unknown. */
   readonly username: string | undefined;
   /** Modules whose handlers are running, the outermost first. */
   readonly modules: Module[] = [];
@@ -41,7 +41,7 @@ export class Route {
 
   /**
    * Runs a chain inside the given modules. If the chain fails, its modules stay on the list, because their boundaries
-   * may handle the error. Modules whose error the chain has caught leave the list.
+   * may handle the error. Modules leave the list if the chain caught their error.
    */
   async enter(chain: Chain, ...entered: readonly Module[]): Promise<void> {
     const { modules } = this;
@@ -58,7 +58,8 @@ export class Route {
   }
 
   /**
-   * Runs a chain, and then removes the fields that it has added. If the chain fails, the fields stay for the boundary.
+   * Runs a chain, and then removes the fields that the chain added. If the chain fails, the fields stay for the
+   * boundary.
    */
   async scoped(chain: Chain): Promise<void> {
     const before = { ...this.#added };
@@ -68,7 +69,7 @@ export class Route {
     Object.assign(this.context, before);
   }
 
-  /** Returns a route of the same event with another context and the same middleware fields. */
+  /** Returns a route for the same event with another context and the same middleware fields. */
   continueWith(context: Context): Route {
     const route = new Route(context, this.username);
     route.add(this.#added);
@@ -91,7 +92,7 @@ export function inOrder(chains: readonly Chain[]): Chain {
 
 /**
  * Nests middleware around a chain, the first middleware outermost. Waits for `next()` even if the middleware did not
- * await it. Its failure is then the failure of the middleware.
+ * await it. If `next()` fails, the middleware fails with the same error.
  */
 export function wrap(middleware: readonly Middleware[], innermost: Chain): Chain {
   return middleware.reduceRight<Chain>((inner, current) => {

@@ -29,28 +29,29 @@ import { createEffects, type EffectsContext, type EffectsContextOptions } from "
 import { type ReceivedMessage, readMessage } from "./message.ts";
 import { PendingTasks } from "./pending-tasks.ts";
 
-/** Event that a handler of type `T` gets; any event if the type is not known in advance. */
+/** Event passed to a handler of type `T`; any event if the type is not known in advance. */
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
 
-/** Options of `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
+/** Options for `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
 export interface WriteOptions {
   /**
-   * Name of the write, instead of its number. A write with a new key is sent even if an earlier run made other writes.
-   * The key appears in the log and in `service-bot inbox show`. 1 to 100 characters, without control characters.
+   * Names the write, which otherwise has a number. A write with a new key is sent even if an earlier run made other
+   * writes. The key appears in the log and in `service-bot inbox show`. 1 to 100 characters, without control
+   * characters.
    */
   readonly key?: string | undefined;
 }
 
-/** Options of `ctx.step`. */
+/** Options for `ctx.step`. */
 export interface StepOptions {
   /**
-   * True if repeating the step does no harm. If its effect is unknown, the bot repeats the step. Otherwise the event
+   * True if repeating the step is harmless. If its effect is unknown, the bot repeats the step. Otherwise the event
    * becomes a dead letter. Default `false`.
    */
   readonly repeatable?: boolean;
 }
 
-/** Result of a write that a retry of the handler does not repeat. */
+/** Result of a write that is not repeated when the handler is retried. */
 export type WriteResult<T> = T & {
   /** True if an earlier run made the write, and this run sent nothing. */
   readonly repeated: boolean;
@@ -62,30 +63,30 @@ export interface Context<T extends string = string> extends EffectsContext {
   readonly event: EventFor<T>;
   /** Payload of the event, narrowed by its type. */
   readonly payload: EventFor<T>["payload"];
-  /** Number of this run of the handler for this event, from 1 up. */
+  /** Number of the handler's current run for this event, starting at 1. */
   readonly attempt: number;
-  /** Source that had the event first. */
+  /** Source that delivered the event first. */
   readonly source: "webhook" | "poll";
-  /** True if a later event of the same conversation or post was handled before this event arrived. */
+  /** True if a later event in the same conversation or on the same post was handled before this event arrived. */
   readonly late: boolean;
   /**
-   * Id of the event's trace, shared by its delivery and its requests. 32 hexadecimal digits, in the field `trace` of
-   * the log. `undefined` for an event that an earlier version has stored.
+   * Id of the event's trace, shared by its delivery and its requests. 32 hexadecimal digits, logged in the field
+   * `trace`. `undefined` for an event that an earlier version stored.
    */
   readonly trace: string | undefined;
   /** Logger that adds the event's id, type, attempt and trace to each line. */
   readonly log: Logger;
   /** Aborts at the handler timeout, when the lease is lost, and when the bot stops. */
   readonly signal: AbortSignal;
-  /** Client of the platform's API. Its writes are not steps, so a retried handler repeats them. */
+  /** Client for the platform's API. Its writes are not steps, so a retried handler repeats them. */
   readonly client: Client;
   /**
-   * Answers a `dm.message` with a direct message, and activity on a post with a comment on the post. A reply is a step,
-   * so a retried handler does not send it again. The replies of a run are numbered in the order of the calls. `key`
+   * Replies to a `dm.message` with a direct message, and to activity on a post with a comment on the post. A reply is a
+   * step, so a retried handler does not send it again. A run's replies are numbered in the order of the calls. `key`
    * names a reply whose number may change between runs.
    *
    * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post; STEP_DUPLICATE if
-   *   a key is used twice; INVALID_OPTION, STEP_UNCERTAIN, LEASE_LOST
+   * a key is used twice; INVALID_OPTION, STEP_UNCERTAIN, LEASE_LOST
    */
   reply(message: string | OutgoingMessage, options?: WriteOptions): Promise<WriteResult<Sent>>;
   /**
@@ -119,31 +120,33 @@ export interface Context<T extends string = string> extends EffectsContext {
    */
   messages(options?: { readonly limit?: number }): Promise<readonly Message[]>;
   /**
-   * Returns the whole text of the message, post or comment; empty if it is gone. The first call of a run requests the
-   * text, because the excerpt of an event may be cut (section 6). Scope: `dm` for messages, `read` for posts.
+   * Returns the whole text of the message, post or comment; empty if it was deleted. The first call in a run requests
+   * the text, because an event's excerpt may be cut (section 6 of the platform document). Scope: `dm` for messages,
+   * `read` for posts.
    *
    * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
    */
   text(): Promise<string>;
   /**
-   * Returns the message, post or comment with its images and its author; `undefined` if it is gone. Shares its request
-   * with `text()`.
+   * Returns the message, post or comment with its images and its author; `undefined` if it was deleted. Shares its
+   * request with `text()`.
    *
    * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
    */
   message(): Promise<ReceivedMessage | undefined>;
   /**
-   * Returns the peer of the conversation, with `isBot`. Takes one request to `GET /dm/conversations` (section 2) per
-   * run, and up to five if the conversation is old. `undefined` if the event has no conversation, or if the
-   * conversation is not among the 250 newest. Scope: `dm`.
+   * Returns the conversation's peer, with `isBot`. Takes one `GET /dm/conversations` request per run (section 2 of the
+   * platform document), or up to five if the conversation is old. `undefined` if the event has no conversation, or if
+   * the conversation is not among the 250 newest. Scope: `dm`.
    */
   peer(): Promise<Conversation["peer"] | undefined>;
   /**
-   * Runs `fn` once per event, even if the handler is retried. Every run gets the result as JSON keeps it, including the
-   * first: a `Date` becomes a string. A result that JSON cannot keep, such as a `Map`, makes the event a dead letter.
+   * Runs `fn` once per event, even if the handler is retried. Every run, including the first, gets the result after a
+   * round trip through JSON, so a `Date` becomes a string. A result that JSON cannot represent, such as a `Map`, makes
+   * the event a dead letter.
    *
-   * The effect of a step is unknown if the process dies inside `fn`. It is also unknown if `fn` fails without an
-   * answer, with a server error or with an abort. The event then becomes a dead letter (STEP_UNCERTAIN), unless the
+   * The effect of a step is unknown if the process dies inside `fn`. It is also unknown if `fn` fails without a
+   * response, with a server error or with an abort. The event then becomes a dead letter (STEP_UNCERTAIN), unless the
    * step is `repeatable`.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST
@@ -162,7 +165,7 @@ export interface ContextOptions {
   readonly onWrite?: (write: WriteEnd) => void;
   /** Prefix of each step's name. */
   readonly prefix?: string;
-  /** The bot's schema of states and its types of timers. Default: none. */
+  /** The bot's state schema and timer types. Default: none. */
   readonly effects?: EffectsContextOptions;
 }
 
@@ -285,7 +288,7 @@ class RunContext implements Context {
   }
 }
 
-/** Reads of the platform for one run. */
+/** Platform reads for one run. */
 class Reads {
   readonly #job: Job;
   readonly #client: Client;
@@ -320,7 +323,7 @@ function refuseMessages({ type }: AnyEvent): never {
   throw new ServiceBotError("REPLY_IMPOSSIBLE", `A ${type} event belongs to no conversation.`);
 }
 
-/** Pages of 50 conversations, newest first. The conversation of a new message is on the first page. */
+/** Pages of 50 conversations, newest first. A new message's conversation is on the first page. */
 const MAX_PEER_PAGES = 5;
 
 async function findPeer(

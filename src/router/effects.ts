@@ -11,28 +11,28 @@ import { timerType } from "../events/own.ts";
 import type { Job } from "../steps/step.ts";
 import type { PendingTasks } from "./pending-tasks.ts";
 
-/** Options of `ctx.later`. */
+/** Options for `ctx.later`. */
 export interface LaterOptions {
   /**
-   * Name of the timer in its conversation. A new timer replaces the timer of the same name and key. 1 to 100
+   * Identifies the timer in its conversation. A new timer replaces the timer with the same name and key. 1 to 100
    * characters, without control characters. Default: the event's id and a number.
    */
   readonly key?: string | undefined;
 }
 
-/** States and timers of a context. The bot stores their changes when the run succeeds. */
+/** A context's states and timers. The bot stores their changes when the run succeeds. */
 export interface EffectsContext {
   /**
-   * Returns the state of `key`, with a schema of its own. Modules use it for their state. Change the object in place.
-   * The bot stores it in the transaction that ends the event. If another run changes the state meanwhile, the bot
-   * repeats this run. The key has 1 to 100 characters, without control characters.
+   * Returns the state stored under `key`, with its own schema. Modules keep their state this way. Change the object in
+   * place. The bot stores it in the transaction that ends the event. If another run changes the state meanwhile, the
+   * bot runs the handler again. The key has 1 to 100 characters, without control characters.
    *
    * @throws {ServiceBotError} INVALID_OPTION, STATE_MISMATCH
    */
   state<V extends object>(key: string, schema: StandardSchemaV1<unknown, V>): Promise<V>;
   /**
-   * Removes the state of the conversation, or of `key`, when the run succeeds. The next `state()` returns the defaults
-   * of the schema.
+   * Removes the conversation's state, or the state stored under `key`, when the run succeeds. The next `state()`
+   * returns the schema's defaults.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -42,17 +42,17 @@ export interface EffectsContext {
    * Other events do not wait for the timer.
    *
    * @param when milliseconds or a text such as `10m`, `1h30m` or `2d`, counted from the end of the run; or a `Date`,
-   *   due at once if it has passed. At most 365 days
-   * @param data `payload.data` of the handler. Up to 64 KiB of JSON
-   * @returns the key of the timer, for `cancel`
+   * which is due at once if it has passed. At most 365 days
+   * @param data passed to the handler as `payload.data`. Up to 64 KiB of JSON
+   * @returns the timer's key, for `cancel`
    * @throws {ServiceBotError} INVALID_OPTION
    */
   later(name: string, when: When, data?: unknown, options?: LaterOptions): Promise<string>;
   /**
-   * Cancels timers of this conversation when the run succeeds: the timer of the key, or all timers of the name. A timer
-   * that is due has become an event, and `cancel` does not remove it.
+   * Cancels timers in this conversation when the run succeeds: the timer with the key, or all timers with the name. A
+   * timer that is due has already become an event, which `cancel` does not remove.
    *
-   * @returns the number of timers, including timers that this run has set
+   * @returns the number of canceled timers, including timers that this run set
    * @throws {ServiceBotError} INVALID_OPTION
    */
   cancel(name: string, key?: string): Promise<number>;
@@ -81,7 +81,7 @@ export function createEffects(
       return await job.effects.state(key, isSchema(schema) ? schema : refuseSchema(schema));
     });
   return {
-    // The schema determines the type of the result.
+    // The schema determines the result's type.
     state: state as EffectsContext["state"],
     clearState: (key) =>
       tasks.start(async () => {

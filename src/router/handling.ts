@@ -20,7 +20,7 @@ export interface HandlingOptions {
   readonly state?: StandardSchemaV1 | undefined;
 }
 
-/** Runs the handlers of a bot. Skips events that the bot caused itself. The loop guard may hold other events back. */
+/** Runs a bot's handlers. Skips events that the bot itself caused. The loop guard may hold other events back. */
 export class Handling {
   readonly routes: Routes;
   readonly client: Client;
@@ -42,17 +42,17 @@ export class Handling {
   }
 }
 
-/** Run of a boundary instead of handlers. */
+/** Runs a boundary instead of handlers. */
 interface LastWord {
   readonly chain: Chain;
-  /** Route of the failed run; `undefined` if its handlers did not begin. */
+  /** Route of the failed run; `undefined` if its handlers did not start. */
   readonly after: Route | undefined;
 }
 
 export class HandlerRun {
   readonly #job: Job;
   readonly #handling: Handling;
-  /** `undefined` until the handlers begin. */
+  /** `undefined` until the handlers start. */
   #route: Route | undefined;
   readonly #lastWord: LastWord | undefined;
 
@@ -69,8 +69,8 @@ export class HandlerRun {
   }
 
   /**
-   * Runs the middleware and the handlers of the event's type. Waits for all replies and steps, even if the handler does
-   * not await them. Fails if any of them fails.
+   * Runs the middleware and the handlers for the event's type. Waits for all replies and steps, even if the handler
+   * does not await them. Fails if any of them fails.
    */
   async run(): Promise<void> {
     const { routes, client, account, state: stateSchema } = this.#handling;
@@ -89,7 +89,7 @@ export class HandlerRun {
   }
 
   /**
-   * Returns false if the bot caused the event itself. Timers and cron moments belong to no account.
+   * Returns false if the bot itself caused the event. Timers and cron ticks belong to no account.
    *
    * @throws {RetryLater} while the loop guard holds the event back
    */
@@ -105,7 +105,7 @@ export class HandlerRun {
     return true;
   }
 
-  /** Notifies the observers of the error that ended the handlers' run. */
+  /** Notifies the observers about the error that ended the handlers' run. */
   async failed(error: unknown): Promise<void> {
     if (this.#lastWord === undefined && this.#route !== undefined)
       await this.#handling.routes.observe(error, this.#route);
@@ -113,7 +113,7 @@ export class HandlerRun {
 
   /**
    * Returns the run of the boundary for the error that made the event a dead letter; `undefined` if there is no
-   * boundary. If the handlers never began, because the process ended in each run, the boundary of the bot applies.
+   * boundary. If the handlers never started, because the process ended in each run, the bot's own boundary applies.
    */
   boundary(error: unknown): { begin(job: Job): HandlerRun } | undefined {
     const { routes, account } = this.#handling;

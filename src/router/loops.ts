@@ -8,36 +8,38 @@ import { originOf } from "../events/own.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Job } from "../steps/step.ts";
 
-/** Guards against loops. A bot that answers its own events, or those of another bot, never stops. */
+/** Guards against loops. A bot that replies to its own events, or to another bot's, never stops. */
 
-/** In ms. Interval of `GET /me` after a failed request. */
+/** Interval between `GET /me` requests after a failure, in ms. */
 const RETRY_INTERVAL_MS = 60_000;
 
-/** In ms. A refusal lasts until a person fixes the token's access, and each request uses the bot's budget. */
+/**
+ * In ms. Long, because a refusal lasts until someone fixes the token's access, and each request uses the bot's budget.
+ */
 const REFUSED_INTERVAL_MS = 600_000;
 
-/** In ms. Longest wait of an event for the username. The request itself continues. */
+/** Longest time an event waits for the username, in ms. The request itself continues. */
 const LEARN_TIMEOUT_MS = 2_000;
 
 /** Bounds the memory. Beyond this number the set is cleared, and the bot reads the conversations again. */
 const MAX_CONVERSATIONS = 1_000;
 
 /**
- * Recognises events that the bot caused itself. Section 6 includes such events, and a bot that answers itself never
- * stops. The username comes from `GET /me`. Until that request succeeds, the bot learns the username from its messages
- * and writes.
+ * Recognises events that the bot caused itself. The platform sends such events (section 6 of the platform document),
+ * and a bot that replies to itself never stops. The username comes from `GET /me`. Until that request succeeds, the bot
+ * learns the username from its messages and writes.
  */
 export class OwnAccount {
   readonly #client: Client;
   readonly #clock: Clock;
-  /** Runs a request outside of the current event, so that the event's log and trace do not include it. */
+  /** Runs a request outside the current event, so that the event's log and trace do not include the request. */
   readonly #outside = AsyncLocalStorage.snapshot();
   #username: string | undefined;
   /** True once `GET /me` has returned the username, which replaces a learnt one. */
   #isConfirmed = false;
   #asking: Promise<void> | undefined;
   #nextRequestAt = Number.NEGATIVE_INFINITY;
-  /** True while the platform refuses `GET /me` to this token, or answers without a username. */
+  /** True while the platform refuses this token's `GET /me`, or responds without a username. */
   #isRefused = false;
   /** Conversations in which the bot has not written yet. */
   readonly #silent = new Set<string>();
@@ -114,7 +116,7 @@ export class OwnAccount {
     this.#nextRequestAt = this.#clock.now() + intervalMs;
   }
 
-  /** Looks for a message of the bot, because each message names its author (section 2). */
+  /** Looks for a message by the bot, because each message names its author (section 2 of the platform document). */
   async #readMessages(event: AnyEvent, signal: AbortSignal): Promise<void> {
     const conversationId = conversationOf(event);
     if (conversationId === undefined || this.#silent.has(conversationId)) return;
@@ -125,7 +127,7 @@ export class OwnAccount {
       const own = items.find(({ fromBot }) => fromBot);
       if (!this.#isConfirmed) this.#set(own?.authorUsername);
     } catch (error) {
-      // The next event of the conversation tries again, unless the platform would refuse it as well.
+      // The next event in the conversation tries again, unless the platform would refuse that request as well.
       if (!isRefusal(error)) this.#silent.delete(conversationId);
     }
   }
@@ -139,7 +141,7 @@ export class OwnAccount {
 }
 
 /**
- * Returns true if the platform refuses this request to the token. The kill switch instead refuses the whole app for a
+ * Returns true if the platform refuses the token this request. The kill switch instead refuses the whole app for a
  * while.
  */
 function isRefusal(error: unknown): boolean {
@@ -147,26 +149,29 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Rate at which a bot may answer one account. Counted per conversation, per post, and over all posts that the account
+ * Rate at which a bot may reply to one account. Counted per conversation, per post, and over all posts that the account
  * causes.
  */
 export interface LoopGuardOptions {
-  /** Answered events of one account in one place within `perMs`, from 1 to 10,000. Default 30. */
+  /**
+   * Maximum number of one account's events that the bot replies to in one place within `perMs`, from 1 to 10,000.
+   * Default 30.
+   */
   readonly answers?: number;
   /** In ms, up to 365 days. Default 60,000. */
   readonly perMs?: number;
 }
 
-/** A person does not write 30 messages a minute for long; two bots write thousands. */
+/** A human does not write 30 messages a minute for long; two bots write thousands. */
 const LOOP_GUARD: Required<LoopGuardOptions> = { answers: 30, perMs: 60_000 };
 
-/** Bounds the memory. The guard forgets the places with the oldest answers first. */
+/** Bounds the memory. The guard forgets the places with the oldest replies first. */
 const MAX_PLACES = 10_000;
 
-/** Windows without a held-back event that end an episode. */
+/** An episode ends after this many windows in which no event was held back. */
 const CALM_WINDOWS = 10;
 
-/** Place of the posts that an account causes. No lane has this name. */
+/** Place for all posts that an account causes. No lane has this name. */
 const POSTS = "";
 
 /**
@@ -174,11 +179,11 @@ const POSTS = "";
  * platform's clock.
  */
 interface Place {
-  /** Times of the latest answered events, by event id. */
+  /** Times of the latest events that the bot replied to, by event id. */
   readonly answered: Map<string, number>;
   /** `undefined` if the guard has held back no event here. */
   heldUntil: number | undefined;
-  /** Time of the last answer. */
+  /** Time of the last reply. */
   usedAt: number;
 }
 
@@ -188,16 +193,16 @@ export interface LoopGuardEnvironment {
 }
 
 /**
- * Holds back events of an account that the bot answers faster than a person writes, because two bots can answer each
- * other forever. An answer counts at the creation time of its event, so a bot that catches up after an outage is not
- * slowed. While events are held back, the time of the answer counts instead, because a loop builds a backlog as well.
+ * Holds back an account's events if the bot replies to them faster than a human writes, because two bots can reply to
+ * each other forever. A reply counts at its event's creation time, so a bot that catches up after an outage is not
+ * slowed. While events are held back, the reply's own time counts instead, because a loop builds up a backlog too.
  * Counts live in memory, per process.
  */
 export class LoopGuard {
   readonly #options: Required<LoopGuardOptions>;
   readonly #clock: Pick<Clock, "now">;
   readonly #laneOf: LaneOf;
-  /** By account and place, ordered from the oldest to the newest answer. */
+  /** By account and place, ordered from the oldest to the newest reply. */
   readonly #places = new Map<string, Place>();
 
   constructor(
@@ -209,7 +214,7 @@ export class LoopGuard {
     this.#laneOf = laneOf;
   }
 
-  /** @throws {RetryLater} if the bot has answered this account too often; the attempt does not count */
+  /** @throws {RetryLater} if the bot has replied to this account too often; the attempt does not count */
   check(job: Pick<Job, "event" | "log">): void {
     const { event } = job;
     for (const key of [keyOf(event, defaultLane(event)), keyOf(event, POSTS)]) {
@@ -235,8 +240,8 @@ export class LoopGuard {
   }
 
   /**
-   * Returns the wait in ms. A custom lane may contain other conversations, so it waits for one answer instead of a
-   * whole window.
+   * Returns the wait in ms. A custom lane may contain other conversations, so it waits until one reply leaves the
+   * window, not until all do.
    */
   #waitMs({ answered, usedAt }: Place, event: AnyEvent, now: number): number {
     const { answers, perMs } = this.#options;
@@ -251,8 +256,8 @@ export class LoopGuard {
   }
 
   /**
-   * Counts an answered event. Several answers to one event, and to the timers that it has set, count once. A post
-   * counts for the account, because each post is a new place.
+   * Counts an event that the bot replied to. Several replies to one event and to its timers count once. A post counts
+   * for the account, because each post is a new place.
    */
   noteAnswer(event: AnyEvent, { isPost }: { readonly isPost: boolean }): void {
     const key = keyOf(event, isPost ? POSTS : defaultLane(event));
@@ -264,7 +269,7 @@ export class LoopGuard {
       usedAt: now,
     };
     place.usedAt = now;
-    // Moves the place to the end of the map, which is ordered by the last answer.
+    // Moves the place to the end of the map, which is ordered by the last reply.
     this.#places.delete(key);
     this.#places.set(key, place);
     const createdAt = this.#isHolding(place, now) ? now : Date.parse(event.createdAt);

@@ -2,18 +2,18 @@ import type { Chain, Route } from "./chain.ts";
 import type { Context } from "./context.ts";
 import { excerptOf, hasMessage } from "./message.ts";
 
-/** A command of a bot, for `/help`. */
+/** A bot command, for `/help`. */
 export interface Command {
   /** Registered name, without the slash. */
   readonly name: string;
-  /** Empty if none was given. */
+  /** Empty if the command has no description. */
   readonly description: string;
 }
 
 /** Fields that a command adds to the context. */
 export interface CommandFields {
   readonly command: {
-    /** Registered name of the command. */
+    /** The command's registered name. */
     readonly name: string;
     /** Text after the name, trimmed; empty if there is none. */
     readonly args: string;
@@ -29,10 +29,10 @@ export interface HearsFields {
 /** Event types whose text commands and patterns match against. */
 export type TextType = "dm.message" | "mention";
 
-/** Context of `command`. */
+/** Context of a `command` handler. */
 export type CommandContext = Context<TextType> & CommandFields;
 
-/** Context of `hears`. */
+/** Context of a `hears` handler. */
 export type HearsContext = Context<TextType> & HearsFields;
 
 export const TEXT_TYPES: ReadonlySet<string> = new Set<TextType>(["dm.message", "mention"]);
@@ -44,14 +44,14 @@ export interface TextPattern {
   readonly match: (text: string) => CommandFields | HearsFields | undefined;
 }
 
-/** Handler that the text of a message or a mention selects. */
+/** Handler selected by the text of a message or a mention. */
 export interface TextEntry extends TextPattern {
   readonly kind: "text";
   readonly run: Chain;
   readonly command?: Command | undefined;
 }
 
-/** Handler with the middleware of its modules around it. */
+/** Handler wrapped in its modules' middleware. */
 export interface TextRoute {
   readonly entry: TextEntry;
   readonly run: Chain;
@@ -83,7 +83,7 @@ export async function firstMatch(
 /** In characters. The excerpt may cut a longer word. */
 const MAX_NEEDLE_LENGTH = 16;
 
-/** Returns a matcher of `/name` and the text after it, in any case. */
+/** Returns a matcher for `/name` and the text after it, in any case. */
 export function commandPattern(name: string): TextPattern {
   const pattern = new RegExp(`^/${escaped(name.normalize())}(?:\\s+|$)(.*)$`, "isu");
   return {
@@ -95,10 +95,10 @@ export function commandPattern(name: string): TextPattern {
   };
 }
 
-/** Returns a matcher of a whole text, in any case, or of a regular expression. */
+/** Returns a matcher for a whole text, in any case, or for a regular expression. */
 export function hearsPattern(pattern: string | RegExp): TextPattern {
   const isText = typeof pattern === "string";
-  // The flags g and y are dropped, because they make an expression depend on its last match.
+  // The flags g and y are dropped, because with them a match depends on the one before.
   const expression = isText
     ? new RegExp(`^${escaped(pattern.trim().normalize())}$`, "iu")
     : new RegExp(pattern.source.normalize(), pattern.flags.replace(/[gy]/g, ""));

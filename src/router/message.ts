@@ -7,13 +7,13 @@ import { idText } from "../events/id.ts";
 import { actorOf, conversationOf, foldUsername } from "../events/lane.ts";
 import type { Actor, AnyEvent } from "../events/types.ts";
 
-/** Complete message, post or comment of an event. */
+/** An event's complete message, post or comment. */
 export interface ReceivedMessage {
   readonly id: string;
   /** Empty for a deleted message, and for images without text. */
   readonly text: string;
   readonly images: readonly Image[];
-  /** Author, as the event names them. In a conversation: the bot's peer. */
+  /** Author, as named in the event. In a conversation: the bot's peer. */
   readonly author: Actor;
   /** ISO 8601, UTC; empty if the platform does not send it. */
   readonly createdAt: string;
@@ -23,10 +23,10 @@ export interface ReceivedMessage {
 const MAX_PAGES = 5;
 
 /**
- * Reads the message, post or comment of an event. Section 6 documents neither the length of an excerpt nor a mark for a
- * cut, so every excerpt may be incomplete.
+ * Reads an event's message, post or comment. Section 6 of the platform document specifies neither an excerpt's length
+ * nor how a cut is marked, so every excerpt may be incomplete.
  *
- * @returns `undefined` if the message is gone, or not among the 250 newest
+ * @returns `undefined` if the message was deleted, or is not among the 250 newest
  * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
  */
 export async function readMessage(
@@ -88,7 +88,7 @@ async function read(
       client.posts.comments(postId, { limit, cursor, signal });
     const isEnough = (comments: readonly Comment[]) => comments.some(isMeant);
     const comments = await readUntil(readPage, event, isByActor, isEnough);
-    // The `commentId` of a reply may belong to its parent comment, which has another author.
+    // A reply's `commentId` may belong to its parent comment, which has another author.
     return comments.find(isMeant) ?? nearest(event, comments);
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
@@ -112,16 +112,16 @@ async function readUntil<T extends Message | Post>(
 }
 
 /**
- * Finds the message of an event that does not name it. The message has the event's author, and was created at about the
- * same time. Its text equals the excerpt, or begins with it.
+ * Finds the message of an event that contains no message id. The message has the event's author, and was created at
+ * about the same time. Its text equals the excerpt, or begins with it.
  */
 function nearest<T extends Message | Post>(event: AnyEvent, items: readonly T[]): T | undefined {
-  // Dates may be off, as in a test of an old event. An equal text is enough then.
+  // Dates may be wrong, for example in a test with an old event. In that case an equal text is enough.
   const isNear = (item: T) => distance(event, item) <= EVENT_DELAY_MS;
   const near = items.filter((item) => isNear(item) || (item.text !== "" && isExact(event, item)));
   const ranks = near.map((item) => rankOf(event, item));
   const best = Math.min(...ranks);
-  // An empty excerpt means images alone. Without the field, any text may match.
+  // An empty excerpt means that there are only images. Without the field, any text may match.
   if (best > 0 && hasExcerpt(event) && excerptOf(event) === "") return undefined;
   return near
     .filter((_item, index) => ranks[index] === best)
@@ -165,7 +165,7 @@ function isByActor({ author }: Comment, event: AnyEvent): boolean {
   return isAuthor(author?.username, event);
 }
 
-/** Returns true for an author that the platform does not name. */
+/** Returns true if the platform does not name the author. */
 function isAuthor(username: string | undefined, event: AnyEvent): boolean {
   const actor = actorOf(event);
   return !username || actor === undefined || foldUsername(username) === foldUsername(actor);
@@ -181,7 +181,7 @@ function spaced(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** Returns the excerpt of an event; empty if the event has none. */
+/** Returns the event's excerpt; empty if the event has none. */
 export function excerptOf({ payload }: AnyEvent): string {
   return "excerpt" in payload && typeof payload.excerpt === "string" ? payload.excerpt : "";
 }

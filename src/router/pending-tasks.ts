@@ -19,8 +19,8 @@ class WatchedPromise<T> extends Promise<T> {
 }
 
 /**
- * Replies and steps that a handler has started. A handler may forget an `await`. The run still waits for the task,
- * reports its failure, and avoids an unhandled rejection.
+ * Replies and steps that a handler started. A handler may forget an `await`. The run still waits for the task, reports
+ * its failure, and avoids an unhandled rejection.
  */
 export class PendingTasks {
   readonly #promises: WatchedPromise<unknown>[] = [];
@@ -35,7 +35,7 @@ export class PendingTasks {
     return promise;
   }
 
-  /** Runs `work`, and then waits for the tasks that it started, even if it fails. */
+  /** Runs `work`, and then waits for the tasks that `work` started, even if it fails. */
   async run(work: () => unknown): Promise<void> {
     try {
       await work();
@@ -46,7 +46,7 @@ export class PendingTasks {
     await this.drain();
   }
 
-  /** Waits for all tasks. Rejects with the failure of a task that the handler did not await. */
+  /** Waits for all tasks. Rejects if a task that the handler did not await fails. */
   async drain(): Promise<void> {
     // A task may start further tasks, which this loop reaches as well.
     for (const promise of this.#promises) await settled(promise);
@@ -54,7 +54,7 @@ export class PendingTasks {
   }
 }
 
-/** Errors that have their caller's frames. A handler may throw the same error many times. */
+/** Errors that already have their caller's frames. A handler may throw the same error many times. */
 const completed = new WeakSet<Error>();
 
 /** Adds the caller's frames to an error of `work`, because an asynchronous stack ends before the handler's own line. */
@@ -64,7 +64,7 @@ async function withCaller<T>(work: () => Promise<T>, caller: { stack?: string })
   } catch (error) {
     if (error instanceof Error && error.stack !== undefined && !completed.has(error)) {
       completed.add(error);
-      // Read only now, because formatting a stack is slow. A frozen error stays as it is.
+      // Reads the stack only now, because formatting it is slow. A frozen error stays as it is.
       const frames = caller.stack?.replace(/^.*\n/, "\n") ?? "";
       Reflect.set(error, "stack", error.stack + frames);
     }

@@ -11,24 +11,23 @@ import { type Chain, wrap } from "./chain.ts";
 import type { Handler, Middleware } from "./handler.ts";
 
 /**
- * Reads and checks the arguments of a router's methods at run time, because JavaScript callers and casts bypass the
- * types.
+ * Reads and checks the arguments of router methods at run time, because JavaScript callers and casts bypass the types.
  */
 
-/** Options of `cron`, with those of a handler. */
+/** Options for `cron`, in addition to a handler's options. */
 export interface CronOptions extends HandlerOptions {
-  /** Time zone of the pattern, as a name of the IANA database such as `Europe/Paris`. Default `UTC`. */
+  /** The pattern's time zone, as an IANA name such as `Europe/Paris`. Default `UTC`. */
   readonly timeZone?: string | undefined;
   /**
-   * Catch-up for moments that passed while no instance ran. `last` runs the handler for the last missed moment; `none`
-   * skips them all. The first start of a cron has no missed moments. Default `last`.
+   * Catch-up for ticks that passed while no instance ran. `last` runs the handler for the last missed tick; `none`
+   * skips all of them. A cron that starts for the first time has no missed ticks. Default `last`.
    */
   readonly missed?: "last" | "none" | undefined;
 }
 
-/** Options of `command`. */
+/** Options for `command`. */
 export interface CommandOptions {
-  /** Description of the command in `bot.commands`. */
+  /** The command's description in `bot.commands`. */
   readonly description?: string | undefined;
 }
 
@@ -43,7 +42,7 @@ export const COMMAND_OPTIONS: OptionTable<CommandOptions> = { description: true 
 /** Arguments after the type or the name: a schema, middleware, the handler, options. */
 export interface Parts {
   readonly schema: StandardSchemaV1 | undefined;
-  /** Handler with its middleware around it. */
+  /** Handler wrapped in its middleware. */
   readonly chain: Chain;
   readonly options: HandlerOptions;
 }

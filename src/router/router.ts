@@ -40,12 +40,12 @@ import {
 } from "./registration.ts";
 import { ALL_TYPES, Routes, refuseUnknownType } from "./routes.ts";
 
-/** A type that this version does not know. Known types have their payload without a schema. */
+/** A type that this version does not know. A known type's payload needs no schema. */
 type CustomType<T extends string> = T extends EventType | `timer:${string}` | `cron:${string}`
   ? never
   : T;
 
-/** Schema of a payload, from any library that follows Standard Schema v1. */
+/** Payload schema, from any library that follows Standard Schema v1. */
 type Schema<P> = StandardSchemaV1<unknown, P>;
 
 let readRoutes: (router: Router) => Routes;
@@ -56,7 +56,7 @@ export function routesOf(router: Router): Routes {
 
 /**
  * A module: handlers that a bot, or another module, mounts with `use(router)`. Its middleware runs only around its own
- * handlers. `X` has the fields that the handlers need in the context, such as `{ user: User }`. Only a bot with these
+ * handlers. `X` lists the fields that the handlers need in the context, such as `{ user: User }`. Only a bot with these
  * fields can mount the module.
  */
 export class Router<X = unknown> {
@@ -152,7 +152,7 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Handles timers that `ctx.later(name, …)` has set.
+   * Handles timers that `ctx.later(name, …)` set.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -162,7 +162,7 @@ export class Router<X = unknown> {
     options?: HandlerOptions,
   ): this;
   /**
-   * Handles timers that `ctx.later(name, …)` has set. `ctx.payload.data` is the schema's result. If the data do not fit
+   * Handles timers that `ctx.later(name, …)` set. `ctx.payload.data` is the schema's result. If the data does not fit
    * the schema, the event becomes a dead letter (PAYLOAD_INVALID).
    *
    * @throws {ServiceBotError} INVALID_OPTION
@@ -182,8 +182,9 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Runs the handler at each moment of a pattern, in UTC. Its fields are minute, hour, day of the month, month and day
-   * of the week. A sixth field in front is the second. Each moment is one event, which one instance handles once.
+   * Runs the handler at each tick of a cron pattern, in UTC. The pattern's fields are minute, hour, day of the month,
+   * month and day of the week. An optional field in front is the second. Each tick is one event, which one instance
+   * handles once.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -193,7 +194,7 @@ export class Router<X = unknown> {
     handler: (context: CronContext<N> & X) => unknown,
   ): this;
   /**
-   * Runs the handler at each moment of a pattern, in the time zone of the options.
+   * Runs the handler at each tick of a cron pattern, in the time zone from the options.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -220,9 +221,9 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Handles messages and mentions that begin with `/name`, in any case, and adds `ctx.command`. The bot's name may
-   * precede the command. The first matching command or pattern handles the event; if none matches, the handlers of `on`
-   * do.
+   * Handles messages and mentions that begin with `/name`, in any case, and adds `ctx.command` to the context. The
+   * bot's name may precede the command. The first matching command or pattern handles the event; if none matches, the
+   * handlers registered with `on` do.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -260,8 +261,8 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Handles messages and mentions with this text, in any case, or that match a regular expression. Adds `ctx.match`.
-   * The bot's name at the beginning and the end does not count.
+   * Handles messages and mentions with this text, in any case, or that match a regular expression. Adds `ctx.match` to
+   * the context. The bot's name at the beginning or the end is ignored.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -311,8 +312,8 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Registers an observer of handlers' errors. The retry policy decides what happens next. An observer of a module gets
-   * only the errors of the module's handlers.
+   * Registers an observer for handlers' errors. The retry policy decides what happens next. A module's observer gets
+   * only the errors from the module's handlers.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -323,9 +324,8 @@ export class Router<X = unknown> {
   }
 
   /**
-   * Registers a boundary, which handles an event whose last run has failed. The boundary runs once, before the event
-   * becomes a dead letter, and may answer the event. A boundary of a module gets only the events of the module's
-   * handlers.
+   * Registers a boundary, which handles an event whose last run failed. The boundary runs once, before the event
+   * becomes a dead letter, and may reply to the event. A module's boundary gets only events from the module's handlers.
    *
    * @throws {ServiceBotError} INVALID_OPTION if the router already has a boundary
    */
@@ -355,7 +355,7 @@ export class Router<X = unknown> {
     return this;
   }
 
-  /** Commands with their descriptions, including those of modules, in the order of the calls. */
+  /** Commands with their descriptions, including the modules' commands, in the order of the calls. */
   get commands(): readonly Command[] {
     return this.#routes.commands;
   }

@@ -20,7 +20,7 @@ import {
 /** Registered handlers and modules, in the order of the calls. */
 export type Entry = EventEntry | UnknownEntry | TextEntry | ModuleEntry;
 
-/** Handler of one event type: a type of the platform, `timer:NAME` or `cron:NAME`. */
+/** Handler for one event type: a platform type, `timer:NAME` or `cron:NAME`. */
 export interface EventEntry {
   readonly kind: "event";
   readonly type: string;
@@ -29,7 +29,7 @@ export interface EventEntry {
   readonly cron?: Cron | undefined;
 }
 
-/** Handler of types that are newer than this version. */
+/** Handler for types that are newer than this version. */
 interface UnknownEntry {
   readonly kind: "unknown";
   readonly run: Chain;
@@ -40,27 +40,27 @@ interface ModuleEntry {
   readonly routes: Routes;
 }
 
-/** Pattern of moments at which a handler runs. */
+/** Cron pattern whose ticks run a handler. */
 export interface Cron {
   readonly name: string;
   /** Five fields; six with seconds. */
   readonly pattern: string;
-  /** Name in the IANA database. */
+  /** IANA time zone name. */
   readonly timeZone: string;
-  /** Catch-up for moments that passed while no bot ran. */
+  /** Catch-up for ticks that passed while no bot ran. */
   readonly missed: "last" | "none";
   readonly moments: CronPattern;
 }
 
-/** Key of the chain for all types that this version does not know. No type has this name. */
+/** Key for the chain that handles all types this version does not know. No type has this name. */
 const UNKNOWN = "";
 
-/** Key of the boundary for all types without their own. */
+/** Key for the boundary that handles all types without their own. */
 export const ALL_TYPES = "";
 
 const OWN_TYPE = /^(?:timer|cron):/;
 
-/** Routes of a bot or of a module. They select the handlers of an event, independent of storage and HTTP. */
+/** Routes of a bot or a module. They select an event's handlers, independently of storage and HTTP. */
 export class Routes {
   readonly #entries: Entry[] = [];
   readonly #middleware: Middleware[] = [];
@@ -73,7 +73,7 @@ export class Routes {
   /** Built on first use, and again after a change. */
   #types: Types | undefined;
 
-  /** @throws {ServiceBotError} INVALID_OPTION if the name of a command or a cron is taken */
+  /** @throws {ServiceBotError} INVALID_OPTION if a command's or cron's name is taken */
   add(entry: Entry): void {
     this.#changed();
     const { root } = this;
@@ -107,12 +107,12 @@ export class Routes {
     return [...this.#parents].flatMap(({ root }) => root);
   }
 
-  /** Returns the options for the events of a type. A later value of an option replaces an earlier one. */
+  /** Returns the options for events of a type. A later value of an option replaces an earlier one. */
   optionsFor(type: string): HandlerOptions {
     return this.#handled.options.get(type) ?? NO_OPTIONS;
   }
 
-  /** Returns whether a type can have a boundary: a type of the platform, a timer or cron, or a type with a handler. */
+  /** Returns whether a type can have a boundary: a platform type, a timer or cron, or a type with a handler. */
   handles(type: string): boolean {
     return isEventType(type) || OWN_TYPE.test(type) || this.#handled.options.has(type);
   }
@@ -144,12 +144,12 @@ export class Routes {
     );
   }
 
-  /** Runs the middleware, and then the handlers of the event one after the other. */
+  /** Runs the middleware, and then the event's handlers one after the other. */
   async run(route: Route): Promise<void> {
     await route.enter(this.#chainFor(route.context.event.type));
   }
 
-  /** Notifies the observers of the bot, and of the modules that were running, of the error that ended a run. */
+  /** Notifies the observers of the bot and of the modules that were running about the error that ended a run. */
   async observe(error: unknown, route: Route): Promise<void> {
     for (const { observers } of [this, ...route.modules]) {
       for (const observer of observers) await notify(observer, error, route.context);
@@ -157,8 +157,8 @@ export class Routes {
   }
 
   /**
-   * Returns the boundary for an event whose run has failed. Inner modules come first. Within a module, the boundary of
-   * the type comes first.
+   * Returns the boundary for an event whose run failed. Inner modules come first. Within a module, the type's own
+   * boundary comes first.
    */
   boundaryFor(type: string, modules: readonly Module[]): Boundary | undefined {
     for (const { boundaries } of [...modules.toReversed(), this]) {
@@ -209,7 +209,7 @@ export class Routes {
     return async (route) => await ((await firstMatch(texts, route)) ?? rest)(route);
   }
 
-  /** Returns the handlers of a type. A module's handlers are one chain, with the module's middleware around it. */
+  /** Returns the handlers for a type. A module's handlers form one chain, wrapped in the module's middleware. */
   #handlersFor(type: string): readonly Chain[] {
     return this.#entries.flatMap((entry) => {
       if (entry.kind === "module") {
@@ -222,7 +222,7 @@ export class Routes {
     });
   }
 
-  /** Returns the handlers that a text selects, each with the middleware of its modules. */
+  /** Returns the handlers that a text selects, each wrapped in its modules' middleware. */
   #textRoutes(): readonly TextRoute[] {
     return this.#entries.flatMap((entry) => {
       if (entry.kind === "text") return [{ entry, run: entry.run }];
@@ -232,7 +232,10 @@ export class Routes {
     });
   }
 
-  /** Wraps a chain in the module's middleware and scopes its fields. A run that fails stays in the module. */
+  /**
+   * Wraps a chain in the module's middleware and scopes its fields. If a run fails, the module stays on the route's
+   * list.
+   */
   #around(chain: Chain): Chain {
     const inner = wrap(this.#middleware, chain);
     return async (route) => await route.scoped(async () => await route.enter(inner, this));
@@ -257,7 +260,7 @@ function handlerMissing(type: string): ServiceBotError {
   );
 }
 
-/** Logs an error of the observer instead of throwing it. */
+/** Logs the observer's error instead of throwing it. */
 async function notify(observer: ErrorObserver, error: unknown, context: Context): Promise<void> {
   try {
     await observer(error, context);
@@ -289,7 +292,7 @@ function typesOf(entries: readonly Exclude<Entry, ModuleEntry>[], hasMiddleware:
   return { options, names: [...options.keys()], areOthers };
 }
 
-/** Returns the names in use that only one handler may have. A second handler would never run, or run twice. */
+/** Returns the taken names that only one handler may have. A second handler would never run, or would run twice. */
 function uniqueNames(entries: readonly Entry[]): readonly string[] {
   return entries.flatMap((entry) => {
     if (entry.kind === "event" && entry.cron !== undefined) return [`cron("${entry.cron.name}")`];

@@ -13,7 +13,10 @@ export interface TestEvent<T extends string = string> {
   readonly createdAt?: string;
 }
 
-/** Payload of a known type, possibly with fields that the platform has added (section 9), or any object. */
+/**
+ * Payload of a known type, possibly with fields that the platform added later (section 9 of the platform document), or
+ * any object.
+ */
 type TestPayload<T extends string> = T extends EventType
   ? PayloadByType[T] | (PayloadByType[T] & Readonly<Record<string, unknown>>)
   : object;
@@ -22,20 +25,20 @@ type TestPayload<T extends string> = T extends EventType
 export interface DeliverOptions {
   /** Signs with this secret instead of the bot's own. */
   readonly secret?: string;
-  /** Signs with this time instead of the current one, in seconds since 1970. */
+  /** Signs with this time instead of the current time, in seconds since 1970. */
   readonly timestamp?: number;
 }
 
 export const DELIVER_OPTIONS: OptionTable<DeliverOptions> = { secret: true, timestamp: true };
 
-/** The bot's answer to a delivery. */
+/** The bot's response to a delivery. */
 export interface DeliveryAnswer {
   /** HTTP status. */
   readonly status: number;
   readonly body: unknown;
 }
 
-/** Builds a signed delivery, as the platform sends it to the webhook (section 4). */
+/** Builds a signed delivery, as the platform sends it to the webhook (section 4 of the platform document). */
 export function signedDelivery(
   events: readonly object[],
   { secret, timestamp }: Required<DeliverOptions>,

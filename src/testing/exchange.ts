@@ -3,17 +3,17 @@ import { conversationOf } from "../events/lane.ts";
 import type { AnyEvent, EventOf, EventType, UnknownEvent } from "../events/types.ts";
 import type { SentByBot } from "./test-platform.ts";
 
-/** An event that a person caused, and the bot's replies. */
+/** An event that a user caused, and the bot's replies. */
 export interface Exchange<T extends string = string> {
   /** Event as it was delivered, so its excerpt may be cut. */
   readonly event: EventFor<T>;
-  /** Texts of the bot in the conversation of the event, or below its post, in order. */
+  /** The bot's texts in the event's conversation, or below its post, in order. */
   readonly replies: readonly string[];
 }
 
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : UnknownEvent;
 
-/** Returns the texts among `sent` that answer the event. */
+/** Returns the texts in `sent` that reply to the event. */
 export function repliesTo(event: AnyEvent, sent: readonly SentByBot[]): readonly string[] {
   const place = placeOf(event);
   return sent.filter((one) => placeOfSent(one) === place).map(({ text }) => text);
@@ -29,7 +29,7 @@ export function notTaken(status: number, body: unknown): ServiceBotError {
   );
 }
 
-/** Returns a key of the conversation or post in which the bot answers an event. */
+/** Returns a key for the conversation or post in which the bot replies to an event. */
 function placeOf(event: AnyEvent): string | undefined {
   const conversation = conversationOf(event);
   if (conversation !== undefined) return `dm ${conversation}`;

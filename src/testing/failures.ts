@@ -1,11 +1,11 @@
 import { type RunOutcome, subscribe } from "../observe/channels.ts";
 
-/** A failed run of a handler. */
+/** A handler's failed run. */
 export interface FailedRun {
-  /** Id of the event. */
+  /** The event's id. */
   readonly event: string;
   readonly type: string;
-  /** Number of the run, from 1 up. */
+  /** Number of the run, starting at 1. */
   readonly attempt: number;
   /** `retry` and `release`: a later run follows. `dead`: this was the last run. */
   readonly outcome: RunOutcome;
@@ -15,7 +15,7 @@ export interface FailedRun {
 
 /** Part of a bot that {@link Failures} observes. */
 export interface ObservableBot {
-  /** Registers an observer of handlers' errors. */
+  /** Registers an observer for handlers' errors. */
   onError(
     observer: (
       error: unknown,
@@ -24,7 +24,7 @@ export interface ObservableBot {
   ): unknown;
 }
 
-/** Failed runs of a bot. */
+/** A bot's failed runs. */
 export class Failures {
   readonly all: FailedRun[] = [];
   /** Errors that handlers threw, until their outcome is stored. */
@@ -42,7 +42,7 @@ export class Failures {
         if (outcome === "done") for (const unhandled of this.#watches) unhandled.delete(event);
         if (shown === undefined) return;
         const key = `${event} ${attempt}`;
-        // No observer gets the error of an event that cannot be read, so this is the error in the log.
+        // If an event cannot be read, no observer gets the error, so the error in the log is used.
         const error = this.#thrown.has(key)
           ? this.#thrown.get(key)
           : Object.assign(new Error(), shown);
@@ -56,8 +56,8 @@ export class Failures {
   /**
    * Runs `work`.
    *
-   * @throws the error of an event that failed meanwhile and did not succeed later; an AggregateError if there are
-   *   several
+   * @throws the error of an event that failed meanwhile and did not succeed later; an AggregateError if several events
+   * did
    */
   async during<T>(work: () => Promise<T>): Promise<T> {
     const unhandled = new Map<string, unknown>();

@@ -1,11 +1,11 @@
 import { turn } from "./manual-clock.ts";
 
-/** In ms of real time. A handler that runs longer probably waits for the clock, as for its timeout. */
+/** In ms of real time. A handler that runs longer probably waits for the clock, for example for its timeout. */
 const BUSY_TIMEOUT_MS = 1_000;
 
 /**
- * Waits until a bot is idle. Gives up on a handler that waits for the clock, because only the clock can end its wait.
- * Later calls return at once until the bot is idle.
+ * Waits until a bot is idle. Does not wait for a handler that itself waits for the clock, because only the clock can
+ * end its wait. Later calls return at once until the bot is idle.
  */
 export class IdleWait {
   readonly #idle: () => Promise<void>;

@@ -1,4 +1,4 @@
-/** Public names of `service-bot/testing`: a bot under test, a manual clock, and a platform in the process. */
+/** Public names of `service-bot/testing`: a bot under test, a manual clock, and an in-process platform. */
 
 export type { DeliverOptions, DeliveryAnswer, TestEvent } from "./delivery.ts";
 export type { Exchange } from "./exchange.ts";

@@ -16,7 +16,7 @@ export class ManualClock implements Clock {
     this.#now = start;
   }
 
-  /** Returns the time in milliseconds since 1970. Constant until the clock is advanced. */
+  /** Returns the time in milliseconds since 1970. Does not change until the clock is advanced. */
   now(): number {
     return this.#now;
   }
@@ -36,11 +36,11 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Advances the clock by `ms` milliseconds, and fires due timers in order. The effects of a timer get a turn of the
-   * event loop before the next timer fires. Background timers fire once, at the end, as after a sleep of the machine.
-   * Otherwise a month would fire millions of them.
+   * Advances the clock by `ms` milliseconds, and fires due timers in order. A timer's effects get a turn of the event
+   * loop before the next timer fires. Background timers fire once, at the end, as if the machine had slept. Otherwise a
+   * month would fire them millions of times.
    *
-   * @param settle waits until the work of a timer has ended. Default: some turns of the event loop
+   * @param settle waits until a timer's work has ended. Default: some turns of the event loop
    */
   async advance(ms: number, settle: () => Promise<void> = turn): Promise<void> {
     // Work in progress may be about to set its timer.

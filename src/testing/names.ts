@@ -10,7 +10,7 @@ const prefixes: Readonly<Record<string, Kind>> = {
   evt: "event",
 };
 
-/** Mapping between the names of a test and those of the platform. */
+/** Mapping between a test's names and the platform's names. */
 export class Names {
   readonly #actual = new Map<string, string>();
   readonly #displayNames = new Map<string, string>();
@@ -23,12 +23,14 @@ export class Names {
     return this.#actual.get(`${kind} ${name}`);
   }
 
-  /** Returns the platform's name. An unknown name stays unknown, even if the platform uses it for another object. */
+  /**
+   * Returns the platform's name. An unknown name stays unknown, even if the platform uses that name for another object.
+   */
   actual(kind: Kind, name: string): string {
     return this.find(kind, name) ?? (this.#displayNames.has(name) ? `unknown_${name}` : name);
   }
 
-  /** Binds a name of the test to a name of the platform. An existing binding stays. */
+  /** Binds a test's name to a platform name. An existing binding stays. */
   bind(
     kind: Kind,
     name: string | undefined,
@@ -41,7 +43,7 @@ export class Names {
       this.#displayNames.set(actual, shown);
   }
 
-  /** Returns the test's name. A new object of the platform keeps its id, unless the test uses that id. */
+  /** Returns the test's name. A new platform object keeps its id, unless the test uses that id. */
   displayName(actual: string, field: string): string {
     const known = this.#displayNames.get(actual);
     if (known !== undefined || /sername$/.test(field)) return known ?? actual;

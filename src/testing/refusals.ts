@@ -1,15 +1,15 @@
 import { checkOptions, type OptionTable } from "../core/option-checks.ts";
 import type { PlatformCode } from "../errors.ts";
 
-/** Options of a refusal: the calls to refuse, and the answer. */
+/** Options for a refusal: the calls to refuse, and the response. */
 export interface RefuseOptions {
-  /** A code of section 7 of the platform document, or a newer code. */
+  /** A code from section 7 of the platform document, or a newer code. */
   readonly code: PlatformCode | (string & Record<never, never>);
-  /** HTTP status. Default: the status of the code in section 7, or 400 for another code. */
+  /** HTTP status. Default: the code's status in section 7, or 400 for another code. */
   readonly status?: number;
-  /** `Retry-After` of the answer, in seconds. */
+  /** `Retry-After` of the response, in seconds. */
   readonly retryAfterSeconds?: number;
-  /** `GET` or `POST`. Without `method` and `path`: the calls that the platform can answer with the code. */
+  /** `GET` or `POST`. Without `method` and `path`: all calls that the platform can refuse with the code. */
   readonly method?: string;
   /** Path as in `calls`. `*` stands for any id: `/dm/conversations/*` + `/messages`. */
   readonly path?: string;
@@ -34,8 +34,8 @@ const upload: Fits = (_, path) => path === "/uploads";
 const content: Fits = (method, path) => write(method, path) && !upload(method, path);
 
 /**
- * Codes with their status and their calls. Background requests of the bot, such as for the platform's time, must not
- * use up a refusal. Codes of direct messages also apply to posts and comments, so that a test can refuse any write of a
+ * Codes with their status and their calls. The bot's background requests, such as for the platform's time, must not use
+ * up a refusal. Codes for direct messages also apply to posts and comments, so that a test can refuse any write by a
  * handler.
  */
 const codes: { readonly [C in PlatformCode]: readonly [status: number, fits: Fits] } = {
@@ -77,7 +77,7 @@ export class Refusals {
     });
   }
 
-  /** Uses up the first refusal that matches a call. Returns its answer; `undefined` if none matches. */
+  /** Uses up the first refusal that matches a call. Returns its response; `undefined` if none matches. */
   take(method: string, path: string): Response | undefined {
     const found = this.#waiting.find(({ left, fits }) => left > 0 && fits(method, path));
     if (found === undefined) return undefined;

@@ -8,28 +8,28 @@ import { type Kind, Names } from "./names.ts";
 
 /** Event that a test invents, with its own ids. */
 export interface Happening {
-  /** Larger than earlier ids. Default: a new id of the platform. */
+  /** Larger than earlier ids. Default: a new platform id. */
   readonly id?: string | undefined;
   readonly type: string;
   readonly payload: object;
 }
 
-/** Options of a person's act on the platform. */
+/** Options for a user's action on the platform. */
 export interface ActOptions {
-  /** Username of the person. Default `ada`. An unknown name creates a person. */
+  /** The user's name. Default `ada`. An unknown name creates a user. */
   readonly from?: string;
   /**
-   * Post of the act. Default: the bot's newest post. An unknown name creates a post. A mention with this option is a
+   * Post to act on. Default: the bot's newest post. An unknown name creates a post. A mention with this option is a
    * comment on the post.
    */
   readonly postId?: string;
-  /** Comment of the bot to reply to or to like. Default for a reply: the bot's newest comment. */
+  /** The bot's comment to reply to or to like. Default for a reply: the bot's newest comment. */
   readonly commentId?: string;
   /** Number of attached images, from 0 to 4. Default 0. */
   readonly images?: number;
 }
 
-/** Act with its type and text. */
+/** Action with its type and text. */
 export interface TypedAct extends ActOptions {
   readonly type: EventType;
   readonly text?: string;
@@ -38,24 +38,24 @@ export interface TypedAct extends ActOptions {
 type Act = Parameters<Control["act"]>[0];
 type Acted = ReturnType<Control["act"]>;
 
-/** Author of posts for which no event names an author. */
+/** Author of posts whose author no event names. */
 const UNKNOWN = "somebody";
 
 export const DEFAULT_PERSON = "ada";
 
-/** Username of the platform's bot. */
+/** The bot's username on the platform. */
 const BOT = "bot";
 
 const USERNAME = /^[a-z0-9_](?:[a-z0-9_.-]{0,28}[a-z0-9_])?$/;
 
 /**
- * Plays the events of a test on a platform. Translates between the ids of the test and the platform's, because the test
- * chooses its names and the platform numbers its objects.
+ * Plays a test's events on a platform. Translates between the test's ids and the platform's, because the test chooses
+ * its names and the platform numbers its objects.
  */
 export class Scene {
   readonly #control: Pick<Control, "act">;
   readonly #names = new Names();
-  /** First conversation of each person, by the test's names. */
+  /** First conversation of each user, by the test's names. */
   readonly #conversationOf = new Map<string, string>();
   #strangers = 0;
 
@@ -64,7 +64,7 @@ export class Scene {
   }
 
   /**
-   * Adds an event to the platform's log. Creates its person, its conversation with the message, and its post with the
+   * Adds an event to the platform's log. Creates its user, its conversation with the message, and its post with the
    * comment. A repeated id has no effect. An event that the platform could not have sent has no effect either.
    */
   play({ id, type, payload }: Happening): void {
@@ -79,17 +79,17 @@ export class Scene {
   }
 
   /**
-   * Performs an act of a person. Returns its events for the bot, with the test's names.
+   * Performs a user's action. Returns the resulting events for the bot, with the test's names.
    *
    * @param nextId returns the test's id of each event. Default: the id of the platform
-   * @throws {PlatformError} if the platform refuses the act
+   * @throws {PlatformError} if the platform refuses the action
    */
   act(input: TypedAct, nextId?: () => string): readonly AnyEvent[] {
     const { type, from = DEFAULT_PERSON, text, images, postId, commentId } = input;
     const username = this.#names.find("person", from) === undefined ? plainUsername(from) : from;
     const acted = this.#act({
       ...{ type, text, images },
-      // A new person is created by the act itself, so that the platform can refuse the name.
+      // The action itself creates a new user, so that the platform can refuse the name.
       from: this.#names.find("person", username) ?? username,
       postId: this.#post(postId, type === "mention" ? UNKNOWN : BOT),
       commentId: commentId && this.#names.actual("comment", commentId),
@@ -104,13 +104,13 @@ export class Scene {
     return events;
   }
 
-  /** Adds a comment of the bot on a post of another account. */
+  /** Adds a comment by the bot on another account's post. */
   commentAsBot(): void {
     const { postId } = this.#act({ type: "post", from: UNKNOWN });
     this.#act({ type: "comment", from: BOT, postId });
   }
 
-  /** Translates the address of a request of the bot. */
+  /** Translates the URL of a request by the bot. */
   toPlatform(url: string): URL {
     const address = new URL(url);
     const { pathname, searchParams } = address;
@@ -126,7 +126,7 @@ export class Scene {
     return address;
   }
 
-  /** Translates the ids and usernames in an answer of the platform. Texts of people stay unchanged. */
+  /** Translates the ids and usernames in a response from the platform. Users' texts stay unchanged. */
   toTest(json: string): string {
     const translated = JSON.parse(json, (key: string, value: unknown) =>
       typeof value === "string" && IDENTIFIER.test(key)
@@ -150,8 +150,8 @@ export class Scene {
   }
 
   #message(conversation: string, who: string, text: string | undefined): Acted {
-    // The platform has one conversation with each person. A test may have several, so each further conversation gets
-    // another person under the same name.
+    // The platform has one conversation with each user. A test may have several, so each further conversation gets
+    // another user with the same display name.
     const first = this.#conversationOf.get(who) ?? conversation;
     this.#conversationOf.set(who, first);
     const from = this.#person(who, first === conversation ? who : `${who} in ${conversation}`);
@@ -211,8 +211,8 @@ export class Scene {
   }
 
   /**
-   * Returns the platform's username of a person. Later conversations of a person use a new username that is shown as
-   * the same name.
+   * Returns the platform's username of a user. Each later conversation with the user gets a new username that is shown
+   * as the same name.
    */
   #person(username: string, key: string = username): string {
     const known = this.#names.find("person", key);

@@ -16,13 +16,13 @@ export interface TestBotOptions {
   readonly delivery: "webhook";
   readonly logLevel: "silent";
   readonly requestRetries: 0;
-  /** In ms. Longer than the default, because the clock stops at every renewal. */
+  /** In ms. Longer than the default, because the clock stops at every lease renewal. */
   readonly leaseMs: number;
   readonly fetch: Fetch;
   readonly clock: ManualClock;
 }
 
-/** Options of {@link testBot}. */
+/** Options for {@link testBot}. */
 export interface TestOptions {
   /** Initial time of the clock. Default: the current time. */
   readonly now?: Date | string | number;
@@ -36,8 +36,8 @@ const TEST_OPTIONS: OptionTable<TestOptions> = { now: true };
  *     const bot = await testBot(createBot, { now: "2026-11-23" });
  *     assert.deepEqual((await bot.dm("hi")).replies, ["hello"]);
  *
- * @throws {ServiceBotError} INVALID_OPTION if `createBot` returns no bot, or ignores the options; the error of the
- *   start
+ * @throws {ServiceBotError} INVALID_OPTION if `createBot` returns no bot, or ignores the options; the error from
+ * starting the bot
  */
 export async function testBot<B extends BotUnderTest>(
   createBot: (options: TestBotOptions) => B | Promise<B>,

@@ -1,26 +1,26 @@
 import { ServiceBotError } from "../errors.ts";
 import { foldUsername } from "../events/lane.ts";
 
-/** Timer that a handler has set with `ctx.later`. */
+/** Timer that a handler set with `ctx.later`. */
 export interface ScheduledTimer {
   readonly name: string;
   readonly key: string;
-  /** Data that `onTimer` gets. */
+  /** Data passed to the `onTimer` handler. */
   readonly data: unknown;
   /** ISO 8601, UTC. */
   readonly dueAt: string;
-  /** Milliseconds from the current time of the clock. */
+  /** Milliseconds from the clock's current time. */
   readonly inMs: number;
 }
 
-/** Person of a conversation, or key of a state. */
+/** User in a conversation, or a state key. */
 export type StateOf = string | { readonly from?: string };
 
 /** Part of `bot.inbox` that reads states and timers. */
 export interface StoredEffects {
   /** Returns an event. */
   show(id: string): Promise<{ readonly lane: string }>;
-  /** Returns the state of a key. */
+  /** Returns the state stored under a key. */
   state(key: string): Promise<{ readonly value: string } | undefined>;
   /** Lists timers by due time, the earliest first. */
   timers(options: { readonly limit: number; readonly after?: string | undefined }): Promise<{
@@ -58,7 +58,7 @@ export async function scheduledTimers(
   return found;
 }
 
-/** Newest message of each person. Its event identifies the lane of the conversation. */
+/** Each user's newest message. Its event identifies the conversation's lane. */
 export class Messages {
   readonly #newest = new Map<string, string>();
 

@@ -32,7 +32,7 @@ export interface BotUnderTest extends ObservableBot {
   start(options: { readonly listen: false }): Promise<void>;
   /** Stops the bot. */
   stop(): Promise<void>;
-  /** Answers a request to the webhook. */
+  /** Responds to a webhook request. */
   handle(request: Request): Promise<Response>;
   /** Resolves when no event is running or ready to run. */
   idle(): Promise<void>;
@@ -48,13 +48,13 @@ interface TestBotParts<B> {
 }
 
 /**
- * A bot under test, without port, network, files or account. `dm`, `mention` and the other acts of people resolve once
+ * A bot under test, without port, network, files or account. `dm`, `mention` and the other user actions resolve once
  * the bot has handled the event. They reject with the error of a failed handler, so that no failure goes unnoticed.
  * `deliver` never rejects with a handler's error.
  */
 export class TestBot<B extends BotUnderTest = BotUnderTest> {
   readonly bot: B;
-  /** Clock of the bot. Stands still until a test advances it. Retries wait for it. */
+  /** The bot's clock. Stands still until a test advances it. Retries wait for it. */
   readonly clock: ManualClock;
   readonly #platform: TestPlatform;
   readonly #failures: Failures;
@@ -69,17 +69,17 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     this.#failures = failures;
   }
 
-  /** Messages, comments and posts of the bot, in order. */
+  /** The bot's messages, comments and posts, in order. */
   get sent(): readonly SentByBot[] {
     return this.#platform.sent;
   }
 
-  /** Images that the bot has uploaded, in order. */
+  /** Images that the bot uploaded, in order. */
   get uploads(): readonly UploadedByBot[] {
     return this.#platform.uploads;
   }
 
-  /** Requests of the bot to the platform, in order. */
+  /** The bot's requests to the platform, in order. */
   get calls(): readonly RecordedCall[] {
     return this.#platform.calls;
   }
@@ -90,12 +90,12 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Returns a stored state as JSON keeps it; `undefined` if there is none.
+   * Returns a stored state in its JSON form; `undefined` if there is none.
    *
    *     assert.deepEqual(await bot.state({ from: "ada" }), { count: 1 });
    *
-   * @param of person of a conversation, or key of a state. Default: the conversation of `ada`
-   * @throws {ServiceBotError} INVALID_OPTION if the person has sent no message
+   * @param of user in a conversation, or a state key. Default: the conversation with `ada`
+   * @throws {ServiceBotError} INVALID_OPTION if the user has sent no message
    */
   async state(of: StateOf = {}): Promise<unknown> {
     const { inbox } = this.bot;
@@ -105,7 +105,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return stored && JSON.parse(stored.value);
   }
 
-  /** Lists the timers that handlers have set with `ctx.later`, the earliest first. */
+  /** Lists the timers that handlers set with `ctx.later`, the earliest first. */
   async timers(): Promise<readonly ScheduledTimer[]> {
     return await scheduledTimers(this.bot.inbox, this.clock.now());
   }
@@ -116,12 +116,12 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Sends the bot a direct message. All messages of a person are in one conversation. The event may cut a long text;
+   * Sends the bot a direct message. All messages from a user are in one conversation. The event may cut a long text;
    * the conversation keeps the whole text.
    *
    *     const { replies } = await bot.dm("hi", { from: "ada" });
    *
-   * @throws the error of the handler, if it fails
+   * @throws the handler's error, if it fails
    */
   dm(
     text: string,
@@ -134,7 +134,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
    * Mentions the bot in a new post, or with `postId` in a comment on that post. A text without the bot's name gets
    * `@bot` in front.
    *
-   * @throws the error of the handler, if it fails
+   * @throws the handler's error, if it fails
    */
   mention(
     text: string,
@@ -144,9 +144,9 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Comments on a post of the bot: on `postId`, or on its newest post.
+   * Comments on one of the bot's posts: `postId`, or the newest.
    *
-   * @throws the error of the handler, if it fails
+   * @throws the handler's error, if it fails
    */
   comment(
     text: string,
@@ -156,9 +156,9 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Replies to a comment of the bot: to `commentId`, or to its newest comment.
+   * Replies to one of the bot's comments: `commentId`, or the newest.
    *
-   * @throws the error of the handler, if it fails
+   * @throws the handler's error, if it fails
    */
   reply(
     text: string,
@@ -168,9 +168,9 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Quotes a post of the bot: `postId`, or its newest post.
+   * Quotes one of the bot's posts: `postId`, or the newest.
    *
-   * @throws the error of the handler, if it fails
+   * @throws the handler's error, if it fails
    */
   quote(
     text: string,
@@ -180,18 +180,18 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Likes a post or a comment of the bot: `postId` or `commentId`. Default: its newest post.
+   * Likes one of the bot's posts or comments: `postId` or `commentId`. Default: the newest post.
    *
-   * @throws the error of the handler, if it fails
+   * @throws the handler's error, if it fails
    */
   like(options: Pick<ActOptions, "from" | "postId" | "commentId"> = {}): Promise<Exchange<"like">> {
     return this.#act({ ...options, type: "like" });
   }
 
   /**
-   * Reposts a post of the bot: `postId`, or its newest post.
+   * Reposts one of the bot's posts: `postId`, or the newest.
    *
-   * @throws the error of the handler, if it fails
+   * @throws the handler's error, if it fails
    */
   repost(options: Pick<ActOptions, "from" | "postId"> = {}): Promise<Exchange<"repost">> {
     return this.#act({ ...options, type: "repost" });
@@ -200,18 +200,18 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   /**
    * Follows the bot.
    *
-   * @throws the error of the handler, if it fails
+   * @throws the handler's error, if it fails
    */
   follow(options: Pick<ActOptions, "from"> = {}): Promise<Exchange<"follow">> {
     return this.#act({ ...options, type: "follow" });
   }
 
   /**
-   * Delivers an event of any type, such as a type of your own.
+   * Delivers an event of any type, such as a custom type.
    *
    *     await bot.event("poll.closed", { pollId: "7", votes: 12 });
    *
-   * @throws the error of the handler, if it fails
+   * @throws the handler's error, if it fails
    */
   async event<T extends string>(type: T, payload: TestEvent<T>["payload"]): Promise<Exchange<T>> {
     this.#requireOpen();
@@ -221,8 +221,8 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   }
 
   /**
-   * Delivers signed events to the webhook, as the platform would. Resolves once the bot has answered and handled them.
-   * Does not wait for retries.
+   * Delivers signed events to the webhook, as the platform would. Resolves once the bot has responded to them and
+   * handled them. Does not wait for retries.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -243,8 +243,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
    *
    *     await bot.advance("24h");
    *
-   * @param by milliseconds, a span such as `10m`, `1h30m` or `2d`, or the moment at which the clock stops: up to 365
-   *   days
+   * @param by milliseconds, a span such as `10m`, `1h30m` or `2d`, or the time at which the clock stops: up to 365 days
    * @throws the error of the handler, if an event fails and is not handled by the end
    */
   async advance(by: When): Promise<void> {
@@ -265,12 +264,12 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   async #act<T extends EventType>(act: TypedAct & { readonly type: T }): Promise<Exchange<T>> {
     this.#requireOpen();
     const events = this.#platform.act(act, () => this.#nextId());
-    // The platform creates an event of the act's type, or refuses the act.
+    // The platform creates an event of the action's type, or refuses the action.
     const event = events.find(({ type }) => type === act.type);
     return await this.#exchange<T>(events, event as EventFor<T>);
   }
 
-  /** Delivers events, and collects the bot's replies to one of them. */
+  /** Delivers events, and collects the bot's replies to one of these events. */
   async #exchange<T extends string>(
     events: readonly AnyEvent[],
     event: EventFor<T>,

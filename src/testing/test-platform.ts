@@ -25,45 +25,45 @@ interface Content {
   readonly imageKeys?: readonly string[];
 }
 
-/** A message, a comment or a post of the bot. */
+/** A message, comment or post by the bot. */
 export type SentByBot =
   | ({ readonly kind: "dm"; readonly conversationId: string } & Content)
   | ({ readonly kind: "comment"; readonly postId: string } & Content)
   | ({ readonly kind: "post" } & Content);
 
-/** An image that a bot has uploaded: its bytes, or the address for the platform to fetch. */
+/** An image that a bot uploaded: its bytes, or the URL for the platform to fetch. */
 export interface UploadedByBot {
   readonly key: string;
-  /** Absent for an address. */
+  /** Absent for a URL. */
   readonly bytes?: Uint8Array;
   /** Type of the bytes, such as `image/png`; absent for an address. */
   readonly contentType?: string;
   readonly url?: string;
 }
 
-/** One-pixel image behind every address, so that no test needs the network. */
+/** One-pixel image served for every URL, so that no test needs the network. */
 const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
 
-/** Names below `.test` are reserved, so no server can answer there. */
+/** Names below `.test` are reserved, so no server can exist there. */
 export const ORIGIN = "http://platform.test";
 
-/** Options of a {@link TestPlatform}. */
+/** Options for a {@link TestPlatform}. */
 export interface TestPlatformOptions {
-  /** Source of time. Default: the time of this machine. */
+  /** Source of time. Default: this machine's clock. */
   readonly clock?: Clock;
 }
 
 /**
- * The local platform in the process of a test, without a port. It records the bot's calls, creates events for the test,
+ * The local platform in the test's process, without a port. It records the bot's calls, creates events for the test,
  * and refuses calls on request. Pass its `fetch` to a client.
  *
  *     const platform = new TestPlatform();
  *     const client = new Client({ baseUrl: "http://platform.test", apiKey: "x", fetch: platform.fetch });
  *
- * It accepts any token and has no limits. Every address of an upload has an image of one pixel.
+ * It accepts any token and has no limits. Every upload URL serves a one-pixel image.
  */
 export class TestPlatform {
   readonly #platform: Platform;
@@ -81,7 +81,7 @@ export class TestPlatform {
     this.#scene = new Scene(this.#platform.control);
   }
 
-  /** Messages, comments and posts of the bot, in order. */
+  /** The bot's messages, comments and posts, in order. */
   get sent(): readonly SentByBot[] {
     return this.#sent;
   }
@@ -91,22 +91,22 @@ export class TestPlatform {
     return this.#calls;
   }
 
-  /** Images that the bot has uploaded, in the order of the requests. */
+  /** Images that the bot uploaded, in the order of the requests. */
   get uploads(): readonly UploadedByBot[] {
     return this.#uploads.filter((upload) => upload !== undefined);
   }
 
   /**
-   * Adds an event to the log. Creates its person, its conversation with the message, and its post with the comment,
-   * under the names in the event. A repeated id has no effect.
+   * Adds an event to the log. Creates its user, its conversation with the message, and its post with the comment, under
+   * the names in the event. A repeated id has no effect.
    */
   happen(event: Happening): void {
     this.#scene.play(event);
   }
 
   /**
-   * Performs an act of a person. Returns the events that the platform creates for the bot: two if a comment mentions
-   * the bot. The platform cuts the excerpts as usual. If it refuses the act, this method throws the reason.
+   * Performs a user's action. Returns the events that the platform creates for the bot: two if a comment mentions the
+   * bot. The platform cuts the excerpts as usual. If it refuses the action, this method throws the reason.
    *
    *     platform.act({ type: "dm.message", from: "ada", text: "hi" });
    *
@@ -114,13 +114,13 @@ export class TestPlatform {
    */
   act(act: TypedAct, nextId?: () => string): readonly AnyEvent[] {
     const isFirst = !this.#sent.some(({ kind }) => kind === "comment");
-    // Uses a post of another account, because a reply below the bot's own post is a comment event as well.
+    // Uses another account's post, because a reply below the bot's own post is also a comment event.
     if (act.type === "reply" && act.commentId === undefined && isFirst) this.#scene.commentAsBot();
     return this.#scene.act(act, nextId);
   }
 
   /**
-   * Refuses the next call, or the next `times` calls, that the platform can answer with this code (section 7 of the
+   * Refuses the next call, or the next `times` calls, that the platform can refuse with this code (section 7 of the
    * platform document). With `method` or `path`, refuses the next matching call. A refused call has no effect.
    *
    *     platform.refuse({ code: "BLOCKED" });
@@ -132,7 +132,7 @@ export class TestPlatform {
     this.#refusals.add(options);
   }
 
-  /** Answers a request as the platform does. Pass it to a client or a bot. */
+  /** Responds to a request as the platform does. Pass it to a client or a bot. */
   readonly fetch: Fetch = async (url, init) => {
     const { pathname, searchParams } = new URL(url);
     const path = pathname.replace("/api/v1", "");
@@ -178,7 +178,7 @@ function toSentByBot({ path, body }: RecordedCall): SentByBot {
     : { kind: "dm", conversationId: name, ...content };
 }
 
-/** Reads the image of an upload from any of its forms. */
+/** Reads an upload's image from any of its forms. */
 async function imageIn(body: unknown): Promise<Omit<UploadedByBot, "key">> {
   const { url, dataBase64 }: { url?: string; dataBase64?: string } = { ...Object(body) };
   if (url !== undefined) return { url };
