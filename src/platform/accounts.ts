@@ -16,7 +16,7 @@ export function profileOf({ username, name }: Profile): Profile {
   return { username, name };
 }
 
-/** A new account: a person, or the bot of a new app. */
+/** A new account: a person, or a new app's bot. */
 export interface AccountInput {
   /** 1 to 30 letters, digits, dots, dashes, underscores. */
   readonly username: string;
@@ -43,10 +43,10 @@ export function newAccount(store: Store, given: AccountInput, kind: "person" | "
 }
 
 /**
- * Returns the bot of this username, or the first bot if none is named. `undefined` for an unknown username.
+ * Returns the bot with this username, by default the first bot. `undefined` for an unknown username.
  *
- * @param field the input that contains the username, for the error
- * @throws {PlatformError} 400 VALIDATION, also for a person
+ * @param field name of the input field, for the error message
+ * @throws {PlatformError} 400 VALIDATION, also if the username belongs to a person
  */
 export function findApp(
   { people }: Store,
@@ -76,7 +76,7 @@ export function appNamed(store: Store, name: string | undefined, field = "bot"):
 export interface GroupInput {
   /** 2 to 50 usernames of people and bots. Unknown people are created. The first member writes the first message. */
   readonly members: readonly string[];
-  /** Text of the first member. Default "Hello!". */
+  /** Text of the first message. Default "Hello!". */
   readonly text?: string | undefined;
 }
 
@@ -99,7 +99,7 @@ export interface BlockInput {
 const MAX_MEMBERS = 50;
 
 /**
- * Creates a group with a first message. No event is written because bots take no part in groups (section 1).
+ * Creates a group with a first message. Writes no event because bots do not take part in groups (section 1).
  *
  * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
  */

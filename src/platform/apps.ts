@@ -52,11 +52,11 @@ export interface TokenView {
   readonly id: string;
   readonly lastFour: string;
   readonly scopes: readonly Scope[];
-  /** True for the first bot's original token, which the platform prints at the start. */
+  /** True for the first bot's original token, which the platform prints on startup. */
   readonly standard: boolean;
 }
 
-/** A notification for the owner of an app (section 3). */
+/** A notification for an app's owner (section 3). */
 export interface NotificationView {
   readonly id: string;
   /** ISO 8601, UTC. */
@@ -104,8 +104,8 @@ export class Apps {
   }
 
   /**
-   * Sets the kill switch of an app. While an app is disabled, its calls get 403 APP_DISABLED and its webhook sends
-   * nothing. Pending deliveries are dropped, but their events stay in the log.
+   * Sets an app's kill switch. While an app is disabled, its calls get 403 APP_DISABLED and its webhook sends nothing.
+   * Disabling an app drops pending deliveries, but their events stay in the log.
    *
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */
@@ -124,7 +124,7 @@ export class Apps {
   }
 
   /**
-   * Lists the tokens of a bot without their secret parts.
+   * Lists a bot's tokens without their secret parts.
    *
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */
@@ -138,7 +138,7 @@ export class Apps {
   /**
    * Creates a bearer token with these scopes.
    *
-   * @param username bot of the app; an unknown bot is created. Default: the first bot
+   * @param username username of the app's bot; an unknown bot is created. Default: the first bot
    * @throws {PlatformError} 400 VALIDATION
    */
   createToken(scopes: readonly Scope[], username?: string): IssuedToken {

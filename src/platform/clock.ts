@@ -5,9 +5,9 @@ import type { SavedSettings } from "./store/store.ts";
 import type { Timeline } from "./timeline/timeline.ts";
 
 export interface ClockSetting {
-  /** In ms. Difference to the machine's clock; negative if behind. */
+  /** Difference from the machine's clock, in ms. Negative if behind. */
   readonly offsetMs: number;
-  /** Frozen time in ms since 1970. `null` while the clock runs. */
+  /** Time at which the clock is frozen, in ms since 1970. `null` while the clock runs. */
   readonly frozenAt: number | null;
 }
 
@@ -20,7 +20,7 @@ function timeAt(real: number, { offsetMs, frozenAt }: ClockSetting): number {
   return frozenAt ?? real + offsetMs;
 }
 
-// An unreadable value counts as unset because a state file may come from anywhere.
+// Treat an unreadable value as unset, because a user may supply any state file.
 const saved: z.ZodType<ClockSetting> = z
   .object({
     offsetMs: z.number().min(-LAST_TIME).max(LAST_TIME),
@@ -29,14 +29,14 @@ const saved: z.ZodType<ClockSetting> = z
   .catch(MACHINE_TIME);
 
 interface Timer {
-  /** Milliseconds since 1970, on this clock. */
+  /** This clock's time, in ms since 1970. */
   due: number;
   readonly fn: () => void;
   readonly options: TimerOptions;
   disarm: () => void;
 }
 
-/** The platform's clock: the machine's time, unless moved or frozen. Its timers follow. */
+/** The platform's clock: the machine's time, unless the clock is moved or frozen. Timers follow this clock. */
 export class PlatformClock implements Clock {
   /** The machine's clock, for connection timeouts and measured durations. */
   readonly real: Clock;
@@ -48,7 +48,7 @@ export class PlatformClock implements Clock {
     this.real = real;
   }
 
-  /** Restores the setting from a state, and saves later settings there. */
+  /** Restores the clock's setting from a state, and saves later settings there. */
   load(settings: SavedSettings): void {
     this.#settings = settings;
     this.set(saved.parse(settings.get("clock")));
@@ -79,7 +79,7 @@ export class PlatformClock implements Clock {
     this.#setting = setting;
     this.#settings?.put("clock", setting);
     const now = this.now();
-    // Moving back in time must not lengthen a wait.
+    // Setting the clock back must not lengthen a wait.
     const back = Math.max(before - now, 0);
     const timers = [...this.#timers];
     for (const timer of timers) {
@@ -99,17 +99,17 @@ export class PlatformClock implements Clock {
     timer.disarm = this.real.timer(Math.min(ms, MAX_TIMER_MS), fn, timer.options);
   }
 
-  /** Skips a timer that an earlier timer has cancelled. */
+  /** An earlier timer may have cancelled this timer. */
   #fire(timer: Timer): void {
     if (this.#timers.delete(timer)) timer.fn();
   }
 }
 
-/** State of the platform's clock. */
+/** The platform clock's state. */
 export interface ClockView {
   /** ISO 8601, UTC. */
   readonly now: string;
-  /** In ms. Difference to the machine's clock; negative if behind. */
+  /** Difference from the machine's clock, in ms. Negative if behind. */
   readonly offsetMs: number;
   /** True while the clock is frozen. */
   readonly frozen: boolean;
@@ -119,13 +119,13 @@ export interface ClockView {
 export interface ClockChange {
   /** Time to set: ISO 8601 with a time zone, 1970 to 9999. Excludes `advanceMs`. */
   readonly now?: string | undefined;
-  /** Time to advance, in whole ms from 0 up. */
+  /** Time to advance, in whole ms, 0 or more. */
   readonly advanceMs?: number | undefined;
   /** True freezes the clock; false resumes it from its current time. */
   readonly frozen?: boolean | undefined;
 }
 
-/** `Date` accepts February 30; this schema does not. */
+/** Stricter than `Date`, which accepts February 30. */
 const isoTime: z.ZodType<string> = z.iso.datetime({ offset: true });
 
 export interface ClockControlOptions {
@@ -144,7 +144,7 @@ export class ClockControl {
   /** Returns the time and whether the clock is frozen. */
   get view(): ClockView {
     const { clock } = this.#options;
-    // Read once because the machine's clock advances between two reads.
+    // Read the time once, because the machine's clock advances between two reads.
     const real = clock.real.now();
     const now = timeAt(real, clock.setting);
     return {

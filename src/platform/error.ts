@@ -1,6 +1,6 @@
 /**
- * Error codes in the answers of the local platform. The codes of section 7 come first. The local platform adds the
- * others because the document leaves those cases open (docs/reference/local-platform.md).
+ * Error codes in the local platform's responses. The codes of the platform document (section 7) come first. The local
+ * platform adds the other codes for cases that the document leaves open (docs/reference/local-platform.md).
  */
 export type PlatformErrorCode =
   | "BLOCKED_HOST"
@@ -17,7 +17,7 @@ export type PlatformErrorCode =
   | "NOT_FOUND"
   | "QUOTA_EXCEEDED"
   | "NOT_CONFIGURED"
-  // Not in the platform's document.
+  // Not in the platform document.
   | "UNAUTHORIZED"
   | "FORBIDDEN"
   | "APP_DISABLED"
@@ -34,7 +34,7 @@ export type PlatformErrorCode =
   | "BUSY"
   | "INTERNAL";
 
-/** A refused request. Becomes the answer `{"error":{"code","message"}}` with this status. */
+/** A refused request. Becomes the response `{"error":{"code","message"}}` with this status. */
 export class PlatformError extends Error {
   override readonly name = "PlatformError";
   /** HTTP status. */
@@ -57,12 +57,12 @@ export class PlatformError extends Error {
 }
 
 /**
- * Headers of a 503 for a request that was not executed and may be retried at once. Without `Retry-After`, a client
+ * Headers of a 503 for a request that was not executed and may be retried immediately. Without `Retry-After`, a client
  * could not distinguish this 503 from a gateway's.
  */
 export const RETRY_AT_ONCE: Readonly<Record<string, string>> = { "Retry-After": "0" };
 
-/** Returns 400 VALIDATION: the request has the wrong shape. */
+/** Returns 400 VALIDATION, for a malformed request. */
 export function invalid(message: string): PlatformError {
   return new PlatformError(400, "VALIDATION", message);
 }

@@ -1,20 +1,20 @@
 import { invalid, PlatformError } from "./error.ts";
 
-/** Longest text of a post, comment or message, in code points. The platform's document leaves it open. */
+/** Maximum text length of a post, comment or message, in code points. The platform document does not specify it. */
 export const MAX_TEXT_LENGTH = 4000;
 
-/** Images per content (section 8). */
+/** Maximum number of images per post, comment or message (section 8). */
 export const MAX_IMAGES = 4;
 
 /**
- * Validates a text. It may be empty if there are images (section 4).
+ * Validates a text, which may be empty if there are images (section 4).
  *
  * @throws {PlatformError} 400 EMPTY, TOO_LONG
  */
 export function checkText(text: string, { images = 0 }: { readonly images?: number } = {}): void {
   if (text.trim() === "" && images === 0)
     throw new PlatformError(400, "EMPTY", "The message is empty.");
-  // Checks the length first because counting code points copies the text.
+  // Check the length first, because counting code points copies the text.
   if (text.length > MAX_TEXT_LENGTH && [...text].length > MAX_TEXT_LENGTH) {
     throw new PlatformError(
       400,
@@ -26,7 +26,7 @@ export function checkText(text: string, { images = 0 }: { readonly images?: numb
 
 /**
  * Returns the first characters of a text, counted in code points so that no surrogate pair is split. The result is a
- * copy and does not keep the whole text in memory.
+ * copy, so that it does not keep the whole text in memory.
  */
 export function beginningOf(text: string, characters: number): string {
   return [...text.slice(0, 2 * characters)].slice(0, characters).join("");

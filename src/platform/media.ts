@@ -8,7 +8,7 @@ import type { ImageFile, Images } from "./store/images.ts";
 /** The picture of every account that has an avatar. */
 export const AVATAR_FILE: string = "avatar.webp";
 
-/** Serves an image of `/media`. Needs no token because posted images are public. */
+/** Serves an image below `/media`. Requires no token, because posted images are public. */
 export function answerMedia(images: Images, { method, path }: Incoming, now: number): Answer {
   const [, file = ""] = /^\/([^/]+)$/.exec(path) ?? [];
   const isRead = method === "GET" || method === "HEAD";
@@ -17,9 +17,9 @@ export function answerMedia(images: Images, { method, path }: Incoming, now: num
   if (found === undefined || !isRead) throw notFound("image");
   const headers = {
     "content-type": mediaTypeOf(found.kind),
-    // Prevents a browser from executing the bytes.
+    // Prevent browsers from executing the bytes.
     "content-security-policy": "default-src 'none'; sandbox",
-    // A URL never gets a different image, but an unattached upload expires after an hour.
+    // The image behind a URL never changes, but an unattached upload expires after an hour.
     "cache-control": "public, max-age=3600, immutable",
   };
   return { status: 200, headers, body: found.data };

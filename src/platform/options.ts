@@ -6,28 +6,31 @@ import { type LimitSettings, limitProblems } from "./api/limits.ts";
 import { API_KEY, CONTROL_TOKEN, WEBHOOK_SECRET } from "./secrets.ts";
 import { MEMORY } from "./store/database.ts";
 
-/** Options of a local platform. */
+/** Options for a local platform. */
 export interface PlatformOptions {
   /** Origin of the platform, for the URLs of images. Default: `http://platform.test`, or the origin of its server. */
   readonly url?: string | undefined;
-  /** SQLite file for the state. Default ":memory:", which keeps nothing after the end. */
+  /** SQLite file for the state. Default ":memory:", which keeps nothing after the platform stops. */
   readonly stateFile?: string | undefined;
   /** Standard token with every scope. Default: the token in the state file, otherwise a new `sbk_…`. */
   readonly apiKey?: string | undefined;
   /** `whsec_…`. Default: the secret in the state file, otherwise a new one. */
   readonly webhookSecret?: string | undefined;
-  /** Token of the control API: at least 16 letters, digits, `-` or `_`. Default: a new one at each start. */
+  /** Token of the control API: at least 16 letters, digits, `-` or `_`. Default: a new token on every startup. */
   readonly controlToken?: string | undefined;
   /** Sends webhook deliveries, for example `(request) => bot.handle(request)`. Default: the global `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** Time between a failed delivery and its retry, in ms, from 1 up. Default 30,000 (section 8: about 30 s). */
+  /** Time between a failed delivery and its retry, in ms, at least 1. Default 30,000 (section 8: about 30 s). */
   readonly retryIntervalMs?: number | undefined;
-  /** Consecutive failures that disable the webhook, from 1 up. Default 20; the platform's document leaves it open. */
+  /**
+   * Number of consecutive failures that disables the webhook, at least 1. Default 20; the platform document does not
+   * specify it.
+   */
   readonly disableAfter?: number | undefined;
-  /** Timeout of a delivery in ms, from 1 up. Default 10,000; the platform's document leaves it open. */
+  /** Delivery timeout in ms, at least 1. Default 10,000; the platform document does not specify it. */
   readonly deliveryTimeoutMs?: number | undefined;
   /**
-   * Rate limit and daily quotas of an app: 0 to 1,000,000, or `null` for unlimited. Default: the limits in the state
+   * Rate limit and daily quotas for each app: 0 to 1,000,000, or `null` for unlimited. Default: the limits in the state
    * file, otherwise unlimited.
    */
   readonly limits?: Partial<LimitSettings> | undefined;

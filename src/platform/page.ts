@@ -22,7 +22,9 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Only the portal's own scripts run. No other page can frame the portal or keep a reference to its window. */
+/**
+ * Allows only the portal's own scripts to run. No other page can frame the portal or keep a reference to its window.
+ */
 const guards = {
   "content-security-policy": [
     "default-src 'none'",
@@ -50,7 +52,7 @@ and reload the page. The API works without the portal.
 /** Serves the portal: a page at `/` and its files under `/portal/`. */
 export class Page {
   readonly #folder: string;
-  /** All files by path, so that the path of a request never reaches the file system. */
+  /** All files by path, so that a request's path never reaches the file system. */
   #files: ReadonlyMap<string, Buffer> | undefined;
 
   constructor(folder: URL) {
@@ -65,11 +67,11 @@ export class Page {
     throw notFound("page");
   }
 
-  /** The page does not contain the control token because a proxy may serve it to other machines. */
+  /** The page does not contain the control token, because a proxy may serve the page to other machines. */
   #index({ headers }: Request, { origin }: URL): Answer {
     const given = { ...guards, "cache-control": "no-store", vary: "Accept" };
     const plain = { ...given, "content-type": "text/plain; charset=utf-8" };
-    // Programs that accept any type, such as curl, get plain text.
+    // Send plain text to programs that accept any type, such as curl.
     const wantsPage = /\btext\/html\b/i.test(headers.get("accept") ?? "");
     if (!wantsPage) return { status: 200, headers: plain, body: welcome(origin) };
     this.#files = readAll(this.#folder);
@@ -85,7 +87,7 @@ export class Page {
     this.#files ??= readAll(this.#folder);
     const bytes = path === INDEX ? undefined : this.#files.get(path);
     if (bytes === undefined) throw notFound("file");
-    // A name with a content hash never gets different bytes.
+    // The bytes behind a name with a content hash never change.
     const hashed = /-[\da-f]{8,}\.\w+$/.test(path);
     const headers = {
       ...guards,
@@ -113,7 +115,7 @@ function filesIn(folder: string): string[] {
   }
 }
 
-/** Describes the platform for programs, and for browsers while the portal is not built. */
+/** Describes the platform to programs, and to browsers if the portal is not built. */
 function welcome(origin: string): string {
   return `service-bot local platform
 

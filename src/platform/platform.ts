@@ -36,8 +36,8 @@ import { DeliveryRecords } from "./webhooks/records.ts";
 import { State } from "./world.ts";
 
 /**
- * Parts that only tests of the platform itself replace. Not public options, because a user must not be able to enable
- * downloads from private addresses.
+ * Parts that only the platform's own tests replace. They are not public options, because a user must not be able to
+ * enable downloads from private addresses.
  */
 export interface PlatformOverrides {
   readonly download?: Download;
@@ -59,8 +59,8 @@ interface Parts {
 
 /**
  * Creates a local platform as a function of requests: the API v1 under `/api/v1`, webhook deliveries, and the control
- * API under `/control/v1`. It opens no port; {@link startPlatform} does. A process can have several platforms, each
- * with its own state.
+ * API under `/control/v1`. It does not open a port; {@link startPlatform} does. A process can have several platforms,
+ * each with its own state.
  *
  *     const platform = createPlatform({ fetch: (request) => bot.handle(request) });
  *     const response = await platform.fetch(`${platform.url}/api/v1/me`, { headers });
@@ -75,7 +75,7 @@ export function createPlatform(
   requireNode();
   const chosen = settings(options);
   const parts = assemble(chosen, replaced);
-  // Resumes an earlier run: its late events, pending deliveries and expired uploads.
+  // Resume the work of an earlier process: late events, pending deliveries and expired uploads.
   parts.state.world.begin();
   return new Platform(parts);
 }
@@ -124,13 +124,11 @@ const MOUNTS = [API, CONTROL, MEDIA, RUNS_PATH];
 export class Platform {
   /** Origin, without `/api/v1`. A bot's SERVICE_BASE_URL. */
   readonly url: string;
-  /**
-   * URL of the portal, with the control token of this run in its fragment. A browser sends the fragment to no server.
-   */
+  /** Portal URL, with this run's control token in its fragment. A browser never sends the fragment to a server. */
   readonly portalUrl: string;
-  /** Operations of `/control/v1`, in process: actions of people, webhook configuration, faults. */
+  /** The operations of `/control/v1`, in process: actions by people, webhook configuration, faults. */
   readonly control: Control;
-  /** Token for requests to `/control/v1`, sent as `X-Control-Token`. New at each start unless set. */
+  /** Token for requests to `/control/v1`, sent as `X-Control-Token`. New on every startup unless set. */
   readonly controlToken: string;
   readonly #parts: Parts;
   readonly #closers: (() => Promise<void>)[] = [];
@@ -146,23 +144,23 @@ export class Platform {
   }
 
   /**
-   * Standard token of the first bot, with every scope. If revoked, the newest other token. Empty if the bot has none.
-   * Readable until the platform stops.
+   * The first bot's standard token, with every scope. If it was revoked, the bot's newest other token. Empty if the bot
+   * has none. Readable until the platform stops.
    */
   get apiKey(): string {
     const { tokens, people } = this.#store;
     return tokens.standard() ?? tokens.keysOf(people.bot().seq).at(-1)?.apiKey ?? "";
   }
 
-  /** Current webhook secret of the first bot. Readable until the platform stops. */
+  /** The first bot's current webhook secret. Readable until the platform stops. */
   get webhookSecret(): string {
     const { webhook, people } = this.#store;
     return webhook.get(people.bot().seq).secret;
   }
 
   /**
-   * Answers a request in process, like a `fetch` over the network. Pass it to a client or bot as its `fetch`. Rejects
-   * if a fault loses the answer or the platform stops.
+   * Handles a request in process, like a `fetch` over the network. Pass it to a client or bot as its `fetch`. Rejects
+   * if a fault loses the response or the platform stops.
    */
   readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
@@ -177,10 +175,10 @@ export class Platform {
   };
 
   /**
-   * Answers a request from an adapter.
+   * Handles a request from an adapter.
    *
    * @param gone aborts when the client disconnects
-   * @throws {ConnectionLost} if the adapter must cut the connection without an answer
+   * @throws {ConnectionLost} if the adapter must cut the connection without a response
    */
   async respond(request: Request, gone: AbortSignal): Promise<Answer> {
     const { timeline, clock, logger, answer } = this.#parts;
@@ -206,7 +204,7 @@ export class Platform {
   }
 
   /**
-   * Resolves with the first timeline entry of this kind that fits, even if it already exists. Rejects after the
+   * Resolves with the first matching timeline entry of this kind, even if the entry already exists. Rejects after the
    * timeout, or when the platform stops.
    */
   waitFor<K extends TimelineRecord["kind"]>(
@@ -222,7 +220,10 @@ export class Platform {
     this.#closers.push(close);
   }
 
-  /** Stops deliveries, waiting requests, connections and the database. Later calls return the same promise. */
+  /**
+   * Stops deliveries and waiting requests, and closes connections and the database. Later calls return the same
+   * promise.
+   */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 
 /**
- * The platform's document defines the prefix (section 2). Commas are excluded because bots separate several secrets
- * with them.
+ * The platform document defines the prefix (section 2). Commas are excluded, because bots use them to separate several
+ * secrets.
  */
 export const WEBHOOK_SECRET: RegExp = /^whsec_[\x21-\x2b\x2d-\x7e]+$/;
 
-/** Pattern of a bearer token in an Authorization header. */
+/** Matches a bearer token in an Authorization header. */
 export const API_KEY: RegExp = /^[\x21-\x7e]+$/;
 
-/** Pattern of a control token. Its characters need no escaping in a URL or a header. */
+/** Matches a control token, whose characters need no escaping in a URL or a header. */
 export const CONTROL_TOKEN: RegExp = /^[\w-]{16,}$/;
 
 export function newApiKey(): string {

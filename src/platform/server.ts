@@ -18,29 +18,32 @@ import {
 import { type PlatformOptions, settings } from "./options.ts";
 import { createPlatform, type Platform, type PlatformOverrides } from "./platform.ts";
 
-/** In ms. Interval of the check for slow senders. With Node's 30 s, a slow request could take four times too long. */
+/**
+ * Interval at which to check for slow senders, in ms. With Node's default of 30 s, a slow request could take four times
+ * too long.
+ */
 const CHECKING_INTERVAL_MS = 1_000;
 
-/** A handler that the platform serves besides its own paths, such as an MCP server. */
+/** A handler that the platform serves in addition to its own paths, such as an MCP server. */
 export interface Extension {
-  /** Exact path, such as `/mcp`. Paths below it stay unknown. */
+  /** Exact path, such as `/mcp`. The extension does not receive requests for paths below it. */
   readonly path: string;
-  /** Called with the platform's origin at the first request. If it fails, the next request calls it again. */
+  /** Called with the platform's origin on the first request. If the call fails, the next request calls `open` again. */
   readonly open: (url: string) => Promise<OpenExtension>;
 }
 
-/** An extension in use. */
+/** An opened extension. */
 export interface OpenExtension {
-  /** Answers a request to its path. */
+  /** Handles a request to the extension's path. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Called when the platform stops. */
   close(): Promise<void>;
 }
 
-/** Options of a local platform on a port. */
+/** Options for a local platform on a port. */
 export interface ListenOptions extends Omit<PlatformOptions, "url"> {
   /**
-   * Listening address. Default 127.0.0.1. The `Host` of a request must be a loopback name, the address that the request
+   * Listening address. Default 127.0.0.1. A request's `Host` must be a loopback name, the address that the request
    * arrived at, or in `allowHosts`. The control API always requires the control token as well.
    */
   readonly host?: string | undefined;
@@ -61,7 +64,7 @@ export interface ListenSettings {
 }
 
 /**
- * Starts a local platform on a port: {@link createPlatform} behind Express. Several can run in one process.
+ * Starts a local platform on a port: {@link createPlatform} behind Express. Several platforms can run in one process.
  *
  * @throws {ConfigError} an option or the state file cannot be used
  * @throws {ServiceBotError} ADDRESS_IN_USE, NODE_TOO_OLD
@@ -99,7 +102,7 @@ export async function startPlatform(
 /** @throws {ConfigError} names every invalid option, except those of the platform itself */
 function listenSettings(options: ListenOptions): ListenSettings {
   const chosen: ListenSettings = {
-    // An IPv6 address may be in brackets, as in a URL.
+    // Accept an IPv6 address in brackets, as in a URL.
     host: (options.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1"),
     allowHosts: options.allowHosts ?? [],
     port: options.port ?? 0,
@@ -182,7 +185,7 @@ async function servePlatform(
   try {
     await sendAnswer(response, await platform.respond(request, gone.signal));
   } finally {
-    // Cancels an unread body, so that the sender can receive the answer.
+    // Cancel an unread body, so that the sender can receive the response.
     if (request.body?.locked === false) await request.body.cancel();
   }
 }
@@ -193,7 +196,7 @@ async function sendAnswer(response: ServerResponse, answer: Answer): Promise<voi
   if (!response.destroyed) response.writeHead(status, headers).end(body ?? undefined);
 }
 
-/** Extensions of a platform, each opened by its first request. */
+/** A platform's extensions. The first request to an extension opens it. */
 export class Extensions {
   readonly #extensions: readonly Extension[];
   readonly #url: string;
@@ -204,20 +207,20 @@ export class Extensions {
     this.#url = url;
   }
 
-  /** Returns a function that opens the extension of a path. `undefined` if the path has no extension. */
+  /** Returns a function that opens the path's extension. `undefined` if the path has no extension. */
   find(path: string): (() => Promise<OpenExtension>) | undefined {
     const extension = this.#extensions.find((one) => path === one.path || path === `${one.path}/`);
     return extension && (() => this.#opened(extension));
   }
 
-  /** Closes every extension that is open or opening. An extension that failed to open needs no close. */
+  /** Closes every extension that is open or opening. An extension that failed to open need not be closed. */
   async close(): Promise<void> {
     const openings = await Promise.allSettled(this.#open.values());
     const open = openings.filter((opening) => opening.status === "fulfilled");
     await Promise.all(open.map(({ value }) => value.close()));
   }
 
-  /** @throws the error of `open`; the next request tries again */
+  /** @throws the error that `open` throws; the next request tries again */
   async #opened(extension: Extension): Promise<OpenExtension> {
     const { path } = extension;
     const opening = this.#open.get(path) ?? extension.open(this.#url);
@@ -232,7 +235,7 @@ export class Extensions {
   }
 }
 
-/** Returns the origin of a server, as a loopback address if the server listens on it. */
+/** Returns a server's origin, with a loopback address if the server listens on loopback. */
 function origin(host: string, { address, port, family }: AddressInfo): string {
   if (host === "localhost") return `http://localhost:${port}`;
   if (address === "0.0.0.0" || address === "127.0.0.1") return `http://127.0.0.1:${port}`;

@@ -10,7 +10,7 @@ export interface SnapshotView {
   readonly name: string;
   /** Time of the snapshot or its upload, on the platform's clock: ISO 8601, UTC. */
   readonly at: string;
-  /** Size of its file. */
+  /** File size in bytes. */
   readonly bytes: number;
 }
 
@@ -18,10 +18,10 @@ interface Snapshot extends SnapshotView {
   readonly file: Uint8Array;
 }
 
-/** Snapshots kept at a time. */
+/** Maximum number of snapshots. */
 const MAX_SNAPSHOTS = 20;
 
-/** For all snapshots together. */
+/** In bytes, for all snapshots together. */
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 
 /** In characters. */
@@ -33,7 +33,7 @@ export interface SnapshotsOptions {
   readonly timeline: Timeline;
 }
 
-/** Copies of the whole state that can be restored. They are in memory and end with the process. */
+/** Copies of the whole state that can be restored. They are kept in memory and are lost when the process ends. */
 export class Snapshots {
   readonly #options: SnapshotsOptions;
   readonly #snapshots = new Map<string, Snapshot>();
@@ -59,18 +59,18 @@ export class Snapshots {
     return this.#keep(this.#options.state.copy(), name, "taken");
   }
 
-  /** Returns the file of a snapshot: a state file for another platform (`stateFile`) or for `upload`. */
+  /** Returns a snapshot as a state file, for another platform (`stateFile`) or for `upload`. */
   file(id: string): Uint8Array {
     return Uint8Array.from(this.#find(id).file);
   }
 
   /**
-   * Adds a snapshot from a file: the file of another snapshot, or the state file of a stopped platform. This platform's
-   * standard token and webhook secret replace those in the file.
+   * Adds a snapshot from a file: another snapshot's file, or a stopped platform's state file. This platform's standard
+   * token and webhook secret replace those in the file.
    *
    * @param name 1 to 100 characters. Default: its id
-   * @throws {PlatformError} 400 VALIDATION for a file that is not a snapshot, is damaged or is of a newer version; 409
-   * SNAPSHOTS_FULL
+   * @throws {PlatformError} 400 VALIDATION for a file that is not a snapshot, is damaged or comes from a newer version;
+   * 409 SNAPSHOTS_FULL
    */
   upload(file: Uint8Array, name?: string): SnapshotView {
     checkName(name);

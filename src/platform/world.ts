@@ -64,7 +64,7 @@ export class World {
   readonly #sender: Sender;
   readonly #cleaner: Cleaner;
 
-  /** @param given limits that override those of the state */
+  /** @param given limits that override the stored ones */
   constructor(store: Store, lasting: Lasting, given: Partial<LimitSettings>) {
     const { url, clock, timeline, records, calls, random, logger } = lasting;
     this.store = store;

@@ -31,7 +31,7 @@ export interface ActsOptions {
   readonly clock: Clock;
 }
 
-/** Actions of people, and actions of bots that the API does not offer. */
+/** Actions by people, and actions by bots that the API does not offer. */
 export class Acts {
   readonly #options: ActsOptions;
 
@@ -40,7 +40,7 @@ export class Acts {
   }
 
   /**
-   * Performs an action once or `count` times, in one transaction.
+   * Performs an action `count` times (by default once), in one transaction.
    *
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG, INVALID_IMAGE_KEY; 403 BLOCKED; 404 NOT_FOUND
    */
@@ -145,7 +145,7 @@ function sendMessage(act: Act): Outcome {
   return { concerns: messageIds(message), made: { message: message.seq } };
 }
 
-/** Returns the conversation of the sender and the bot. Throws if `conversationId` names another one. */
+/** Returns the conversation between the sender and the bot. Throws if `conversationId` names another conversation. */
 function conversationOf(act: Act): number {
   const { store, from, input } = act;
   const { people, blocks, conversations } = store;
@@ -218,7 +218,7 @@ interface Place {
   readonly postId: string;
 }
 
-/** Writes an event for the author of the content if the author is a bot. */
+/** Writes an event for the content's author if the author is a bot. */
 function notifyOwner(
   type: "like" | "repost",
   act: Act,
@@ -237,7 +237,7 @@ interface Act {
   readonly store: Store;
   readonly write: EventWriter;
   readonly from: User;
-  /** The target bot of the input. `undefined` if the input has no `to`. */
+  /** The target bot that the input names. `undefined` if the input has no `to`. */
   readonly to: User | undefined;
   readonly input: ActInput;
   /** Milliseconds since 1970. */
@@ -249,7 +249,7 @@ interface Outcome {
   readonly made?: Target;
 }
 
-/** Returns the target bot: the named one, otherwise the owner of the named content, otherwise the first bot. */
+/** Returns the target bot: the named bot, otherwise the named content's owner, otherwise the first bot. */
 function recipientOf({ store, from, to }: Act, owner?: number): User {
   const ownerBot = owner === undefined || owner === from.seq ? undefined : store.people.get(owner);
   const recipient = to ?? (ownerBot?.isBot === true ? ownerBot : store.people.bot());
@@ -258,7 +258,7 @@ function recipientOf({ store, from, to }: Act, owner?: number): User {
   throw invalid(`${what}; set to or from to another account`);
 }
 
-/** Returns the named post, of any author, or the newest post of the target bot. */
+/** Returns the named post, by any author, or the target bot's newest post. */
 function postOf(act: Act): Post {
   const { store, input } = act;
   if (input.postId === undefined) {

@@ -3,20 +3,23 @@ import { invalid } from "../error.ts";
 import { checkText, MAX_IMAGES } from "../input-rules.ts";
 import type { Created } from "../timeline/entries.ts";
 
-/** Type of an action. Each writes an event of its name (section 6), except `post`. */
+/** Action type. Each type except `post` writes an event of the same name (section 6). */
 export type ActType = EventType | "post";
 
-/** An action of a person or a bot. */
+/** An action by a person or a bot. */
 export interface ActInput {
   /**
-   * Any other name of lowercase letters, digits, dots, dashes and underscores writes an event of that custom type. The
-   * platform may add types (section 9).
+   * Custom event type: any other name of lowercase letters, digits, dots, dashes and underscores. The platform may add
+   * types (section 9).
    */
   readonly type: ActType | (string & Record<never, never>);
-  /** Username of the actor, with or without `@`. An unknown person is created. A bot must differ from `to`. */
+  /**
+   * Username of the account that acts, with or without `@`. An unknown person is created. A bot must differ from `to`.
+   */
   readonly from: string;
   /**
-   * Username of the target bot. Default: the owner of the named post, comment or conversation, otherwise the first bot.
+   * Username of the target bot. Default: the bot that owns the named post, comment or conversation, otherwise the first
+   * bot.
    */
   readonly to?: string | undefined;
   /** Up to 4,000 characters. Default: a sample text. May be empty if there are images. */
@@ -24,7 +27,7 @@ export interface ActInput {
   /** Number of sample images to attach, 0 to 4. Default 0. */
   readonly images?: number | undefined;
   /**
-   * Keys of the same person's uploads (`POST /control/v1/images`). Each is single-use. At most 4 together with
+   * Keys of the same person's uploads (`POST /control/v1/images`). Each key is valid once. At most 4, including
    * `images`.
    */
   readonly imageKeys?: readonly string[] | undefined;
@@ -37,7 +40,7 @@ export interface ActInput {
   readonly count?: number | undefined;
 }
 
-/** Result of an action: the events of all bots, and the ids of the content of the last repetition. */
+/** Result of an action: the events for all bots, and the ids of the content that the last repetition created. */
 export interface ActResult extends Created {
   readonly events: readonly AnyEvent[];
 }
@@ -45,7 +48,7 @@ export interface ActResult extends Created {
 /** All repetitions run in one transaction, which blocks the platform. */
 export const MAX_COUNT = 1000;
 
-/** Names that a future event type may have (section 9). */
+/** Permitted names for custom event types, which the platform may add later (section 9). */
 export const OWN_TYPE: RegExp = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 const allDetails = [
@@ -60,7 +63,7 @@ const allDetails = [
 ] as const;
 type Detail = (typeof allDetails)[number];
 
-/** Permitted fields by type, besides `type`, `from` and `count`. */
+/** Fields that each type permits in addition to `type`, `from` and `count`. */
 const details: { readonly [T in ActType]: readonly Detail[] } = {
   post: ["text", "images", "imageKeys"],
   "dm.message": ["to", "text", "images", "imageKeys", "conversationId"],
@@ -73,13 +76,14 @@ const details: { readonly [T in ActType]: readonly Detail[] } = {
   quote: ["to", "text", "images", "imageKeys", "postId"],
 };
 
-/** Returns whether the type is built in. A custom type is not. */
+/** Returns whether the type is built in, not custom. */
 export function isActType(type: string): type is ActType {
   return Object.hasOwn(details, type);
 }
 
 /**
- * Rejects impossible input and fields that the type does not have. An ignored field would look like an accepted one.
+ * Rejects invalid input and fields that the type does not have. A caller could mistake an ignored field for an accepted
+ * one.
  *
  * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
  */

@@ -31,7 +31,7 @@ type Details = Omit<ApiEntry, "kind" | "id" | "method" | "path" | "status" | "ms
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * Answers a request to the API. The order: body, fault, token, kill switch, rate limit, scope, operation, record.
+ * Handles an API request. The order is body, fault, token, kill switch, rate limit, scope, operation, record.
  *
  * @throws {ConnectionLost} if a fault drops the answer or the client disconnects
  */
@@ -67,13 +67,16 @@ export async function answerApi(context: ApiContext, incoming: Incoming): Promis
     answer = errorAnswer(error, logger);
   }
   if (fault?.mode === "gateway") answer = gatewayPage(fault);
-  // Recorded before the answer leaves, so that the client can already read the timeline entry.
+  // Record the call before sending the response, so that the client can already read the timeline entry.
   record(gone.aborted || fault?.mode === "lose-answer" ? null : answer.status, answer);
   if (fault?.mode === "lose-answer") throw new ConnectionLost();
   return answer;
 }
 
-/** Unknown paths and wrong methods become failing operations, so that faults and the timeline include them. */
+/**
+ * Unknown paths and wrong methods become operations that fail, so that faults apply to them and the timeline lists
+ * them.
+ */
 function operationOf(method: string, path: string): Match<Operation> {
   try {
     return operations.find(method, path) ?? failing(notFound("endpoint"));
@@ -89,7 +92,10 @@ function failing(error: unknown): Match<Operation> {
   return { route: { method: "GET", path: "*", scopes: allScopes, handle }, id: "" };
 }
 
-/** Drops the body unless the token is valid. Otherwise a stranger could make the platform read large bodies. */
+/**
+ * Discards the body unless the token is valid. Otherwise an unauthenticated client could make the platform read large
+ * bodies.
+ */
 async function readBody(
   { store }: ApiContext,
   { read }: Operation,
@@ -137,7 +143,10 @@ async function perform(
   return jsonAnswer(route.status ?? 200, json);
 }
 
-/** Returns the bot of a request and its event. Without the bot's header, the event is a guess. */
+/**
+ * Returns the bot that sent the request and the event that caused it. If the bot sent no event header, the event is a
+ * guess.
+ */
 function senderOf(
   { store, shown }: ApiContext,
   { request, path }: Incoming,

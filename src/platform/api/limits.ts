@@ -3,9 +3,9 @@ import * as z from "../../core/zod.ts";
 import { PlatformError } from "../error.ts";
 import type { Store } from "../store/store.ts";
 
-/** Limits of an app. `null` means unlimited. */
+/** An app's limits. `null` means unlimited. */
 export interface LimitSettings {
-  /** Requests per minute of the clock, including polling (section 8). */
+  /** Requests per clock minute, including polling (section 8). */
   readonly requestsPerMinute: number | null;
   /** Uploads per day, UTC. */
   readonly uploadsPerDay: number | null;
@@ -39,7 +39,7 @@ export const MAX_LIMIT = 1_000_000;
 
 export const DAY_MS = 86_400_000;
 
-/** Returns a sentence for each invalid limit set from code. */
+/** Returns an error message for each invalid limit. */
 export function limitProblems(limits: Partial<LimitSettings>): string[] {
   return Object.entries(limits)
     .filter(([, value]) => value !== null && !isLimit(value))
@@ -50,28 +50,28 @@ function isLimit(value: number): boolean {
   return Number.isInteger(value) && value >= 0 && value <= MAX_LIMIT;
 }
 
-/** A limit and its use by the app. */
+/** A limit and the app's usage. */
 export interface LimitView {
   /** `null` if unlimited. */
   readonly limit: number | null;
-  /** Requests in this minute, or successful writes on this day. */
+  /** Requests this minute, or successful writes today. */
   readonly used: number;
-  /** Time of the next reset of `used`. ISO 8601, UTC. */
+  /** Time at which `used` is next reset. ISO 8601, UTC. */
   readonly resetsAt: string;
 }
 
-/** Every limit with its use. */
+/** Every limit with its usage. */
 export type LimitsView = Readonly<Record<LimitName, LimitView>>;
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().catch(null);
 
-// An unreadable value counts as unset because a state file may come from anywhere.
+// Treat an unreadable value as unset, because a user may supply any state file.
 const saved: z.ZodType<LimitSettings> = z.object(eachLimit(limit)).catch(NO_LIMITS);
 
 export interface LimitsOptions {
   readonly store: Pick<Store, "usage" | "settings">;
   readonly clock: Clock;
-  /** Limits that override those of the state. */
+  /** Limits that override the stored ones. */
   readonly given: Partial<LimitSettings>;
 }
 
@@ -90,14 +90,14 @@ export class Limits {
     this.set({});
   }
 
-  /** Changes the named limits. Usage so far still counts. */
+  /** Changes the given limits. Earlier usage still counts. */
   set(change: Partial<LimitSettings>): void {
     this.#settings = { ...this.#settings, ...change };
     this.#store.settings.put("limits", this.#settings);
   }
 
   /**
-   * Counts a request, even if it is then refused.
+   * Counts a request, including a request that is then refused.
    *
    * @throws {PlatformError} 429 RATE_LIMITED with Retry-After in seconds
    */
@@ -115,7 +115,7 @@ export class Limits {
   }
 
   /**
-   * Counts one write. Must run in the transaction of the write, so that a failed write does not count.
+   * Counts one write. Must run in the write's transaction, so that a failed write does not count.
    *
    * @throws {PlatformError} 429 QUOTA_EXCEEDED
    */
@@ -158,7 +158,7 @@ export class Limits {
 
 const MINUTE_MS = 60_000;
 
-/** Counts the requests of each app in the current minute, in memory. Losing the count in a restart is harmless. */
+/** Counts each app's requests in the current minute, in memory. Losing the count on a restart is harmless. */
 class RequestRate {
   readonly #clock: Clock;
   readonly #used = new Map<number, number>();

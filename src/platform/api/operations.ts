@@ -52,14 +52,14 @@ export interface Call extends ApiParts {
 }
 
 /**
- * An operation of section 4. Operations are synchronous, so that a call takes effect completely or not at all. An
+ * An API operation (section 4). Operations are synchronous, so that a call takes effect completely or not at all. An
  * upload awaits its download, then stores the image in one step.
  */
 export interface Operation extends Route {
   readonly method: "GET" | "POST";
-  /** The token needs at least one of these. */
+  /** The token needs at least one of these scopes. */
   readonly scopes: readonly Scope[];
-  /** Status of a successful answer. Default 200. */
+  /** Status of a successful response. Default 200. */
   readonly status?: number;
   /** Default: JSON of up to 1 MB. */
   readonly read?: (request: Request) => Promise<unknown>;
@@ -81,8 +81,8 @@ const COMMENTS = "/posts/:id/comments";
 const anyWrite: readonly Scope[] = ["posts:write", "comments:write", "dm"];
 
 /**
- * Every operation of the API. The platform's document leaves some parameters and payloads open;
- * docs/reference/local-platform.md lists them.
+ * Every API operation. docs/reference/local-platform.md lists the parameters and payloads that the platform document
+ * leaves open.
  */
 export const operations: Routes<Operation> = new Routes<Operation>([
   { method: "GET", path: "/me", scopes: ["read"], handle: readMe },
@@ -121,8 +121,8 @@ function readUser({ store, views, id }: Call): Result {
 }
 
 /**
- * `recent` lists all posts by time. It is no recommendation, so it includes posts of bots. `trending` sorts by
- * reactions and excludes them (section 1).
+ * `recent` lists all posts by time, including posts by bots, because it is not a recommendation. `trending` sorts by
+ * reactions and excludes posts by bots (section 1).
  */
 function readFeed(call: Call): Result {
   const sort = text(call.query, "sort") ?? "recent";
@@ -146,7 +146,7 @@ function trending({ store, views, query }: Call): Page<PostView> {
   });
 }
 
-/** The cursor is a position in the order because its post may have moved. */
+/** The cursor is a position in the order, not a post, because the post may have moved. */
 function trendingWindow(query: URLSearchParams): TrendingWindow {
   const cursor = text(query, "cursor");
   const max = Number.MAX_SAFE_INTEGER;
@@ -232,7 +232,7 @@ async function upload({ uploads, body, bot, gone }: Call): Promise<Result> {
 }
 
 function listConversations({ store, query, views, bot }: Call): Result {
-  // The cursor is the latest message because a new message moves the conversation to the front.
+  // The cursor is the conversation's latest message, because a new message moves the conversation to the front.
   const conversations = page(
     window(query, (cursor) => seqOf("m", cursor)),
     (rows) => store.conversations.summaries(bot.seq, rows),
@@ -270,7 +270,7 @@ function sendMessage(call: Call): Result {
   return { ...json({ id, conversationId, createdAt: isoTime(now) }), created };
 }
 
-/** Answers for conversations of other accounts as if they did not exist (section 5, rule 5). */
+/** Treats other accounts' conversations as if they did not exist (section 5, rule 5). */
 function botsConversation({ store, bot, id }: Call): number {
   const seq = seqOf("c", id);
   if (seq === undefined || !store.conversations.hasMember(seq, bot.seq)) {
@@ -300,7 +300,7 @@ function readEvents({ store, shown, query, scopes, bot }: Call): Result {
   const events = store.events.page(bot.seq, after, visible, size);
   shown.note(bot.seq, events);
   const eventIds = events.map(({ id }) => id);
-  // The last event in the answer. Without events, the client's own cursor, so that none is skipped.
+  // The last event in the response. Without events, the client's own cursor, so that the client skips no event.
   const cursor = eventIds.at(-1) ?? since ?? BEFORE_FIRST_EVENT;
   const texts = events.map((event) => event.json).join(",");
   return { json: `{"events":[${texts}],"cursor":${JSON.stringify(cursor)}}`, eventIds };
@@ -311,19 +311,19 @@ interface DraftBody {
   readonly imageKeys?: readonly string[] | null | undefined;
 }
 
-// Unknown fields pass because the platform's document leaves the fields of posts and comments open.
+// Ignore unknown fields, because the platform document leaves the fields of posts and comments open.
 const draftBody: z.ZodType<DraftBody> = z.object({
   text: z.string().nullish(),
   imageKeys: z.array(z.string()).nullish(),
 });
 
 /**
- * Creates a post, comment or message from a body (section 4, "Attaching images"). In one transaction, the content is
- * counted and stored, its images are attached and its events are published.
+ * Creates a post, comment or message from a body (section 4, "Attaching images"). One transaction counts and stores the
+ * content, attaches its images and publishes its events.
  *
  * @param make stores the content with this text, which is empty only if there are images
  * @throws {PlatformError} 400 VALIDATION, TOO_MANY_IMAGES, EMPTY, TOO_LONG; 429 QUOTA_EXCEEDED; 400 INVALID_IMAGE_KEY,
- * with no key consumed
+ * which consumes no key
  */
 function write<T extends Content>(
   { store, publisher, limits, bot, now, body }: Call,

@@ -19,7 +19,7 @@ import { authenticate, bearerIn } from "./token.ts";
 /** In characters. */
 const MAX_LENGTH = 10_000;
 
-/** In characters. The event of a cron contains its name of up to 100 characters. */
+/** In characters. A cron event's id contains the cron's name of up to 100 characters. */
 const MAX_ID_LENGTH = 1_000;
 
 const text = z.string().max(MAX_LENGTH);
@@ -50,10 +50,10 @@ const runsBody: z.ZodType<{ runs: RunReport[]; url?: string | undefined }> = z.o
 
 const routes: Routes<Route> = new Routes([{ method: "POST", path: "/" }]);
 
-/** Address of a bot that serves its inbox. */
+/** URL of a bot that serves its inbox. */
 export interface BotAddress {
   readonly url: string;
-  /** The only token sent to this address, because the bot has already shown that it knows the token. */
+  /** The only token that the platform sends to this URL, because the bot has already proved that it knows the token. */
   readonly apiKey: string;
 }
 
@@ -62,14 +62,14 @@ export interface RunReportsOptions {
   readonly timeline: Timeline;
 }
 
-/** Returns the origin of an address on this machine, and `undefined` for any other. */
+/** Returns the origin of a URL on this machine. `undefined` for any other URL. */
 function originHere(url: string): string | undefined {
   const target = URL.parse(url);
   const isHere = target?.protocol === "http:" && isLoopback(target.hostname);
   return isHere ? target.origin : undefined;
 }
 
-/** Keeps the runs that bots report as timeline entries. */
+/** Records the runs that bots report as timeline entries. */
 export class RunReports {
   readonly #options: RunReportsOptions;
   readonly #bots = new Map<string, BotAddress | undefined>();
@@ -83,7 +83,7 @@ export class RunReports {
     return [...this.#bots.keys()];
   }
 
-  /** Returns the address that a bot has reported, with the token of that report. */
+  /** Returns the URL that a bot has reported, with the token that it used for the report. */
   addressOf(username: string): BotAddress | undefined {
     return this.#bots.get(username);
   }
@@ -103,15 +103,15 @@ export class RunReports {
     return jsonAnswer(200, JSON.stringify({ accepted }));
   }
 
-  /** Returns the runs of an event, oldest first, as far as the timeline still has them. */
+  /** Returns an event's runs that the timeline still has, oldest first. */
   of(eventId: string, bot: string): EntryOf<"run">[] {
     const runs = this.#options.timeline.after(0).filter((entry) => entry.kind === "run");
     return runs.filter((run) => run.eventId === eventId && run.bot === bot);
   }
 
   /**
-   * Records the runs of a bot and returns their number. Ignores a run whose event is not in the bot's log, because the
-   * state may have been replaced.
+   * Records a bot's runs and returns how many it recorded. Ignores a run whose event is not in the bot's log, because
+   * the state may have been replaced.
    */
   #accept(bot: { readonly seq: number; readonly username: string }, runs: RunReport[]): number {
     const { world, timeline } = this.#options;

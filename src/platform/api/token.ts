@@ -28,7 +28,7 @@ export function bearerIn(headers: Headers): string | undefined {
   return /^Bearer +([\x21-\x7e]+)$/i.exec(headers.get("authorization") ?? "")?.[1];
 }
 
-/** @throws {PlatformError} 403 APP_DISABLED while the kill switch of the app is on */
+/** @throws {PlatformError} 403 APP_DISABLED while the app's kill switch is on */
 export function requireEnabled(apps: AppStore, bot: number): void {
   if (!apps.disabled(bot)) return;
   throw new PlatformError(403, "APP_DISABLED", "This app is disabled; its owner can enable it.");

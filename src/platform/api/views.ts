@@ -5,7 +5,7 @@ import type { Image, Images, Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
 
-/** Author of a post or comment. `isBot` is the label of bot content (section 1). */
+/** Author of a post or comment. `isBot` labels bot content (section 1). */
 export interface AuthorView {
   readonly username: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface ProfileView extends AuthorView {
   readonly avatarUrl: string | null;
 }
 
-/** Image of a post or comment. */
+/** Image in a post or comment. */
 export interface ImageView {
   readonly url: string;
   /** `null` if there is no preview (section 2). */
@@ -29,7 +29,7 @@ export interface ImageView {
   readonly height: number;
 }
 
-/** A post. The platform's document has only the first four fields. */
+/** A post. The platform document specifies only the first four fields. */
 export interface PostView {
   readonly id: string;
   readonly type: "post";
@@ -62,13 +62,13 @@ export interface ConversationView {
   readonly lastMessage: { readonly text: string; readonly fromBot: boolean };
 }
 
-/** Answer of `POST /uploads`. */
+/** Response to `POST /uploads`. */
 export interface UploadView extends ImageView {
-  /** Address of the image itself if there is no preview, because this field cannot be `null` (section 2). */
+  /** URL of the image itself if there is no preview, because this field cannot be `null` (section 2). */
   readonly thumbUrl: string;
   /** Single-use key for `imageKeys`. */
   readonly key: string;
-  /** Size of the file. */
+  /** File size in bytes. */
   readonly bytes: number;
 }
 
@@ -98,7 +98,7 @@ export class Views {
     return { id: idOf("cm", comment.seq), type: "comment", ...content, postId };
   }
 
-  /** `fromBot` is true for messages of this bot (section 2). */
+  /** `fromBot` is true for this bot's messages (section 2). */
   message(message: Message, bot: Pick<User, "seq">): MessageView {
     return {
       id: idOf("m", message.seq),
@@ -132,7 +132,7 @@ export class Views {
     return { id: idOf("u", seq), username, name, isBot, avatarUrl: this.#avatarUrl(seq) };
   }
 
-  /** Gives every second account an avatar, so that bots meet both cases. */
+  /** Only every second account has an avatar, so that bots encounter both cases. */
   #avatarUrl(user: number): string | null {
     return user % 2 === 0 ? this.#url(AVATAR_FILE) : null;
   }

@@ -13,7 +13,7 @@ import { ANSWER_TIMEOUT_MS, type BotQuestion, MAX_TOKENS, parse, textOf, why } f
 export interface InboxView {
   readonly id: string;
   readonly state: "pending" | "done" | "dead" | "discarded";
-  /** Runs that count towards the limit of attempts. */
+  /** Runs that count towards the attempt limit. */
   readonly attempts: number;
   readonly steps: readonly {
     readonly name: string;
@@ -22,10 +22,10 @@ export interface InboxView {
   }[];
 }
 
-/** A state of a bot. */
+/** A bot's stored state. */
 export interface StateView {
   readonly key: string;
-  /** Size of the state as JSON. */
+  /** Size of the state as JSON, in bytes. */
   readonly bytes: number;
   /** The state as JSON, truncated to 4,000 characters. */
   readonly value: string;
@@ -33,7 +33,7 @@ export interface StateView {
   readonly updatedAt: string;
 }
 
-/** A pending timer of a bot. */
+/** A bot's pending timer. */
 export interface TimerView {
   /** Lane of the handler that set the timer: `dm:<conversation>` or `post:<post>`. */
   readonly lane: string;
@@ -43,16 +43,16 @@ export interface TimerView {
   readonly dueAt: string;
 }
 
-/** A cron schedule of a bot. Times are ISO 8601, UTC. */
+/** A bot's cron schedule. Times are ISO 8601, UTC. */
 export interface CronView {
   readonly name: string;
   readonly pattern: string;
   readonly timeZone: string;
-  /** Which of the runs missed during downtime are made up for. */
+  /** Selects which runs missed during downtime the bot catches up on. */
   readonly missed: "last" | "none";
   /** `null` if the cron will never run again. */
   readonly nextAt: string | null;
-  /** Event of the last run. `null` if the inbox does not have it. */
+  /** Event of the last run. `null` if the inbox no longer has the event. */
   readonly last: (Pick<InboxView, "id" | "state"> & { readonly at: string }) | null;
 }
 
@@ -61,7 +61,7 @@ export type InboxDecision = "retry" | "discard";
 
 /** Filter for a list of states. */
 export interface StatesInput {
-  /** Prefix of their keys. */
+  /** Key prefix. */
   readonly prefix?: string | undefined;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
@@ -69,13 +69,13 @@ export interface StatesInput {
 
 /** Filter for a list of timers. */
 export interface TimersInput {
-  /** Exact lane of the handlers that set them. */
+  /** Exact lane of the handlers that set the timers. */
   readonly lane?: string | undefined;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
-/** Selects one timer, or all timers of a lane and name. */
+/** Selects one timer, or all timers with a lane and name. */
 export interface TimersToFire {
   readonly lane: string;
   readonly name: string;
@@ -88,7 +88,7 @@ export interface BotInboxesOptions {
   readonly questionTo: (bot: User) => BotQuestion;
 }
 
-/** Access to the inboxes of the bots. Each method takes the username of a bot. Default: the first bot. */
+/** Access to the bots' inboxes. Each method takes a bot's username. Default: the first bot. */
 export class BotInboxes {
   readonly #options: BotInboxesOptions;
 
@@ -97,18 +97,18 @@ export class BotInboxes {
   }
 
   /**
-   * Reads an event in the inbox of its bot: state, attempts and steps.
+   * Reads an event in its bot's inbox: state, attempts and steps.
    *
    * @param bot username; needed only if several bots have a timer or cron event with this id
    * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED; 400 VALIDATION if several bots have the
-   * event and none is named
+   * event and `bot` is missing
    */
   async event(id: string, bot?: string): Promise<InboxView> {
     return await this.#ask(this.#recipientOf(id, bot), { path: ["inbox", id] });
   }
 
   /**
-   * Makes the bot run a dead letter again or discard an event permanently, like `service-bot inbox`.
+   * Makes the bot run a dead letter again or discard an event permanently, as `service-bot inbox` does.
    *
    * @param bot see {@link event}
    * @throws {PlatformError} as for {@link event}
@@ -123,9 +123,9 @@ export class BotInboxes {
   }
 
   /**
-   * Lists the states of a bot by key, 50 a page.
+   * Lists a bot's states by key, 50 per page.
    *
-   * @param input `prefix`: prefix of their keys
+   * @param input `prefix`: key prefix
    * @throws {PlatformError} as for {@link event}; 400 VALIDATION for an invalid cursor
    */
   async states(input: StatesInput = {}, bot?: string): Promise<Page<StateView>> {
@@ -133,9 +133,9 @@ export class BotInboxes {
   }
 
   /**
-   * Lists the timers of a bot, the next one first, 50 a page.
+   * Lists a bot's timers, 50 per page. The timer that is due next comes first.
    *
-   * @param input `lane`: exact lane of the handlers that set them
+   * @param input `lane`: exact lane of the handlers that set the timers
    * @throws {PlatformError} as for {@link event}; 400 VALIDATION for an invalid cursor
    */
   async timers(input: TimersInput = {}, bot?: string): Promise<Page<TimerView>> {
@@ -143,7 +143,8 @@ export class BotInboxes {
   }
 
   /**
-   * Makes timers due now: one timer, or all of a lane and name. The bot's inbox then has them as events.
+   * Makes timers due now: one timer, or all timers with a lane and name. Each timer becomes an event in the bot's
+   * inbox.
    *
    * @throws {PlatformError} as for {@link event}
    */
@@ -153,7 +154,7 @@ export class BotInboxes {
   }
 
   /**
-   * Lists the cron schedules of a bot.
+   * Lists a bot's cron schedules.
    *
    * @throws {PlatformError} as for {@link event}
    */
@@ -162,7 +163,7 @@ export class BotInboxes {
   }
 
   /**
-   * Runs a cron now. Its next scheduled run stays.
+   * Runs a cron now. Its next scheduled run does not change.
    *
    * @throws {PlatformError} as for {@link event}
    */
@@ -193,14 +194,14 @@ export class BotInboxes {
 interface LocalOperation {
   /** Default: GET. */
   readonly method?: "POST";
-  /** Segments of the path, not encoded. */
+  /** Path segments, not encoded. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Sends a request to the inbox of a bot. A bot on this library serves its inbox only to a platform on its own machine,
- * and only with its token.
+ * Sends a request to a bot's inbox. A bot built with this library serves its inbox only to a platform on the same
+ * machine that sends the bot's token.
  *
  * @throws {PlatformError} 404 NOT_FOUND; 409 BOT_UNREACHABLE, BOT_REFUSED
  */

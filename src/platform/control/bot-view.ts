@@ -5,16 +5,16 @@ import { whyNoAnswer } from "../webhooks/no-answer.ts";
 /** In ms. A healthy bot answers within a fraction of this time. */
 export const ANSWER_TIMEOUT_MS: number = 2_000;
 
-/** Longest answer, in bytes. A page of 50 states fits. */
+/** Longest response, in bytes. A page of 50 states fits. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Status that a bot reports. */
+/** A bot's reported status. */
 export interface BotView {
-  /** Address of the bot's local channel. `null` if the bot has reported no address and has no webhook. */
+  /** URL of the bot's local channel. `null` if the bot has reported no URL and has no webhook. */
   readonly url: string | null;
   /** Answer to `GET /readyz?verbose` (docs/operate/overview.md). `null` if the bot does not answer. */
   readonly status: Readonly<Record<string, unknown>> | null;
-  /** The reason why `status` is `null`, and its remedy. */
+  /** Reason why `status` is `null`, and its remedy. */
   readonly error?: string;
 }
 
@@ -22,7 +22,7 @@ export interface BotView {
 export const MAX_TOKENS: number = 5;
 
 export interface BotQuestion {
-  /** The address that the bot has reported, or that of its webhook. */
+  /** The URL that the bot has reported, or its webhook's URL. */
   readonly address: string | null;
   /** Tokens of the bot's app. They never leave this machine. */
   readonly apiKeys: readonly string[];
@@ -33,7 +33,7 @@ export interface BotQuestion {
   readonly timeoutMs?: number;
 }
 
-/** Requests the status of a bot. Never rejects. */
+/** Requests a bot's status. Never rejects. */
 export async function askBot({
   address,
   apiKeys,
@@ -72,7 +72,7 @@ interface BotAnswer {
   readonly code: number;
   /** `undefined` if the answer is not a status. */
   readonly status: Readonly<Record<string, unknown>> | undefined;
-  /** True if the bot shows its status only with its token. */
+  /** True if the bot returns its status only to requests with its token. */
   readonly asksForToken: boolean;
 }
 
@@ -88,7 +88,7 @@ async function askOnce(
   };
   const response = await send(new Request(target, { redirect: "manual", signal, headers }));
   const value = parse(await textOf(response));
-  // A bot that is not ready answers 503 with its status.
+  // A bot that is not ready responds with 503 and its status.
   const isAnswer = response.ok || response.status === 503;
   const isStatus = isAnswer && typeof value.ready === "boolean";
   return {

@@ -24,10 +24,10 @@ import type {
   MessagesPage,
 } from "./shapes.ts";
 
-/** A bound above the number of every message. */
+/** Greater than the number of every message. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** Reads and deletes the content of all accounts, which only the control API can access. */
+/** Reads and deletes the content of any account. Only the control API uses this class. */
 export class Contents {
   readonly #state: State;
 
@@ -35,10 +35,10 @@ export class Contents {
     this.#state = state;
   }
 
-  /** Lists all conversations, or those of one user, the latest message first. */
+  /** Lists all conversations, or one user's, the latest message first. */
   conversations({ of, ...input }: ConversationsInput = {}): Page<ControlConversation> {
     const user = of === undefined ? undefined : this.#store.people.find(usernameIn(of, "of"));
-    // A user without actions does not exist yet and has no conversations.
+    // A person does not exist before their first action, so they have no conversations.
     if (of !== undefined && user === undefined) return { items: [], nextCursor: null };
     return page(
       window(pageQuery(input), (cursor) => seqOf("m", cursor)),
@@ -47,7 +47,7 @@ export class Contents {
     );
   }
 
-  /** Lists all messages of a conversation, oldest first. */
+  /** Lists all messages in a conversation, oldest first. */
   messages(conversationId: string): readonly ControlMessage[] {
     const seq = seqOf("c", conversationId);
     const messages = seq === undefined ? [] : this.#store.conversations.all(seq);
@@ -55,7 +55,7 @@ export class Contents {
     return messages.map((message) => this.#message(message));
   }
 
-  /** Lists the newest messages of a conversation, or those before `before`, oldest first. */
+  /** Lists a conversation's newest messages, or the messages before `before`, oldest first. */
   messagesPage(conversationId: string, { limit, before }: MessagesInput = {}): MessagesPage {
     const { conversations } = this.#store;
     const seq = seqOf("c", conversationId);
@@ -74,7 +74,7 @@ export class Contents {
   }
 
   /**
-   * Deletes a message. Its text becomes empty and its images disappear (section 2). No event is written.
+   * Deletes a message: empties its text and removes its images (section 2). Writes no event.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */

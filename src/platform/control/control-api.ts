@@ -9,10 +9,10 @@ import type { Timeline } from "../timeline/timeline.ts";
 
 export const SQLITE_TYPE = "application/vnd.sqlite3";
 
-/** Accepts the bytes of an image instead of JSON. */
+/** Accepts an image's bytes instead of JSON. */
 const IMAGES = "/images";
 
-/** Accepts the token in the query because an EventSource cannot send headers. */
+/** Accepts the token in the query, because an EventSource cannot send headers. */
 const STREAM = "/stream";
 
 export interface Call {
@@ -59,7 +59,7 @@ export class ControlApi {
 
   /**
    * Refuses every request without the control token. The client's address and Host prove nothing, because a reverse
-   * proxy on this machine forwards requests of strangers over loopback.
+   * proxy on this machine forwards requests from other machines over loopback.
    *
    * @throws {PlatformError} 401 UNAUTHORIZED
    */
@@ -80,8 +80,8 @@ export class ControlApi {
 }
 
 /**
- * Refuses requests that other web pages can make a browser send, in addition to the token check. Their Origin reveals
- * them. A browser sends these content types to another origin only after a preflight.
+ * Refuses requests that another web page makes the browser send, in addition to the token check. Such requests have the
+ * other page's Origin, and a browser sends these content types to another origin only after a preflight.
  *
  * @throws {PlatformError} 403 FORBIDDEN; 415 UNSUPPORTED_MEDIA_TYPE
  */
@@ -118,7 +118,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Its result becomes the JSON body of the answer. */
+/** Its result becomes the JSON body of the response. */
 type Handler = (call: Call) => unknown;
 type BodyHandler<T> = (body: T, call: Call) => unknown;
 
@@ -137,7 +137,7 @@ export function getRaw(path: string, answer: (call: Call) => Answer): Endpoint {
   return { method: "GET", path, answer: async (call) => answer(call) };
 }
 
-/** Called `remove` because `delete` is a keyword. */
+/** Defines a DELETE. Not named `delete`, which is a keyword. */
 export function remove(path: string, handle: Handler): Endpoint {
   return inJson("DELETE", path, 200, handle);
 }

@@ -61,22 +61,22 @@ export interface ControlOptions {
   readonly records: DeliveryRecords;
   readonly calls: CallRecords;
   readonly runs: RunReports;
-  /** Requests the status of a bot. Default: the global `fetch`. */
+  /** Requests a bot's status. Default: the global `fetch`. */
   readonly fetch: ((request: Request) => Promise<Response>) | undefined;
 }
 
 /**
- * Operations that a bot cannot perform: actions of people and owners, and faults. The control API serves them.
+ * Operations that a bot cannot perform: actions by people and app owners, and faults. The control API serves them.
  *
- * A method about one app takes the username of its bot. Default: the first bot. An unknown name fails with 404
- * NOT_FOUND, and the name of a person with 400 VALIDATION.
+ * A method about one app takes the username of its bot. Default: the first bot. An unknown username fails with 404
+ * NOT_FOUND, and a person's username with 400 VALIDATION.
  */
 export class Control extends Contents {
   /** The platform's time. */
   readonly clock: ClockControl;
   /** Copies of the whole state that can be restored. */
   readonly snapshots: Snapshots;
-  /** Inboxes of the bots: events, states, timers and crons. */
+  /** The bots' inboxes: events, states, timers and crons. */
   readonly inbox: BotInboxes;
   readonly #options: ControlOptions;
 
@@ -114,7 +114,7 @@ export class Control extends Contents {
   }
 
   /**
-   * Performs an action of a person or a bot.
+   * Performs an action as a person or a bot.
    *
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 403 BLOCKED; 404 NOT_FOUND
    */
@@ -133,7 +133,7 @@ export class Control extends Contents {
     return await this.#world.uploads.acceptOf(bytes, input);
   }
 
-  /** Lists the events of a bot after `since`, oldest first: all of them, or up to `limit`. */
+  /** Lists a bot's events after `since`, oldest first: all events, or up to `limit`. */
   events(since?: string, bot?: string, limit?: number): readonly AnyEvent[] {
     const after = since === undefined ? 0 : eventSeq(since);
     if (after === undefined) throw invalid("since must be an event id");
@@ -146,7 +146,7 @@ export class Control extends Contents {
    *
    * @param bot username; needed only if several bots have a timer or cron event with this id
    * @throws {PlatformError} 404 NOT_FOUND, also while a fault delays the event; 400 VALIDATION if several bots have the
-   * event and none is named
+   * event and `bot` is missing
    */
   event(id: string, bot?: string): EventTrace {
     const { store } = this.#world;
@@ -185,7 +185,7 @@ export class Control extends Contents {
     return this.#world.apps.createToken(scopes, bot);
   }
 
-  /** All people, without bots, in the order of their creation. */
+  /** All people, without bots, in order of creation. */
   get people(): readonly Profile[] {
     return this.#world.store.people.all().map(profileOf);
   }
@@ -200,7 +200,7 @@ export class Control extends Contents {
   }
 
   /**
-   * Creates a group conversation. No event is written.
+   * Creates a group conversation. Writes no event.
    *
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
    */
@@ -224,17 +224,17 @@ export class Control extends Contents {
     return setBlock(this.#world.store, input);
   }
 
-  /** Rate limit and daily quotas, with the use by the first bot. */
+  /** Rate limit and daily quotas, with the first bot's usage. */
   get limits(): LimitsView {
     return this.limitsOf();
   }
 
-  /** Returns the rate limit and the daily quotas, with the use by a bot. */
+  /** Returns the rate limit and the daily quotas, with a bot's usage. */
   limitsOf(bot?: string): LimitsView {
     return this.#world.limits.view(this.#bot(bot).seq);
   }
 
-  /** Sets the named limits for every app. `null` removes a limit. */
+  /** Sets the given limits for every app. `null` removes a limit. */
   setLimits(change: Partial<LimitSettings>): LimitsView {
     this.#world.limits.set(change);
     return this.limits;
@@ -251,19 +251,19 @@ export class Control extends Contents {
     return this.storage;
   }
 
-  /** The webhook of the first bot. */
+  /** The first bot's webhook. */
   get webhook(): WebhookView {
     return this.webhookOf();
   }
 
-  /** Returns the webhook of a bot. Default: the first bot. */
+  /** Returns a bot's webhook. Default: the first bot. */
   webhookOf(bot?: string): WebhookView {
     return this.#world.webhooks.of(this.#bot(bot).seq).view;
   }
 
   /**
-   * Saves the webhook like its owner in the developer portal (section 3). The webhook becomes enabled unless `enabled`
-   * is false, and its failure count resets.
+   * Saves the webhook, as its owner does in the developer portal (section 3). Enables the webhook unless `enabled` is
+   * false, and resets its failure count.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -275,12 +275,12 @@ export class Control extends Contents {
     return view;
   }
 
-  /** Generates a new secret for the webhook. The next delivery is signed with it. */
+  /** Generates a new webhook secret, which signs all later deliveries. */
   regenerateWebhookSecret(bot?: string): string {
     return this.#world.webhooks.of(this.#bot(bot).seq).regenerateSecret();
   }
 
-  /** Lists the notifications for the owner of an app, oldest first. */
+  /** Lists the notifications for an app's owner, oldest first. */
   notifications(bot?: string): readonly NotificationView[] {
     const { notifications } = this.#world.store;
     return notifications.of(this.#bot(bot).seq).map(({ seq, at, type, message }) => {
@@ -295,7 +295,7 @@ export class Control extends Contents {
   }
 
   /**
-   * Sets the faults of the named parts. The other parts keep theirs.
+   * Sets the faults of the given targets. The other targets keep their faults.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -309,7 +309,7 @@ export class Control extends Contents {
 
   /**
    * Delivers events in the given order, whether or not they were delivered before, or delivers a custom body. The
-   * schedule stays: no retries, and failures do not count.
+   * delivery schedule does not change: the platform does not retry, and failures do not count.
    *
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF, APP_DISABLED; 413 TOO_LARGE
    */
@@ -318,7 +318,8 @@ export class Control extends Contents {
   }
 
   /**
-   * Returns the delivery as a curl command, signed now. The command contains a signature but no secret.
+   * Returns the delivery as a curl command, signed with the current time. The command contains the signature but not
+   * the secret.
    *
    * @throws {PlatformError} as for {@link deliver}
    */
@@ -326,15 +327,14 @@ export class Control extends Contents {
     return this.#world.forced.command(this.#bot(bot).seq, content);
   }
 
-  /** Requests the status of a bot. */
+  /** Requests a bot's status. */
   botView(bot?: string): Promise<BotView> {
     return askBot(this.#question(this.#bot(bot)));
   }
 
   /**
-   * Resets the state as if its file were new: initial content, initial limits and the machine's time. The tokens and
-   * secret of the first app, the snapshots and the timeline stay. Faults end, and requests in progress have no
-   * effect.
+   * Resets the state to that of a new file: initial content, initial limits and the machine's time. The first app's
+   * tokens and secret, the snapshots and the timeline stay. Faults end, and requests in progress have no effect.
    */
   reset(): void {
     this.#options.state.reset();
@@ -370,7 +370,7 @@ export class Control extends Contents {
     return this.#options.state.world;
   }
 
-  /** Sends a reported address only the token of the report, as long as that token is valid. */
+  /** Sends a reported URL only the token used for the report, as long as the token is valid. */
   #question({ seq, username }: User): BotQuestion {
     const { timeline, fetch, runs } = this.#options;
     const { store, webhooks } = this.#world;

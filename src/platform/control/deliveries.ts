@@ -25,9 +25,9 @@ export interface DeliveryContent {
   readonly body?: string | undefined;
 }
 
-/** A delivery outside the schedule. */
+/** A forced delivery, outside the schedule. */
 export interface DeliverInput extends DeliveryContent {
-  /** Number of deliveries, one after the other, 1 to 100. Default 1. */
+  /** Number of consecutive deliveries, 1 to 100. Default 1. */
   readonly times?: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface DeliverResult extends DeliveryResult {
 export interface DeliveryCommand {
   /** One line with curl for a POSIX shell. */
   readonly command: string;
-  /** Time at which its signature becomes stale. ISO 8601, UTC. */
+  /** Time at which its signature expires. ISO 8601, UTC. */
   readonly expiresAt: string;
 }
 
@@ -64,7 +64,7 @@ export class ForcedDeliveries {
     this.#options = options;
   }
 
-  /** @param bot the `seq` of the bot whose events these are */
+  /** @param bot `seq` of the bot that owns the events */
   async deliver(
     bot: number,
     { times = 1, ...input }: DeliverInput,
@@ -76,7 +76,7 @@ export class ForcedDeliveries {
     const { username } = webhook;
     const { store, sender, records, shown, timeline } = this.#options;
     const content = this.#content(bot, input);
-    // An edited body may name any events. Only those in the bot's own log count as seen.
+    // An edited body may name any events. Mark only events in the bot's own log as seen.
     const known = content.eventIds.flatMap((id) => this.#find(bot, id) ?? []);
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
@@ -90,7 +90,7 @@ export class ForcedDeliveries {
     return results;
   }
 
-  /** Returns the delivery as a shell command. Only the shell sends it, so it leaves no record. */
+  /** Returns the delivery as a shell command. The platform does not send it, so there is no record. */
   command(bot: number, input: DeliveryContent): DeliveryCommand {
     const { webhooks, sender } = this.#options;
     const content = this.#content(bot, input);
@@ -138,7 +138,8 @@ const MAX_BYTES = 1024 * 1024;
 const EVENT_ID = /^evt_[\w-]{1,64}$/;
 
 /**
- * Wraps a custom body, which is delivered unchanged. It may be invalid JSON, so that a bot can be tested with any body.
+ * Wraps a custom body, which is delivered unchanged. Invalid JSON is permitted, so that users can test a bot with any
+ * body.
  *
  * @throws {PlatformError} 400 VALIDATION for a lone surrogate; 413 TOO_LARGE
  */
@@ -165,18 +166,19 @@ function eventsIn(text: string): readonly unknown[] {
   }
 }
 
-/** In bytes. Linux limits one argument of a command to 128 KiB. */
+/** In bytes. Linux limits a single command argument to 128 KiB. */
 const MAX_WORD = 100_000;
 
 /** curl sets these headers itself. */
 const OF_CURL: ReadonlySet<string> = new Set(["host", "content-length"]);
 
-/** Returns a request as a line for a POSIX shell. curl must send the exact bytes that were signed. */
+/** Returns a request as a curl command on one line for a POSIX shell. curl must send exactly the signed bytes. */
 function curlLine({ url, headers, body }: SentRequest): string {
   const given = Object.entries(headers).filter(([name]) => !OF_CURL.has(name));
   const words = given.map(([name, value]) => `-H ${word(`${name}: ${value}`)}`);
   const text = body.toString("utf8");
-  // `--data-raw` because a leading @ would name a file; `-g` because brackets in a URL would be patterns.
+  // `--data-raw` because `--data` reads a leading @ as a file name. `-g` because curl otherwise expands brackets in a
+  // URL.
   const curl = ["curl -i -g", word(url), ...words].join(" ");
   const plain = body.byteLength <= MAX_WORD && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
   if (plain) return `${curl} --data-raw ${word(text)}`;
@@ -192,7 +194,7 @@ function escaped(text: string): string {
   return text.replace(/[\\\p{Cc}\p{Zl}\p{Zp}]/gu, escapeOf);
 }
 
-/** A cache, because a megabyte may consist of these 68 characters. */
+/** Cached, because a megabyte may consist of only these 68 characters. */
 const escapes = new Map<string, string>();
 
 function escapeOf(character: string): string {

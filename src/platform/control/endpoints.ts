@@ -26,17 +26,17 @@ import * as bodies from "./schemas.ts";
 /** In ms. */
 const MAX_WAIT_MS = 30_000;
 
-/** Most events in one answer. The client reads a longer log page by page. */
+/** Maximum number of events in one response. The client reads a longer log page by page. */
 const MAX_EVENTS = 1_000;
 
 /** In bytes. */
 const MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 
-/** A separate budget, because a snapshot requires the token and its size would exhaust the budget of the API. */
+/** A separate budget, because a snapshot requires the token and its size would exhaust the API's budget. */
 const snapshotLimit: BodyLimit = {
   maxBytes: MAX_SNAPSHOT_BYTES,
   budget: new BodyBudget(2 * MAX_SNAPSHOT_BYTES),
-  // In ms. Enough for half a gigabyte over a home network.
+  // In ms. Long enough for half a gigabyte over a home network.
   timeoutMs: 120_000,
   tooLarge: () =>
     new PlatformError(
@@ -46,7 +46,7 @@ const snapshotLimit: BodyLimit = {
     ),
 };
 
-/** For a request with the body of a delivery: 1 MB of text in which each character may be escaped. */
+/** Limit for a request that contains a delivery body: 1 MB of text in which each character may be escaped. */
 const editedLimit: BodyLimit = {
   maxBytes: 7 * 1024 * 1024,
   tooLarge: () =>
@@ -230,7 +230,7 @@ async function readTimeline(timeline: Timeline, { query, incoming }: Call): Prom
   const after = integer(query, "after", { min: 0, max, fallback: 0 });
   const waitMs = integer(query, "waitMs", { min: 0, max: MAX_WAIT_MS, fallback: 0 });
   const entries = await timeline.waitAfter(after, waitMs, incoming.gone);
-  // Not the current end of the timeline: entries added meanwhile belong to the next answer.
+  // Not the timeline's current end, because entries added in the meantime belong to the next response.
   return { entries, last: entries.at(-1)?.seq ?? Math.min(after, timeline.last) };
 }
 

@@ -10,7 +10,7 @@ import type { EntryOf } from "../timeline/timeline.ts";
 import type { DeliverySummary } from "../webhooks/records.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 
-/** Overview of the platform's state for one app. */
+/** Overview of the platform's state, for one app. */
 export interface PlatformState {
   readonly bot: Profile;
   /** All people, without bots. */
@@ -20,7 +20,7 @@ export interface PlatformState {
   readonly lastEventId: string | null;
   /** Number of the newest timeline entry. */
   readonly timelineSeq: number;
-  /** Usernames of the bots that report their runs. */
+  /** Usernames of bots that report their runs. */
   readonly reportingBots: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface StorageState {
 /** Selects a page of deliveries. */
 export type DeliveriesInput = PageInput;
 
-/** Faults to set. Absent parts keep theirs. */
+/** Faults to set. Absent targets keep their faults. */
 export interface FaultsChange {
   readonly webhook?: WebhookFaultInput | undefined;
   readonly api?: ApiFaultInput | undefined;
@@ -52,11 +52,11 @@ export type ControlMessage = MessageView;
 /** A comment with the id of the comment that it replies to. */
 export type ControlComment = CommentView & { readonly replyToId: string | null };
 
-/** Selects messages of a conversation. */
+/** Selects messages in a conversation. */
 export interface MessagesInput {
   /** 1 to 50. Default 20. */
   readonly limit?: number | undefined;
-  /** Id of a message; selects the messages before it. Default: the newest ones. */
+  /** Id of a message; selects the messages before it. Default: the newest messages. */
   readonly before?: string | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface MessagesPage {
 
 /** Selects conversations. */
 export interface ConversationsInput extends PageInput {
-  /** Username of a member. Default: the conversations of all users. */
+  /** Username of a member. Default: all users' conversations. */
   readonly of?: string | undefined;
 }
 
@@ -100,18 +100,18 @@ export interface ControlPost extends PostView {
   readonly quotes: number;
   /** Number of comments. */
   readonly comments: number;
-  /** The quoted post. `null` if this post quotes none. */
+  /** The quoted post. `null` if this post does not quote another post. */
   readonly quotedPostId: string | null;
 }
 
-/** An event with everything that followed from it. */
+/** An event with everything that resulted from it. */
 export interface EventTrace {
   readonly event: AnyEvent;
-  /** Username of the bot that the event is for. */
+  /** Username of the bot that receives the event. */
   readonly bot: string;
-  /** Deliveries that included the event, oldest first, as far as their records are kept. */
+  /** Deliveries that included the event, oldest first. Older records may have been evicted. */
   readonly deliveries: readonly DeliverySummary[];
-  /** API calls that the event caused, oldest first, as far as their records are kept. */
+  /** API calls that the event caused, oldest first. Older records may have been evicted. */
   readonly calls: readonly CallSummary[];
   /** Reported runs, oldest first. Empty if the bot does not report runs. */
   readonly runs: readonly EntryOf<"run">[];

@@ -24,7 +24,7 @@ interface Claim {
   readonly type: "mention" | "comment" | "reply" | "quote";
 }
 
-/** In code points. The platform's document leaves the length open. */
+/** In code points. The platform document does not specify the length. */
 const EXCERPT_LENGTH = 200;
 
 export function targetOf(content: Content): Target {
@@ -33,7 +33,7 @@ export function targetOf(content: Content): Target {
   return { message: content.message.seq };
 }
 
-/** Returns the id and the full text of content, for the timeline. */
+/** Returns the content's id and full text, for the timeline. */
 export function entryOf(content: Content): { readonly contentId: string; readonly text: string } {
   const prefix = "post" in content ? "p" : "comment" in content ? "cm" : "m";
   const { seq, text } = unwrapContent(content);
@@ -41,10 +41,10 @@ export function entryOf(content: Content): { readonly contentId: string; readonl
 }
 
 /**
- * Returns the events that content causes, for any author and operation (section 6). A bot gets one event of each type
- * that applies, in the order reply, comment, quote, mention. The list includes events for the author.
+ * Returns the events that content causes, for any author and any operation (section 6). A bot gets one event
+ * of each type that applies, in the order reply, comment, quote, mention. The list includes events for the author.
  *
- * @param meant bot to mention in any case, before all other events
+ * @param meant bot to mention even if the text does not name it. Its mention comes before all other events
  */
 export function noticesOf(store: Store, content: Content, meant?: User): Notice[] {
   if ("message" in content) return messageNotices(store, content.message);
@@ -62,7 +62,7 @@ export function noticesOf(store: Store, content: Content, meant?: User): Notice[
   return [...chosen.values()];
 }
 
-/** Returns events for the bots among the two members of a conversation. */
+/** Returns an event for each member of a conversation that is a bot. */
 function messageNotices({ people, conversations }: Store, message: Message): Notice[] {
   const peer = conversations.peer(message.conversation, message.author);
   if (peer === undefined) return [];
@@ -78,7 +78,7 @@ function messageNotices({ people, conversations }: Store, message: Message): Not
     .map((recipient) => ({ recipient, event: { type: "dm.message", payload } }));
 }
 
-/** Returns the accounts that content concerns because of its place, in order of priority. */
+/** Returns the accounts to notify because of where the content was written, in order of priority. */
 function claimsOf({ people, posts }: Store, content: PostOrComment): Claim[] {
   if ("post" in content) {
     const { quoted } = content;
@@ -104,7 +104,7 @@ function payloadOf(content: PostOrComment, type: Claim["type"]) {
   return {
     actor: { username, name },
     ...placeOf(content, type),
-    // Optional (section 6). Content with only images has no text to quote.
+    // `excerpt` is optional (section 6), and absent for content with only images.
     ...(text === "" ? {} : { excerpt: beginningOf(text, EXCERPT_LENGTH) }),
   };
 }
@@ -129,7 +129,7 @@ function unwrapContent(content: Content): Post | Comment | Message {
   return "comment" in content ? content.comment : content.message;
 }
 
-/** An `@` at the start of a word, and the username after it. Trailing dots and dashes belong to the sentence. */
+/** Matches an `@` at the start of a word, and the username after it. Trailing dots and dashes are punctuation. */
 const MENTION = /(?<![\w./@])@(\w(?:[\w.-]*\w)?)/g;
 
 /** Returns the distinct usernames that a text mentions, in lower case and in order. */

@@ -10,7 +10,7 @@ import { type Content, entryOf, type Notice, noticesOf } from "./content.ts";
 export interface PublisherOptions {
   readonly store: Store;
   readonly timeline: Timeline;
-  /** Delays events, drops some of their fields, or reports a bot's own actions to it. */
+  /** Delays events, drops some of their fields, or sends a bot events about its own actions. */
   readonly eventFaults: EventFaults;
   /** Called with the `seq` of each bot that has events to deliver. */
   readonly onEvents: (bot: number) => void;
@@ -24,12 +24,12 @@ export interface Cause {
 
 export interface EventWriter {
   /**
-   * Writes the events of the content, except for its author.
+   * Writes the content's events, except those for its author.
    *
-   * @param meant bot to mention in any case
+   * @param meant bot to mention even if the text does not name it
    */
   content(content: Content, cause: Cause, meant?: User): void;
-  /** Writes an event without content, such as a like. A bot gets no events of its own actions. */
+  /** Writes an event without content, such as a like. A bot gets no events about its own actions. */
   notice(notice: Notice, cause: Cause): void;
 }
 
@@ -44,11 +44,11 @@ interface PublishedEvent {
   readonly from: string;
   /** `undefined` for an event without content, such as a like. */
   readonly content: ReturnType<typeof entryOf> | undefined;
-  /** In ms until the event enters the log. 0 if it already has. */
+  /** Time until the event enters the log, in ms. 0 if the event is already in the log. */
   readonly lateMs: number;
 }
 
-/** Writes to the event logs, for the actions of people and for the API calls of bots. */
+/** Writes to the event logs, for people's actions and for bots' API calls. */
 export class Publisher {
   readonly #options: PublisherOptions;
 
@@ -57,8 +57,8 @@ export class Publisher {
   }
 
   /**
-   * Runs `work` and writes its events in one transaction. After the commit, announces the events in the timeline and to
-   * the webhooks.
+   * Runs `work` and writes its events in one transaction. After the commit, adds the events to the timeline and
+   * notifies the webhooks.
    */
   transaction<T>(work: (write: EventWriter) => T): Published<T> {
     const written: PublishedEvent[] = [];

@@ -7,12 +7,12 @@ import type { EntryOf, Timeline } from "../timeline/timeline.ts";
 /** Number of conversations and posts to remember. */
 const MAX_PLACES = 10_000;
 
-/** Matches the conversation or post in a path of the API. */
+/** Matches the conversation or post in an API path. */
 const PLACE = /^\/(?:dm\/conversations\/(?=c_)|posts\/(?=p_))(\w+)/;
 
 const PLACE_ID = /^[cp]_\w+$/;
 
-/** Remembers the last event that each bot received for each conversation and post, by delivery or polling. */
+/** Remembers the last event that each bot received for each conversation and post, by webhook or polling. */
 export class ShownEvents {
   readonly #store: Store;
   readonly #timeline: Timeline;
@@ -23,24 +23,24 @@ export class ShownEvents {
     this.#timeline = timeline;
   }
 
-  /** Records that a bot receives these events now. */
+  /** Records that a bot has just received these events. */
   note(bot: number, events: readonly LoggedEvent[]): void {
     for (const event of events) {
       for (const place of placesOf(event)) this.#set(`${bot} ${place}`, event.id);
     }
   }
 
-  /** Guesses the event that a call belongs to: the last one that the bot received for this conversation or post. */
+  /** Guesses the event that caused a call: the last event that the bot received for this conversation or post. */
   guess(bot: number, path: string): string | undefined {
     const id = this.#newest.get(`${bot} ${PLACE.exec(path)?.[1]}`);
     return id !== undefined && this.has(bot, id) ? id : undefined;
   }
 
   /**
-   * Returns whether an id that a bot names belongs to one of its events. The event is in the log of the current state,
-   * or comes from a timer or cron of the bot. The timeline gets an entry for an unknown timer or cron.
+   * Returns whether an id that a bot sent belongs to one of its events. The event is in the current state's log, or
+   * comes from one of the bot's timers or crons. Adds an unknown timer or cron to the timeline.
    *
-   * @param place conversation or post of the timer, if the bot names it
+   * @param place the timer's conversation or post, if the bot sent it
    */
   recognise(bot: number, id: string, place: PayloadPlace): boolean {
     if (!isOwn(id)) return this.has(bot, id);
@@ -51,7 +51,7 @@ export class ShownEvents {
     return true;
   }
 
-  /** Returns whether the event is in the bot's log. After a restore, an id of the old state is not. */
+  /** Returns whether the event is in the bot's log. After a restore, the log no longer has the old state's ids. */
   has(bot: number, id: string): boolean {
     return this.#store.events.findById(id)?.recipient === bot;
   }
@@ -64,7 +64,7 @@ export class ShownEvents {
   }
 }
 
-/** Returns the conversation or post in a path of the API. */
+/** Returns the conversation or post in an API path. */
 export function placeIn(path: string): PayloadPlace {
   const place = PLACE.exec(path)?.[1];
   if (place === undefined) return {};
@@ -72,10 +72,10 @@ export function placeIn(path: string): PayloadPlace {
 }
 
 /**
- * Finds the event of a timer or cron. Those of several bots may share an id.
+ * Finds a timer or cron event. Such events of several bots may share an id.
  *
  * @param bot username. Default: the only bot with this id
- * @throws {PlatformError} 400 VALIDATION if several bots have this id and none is named
+ * @throws {PlatformError} 400 VALIDATION if several bots have this id and `bot` is missing
  */
 export function ownEntry(
   timeline: Timeline,
@@ -90,7 +90,7 @@ export function ownEntry(
   throw invalid(`several bots have an event ${id}; add bot: ${[...bots].join(", ")}`);
 }
 
-/** Returns the conversation or posts of an event. A quote has two: the quoted post and the new one. */
+/** Returns an event's conversation or posts. A quote has two posts: the quoted post and the new post. */
 function placesOf(event: LoggedEvent): readonly string[] {
   const payload: Readonly<Record<string, unknown>> = { ...eventOf(event).payload };
   const { conversationId, postId, entityId } = payload;

@@ -21,7 +21,7 @@ export interface ActiveFaultOptions<F extends Fault> {
   readonly afterwards: string;
 }
 
-/** The active fault and its remaining uses. Publishes changes on the timeline. */
+/** The active fault and its remaining uses. Adds changes to the timeline. */
 export class ActiveFault<F extends Fault> {
   readonly #options: ActiveFaultOptions<F>;
   #fault: F;
@@ -44,7 +44,7 @@ export class ActiveFault<F extends Fault> {
     if (this.#fault.mode !== "none") this.set(this.#options.none);
   }
 
-  /** Uses the fault once. Returns a fault of mode `none` if `rate` exempts this use. */
+  /** Uses the fault once. Returns a fault with mode `none` if `rate` exempts this use. */
   take(): F {
     const { none, random, afterwards } = this.#options;
     const fault = this.#fault;
@@ -67,9 +67,7 @@ export class ActiveFault<F extends Fault> {
   }
 }
 
-/**
- * Describes the scope of a fault: "all requests", "the next delivery", "the next 3 deliveries", "30 % of all events".
- */
+/** Describes a fault's scope: "all requests", "the next delivery", "the next 3 deliveries", "30 % of all events". */
 export function reach({ rate, times }: Fault, things: string): string {
   if (times === 1) return `the next ${things.replace(/ies$/, "y").replace(/s$/, "")}`;
   if (times !== undefined) return `the next ${times} ${things}`;

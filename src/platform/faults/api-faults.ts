@@ -4,26 +4,26 @@ import type { TextAnswer } from "../http/answer.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { ActiveFault, reach } from "./active-fault.ts";
 
-/** Fault of API requests. */
+/** Fault that affects API requests. */
 export interface ApiFault {
   /**
-   * `hold` delays requests until the fault ends, and `slow` delays them by up to `delayMs`. `status` answers with
-   * `status` without executing the request. `lose-answer` executes the request, then cuts the connection. `gateway`
-   * executes the request, then answers with `status` and a web page like a gateway. `mix` chooses 429, 500, 503 or
-   * `lose-answer` at random.
+   * `hold` delays requests until the fault ends, and `slow` delays them by up to `delayMs`. `status` responds with
+   * `status` and does not execute the request. `lose-answer` executes the request, then cuts the connection. `gateway`
+   * executes the request, then responds with `status` and a web page, as a gateway would. `mix` chooses 429, 500, 503
+   * or `lose-answer` at random.
    */
   readonly mode: "none" | "hold" | "slow" | "status" | "lose-answer" | "gateway" | "mix";
   /** `write`: every method except GET and HEAD. */
   readonly match: "write" | "all";
   /** 300 to 599. */
   readonly status: number;
-  /** Delay of mode `slow` in ms, 1 to 86,400,000. */
+  /** Maximum delay in mode `slow`, in ms, 1 to 86,400,000. */
   readonly delayMs: number;
   /** Value of `Retry-After`, in whole seconds. Default for `status` and `mix`: 0 with 503, otherwise no header. */
   readonly retryAfterSeconds?: number | undefined;
-  /** Share of the requests that the fault affects, chosen at random: above 0, up to 1. Default: all. */
+  /** Share of requests that the fault affects, chosen at random: above 0, up to 1. Default: all requests. */
   readonly rate?: number | undefined;
-  /** Number of requests that the fault still affects. Default: all until the fault changes. */
+  /** Number of requests that the fault still affects. Default: every request until the fault changes. */
   readonly times?: number | undefined;
 }
 
@@ -32,18 +32,18 @@ export type ApiFaultInput = Pick<ApiFault, "mode" | "retryAfterSeconds" | "rate"
   readonly [K in "match" | "status" | "delayMs"]?: ApiFault[K] | undefined;
 };
 
-/** The API's fault and its current effect. */
+/** The API fault and its current effect. */
 export interface ApiFaultState extends ApiFault {
-  /** Number of waiting requests. */
+  /** Number of requests that the fault holds. */
   readonly held: number;
 }
 
-/** The fault that one request gets. */
+/** The fault that applies to one request. */
 export type MetFault = ApiFault & { readonly mode: Exclude<ApiFault["mode"], "none" | "mix"> };
 
 const NONE: ApiFault = { mode: "none", match: "all", status: 503, delayMs: 3_000 };
 
-/** Statuses of `mix`, besides lost answers. */
+/** Statuses that mode `mix` chooses from, in addition to lost responses. */
 const MIXED_STATUSES = [429, 500, 503];
 
 export class ApiFaults {
@@ -52,7 +52,7 @@ export class ApiFaults {
   readonly #held = new Set<() => void>();
   readonly #active: ActiveFault<ApiFault>;
 
-  /** @param clock the machine's clock, because a slow request takes real time */
+  /** @param clock the machine's clock, because the delay of a slow request is in real time */
   constructor(timeline: Timeline, random: Random, clock: Clock) {
     this.#random = random;
     this.#clock = clock;
@@ -66,7 +66,7 @@ export class ApiFaults {
     return { ...this.#active.current, held: this.#held.size };
   }
 
-  /** Replaces the fault. Requests that the old fault holds are executed now. */
+  /** Replaces the fault, and executes the requests that the old fault holds. */
   set({ match, status, delayMs, ...fault }: ApiFaultInput): void {
     this.#active.set({
       ...fault,
@@ -85,8 +85,8 @@ export class ApiFaults {
   }
 
   /**
-   * Returns the fault for a request. `undefined` if there is none. A held request waits here until the fault ends, the
-   * client disconnects, or the delay of `slow` is over.
+   * Returns the fault for a request. `undefined` if there is none. A held or slow request waits here until the fault
+   * ends, the client disconnects, or the delay is over.
    */
   async meet(request: {
     readonly method: string;
@@ -102,7 +102,7 @@ export class ApiFaults {
     const { eventId, bot, gone } = request;
     const about = eventId === undefined || bot === undefined ? undefined : { eventId, bot };
     const note = (change: "held" | "released") => {
-      // `slow` delays each poll too, and an entry for each would flood the timeline.
+      // Add no entry, because `slow` also delays every poll, and the entries would flood the timeline.
       if (fault.mode === "slow" && about === undefined) return;
       this.#active.note(change, `${request.method} ${request.path}`, about);
     };
@@ -117,7 +117,7 @@ export class ApiFaults {
     return this.#active.current.match === "write" && !write ? NONE : this.#active.take();
   }
 
-  /** Replaces `mix` by one of its faults. */
+  /** Replaces `mix` with one of its faults. */
   #unmix(fault: ApiFault): MetFault | undefined {
     const { mode } = fault;
     if (mode === "none") return undefined;
@@ -148,7 +148,7 @@ function describe(fault: ApiFault): string {
   return `${mode}${details[mode] ?? ""} for ${reach(fault, match === "write" ? "write requests" : "requests")}`;
 }
 
-/** Returns the answer of a request that is not executed. */
+/** Returns the response to a request that is not executed. */
 export function refusal({ status, retryAfterSeconds }: MetFault): PlatformError {
   return new PlatformError(
     status,

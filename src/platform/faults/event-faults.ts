@@ -8,18 +8,18 @@ import { ActiveFault, reach } from "./active-fault.ts";
 
 export const eventFaultModes = ["none", "late", "own", "sparse"] as const;
 
-/** Fault of events as they enter the log. */
+/** Fault that affects events as they enter the log. */
 export interface EventFault {
   /**
    * `late` gives an event its id at once, but the event enters the log `lateMs` later, below newer events. `own` sends
-   * a bot events of its own actions. `sparse` drops `excerpt`, `postId`, `commentId` or all three, in rotation.
+   * a bot events about its own actions. `sparse` drops `excerpt`, `postId`, `commentId` or all three, in rotation.
    */
   readonly mode: (typeof eventFaultModes)[number];
   /** In ms on the platform's clock, 1 to 86,400,000. */
   readonly lateMs: number;
-  /** Share of the events that the fault affects, chosen at random: above 0, up to 1. Default: all. */
+  /** Share of events that the fault affects, chosen at random: above 0, up to 1. Default: all events. */
   readonly rate?: number | undefined;
-  /** Number of events that the fault still affects. Default: all until the fault changes. */
+  /** Number of events that the fault still affects. Default: every event until the fault changes. */
   readonly times?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export type EventFaultInput = Pick<EventFault, "mode" | "rate" | "times"> & {
   readonly lateMs?: number | undefined;
 };
 
-/** The event log's fault and its current effect. */
+/** The event fault and its current effect. */
 export interface EventFaultState extends EventFault {
   /** Number of events that have not entered the log yet. */
   readonly held: number;
@@ -45,7 +45,7 @@ export interface EventFaultsOptions {
 
 const NONE: EventFault = { mode: "none", lateMs: 0 };
 
-/** Optional fields of section 6 that `sparse` drops, in rotation. */
+/** Optional event fields (section 6) that `sparse` drops, in rotation. */
 const MISSING_FIELDS: readonly (readonly string[])[] = [
   ["excerpt"],
   ["postId"],
@@ -54,9 +54,9 @@ const MISSING_FIELDS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Commits events late, as if two transactions overlapped and the one with the lower number committed last. No page,
- * delivery or cursor includes a late event. Once in the log, the event counts as new. The state file records which
- * events are late.
+ * Commits events late, as if two transactions overlapped and the transaction with the lower event number committed
+ * last. Pages, deliveries and cursors exclude a late event. Once it is in the log, the event counts as new. The state
+ * file records which events are late.
  */
 export class EventFaults {
   readonly #options: EventFaultsOptions;
@@ -78,7 +78,7 @@ export class EventFaults {
   }
 
   /**
-   * Replaces the fault. Events that are already late keep their time.
+   * Replaces the fault. Events that are already late still enter the log at their original time.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -95,8 +95,8 @@ export class EventFaults {
   }
 
   /**
-   * Delays an event if the mode is `late`. Must run in the transaction that appends the event. Call `wake` after the
-   * transaction.
+   * Delays an event if the mode is `late`. Must run in the transaction that appends the event. The caller must call
+   * `wake` after the transaction.
    *
    * @returns the delay in ms; 0 if the event is in the log
    */
@@ -108,12 +108,12 @@ export class EventFaults {
     return lateMs;
   }
 
-  /** Returns whether the fault sends a bot an event of its own action. */
+  /** Returns whether the fault sends a bot an event about its own action. */
   reportsOwn(): boolean {
     return this.#takes("own");
   }
 
-  /** Drops optional fields if the mode is `sparse`. A `dm.message` has none. */
+  /** Drops optional fields if the mode is `sparse`. A `dm.message` has no optional fields. */
   thin(event: NewEvent): NewEvent {
     if (event.type === "dm.message" || !this.#takes("sparse")) return event;
     const missing = MISSING_FIELDS[this.#sparseEvents % MISSING_FIELDS.length] ?? [];
@@ -122,7 +122,7 @@ export class EventFaults {
     return { type: event.type, payload: Object.fromEntries(fields) };
   }
 
-  /** Releases the events that are due, and schedules the next call. */
+  /** Adds the events that are due to the log, and schedules the next call. */
   wake(): void {
     this.stop();
     const { store, clock, onEvents } = this.#options;
@@ -146,8 +146,8 @@ export class EventFaults {
   }
 
   /**
-   * Queues the deliveries according to the current webhook configuration, because the events count as new. Returns the
-   * bots concerned.
+   * Queues deliveries according to the current webhook configuration, because the events count as new. Returns the
+   * receiving bots.
    */
   #release(due: readonly number[]): Iterable<number> {
     const { events, lateEvents, webhook } = this.#options.store;

@@ -14,22 +14,22 @@ export const webhookFaultModes = [
   "delay",
 ] as const;
 
-/** Fault of scheduled deliveries. */
+/** Fault that affects scheduled deliveries. */
 export interface WebhookFault {
   /**
-   * `status` sends nothing and counts as an answer with `status`. `drop` sends nothing and counts as no answer.
-   * `timeout` does the same after the timeout of a delivery. `lose-answer` sends the delivery but loses its answer.
-   * `twice` sends it twice in a row, and the second answer counts. `shuffle` sends its events in random order. `delay`
-   * sends it after `delayMs`.
+   * `status` sends nothing and acts as if the bot had responded with `status`. `drop` sends nothing and acts as if the
+   * bot had not responded. `timeout` does the same as `drop`, after the delivery timeout. `lose-answer` sends the
+   * delivery but loses its response. `twice` sends the delivery twice in a row, and the second response counts.
+   * `shuffle` sends the delivery's events in random order. `delay` sends the delivery after `delayMs`.
    */
   readonly mode: "none" | DeliveryFault;
   /** 300 to 599. */
   readonly status: number;
   /** In ms on the platform's clock, 1 to 86,400,000. */
   readonly delayMs: number;
-  /** Share of the deliveries that the fault affects, chosen at random: above 0, up to 1. Default: all. */
+  /** Share of deliveries that the fault affects, chosen at random: above 0, up to 1. Default: all deliveries. */
   readonly rate?: number | undefined;
-  /** Number of deliveries that the fault still affects. Default: all until the fault changes. */
+  /** Number of deliveries that the fault still affects. Default: every delivery until the fault changes. */
   readonly times?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export type WebhookFaultInput = Pick<WebhookFault, "mode" | "rate" | "times"> & 
 
 const NONE: WebhookFault = { mode: "none", status: 500, delayMs: 1_000 };
 
-/** Injects faults into scheduled deliveries. Forced ones (`POST /control/v1/deliveries`) are exempt. */
+/** Injects faults into scheduled deliveries, but not into forced deliveries (`POST /control/v1/deliveries`). */
 export class WebhookFaults {
   readonly #active: ActiveFault<WebhookFault>;
 
@@ -63,7 +63,7 @@ export class WebhookFaults {
     this.#active.end();
   }
 
-  /** Uses the fault for one delivery. Returns mode `none` for a normal delivery. */
+  /** Uses the fault for one delivery. Returns mode `none` if the fault does not affect this delivery. */
   take(): WebhookFault {
     return this.#active.take();
   }

@@ -1,7 +1,7 @@
 import type { Logger } from "../../core/logger.ts";
 import { PlatformError } from "../error.ts";
 
-/** An answer that has not been sent yet. */
+/** A response that has not been sent yet. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -9,12 +9,12 @@ export interface Answer {
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
-/** A text answer. The records of calls keep its body. */
+/** A text response, whose body the call records keep. */
 export interface TextAnswer extends Answer {
   readonly body: string;
 }
 
-/** Rejects a request that gets no answer, with the error of a `fetch` whose connection was cut. */
+/** Thrown for a request that gets no response. Looks like the error of a `fetch` whose connection was cut. */
 export class ConnectionLost extends TypeError {
   constructor() {
     const cause = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
@@ -35,7 +35,7 @@ export function jsonAnswer(
   };
 }
 
-/** Returns the answer to a failed request. An internal error is logged, and its answer reveals no detail. */
+/** Returns the response to a failed request. Logs an internal error, and reveals no details in the response. */
 export function errorAnswer(error: unknown, logger: Logger): TextAnswer {
   const known = asPlatformError(error);
   if (known === undefined) logger.error({ err: error }, "a request failed inside the platform");
@@ -53,7 +53,7 @@ function asPlatformError(error: unknown): PlatformError | undefined {
   return undefined;
 }
 
-/** Adds the headers of every answer. Removes the body of an answer to HEAD. */
+/** Adds the headers that every response has. Removes the body of a response to HEAD. */
 export function completeAnswer(
   { status, headers, body }: Answer,
   method: string,
@@ -80,7 +80,7 @@ function lengthOf(body: Answer["body"]): number | undefined {
 }
 
 export function toResponse({ status, headers, body }: Answer): Response {
-  // Copied because a Response refuses bytes in shared memory.
+  // Copy the bytes, because a Response rejects bytes in shared memory.
   const own = body instanceof Uint8Array ? new Uint8Array(body) : body;
   return new Response(own, { status, headers });
 }

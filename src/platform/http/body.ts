@@ -5,13 +5,13 @@ import { invalid, PlatformError } from "../error.ts";
 /** In bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Bytes of all bodies in progress on public endpoints. Four JSON uploads fit. */
+/** In bytes, for all bodies being read on public endpoints. Four JSON uploads fit. */
 const bodies = new BodyBudget(32 * 1024 * 1024);
 
 export interface BodyLimit {
   readonly maxBytes: number;
   readonly tooLarge: () => PlatformError;
-  /** Default: the budget that all bodies of the API share. */
+  /** Default: the budget that all API bodies share. */
   readonly budget?: BodyBudget;
   /** In ms. Default 10,000. */
   readonly timeoutMs?: number;
@@ -24,7 +24,7 @@ export const usualLimit: BodyLimit = {
 };
 
 /**
- * Reads a JSON body of up to 1 MB, or up to another limit. `undefined` if there is no body.
+ * Reads a JSON body of at most 1 MB by default. `undefined` if there is no body.
  *
  * @param onBytes called with the bytes, even if they are not JSON
  */
@@ -70,7 +70,7 @@ export function isJson({ headers }: Request): boolean {
   return /^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "");
 }
 
-/** Cancels a body that nothing reads, so that the sender can receive the answer. */
+/** Cancels an unread body, so that the sender can receive the response. */
 export function dropBody({ body }: Request): void {
   if (body !== null && !body.locked) body.cancel().catch(() => {});
 }

@@ -4,7 +4,7 @@ import type { Window } from "../store/rows.ts";
 /** Largest page (section 8). */
 const MAX_PAGE = 50;
 
-/** Page size without `limit`. The platform's document leaves it open. */
+/** Default page size. The platform document does not specify it. */
 const DEFAULT_PAGE = 20;
 
 /** Returns a query parameter: `undefined` if absent, "" if empty. */
@@ -30,7 +30,7 @@ export function limit(query: URLSearchParams): number {
   return integer(query, "limit", { min: 1, max: MAX_PAGE, fallback: DEFAULT_PAGE });
 }
 
-/** Reads `limit` and `cursor` of a list, newest first. */
+/** Reads the `limit` and `cursor` parameters of a list that is sorted newest first. */
 export function window(
   query: URLSearchParams,
   seqOf: (cursor: string) => number | undefined,
@@ -45,7 +45,7 @@ export function badCursor(): PlatformError {
   return invalid("cursor must be the previous page's nextCursor");
 }
 
-/** Selects a page of a list. */
+/** Selects a list page. */
 export interface PageInput {
   /** 1 to 50. Default 20. */
   readonly limit?: number | undefined;
@@ -59,14 +59,14 @@ export function pageQuery(input: PageInput): URLSearchParams {
   return new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
 }
 
-/** A page of a list. */
+/** A list page. */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** `cursor` of the next page. `null` after the last page. */
+  /** `cursor` of the next page. `null` on the last page. */
   readonly nextCursor: string | null;
 }
 
-/** Reads one extra row to find out whether there is a next page. */
+/** Reads one extra row to determine whether there is a next page. */
 export function page<Row, Item, From extends { readonly limit: number }>(
   from: From,
   read: (window: From) => readonly Row[],

@@ -1,14 +1,14 @@
 import { PlatformError } from "../error.ts";
 
-/** A request below a mount, such as `/api/v1`. */
+/** A request below a mount path, such as `/api/v1`. */
 export interface Incoming {
   readonly request: Request;
   readonly method: string;
-  /** Path below the mount, still encoded. `/` for the mount itself. */
+  /** Path below the mount path, still encoded. `/` for the mount path itself. */
   readonly path: string;
   /** Full URL with the requested host. */
   readonly url: URL;
-  /** Aborts when the client disconnects before the answer. */
+  /** Aborts when the client disconnects before the response. */
   readonly gone: AbortSignal;
 }
 
@@ -18,7 +18,7 @@ export interface Route {
   readonly path: string;
 }
 
-/** The route of a request and its decoded path parameter. The parameter is empty if the path has none. */
+/** A request's route and decoded path parameter. The parameter is empty if the path has none. */
 export interface Match<R> {
   readonly route: R;
   readonly id: string;
@@ -30,7 +30,7 @@ interface Place<R> {
   readonly routes: R[];
 }
 
-/** Finds routes by method and path. Paths without a parameter come first. */
+/** Finds routes by method and path. Paths without a parameter take precedence. */
 export class Routes<R extends Route> {
   readonly #places: readonly Place<R>[];
 
@@ -47,7 +47,7 @@ export class Routes<R extends Route> {
   }
 
   /**
-   * Returns `undefined` for an unknown path. HEAD uses the route of GET.
+   * Returns `undefined` for an unknown path. HEAD uses the GET route.
    *
    * @throws {PlatformError} 405 METHOD_NOT_ALLOWED if the path has only other methods
    * @throws {URIError} if the path cannot be decoded

@@ -18,7 +18,7 @@ export class AppStore {
     this.#add.run(bot);
   }
 
-  /** Returns the `seq` of each bot. The first one is the default of all operations. */
+  /** Returns each bot's `seq`. The first bot is the default for all operations. */
   bots(): number[] {
     return this.#bots.all().map(({ bot }) => bot);
   }
@@ -33,9 +33,9 @@ export class AppStore {
   }
 }
 
-/** Rights of a token: its app, identified by the bot, and its scopes. */
+/** A token's rights: its app, identified by the bot, and its scopes. */
 export interface Grant {
-  /** The `seq` of the bot. */
+  /** The bot's `seq`. */
   readonly bot: number;
   readonly scopes: ReadonlySet<Scope>;
 }
@@ -60,7 +60,7 @@ export class Tokens {
     { seq: number; lastFour: string; scopes: string; standard: number }
   >;
   readonly #remove: Statement<[number], { bot: number }>;
-  /** Grants by token, cached because each request looks its token up twice. Every change clears the cache. */
+  /** Grants by token, cached because each request looks up its token twice. Every change clears the cache. */
   readonly #grants = new Map<string, Grant>();
 
   constructor(db: Database) {
@@ -96,12 +96,12 @@ export class Tokens {
     this.#put.run(apiKey, JSON.stringify(allScopes), 1, bot);
   }
 
-  /** Returns the full tokens of a bot, without the standard one. */
+  /** Returns a bot's full tokens, without the standard token. */
   keysOf(bot: number): { readonly apiKey: string; readonly scopes: readonly Scope[] }[] {
     return this.#keysOf.all(bot).map((row) => ({ apiKey: row.api_key, scopes: scopesIn(row) }));
   }
 
-  /** Returns all full tokens of a bot, the standard one first. */
+  /** Returns all of a bot's full tokens, the standard token first. */
   allKeysOf(bot: number): string[] {
     const standard = this.standard();
     const own = this.keysOf(bot).map(({ apiKey }) => apiKey);
@@ -119,14 +119,14 @@ export class Tokens {
     return grant;
   }
 
-  /** Returns the tokens of a bot, oldest first. */
+  /** Returns a bot's tokens, oldest first. */
   of(bot: number): TokenFacts[] {
     return this.#of.all(bot).map((row) => {
       return { ...row, scopes: scopesIn(row), standard: row.standard === 1 };
     });
   }
 
-  /** Returns the bot of the removed token. `undefined` if there was no such token. */
+  /** Returns the removed token's bot. `undefined` if there was no such token. */
   remove(seq: number): number | undefined {
     this.#grants.clear();
     return this.#remove.get(seq)?.bot;
@@ -139,7 +139,7 @@ function scopesIn({ scopes }: { readonly scopes: string }): Scope[] {
 }
 
 export interface NewNotification {
-  /** The `seq` of the app's bot. */
+  /** `seq` of the app's bot. */
   readonly bot: number;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -168,13 +168,13 @@ export class Notifications {
     this.#add.run(notification);
   }
 
-  /** Returns the notifications of a bot, oldest first. */
+  /** Returns a bot's notifications, oldest first. */
   of(bot: number): Notification[] {
     return this.#of.all(bot);
   }
 }
 
-/** Usage of the daily quotas. Only the newest day of each quota is kept. */
+/** Usage of the daily quotas. Keeps only the newest day for each quota. */
 export class Usage {
   readonly #add: Statement<[{ bot: number; quota: string; day: number }]>;
   readonly #used: Statement<[number, string, number], { used: number }>;
@@ -188,7 +188,7 @@ export class Usage {
     this.#used = db.prepare("SELECT used FROM usage WHERE bot = ? AND quota = ? AND day = ?");
   }
 
-  /** `day` counts from 1970, UTC. */
+  /** `day` is the number of days since 1970, UTC. */
   used(bot: number, quota: string, day: number): number {
     return this.#used.get(bot, quota, day)?.used ?? 0;
   }

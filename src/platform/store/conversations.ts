@@ -3,11 +3,11 @@ import { AUTHORED_COLUMNS, type AuthoredContent, type Window } from "./rows.ts";
 
 export interface Message extends AuthoredContent {
   readonly conversation: number;
-  /** The message that this one replies to. `null` if none. */
+  /** The message that this message replies to. `null` if there is none. */
   readonly replyTo: number | null;
 }
 
-/** A conversation from the perspective of one of its two members. */
+/** A conversation as seen by one of its two members. */
 export interface ConversationSummary {
   readonly seq: number;
   readonly peerSeq: number;
@@ -36,8 +36,8 @@ export interface Member {
 }
 
 /**
- * A person's message replies to the message right before it if another account wrote that one. Bots cannot choose a
- * message to reply to.
+ * A person's message replies to the previous message if another account wrote the previous message. Bots cannot choose
+ * a message to reply to.
  */
 const REPLY_TO = `
   iif(u.is_bot, NULL, (
@@ -118,7 +118,7 @@ export class Conversations {
     this.#members = db.prepare(MEMBERS);
   }
 
-  /** Returns the conversation of two accounts. Creates it on first use. */
+  /** Returns the conversation between two accounts. Creates the conversation on first use. */
   between(one: number, other: number): number {
     const [a, b] = one < other ? [one, other] : [other, one];
     return this.#find.get(a, b)?.seq ?? Number(this.#insert.run(a, b).lastInsertRowid);
@@ -134,7 +134,7 @@ export class Conversations {
     return this.#member.get({ seq: conversation, user }) !== undefined;
   }
 
-  /** Returns the other member of a direct conversation. `undefined` for a group, and if `user` is not a member. */
+  /** Returns the other member of a direct conversation. `undefined` for a group, or if `user` is not a member. */
   peer(conversation: number, user: number): number | undefined {
     return this.#peer.get({ seq: conversation, user })?.peer;
   }
@@ -151,22 +151,22 @@ export class Conversations {
     return this.#message.get(seq);
   }
 
-  /** Deletes the text of a message. The message keeps its place in the conversation. */
+  /** Deletes a message's text. The message keeps its place in the conversation. */
   clear(seq: number): void {
     this.#clear.run(seq);
   }
 
-  /** Returns the non-empty conversations of a user, the latest message first. */
+  /** Returns a user's non-empty conversations, sorted by latest message. */
   summaries(user: number, window: Window): ConversationSummary[] {
     return this.#summaries.all({ user, ...window });
   }
 
-  /** Returns the non-empty conversations of all users or of one, including groups, the latest message first. */
+  /** Returns the non-empty conversations of all users or of one user, including groups, sorted by latest message. */
   latest(window: Window, user?: number): ConversationRow[] {
     return this.#latest.all({ ...window, user: user ?? null });
   }
 
-  /** Returns all members of a conversation in the order in which they joined the platform. */
+  /** Returns a conversation's members, in the order in which they joined the platform. */
   members(seq: number): Member[] {
     return this.#members.all({ seq });
   }

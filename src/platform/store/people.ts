@@ -77,7 +77,7 @@ export class People {
     return this.#bot.get() !== undefined;
   }
 
-  /** Returns all people, without bots, in the order of their creation. */
+  /** Returns all people, without bots, in order of creation. */
   all(): User[] {
     return this.#people.all().map(toUser);
   }

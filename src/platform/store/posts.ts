@@ -11,7 +11,7 @@ export interface CountedPost extends Post {
   readonly reposts: number;
   readonly quotes: number;
   readonly comments: number;
-  /** The quoted post. `null` if this post quotes none. */
+  /** The quoted post. `null` if this post does not quote another post. */
   readonly quoted: number | null;
 }
 
@@ -19,7 +19,7 @@ export type Reaction = "like" | "repost" | "quote" | "comment";
 
 export interface Comment extends AuthoredContent {
   readonly post: number;
-  /** The comment that this one replies to. `null` if none. */
+  /** The comment that this comment replies to. `null` if there is none. */
   readonly replyTo: number | null;
 }
 

@@ -7,7 +7,7 @@ import { Store } from "./store.ts";
  * Opens an uploaded snapshot in memory and migrates its schema. The file may come from anywhere, so its integrity,
  * schema, references and payloads are checked.
  *
- * @throws {PlatformError} 400 VALIDATION for a file that is not a snapshot, is damaged or is of a newer version
+ * @throws {PlatformError} 400 VALIDATION for a file that is not a snapshot, is damaged or comes from a newer version
  */
 export function openUpload(file: Uint8Array): Store {
   let store: Store | undefined;

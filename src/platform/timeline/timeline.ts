@@ -130,7 +130,7 @@ export interface WaitOptions {
 /** Number of entries in the error of a wait that timed out. */
 const SHOWN = 10;
 
-/** Resolves with the first entry of this kind that fits, even if it already exists. */
+/** Resolves with the first matching entry of this kind, even if the entry already exists. */
 export function awaitEntry<K extends TimelineRecord["kind"]>(
   timeline: Timeline,
   kind: K,

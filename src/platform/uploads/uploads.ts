@@ -33,7 +33,7 @@ export interface ImageInput {
   readonly contentType?: string | undefined;
 }
 
-// An unreadable value counts as unset because a state file may come from anywhere.
+// Treat an unreadable value as unset, because a user may supply any state file.
 const storage: z.ZodType<{ configured: boolean }> = z
   .object({ configured: z.boolean() })
   .catch({ configured: true });

@@ -28,7 +28,7 @@ export interface WebhookChange {
 }
 
 export interface WebhookOptions {
-  /** The `seq` of the app's bot. */
+  /** `seq` of the app's bot. */
   readonly bot: number;
   readonly store: Store;
   readonly clock: Clock;

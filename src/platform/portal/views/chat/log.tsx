@@ -133,7 +133,7 @@ function onKey(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): 
 
 interface MessageProps {
   readonly message: MessageView;
-  /** The message that this one replies to, if it is in the list. */
+  /** The message that this message replies to, if the list has it. */
   readonly answered: MessageView | undefined;
   readonly isOwn: boolean;
   /** True if the previous message has the same author. */
