@@ -2,11 +2,11 @@ import type { StoredState, StoredTimer, TimerName } from "./effects.ts";
 import type { SharedReport } from "./shared.ts";
 
 /**
- * Administration of the inbox: records of events and of the store, decisions about events, and reports for commands
- * that run beside a bot. All times are in ms since 1970.
+ * Administration of the inbox: event and store records, decisions about events, and reports for commands that run
+ * alongside a bot. All times are in ms since 1970.
  */
 
-/** Source of an event's first arrival. */
+/** Source from which an event first arrived. */
 export type Source = "webhook" | "poll";
 
 /** State of an event. Dead letters run again only after a retry; discarded events never run. */
@@ -22,14 +22,14 @@ export interface EventSummary {
   readonly lane: string;
   readonly state: EventState;
   readonly source: Source;
-  /** Runs that count towards the limit, from 0 up. A manual retry resets the count to 0. */
+  /** Runs that count towards the limit, starting at 0. A manual retry resets the count to 0. */
   readonly attempts: number;
-  /** True while a run has the lease of the event's lane. */
+  /** True while a run holds the lease on the event's lane. */
   readonly leased: boolean;
   /** Time when the bot received the event, in ms since 1970. */
   readonly receivedAt: number;
   /**
-   * Trace of the delivery or log read that stored the event, the field `trace` of the log. `undefined` for events
+   * Trace of the delivery or log read that stored the event. Log lines have it as `trace`. `undefined` for events
    * stored by an earlier version.
    */
   readonly trace: string | undefined;
@@ -37,17 +37,17 @@ export interface EventSummary {
   readonly endedAt: number | undefined;
   /** Last error; `undefined` if there was none or the event is done. */
   readonly error: string | undefined;
-  /** Reason given on discarding the event. */
+  /** Reason given when the event was discarded. */
   readonly discardReason: string | undefined;
 }
 
 /** A run that did not succeed. */
 export interface AttemptRecord {
-  /** `ctx.attempt` of the handler, from 1 up. */
+  /** The handler's `ctx.attempt`, starting at 1. */
   readonly number: number;
   /**
    * `failed`: a retry follows. `released`: postponed without counting the attempt. `dead`: the last attempt. `crashed`:
-   * the run never recorded an outcome, as when its process died.
+   * the run never recorded an outcome, for example because its process died.
    */
   readonly outcome: "failed" | "released" | "dead" | "crashed";
   readonly error: string | undefined;
@@ -57,17 +57,17 @@ export interface AttemptRecord {
 
 /** A step of an event's handler. */
 export interface StepRecord {
-  /** Name given by the handler; replies are numbered. */
+  /** Name that the handler gave the step; replies are numbered. */
   readonly name: string;
   /** `open`: the step began and may have taken effect. */
   readonly state: "open" | "done";
   /** Description of the intended effect. */
   readonly request: string;
-  /** JSON; `undefined` while the step is open, and if a person settled the step. */
+  /** JSON; `undefined` while the step is open, or if an operator settled the step. */
   readonly result: string | undefined;
-  /** The platform's id of the effect, if any. */
+  /** The effect's id on the platform, if any. */
   readonly ref: string | undefined;
-  /** Start of the step, in ms since 1970. */
+  /** Time when the step began, in ms since 1970. */
   readonly startedAt: number;
 }
 
@@ -75,13 +75,13 @@ export interface StepRecord {
 export interface EventDetails extends EventSummary {
   /** The event as JSON; `undefined` once its content was deleted, some time after the event ended. */
   readonly body: string | undefined;
-  /** The newest 50 runs that did not succeed, in the order in which they ended. */
+  /** The newest 50 runs that did not succeed, sorted by when they ended. */
   readonly history: readonly AttemptRecord[];
-  /** In the order in which they began. */
+  /** Sorted by when they began. */
   readonly steps: readonly StepRecord[];
 }
 
-/** Numbers of events by state. */
+/** Event counts by state. */
 export interface InboxStats {
   /** Events not handled yet, including events that wait for a retry. */
   readonly pending: number;
@@ -93,23 +93,23 @@ export interface InboxStats {
   readonly oldestPendingAt: number | undefined;
 }
 
-/** Numbers of lanes with pending events. */
+/** Counts of the lanes that have pending events. */
 export interface LaneReport {
   /** Lanes whose next event can start. */
   readonly ready: number;
   /** Lanes whose next event waits for its next attempt. */
   readonly waiting: number;
-  /** Lanes with an event being handled. */
+  /** Lanes in which a handler is running. */
   readonly leased: number;
-  /** Waiting lanes with further events behind the waiting one. */
+  /** Waiting lanes in which further events are queued behind the waiting event. */
   readonly blocked: number;
 }
 
 /** Size of an inbox, in bytes. */
 export interface StorageReport {
-  /** Size of the file, or of the schema's tables and indexes. */
+  /** Size of the file, or of the tables and indexes in the schema. */
   readonly bytes: number;
-  /** Size of the WAL, commits not in the file yet; `undefined` with PostgreSQL. */
+  /** Size of the WAL, which contains commits that are not in the file yet; `undefined` with PostgreSQL. */
   readonly walBytes: number | undefined;
 }
 
@@ -121,13 +121,16 @@ export interface InboxReport extends InboxStats {
   readonly pendingByType: Readonly<Record<string, number>>;
   /** Dead letters by type. */
   readonly deadByType: Readonly<Record<string, number>>;
-  /** Dead letters by name and code of the error, such as `ServiceBotError STEP_UNCERTAIN`; the 20 most frequent. */
+  /** Dead letters by error name and code, such as `ServiceBotError STEP_UNCERTAIN`; the 20 most frequent. */
   readonly deadByError: Readonly<Record<string, number>>;
   readonly lanes: LaneReport;
   readonly storage: StorageReport;
 }
 
-/** Gauges for monitoring, read every few seconds. Their cost does not grow with the number of ended events. */
+/**
+ * Gauges for monitoring, which reads them every few seconds. The cost of a read does not grow with the number of ended
+ * events.
+ */
 export interface InboxMeasures {
   readonly pending: number;
   /** Time when the oldest pending event was received, in ms since 1970. */
@@ -140,7 +143,7 @@ export interface InboxMeasures {
 /** Sizes in bytes. */
 export interface DiskMeasures {
   readonly database: number;
-  /** Commits not in the database file yet. */
+  /** Size of the WAL, which contains commits that are not in the database file yet. */
   readonly wal: number;
   /** `undefined` if the file system does not report it. */
   readonly free: number | undefined;
@@ -149,20 +152,20 @@ export interface DiskMeasures {
 }
 
 /**
- * Filter for events; every given field must match. Times are in ms since 1970, and apply to the arrival of pending
- * events and the end of others.
+ * Filter for events; every given field must match. Times are in ms since 1970. They are compared with a pending event's
+ * arrival, or with the time when another event ended.
  */
 export interface InboxFilter {
   /** Exact event type. */
   readonly type?: string | undefined;
   /**
-   * Exact lane: `dm:<conversation>`, `post:<post>` or `user:<username>` unless the option `lane` names lanes
+   * Exact lane: `dm:<conversation>`, `post:<post>` or `user:<username>` unless the `lane` option names lanes
    * differently.
    */
   readonly lane?: string | undefined;
-  /** Source of the first arrival. */
+  /** Source from which the event first arrived. */
   readonly source?: Source | undefined;
-  /** Part of the last error, case-sensitive. */
+  /** Substring of the last error, case-sensitive. */
   readonly error?: string | undefined;
   /** Code of the last error, such as `STEP_UNCERTAIN`. */
   readonly code?: string | undefined;
@@ -172,13 +175,13 @@ export interface InboxFilter {
   readonly until?: number | undefined;
 }
 
-/** Filter and page size of a list. */
+/** Filter and page size for a list. */
 export interface InboxListOptions extends InboxFilter {
   /** Default: all states. */
   readonly state?: EventState | undefined;
   /** Events per page, 1 to 1,000. Default 50. */
   readonly limit?: number | undefined;
-  /** `next` of the previous page, with the same filter. */
+  /** The previous page's `next`, with the same filter. */
   readonly after?: string | undefined;
 }
 
@@ -196,13 +199,13 @@ export interface StateSummary extends Omit<StoredState, "value"> {
   readonly bytes: number;
 }
 
-/** Filter and page size of a list of states. */
+/** Filter and page size for a list of states. */
 export interface StateListOptions {
   /** Prefix of the keys. */
   readonly prefix?: string | undefined;
   /** States per page, 1 to 1,000. Default 50. */
   readonly limit?: number | undefined;
-  /** `next` of the previous page. */
+  /** The previous page's `next`. */
   readonly after?: string | undefined;
 }
 
@@ -214,15 +217,15 @@ export interface StatePage {
   readonly next: string | undefined;
 }
 
-/** Filter and page size of a list of timers. */
+/** Filter and page size for a list of timers. */
 export interface TimerListOptions {
-  /** Exact lane in which the timers were set. */
+  /** Exact lane that the timers were set in. */
   readonly lane?: string | undefined;
   /** Exact name of the timers' handler. */
   readonly name?: string | undefined;
   /** Timers per page, 1 to 1,000. Default 50. */
   readonly limit?: number | undefined;
-  /** `next` of the previous page. */
+  /** The previous page's `next`. */
   readonly after?: string | undefined;
 }
 
@@ -234,24 +237,24 @@ export interface TimerPage {
   readonly next: string | undefined;
 }
 
-/** A cron pattern of a running bot. */
+/** A running bot's cron pattern. */
 export interface CronView {
   readonly name: string;
   readonly pattern: string;
   readonly timeZone: string;
   readonly missed: "last" | "none";
-  /** Next due moment in ms since 1970; `undefined` if the pattern never matches again. */
+  /** Next tick, in ms since 1970; `undefined` if the pattern never matches again. */
   readonly nextAt: number | undefined;
-  /** Event of the last moment; `undefined` if the inbox does not contain it. */
+  /** Event of the last tick; `undefined` if the inbox does not contain it. */
   readonly last: Pick<EventSummary, "id" | "state" | "receivedAt"> | undefined;
 }
 
-/** Options of a retry. */
+/** Options for a retry. */
 export interface InboxRetryOptions extends InboxDecisionOptions {
   /**
-   * Fate of steps that began and have no result. `done`: the steps took effect, and the handler continues after them,
-   * with `undefined` as their result. `absent`: the steps did not take effect, and run again. By default the handler
-   * searches for the effect; if that fails, the event becomes a dead letter again.
+   * How to treat steps that began but have no result. `done`: the steps took effect, and the handler continues after
+   * them, with `undefined` as their result. `absent`: the steps did not take effect, and run again. By default the
+   * handler searches for the effect; if that fails, the event becomes a dead letter again.
    */
   readonly assume?: "done" | "absent" | undefined;
 }
@@ -260,13 +263,13 @@ export interface InboxRetryOptions extends InboxDecisionOptions {
 export interface InboxProgress {
   /** Events processed so far. */
   readonly done: number;
-  /** All events of the decision. */
+  /** Number of events that the decision covers. */
   readonly of: number;
 }
 
-/** Options of a decision about several events. */
+/** Options for a decision about several events. */
 export interface InboxDecisionOptions {
-  /** Stops the decision. Completed batches stay; `left` is the number of unprocessed events. */
+  /** Stops the decision. Completed batches are kept, and `left` is the number of unprocessed events. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each batch. */
   readonly onProgress?: ((progress: InboxProgress) => void) | undefined;
@@ -288,7 +291,7 @@ export interface InboxDiscardFilter extends InboxRetryFilter {
 export interface InboxChange {
   /** Events that the decision changed. */
   readonly changed: number;
-  /** Events skipped because they are being handled, have ended in the meantime, or have no body. */
+  /** Events skipped because a handler is running, the event has ended in the meantime, or its body was deleted. */
   readonly skipped: number;
   /** Events not processed because `signal` aborted. */
   readonly left?: number | undefined;
@@ -296,13 +299,13 @@ export interface InboxChange {
 
 /**
  * Administration of the inbox, including decisions about events that cannot be handled. A decision by filter applies to
- * the events that match at the time of the call. It runs in small batches, between which deliveries continue. Every
- * method rejects with STORE_UNAVAILABLE if the store cannot answer.
+ * the events that match at the time of the call. It runs in small batches, so that deliveries continue in between.
+ * Every method rejects with STORE_UNAVAILABLE if the store does not respond.
  */
 export interface InboxAdmin {
   /**
-   * Lists events, newest first: pending events by arrival, the others by end, and a list of all states by these times.
-   * An event that ends between two pages moves to the top and is on neither page.
+   * Lists events, newest first. Pending events are sorted by arrival, and other events by when they ended. An event
+   * that ends while the caller is paging moves to the top, so it may be missing from the later pages.
    *
    * @throws {ServiceBotError} CURSOR_INVALID
    */
@@ -353,8 +356,8 @@ export interface InboxAdmin {
   state(key: string): Promise<StoredState | undefined>;
 
   /**
-   * Deletes a state. The next run that reads the state starts with its default. A run that has already read the state
-   * is repeated.
+   * Deletes a state. The next run that reads the state starts with the default value. A run that has already read the
+   * state is repeated.
    *
    * @returns false if there was none
    */
@@ -368,27 +371,27 @@ export interface InboxAdmin {
   timers(options?: TimerListOptions): Promise<TimerPage>;
 
   /**
-   * Makes one timer, or all timers of a lane and name, due now. The bot fires each once as usual: at once in its own
-   * process, and within 15 s if another process made the call.
+   * Makes one timer, or all timers of a lane and name, due now. The bot fires each timer once, as usual. It does so at
+   * once if the call was made in its own process, and within 15 s otherwise.
    *
    * @returns the number of timers
    */
   makeTimersDue(name: TimerName): Promise<number>;
 }
 
-/** Administration of an inbox from another process than the bot's. */
+/** Administration of an inbox from outside the bot's process. */
 export interface AttachedInbox {
   readonly admin: InboxAdmin;
   /** Returns whether a bot has the inbox open. */
   served(): Promise<boolean>;
-  /** Returns the bot's instances; `undefined` if only one process can use the inbox. */
+  /** Returns the bot's instances; `undefined` if the inbox serves only one process. */
   readonly together?: (() => Promise<SharedReport>) | undefined;
   close(): Promise<void>;
 }
 
-/** State of an inbox location before a bot uses it. */
+/** State of an inbox's location before a bot uses it. */
 export interface InboxProbe {
-  /** False if the bot will create the inbox at its first start. */
+  /** False if the bot will create the inbox on its first start. */
   readonly exists: boolean;
   /** True if a bot has the inbox open. */
   readonly served: boolean;
@@ -397,12 +400,12 @@ export interface InboxProbe {
 /** Health of a store. Checking changes nothing. */
 export type StoreHealth = FileHealth | ServerHealth;
 
-/** A disk that does not survive a restart of the machine (tmpfs) or a new container (overlay). */
+/** Kind of a disk whose files are lost when the machine restarts (tmpfs) or the container is replaced (overlay). */
 export type EphemeralDisk = "memory" | "container";
 
 export interface FileHealth {
   readonly kind: "file";
-  /** Permissions of the file, as in `stat`. */
+  /** File permissions, as in `stat`. */
   readonly mode: number;
   /** `undefined` if the file system does not report it. */
   readonly freeBytes: number | undefined;

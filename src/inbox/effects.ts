@@ -1,6 +1,6 @@
 /**
  * Effects of a run on the inbox, for later events. They are written in the transaction that ends the event, under the
- * same fence. A run that fails or has lost its lease leaves none.
+ * same fence. A run that fails or has lost its lease writes no effects.
  */
 
 export interface Effects {
@@ -12,7 +12,7 @@ export interface Effects {
   readonly cancels: readonly TimerName[];
 }
 
-/** A change of a state. A conflict if the stored version is no longer the version that was read. */
+/** A change to a state. It is a conflict if the stored version is no longer the version that was read. */
 export interface StateWrite {
   /** At most 512 bytes, because keys are indexed. */
   readonly key: string;
@@ -26,7 +26,7 @@ export interface StoredState {
   readonly key: string;
   /** JSON. */
   readonly value: string;
-  /** Names the event and the run that wrote the state. Every write has another version. */
+  /** Identifies the event and the run that wrote the state. Every write has a different version. */
   readonly version: string;
   /** In ms since 1970, on the store's clock. */
   readonly updatedAt: number;
@@ -40,16 +40,16 @@ export interface TimerName {
   readonly key?: string | undefined;
 }
 
-/** A timer to set. Lane, name and key have at most 512 bytes each. */
+/** A timer to set. Its lane, name and key are at most 512 bytes each. */
 export interface NewTimer {
   readonly lane: string;
   readonly name: string;
   readonly key: string;
-  /** In whole ms, from the end of the run on the store's clock. */
+  /** Delay in whole ms, counted from the end of the run on the store's clock. */
   readonly delayMs: number;
   /** Id of the event that the timer becomes. */
   readonly eventId: string;
-  /** JSON, used by the schedule only. */
+  /** JSON that only the schedule reads. */
   readonly body: string;
 }
 

@@ -1,15 +1,15 @@
 /**
- * Contract of the durable inbox. Webhook and polling put events in, and the dispatcher takes them out.
+ * Contract of the durable inbox. The webhook and the poller put events in, and the dispatcher takes them out.
  * docs/internals/guarantees.md explains the design.
  *
  * A *lane* is the unit of claiming. A *claim* is the first pending event of a lane, leased for a while. The *fence*
- * counts the claims of a lane. A claim whose fence is older than its lane's has lost its lease, and its writes are
- * refused.
+ * counts the claims of a lane. A claim whose fence is older than the lane's has lost its lease, and the inbox refuses
+ * its writes.
  *
  * The history of an event holds the newest 50 runs that did not succeed (`retry`, `release`, `bury`, and crashes).
  *
- * Promises settle once the data is durable. Every method rejects with a `ServiceBotError` STORE_UNAVAILABLE if the
- * store cannot answer, and then has written nothing.
+ * Promises settle once the data is durable. If the store does not respond, every method rejects with a
+ * `ServiceBotError` STORE_UNAVAILABLE and has written nothing.
  */
 
 import type { InboxAdmin, InboxMeasures, InboxStats, Source } from "./admin.ts";
@@ -18,7 +18,7 @@ import type { Shared } from "./shared.ts";
 
 export type { InboxStats, Source } from "./admin.ts";
 
-/** Name of the event log's cursor, and of its reader's lease. */
+/** Name of the event log cursor, and of the lease that the log's reader holds. */
 export const EVENT_LOG = "events";
 
 /** An event to store. */
@@ -27,7 +27,7 @@ export interface NewEvent {
   readonly type: string;
   readonly lane: string;
   /**
-   * Sort key within the lane, compared by bytes; see `orderKey`. Empty for the bot's own events, which come first and
+   * Sort key within the lane, compared by bytes; see `orderKey`. Empty for the bot's own events, which sort first and
    * are never late.
    */
   readonly ord: string;
@@ -37,16 +37,19 @@ export interface NewEvent {
   readonly unusable?: string;
 }
 
-/** New position of a cursor, written in one transaction with the events before it. */
+/** A cursor's new position, written in one transaction with the events before it. */
 export interface CursorMove {
   readonly name: string;
   readonly position: string;
-  /** Term of the cursor's leader. The cursor moves only during that term; without a term it always moves. */
+  /**
+   * Term of the cursor's leader. With a term, the cursor moves only while that term lasts. Without a term it always
+   * moves.
+   */
   readonly term?: number | undefined;
 }
 
 export interface PutResult {
-  /** Ids that were new, in the order of the batch. */
+  /** Ids that were new, in batch order. */
   readonly stored: readonly string[];
   /** Events already stored, or repeated in the batch. */
   readonly duplicates: number;
@@ -56,9 +59,9 @@ export interface PutResult {
   readonly termOver?: boolean;
 }
 
-/** A leased event. `attempt` counts this run, from 1 up. */
+/** A leased event. `attempt` is the number of this run, starting at 1. */
 export interface Claim {
-  /** Runs of this event that never recorded an outcome, as when the process died. */
+  /** Runs of this event that never recorded an outcome, for example because the process died. */
   readonly crashes: number;
   readonly lane: string;
   readonly fence: number;
@@ -75,7 +78,7 @@ export interface Claim {
   readonly trace: string | undefined;
 }
 
-/** Capacity of a claim for each event type. */
+/** How many events of each type a claim may take. */
 export interface ClaimRooms {
   /** Types with 0 or less are not claimed. */
   readonly byType: ReadonlyMap<string, number>;
@@ -83,12 +86,12 @@ export interface ClaimRooms {
   readonly others: number;
 }
 
-/** Outcome of ending an event as done, for its lane. */
+/** Result of ending an event as done and continuing its lane. */
 export interface Advance {
   /** False if the lease was lost; the result is then discarded. */
   readonly held: boolean;
   /**
-   * Next event of the lane, under the same lease with a new fence, or of another lane; `undefined` if the lane was
+   * The lane's next event, under the same lease with a new fence, or another lane's event; `undefined` if the lane was
    * released.
    */
   readonly next?: Claim | undefined;
@@ -99,13 +102,16 @@ export interface Advance {
  * and the bot may have different clocks.
  */
 export type StepStart =
-  /** The intent was just recorded. The inbox contains no earlier intent, though a restored backup may lack one. */
+  /**
+   * The intent was just recorded, and the inbox contains no earlier intent. A restored backup may lack an intent that a
+   * lost run recorded.
+   */
   | { readonly state: "new" }
-  /** The intent was just recorded, and earlier attempts certainly had no effect. */
+  /** The intent was just recorded, and earlier attempts definitely had no effect. */
   | { readonly state: "absent" }
   /** An earlier run recorded the intent but no result, so the effect may have happened. */
   | { readonly state: "open"; readonly request: string; readonly ageMs: number }
-  /** The step has a recorded result, `undefined` if a person settled the step, and its request. */
+  /** The step has a recorded request and a result. The result is `undefined` if an operator settled the step. */
   | {
       readonly state: "done";
       readonly request: string;
@@ -113,7 +119,7 @@ export type StepStart =
       readonly ageMs: number;
     };
 
-/** Retention times in ms, counted from the end of an event. */
+/** Retention times in ms, counted from when an event ended. */
 export interface Retention {
   /** Bodies, steps and history of done and discarded events. */
   readonly bodiesMs: number;
@@ -127,11 +133,11 @@ export interface Retention {
 
 /** Capabilities that differ between inboxes. Callers check capabilities, never the kind of inbox. */
 export interface InboxCapabilities {
-  /** True if new events are refused while the disk is nearly full. Otherwise only commits fail. */
+  /** True if new events are refused while the disk is nearly full. False if only commits to a full disk fail. */
   readonly guardsDisk: boolean;
 }
 
-/** `taken`: another step has already claimed the effect, and nothing is recorded. `lost`: the lease was lost. */
+/** `taken`: another step has already claimed the effect, so nothing was recorded. `lost`: the lease was lost. */
 export type ReconcileResult = "adopted" | "taken" | "lost";
 
 export interface Inbox {
@@ -140,8 +146,8 @@ export interface Inbox {
   readonly admin: InboxAdmin;
 
   /**
-   * State shared by several instances; `undefined` if only one process can use the inbox. Leases of a dead instance
-   * expire; a single-process inbox ends them when it opens.
+   * State shared by several instances; `undefined` if only one process can use the inbox. A dead instance's leases
+   * expire. A single-process inbox ends them when it opens.
    */
   readonly shared: Shared | undefined;
 
@@ -162,31 +168,33 @@ export interface Inbox {
   /**
    * Leases up to `limit` ready lanes, and counts an attempt on the first event of each. The attempt is counted before
    * the handler runs, so that an event that kills the process still becomes a dead letter. Events with two or more
-   * crashed runs are claimed one at a time, because the event at fault must not crash the others.
+   * crashed runs are claimed one at a time, so that the event that crashes the process does not count attempts on the
+   * others.
    *
-   * With `rooms`, lanes whose first event has a type without capacity are skipped. Only the next `limit` lanes are
-   * considered, so another claim may find more.
+   * With `rooms`, the claim skips lanes whose first event has a type without capacity. It considers only the next
+   * `limit` lanes, so another claim may find more.
    */
   claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]>;
 
-  /** Stops claiming in this process. From now on other instances are notified of released lanes. */
+  /** Stops claiming in this process. Afterwards, other instances are notified when this process releases lanes. */
   stopClaiming(): void;
 
   /** Extends leases. Resolves to the claims whose leases still hold. */
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]>;
 
   /**
-   * Ends the event as done. False if the lease was lost and the result is discarded, as for all methods below.
+   * Ends the event as done. Resolves to false if the lease was lost and the result is discarded, as in all methods
+   * below.
    *
    * @param effects written in the same transaction, as with `advance` and `bury`
-   * @throws {ServiceBotError} STATE_CONFLICT if another run wrote a state after it was read: nothing is written, and
-   *   the claim keeps its lease
+   * @throws {ServiceBotError} STATE_CONFLICT if another run wrote a state after this run had read it. Nothing is
+   *   written, and the claim keeps its lease.
    */
   complete(claim: Claim, effects?: Effects): Promise<boolean>;
 
   /**
-   * Like `complete`, and continues with the lane's next event unless it must wait. The lease is unchanged unless it has
-   * expired. Counts an attempt on the next event, as `claim` does.
+   * Like `complete`, and continues with the lane's next event unless that event must wait. The lease is not extended.
+   * Counts an attempt on the next event, as `claim` does.
    *
    * @param leaseMs allows a single-process inbox to continue with another ready lane instead: one with an event of the
    *   same type, leased as by `claim`. This saves the transaction of a claim.
@@ -194,26 +202,26 @@ export interface Inbox {
    */
   advance(claim: Claim, effects?: Effects, leaseMs?: number): Promise<Advance>;
 
-  /** Leaves the event pending, and closes its lane for `delayMs`. */
+  /** Leaves the event pending and closes its lane for `delayMs`. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;
 
   /**
-   * Like `retry`, but does not count the attempt. Without an error the handler has not started, and no history is
+   * Like `retry`, but does not count the attempt. Without an error, the handler has not started and no history is
    * recorded.
    */
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean>;
 
   /**
-   * Makes the event a dead letter, and lets its lane continue.
+   * Makes the event a dead letter. Its lane continues.
    *
    * @throws {ServiceBotError} STATE_CONFLICT as `complete` does
    */
   bury(claim: Claim, error: string, effects?: Effects): Promise<boolean>;
 
-  /** Resolves to the existing states of these keys, in any order. */
+  /** Resolves to the states stored under these keys, in any order. */
   states(keys: readonly string[]): Promise<readonly StoredState[]>;
 
-  /** Resolves to the timers of a name, sorted by key. */
+  /** Resolves to the timers with a name, sorted by key. */
   timers(name: TimerName): Promise<readonly StoredTimer[]>;
 
   /**
@@ -225,50 +233,50 @@ export interface Inbox {
   fireTimers(limit: number, toEvent: (timer: StoredTimer) => NewEvent): Promise<FiredTimers>;
 
   /**
-   * Calls `listener` with the ms until the earliest new timer is due, after a run of this process has set timers or
-   * `admin` has made some due. Returns a function that unsubscribes.
+   * Calls `listener` whenever a run in this process sets timers, or `admin` makes timers due. The argument is the time
+   * in ms until the earliest of them. Returns an unsubscribe function.
    */
   onTimersSet(listener: (inMs: number) => void): () => void;
 
-  /** Resolves to the ms until a lane becomes ready (0: now); `undefined` if none waits. */
+  /** Resolves to the time in ms until a lane becomes ready (0: now); `undefined` if no lane is waiting. */
   nextReadyIn(): Promise<number | undefined>;
 
-  /** Makes idle lanes with pending events ready again. Resolves to their number. */
+  /** Makes idle lanes with pending events ready again. Resolves to the number of lanes. */
   heal(): Promise<number>;
 
   /** Deletes one small batch of expired data. Resolves to true if more may have expired. */
   sweep(keep: Retention): Promise<boolean>;
 
-  /** Records the intent of a step unless one exists; `undefined` if the lease was lost. */
+  /** Records a step's intent unless one exists. Resolves to `undefined` if the lease was lost. */
   beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined>;
 
   /**
-   * Renews the intent of a step before another attempt, and deletes an earlier result. False if the lease was lost or
-   * the step has no intent, as for all methods below.
+   * Renews a step's intent before another attempt, and deletes an earlier result. Resolves to false if the lease was
+   * lost or the step has no intent, as in all methods below.
    */
   restartStep(claim: Claim, name: string, request: string): Promise<boolean>;
 
-  /** Records the result of a step. `ref` is the platform's id of the effect, if any. */
+  /** Records a step's result. `ref` is the effect's id on the platform, if any. */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
 
-  /** Records an effect found on the platform as the result. At most one step has a given `ref`. */
+  /** Records an effect found on the platform as the step's result. At most one step has a given `ref`. */
   reconcileStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult>;
 
-  /** Records that the effect of an open step cannot have happened. */
+  /** Records that an open step's effect cannot have happened. */
   dropStep(claim: Claim, name: string): Promise<boolean>;
 
-  /** Resolves to those of the given platform ids that are results of steps. */
+  /** Resolves to the given platform ids that some step has recorded as its result. */
   claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * Resolves to the requests of open steps of other lanes that began less than `withinMs` ago. Empty in a
-   * single-process inbox, because the process tracks its own requests.
+   * Resolves to the requests of other lanes' open steps that began less than `withinMs` ago. Empty in a single-process
+   * inbox, because the process tracks its own requests.
    */
   requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]>;
 
   cursor(name: string): Promise<string | undefined>;
 
-  /** Resolves to the event types that ever arrived by webhook. */
+  /** Resolves to the event types that have ever arrived by webhook. */
   webhookTypes(): Promise<ReadonlySet<string>>;
 
   stats(): Promise<InboxStats>;
@@ -278,12 +286,12 @@ export interface Inbox {
 
   ping(): Promise<void>;
 
-  /** Calls `listener` when a lane may have become ready. Returns a function that unsubscribes. */
+  /** Calls `listener` when a lane may have become ready. Returns an unsubscribe function. */
   onReady(listener: () => void): () => void;
 
   /**
-   * Commits pending writes and closes the store. Lanes leased by a claim without a response are returned if the store
-   * answers quickly. Later calls reject.
+   * Commits pending writes and closes the store. If a claim received no response, its lanes are released, provided that
+   * the store responds quickly. Later calls reject.
    */
   close(): Promise<void>;
 }

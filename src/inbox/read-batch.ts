@@ -8,8 +8,8 @@ import type { BatchMessage } from "../observe/channels.ts";
 import type { NewEvent, PutResult } from "./inbox.ts";
 
 /**
- * In bytes. Ids, types and lanes are indexed, and index entries have a limit. An event beyond the limit would fail its
- * batch forever.
+ * In bytes. Ids, types and lanes are indexed, and index entries have a limit. A longer event would make its batch fail
+ * forever.
  */
 const MAX_KEY_BYTES = 512;
 
@@ -33,7 +33,7 @@ export function readBatch(
     .sort((a, b) => (a.ord < b.ord ? -1 : a.ord > b.ord ? 1 : 0));
 }
 
-/** Builds the message about a stored batch. */
+/** Builds the channel message about a stored batch. */
 export function batchMessage(
   bot: object | undefined,
   source: BatchMessage["source"],
@@ -64,11 +64,11 @@ function unusable(
   raw: unknown,
   reason: string,
 ): NewEvent {
-  // Serialized again, because a delivery and the event log may format the same event differently, which would yield two
-  // ids.
+  // Hash the event as serialized here. A delivery and the event log may format the same event differently, and the
+  // event would get two ids.
   const body = textOf(raw) ?? "";
   // An event without a usable id gets an id from its content, so that duplicates are still detected. The ids of the
-  // bot's own events are not usable, because they would count as duplicates of those.
+  // bot's own events are not usable, because the event would count as a duplicate of such an event.
   const isKept = known.id !== undefined && !isLong(known.id) && !isOwn(known.id);
   const id = isKept ? known.id : `invalid:${hash(body)}`;
   const type = shorten(known.type ?? "invalid");
@@ -80,7 +80,7 @@ function isLong(key: string): boolean {
   return key.length > MAX_KEY_BYTES / 3 && Buffer.byteLength(key) > MAX_KEY_BYTES;
 }
 
-/** Shortens a long key and appends a hash of the whole, so that long keys stay distinct. */
+/** Shortens a long key and appends a hash of the whole key, so that long keys stay distinct. */
 function shorten(key: string): string {
   return isLong(key) ? `${key.slice(0, 64)}…${hash(key)}` : key;
 }

@@ -1,19 +1,19 @@
 /**
  * Mark of an inbox restored from a backup. A process may have handled events after the backup was taken. Those events
- * are pending in this inbox, and their steps look new. The mark is a cursor, so that every version of the inbox can
- * store it, and a copy includes it.
+ * are pending in this inbox, and their steps look new. The mark is stored as a cursor, so that every schema version can
+ * store it and a copy includes it.
  */
 
 export const RESTORED = "restored";
 
-/** Fence of an open step whose effect certainly did not happen, as a run or a person has determined. */
+/** Fence of an open step whose effect definitely did not happen, as determined by a run or an operator. */
 export const ABSENT: number = -1;
 
-/** Condition for the steps that a restore deletes, because a run after the backup may have made their effects. */
+/** SQL condition for the steps that a restore deletes. A run after the backup may have made their effects. */
 export const FORGET_ABSENT: string = `state = 'open' AND fence = ${ABSENT}`;
 
 export interface RestoreMark {
-  /** Time of the restore, in ms since 1970 on that machine's clock. */
+  /** Time of the restore, in ms since 1970, on the clock of the machine that ran it. */
   readonly at: number;
   /**
    * In ms since 1970 on the platform's clock. Events created later were not handled before the restore. `undefined`
@@ -31,7 +31,7 @@ export function writeRestoreMark(mark: RestoreMark): string {
   return JSON.stringify(mark);
 }
 
-/** @param position of the cursor; `undefined` if the inbox was never restored */
+/** @param position the cursor's position; `undefined` if the inbox was never restored */
 export function readRestoreMark(position: string | undefined): RestoreMark | undefined {
   if (position === undefined) return undefined;
   const mark: RestoreMark = JSON.parse(position);

@@ -1,5 +1,5 @@
 /**
- * State that instances on one inbox share in addition to events. Times are on the store's clock only. Instances get
+ * State that instances on one inbox share in addition to events. All times are on the store's clock. Instances receive
  * durations, because their own clocks may differ.
  *
  * An *instance* is a process that has the inbox open. A *leader* is the one instance that may do a task. Its *term* is
@@ -8,27 +8,27 @@
  * Promises reject with a `ServiceBotError` STORE_UNAVAILABLE if the store cannot answer.
  */
 
-/** An instance, for display. Durations are in ms. */
+/** An instance, for display. All durations are in ms. */
 export interface InstanceReport {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
   /** Version of service-bot. */
   readonly version: string;
-  /** Time since its start. */
+  /** Time since the instance started. */
   readonly startedMsAgo: number;
-  /** Time since its last heartbeat. */
+  /** Time since the last heartbeat. */
   readonly seenMsAgo: number;
-  /** Time since it last stored a delivery; `undefined` if it has stored none. */
+  /** Time since the instance last stored a delivery; `undefined` if it has never stored one. */
   readonly deliveredMsAgo: number | undefined;
 }
 
 /** The leader, for display. */
 export interface LeaderReport {
-  /** Id of the leading instance; `undefined` without a leader. */
+  /** Id of the leading instance; `undefined` if there is no leader. */
   readonly holder: string | undefined;
   readonly term: number;
-  /** Time until the lease expires unless renewed, in ms. */
+  /** Time until the lease expires, unless it is renewed, in ms. */
   readonly expiresInMs: number;
 }
 
@@ -36,7 +36,7 @@ export interface LeaderReport {
 export interface SharedReport {
   /** Live instances, oldest first. */
   readonly instances: readonly InstanceReport[];
-  /** Reader of the event log; `undefined` if there was none yet. */
+  /** The instance that reads the event log; `undefined` if none ever has. */
   readonly poller: LeaderReport | undefined;
   /** Number of events that ended in the last 60 seconds. */
   readonly endedLastMinute: number;
@@ -59,7 +59,7 @@ export type Candidacy =
   /** Another instance leads until its lease expires or is renewed. */
   | { readonly leads: false; readonly expiresInMs: number };
 
-/** A text that a leader leaves for the other instances and the next leader. */
+/** Text that a leader publishes for the other instances and the next leader. */
 export interface Note {
   readonly text: string;
   readonly msAgo: number;
@@ -80,9 +80,9 @@ export interface Shared {
   readonly id: string;
 
   /**
-   * Begins a term, or renews `term` if this instance holds it.
+   * Begins a term, or renews `term` if it belongs to this instance.
    *
-   * @param leaseMs the term ends after this time unless renewed
+   * @param leaseMs time after which the term ends unless it is renewed
    */
   lead(name: string, leaseMs: number, term?: number): Promise<Candidacy>;
 
@@ -106,8 +106,8 @@ export interface Shared {
   leave(): Promise<void>;
 
   /**
-   * Checks that this instance may still use the inbox: no newer version has changed it incompatibly, and no copy is in
-   * progress or has replaced it.
+   * Checks that this instance may still use the inbox. It may not if a newer version has changed the schema
+   * incompatibly, or if a copy is in progress or has replaced the inbox.
    *
    * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED
    */
@@ -116,8 +116,8 @@ export interface Shared {
   report(): Promise<SharedReport>;
 
   /**
-   * Calls `listener` when another instance has changed a topic; without a topic if anything may have changed. Returns a
-   * function that unsubscribes. A lost notification only costs time.
+   * Calls `listener` with a topic after another instance has changed it, or without a topic if anything may have
+   * changed. Returns an unsubscribe function. A lost notification only causes a delay.
    */
   onChange(listener: (topic: Topic | undefined) => void): () => void;
 }

@@ -6,16 +6,16 @@ import type { Database } from "./database.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
 import { Suspects } from "./suspects.ts";
 
-/** Condition of every write of a claim, so that nothing is written once another claim has the lane. */
+/** Condition of every write by a claim, so that nothing is written once another claim has the lane. */
 export const HELD = "key = $1 AND owner = $2 AND fence = $3";
 
 /** Converts a condition to 1 or 0. */
 export const is = (condition: string): string => `coalesce(${condition}, false)::integer`;
 
 /**
- * Builds rows from lists passed as values, with a row number `n` from 1 up. The planner cannot see the length of the
- * lists and assumes few rows. With hundreds assumed, it would scan small tables, which takes ten times as long as index
- * lookups.
+ * Builds rows from lists passed as values, with a row number `n` that starts at 1. The planner cannot see how long the
+ * lists are and assumes few rows. If it assumed hundreds, it would scan small tables, which takes ten times as long as
+ * index lookups.
  *
  * @param columns the type of each column, by name
  * @param first the parameter number of the first list
@@ -33,10 +33,10 @@ export function rowsOf(columns: Readonly<Record<string, string>>, first = 2): st
 export const SORTED = 'sorted AS MATERIALIZED (SELECT * FROM input ORDER BY lane COLLATE "C", n)';
 
 /**
- * Locks the lanes of several claims whose leases still hold. Each row is read after its lock, because a batch may have
+ * Locks the lanes of the claims whose leases are still valid. Each row is read after its lock, because a batch may have
  * arrived in the meantime.
  *
- * @param columns of the lane, in addition to the input's
+ * @param columns lane columns to return, in addition to the input's
  */
 export const lockHeld = (columns: string): string => `${SORTED}, held AS MATERIALIZED (
   SELECT sorted.*, lane.* FROM sorted CROSS JOIN LATERAL (
@@ -52,18 +52,19 @@ const ADD_CRASHES = `
   ON CONFLICT (event_id, fence) DO NOTHING`;
 
 /**
- * Leases lanes with the first event of each, in one statement. Only lanes are written; the new attempt is counted on
- * the event when it ends. A due lane that still has an owner lost its run, because the process died or stalled. That
- * attempt is counted here.
+ * Leases lanes, each with its first event, in one statement. Only lanes are written; the new attempt is counted on the
+ * event when it ends. If a due lane still has an owner, the owner's process died or stalled during a run. That run is
+ * counted as an attempt here.
  *
- * The first part is materialized because the planner could otherwise lock more lanes than the limit. The statement sees
- * events as of its start, and lanes as of their locks. A lane's row changes together with its events, so an unchanged
- * row guarantees that the visible events are current. A changed lane is left for the next claim, and a lane without
- * events is repaired afterwards. A suspect event gets no owner here, and its lane stays closed for a lease; {@link
- * Suspects} decides whether it may run.
+ * The first part is materialized, because otherwise the planner could lock more lanes than the limit. The statement
+ * sees events as of its start, and lanes as of their locks. A lane's row changes together with its events, so an
+ * unchanged row guarantees that the visible events are current. A changed lane is left for the next claim, and a lane
+ * without events is repaired afterwards. A suspect event gets no owner here, and its lane stays closed for a lease;
+ * {@link Suspects} decides whether it may run.
  *
  * @param where further conditions on the lanes
- * @param choice the name of the found lanes; unless it is `head`, with a part that derives `head` from them
+ * @param choice the name of the part with the found lanes. If it is not `head`, another part must derive `head` from
+ *   it.
  */
 const claimStatement = (where: string, choice: { readonly of: string; readonly part: string }) => `
 WITH ready AS MATERIALIZED (
@@ -98,8 +99,8 @@ FROM head ORDER BY key`;
 const CLAIM = claimStatement("", { of: "head", part: "" });
 
 /**
- * Claims within capacities. Lanes whose first event has a type without capacity are not locked. Of the locked lanes,
- * only as many per type are leased as fit; the commit unlocks the others.
+ * Claims within each type's capacity. Lanes whose first event has a type without capacity are not locked. Of the locked
+ * lanes, only as many per type are leased as fit; the commit unlocks the others.
  */
 const CLAIM_WITHIN = claimStatement(
   `AND coalesce((
@@ -119,7 +120,7 @@ const CLAIM_WITHIN = claimStatement(
 /** Locks the lane, so that its events do not change while they are counted. */
 const LOCK = "SELECT key FROM {schema}.lane WHERE key = $1 FOR UPDATE";
 
-/** Recounts the events of a lane that was leased without an event. */
+/** Recounts the events in a lane that was leased without an event. */
 const MEND = `
 UPDATE {schema}.lane SET pending = real.n, owner = NULL, done_at = coalesce(done_at, {now}),
   ready_at = CASE WHEN real.n > 0 THEN {now} END
@@ -127,9 +128,9 @@ FROM (SELECT count(*) AS n FROM {schema}.event WHERE lane = $1 AND state = 'pend
 WHERE key = $1 AND (ready_at <= {now} OR (owner = $2 AND fence = $3))`;
 
 /**
- * Returns lanes that this process leased without knowing, because the response to a claim was lost. Their events have
- * not run, and without an owner no attempt is counted. A known lane with a null fence is about to get a new one. Lanes
- * locked by another transaction are left for the next time, so that they do not block the others.
+ * Releases lanes that this process leased without knowing, because the response to a claim was lost. Their events have
+ * not run, and without an owner no attempt is counted. A known lane with a null fence is about to get a new fence.
+ * Lanes that another transaction has locked are skipped until the next time, so that they do not block the other lanes.
  */
 const GIVE_BACK = `
 WITH lost AS MATERIALIZED (
@@ -140,7 +141,7 @@ WITH lost AS MATERIALIZED (
 )
 UPDATE {schema}.lane SET owner = NULL, ready_at = {now} FROM lost WHERE lane.key = lost.key`;
 
-/** Returns the same lanes when the process ends, and notifies the others. */
+/** Releases the same lanes when the process ends, and notifies the other instances. */
 const GIVE_BACK_AT_LAST = `
 WITH given AS (${GIVE_BACK} RETURNING lane.key)
 SELECT pg_notify($4, $1) FROM (SELECT FROM given LIMIT 1) AS one`;
@@ -166,7 +167,7 @@ WITH stranded AS (
 UPDATE {schema}.lane SET ready_at = {now}, pending = stranded.n
 FROM stranded WHERE lane.key = stranded.key`;
 
-/** A leased lane with its first event; without an event if the event ended at the same moment. */
+/** A leased lane with its first event. The event is missing if it ended at the same moment. */
 interface TakenRow extends HeadRow {
   readonly key: string;
   readonly fence: number;
@@ -175,7 +176,7 @@ interface TakenRow extends HeadRow {
   readonly suspect: boolean | null;
 }
 
-/** In ms. Limit for a connection, and for a response, when the process ends. */
+/** Time limit for connecting, and for a response, when the process ends, in ms. */
 const AT_LAST_MS = 1_000;
 
 /** Maximum number of lanes per statement, so that the first lanes can start while others are leased. */
@@ -196,7 +197,7 @@ export class Claims {
     this.#suspects = new Suspects(database, owner);
   }
 
-  /** True if the last claim found no ready lane, or other instances had all of them. */
+  /** True if the last claim found no ready lane, or if other instances held all ready lanes. */
   get foundNothing(): boolean {
     return this.#foundNothing;
   }
@@ -245,7 +246,7 @@ export class Claims {
   }
 
   /**
-   * Returns lanes that this process may hold without knowing, once nothing is in progress. Never fails, and does not
+   * Once no claim is in progress, releases lanes that this process may hold without knowing. Never fails, and does not
    * wait for a server that is down, because the leases expire.
    */
   async close(): Promise<void> {
@@ -257,7 +258,7 @@ export class Claims {
     await giving.catch(() => undefined);
   }
 
-  /** Runs secondary work, whose failure must not lose the claims. */
+  /** Runs secondary work. The claims must not be lost if it fails. */
   async #besides<T>(work: Promise<T>): Promise<T | undefined> {
     return await this.#ledger.watch(work).catch(() => undefined);
   }

@@ -17,10 +17,10 @@ import {
 } from "./open.ts";
 import { ALIVE_MS } from "./shared.ts";
 
-/** In ms. Batches of long events, and statistics of a large table, take time. */
+/** Time limit for a response, in ms. Batches of long events, and statistics for a large table, take time. */
 const TIMEOUT_MS = 120_000;
 
-/** Continues the sequence of event numbers after the copied ones. */
+/** Continues the sequence of event numbers after the copied events. */
 const CONTINUE_SEQ = `
 SELECT setval(pg_get_serial_sequence('{schema}.event', 'seq'), max(seq)) FROM {schema}.event
 HAVING max(seq) IS NOT NULL`;
@@ -32,7 +32,7 @@ const ANALYZE = `ANALYZE ${names.join(", ")}`;
 
 const IS_FILLED = `SELECT ${names.map((name) => `EXISTS (SELECT FROM ${name})`).join(" OR ")} AS filled`;
 
-/** Constraint that an earlier version left on an inbox copied from PostgreSQL. */
+/** Constraint that an earlier version left on an inbox that was copied out of PostgreSQL. */
 const FENCE = "inbox_was_copied";
 
 function insertInto(table: Table): string {
@@ -46,11 +46,11 @@ SELECT ${columns} FROM unnest(${arrays.join(", ")}) AS input (${columns})`;
 }
 
 /**
- * Target of a copy in PostgreSQL. Until {@link finish} it carries a mark, and no bot starts on it. The lock on the
- * source file prevents a second run.
+ * Target of a copy to PostgreSQL. Until {@link finish} it has a mark, so no bot starts on it. The lock on the source
+ * file prevents a second run.
  */
 export class CopyTarget {
-  /** Address of the inbox, without user and password. */
+  /** URL of the inbox, without user and password. */
   readonly place: string;
   readonly #database: Database;
   readonly #run: string = randomUUID();
@@ -79,7 +79,7 @@ export class CopyTarget {
   /**
    * Checks that a copy can start. Changes nothing.
    *
-   * @param from the place of the source, whose own unfinished copy may be replaced
+   * @param from the source's location. An unfinished copy of this source may be replaced.
    * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_IN_USE, INBOX_UNFINISHED, INBOX_MOVED, INBOX_TOO_OLD,
    *   INBOX_TOO_NEW
    */
@@ -94,8 +94,8 @@ export class CopyTarget {
   }
 
   /**
-   * Creates the schema, sets the mark and deletes the rows of an earlier attempt. Runs after {@link check}, and repeats
-   * its checks.
+   * Creates the schema, sets the mark and deletes the rows of an earlier attempt. Must be called after {@link check},
+   * and repeats its checks.
    *
    * @throws {ServiceBotError} as {@link check} does
    */
@@ -194,7 +194,7 @@ function isCopyOf(from: string, mark: Mark | undefined): boolean {
 
 /**
  * Removes the mark that an earlier version left on a PostgreSQL inbox after copying it. Resolves to false if there was
- * none.
+ * no mark.
  *
  * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
  *   INBOX_UNUSABLE

@@ -28,18 +28,18 @@ export interface DatabaseOptions {
   readonly schema: string;
   /** Replaces the database's clock in tests: ms since 1970. */
   readonly now?: (() => number) | undefined;
-  /** Limit for a connection or a response, in ms. Default 10,000. */
+  /** Time limit for connecting and for a response, in ms. Default 10,000. */
   readonly timeoutMs?: number | undefined;
   /**
    * Fails current and later statements when aborted, so that a stopping process does not wait for a server that is
    * down.
    */
   readonly deadline?: AbortSignal | undefined;
-  /** Maximum number of pooled connections; listening uses one more. Default 10. */
+  /** Maximum number of pooled connections. Listening uses one more connection. Default 10. */
   readonly connections?: number | undefined;
-  /** Called with each statement, which is one round trip, in tests. */
+  /** Called with each statement in tests. Each statement is one round trip. */
   readonly onStatement?: ((text: string, values: readonly unknown[]) => void) | undefined;
-  /** Sender of channel messages. */
+  /** The bot named in channel messages. */
   readonly bot?: object | undefined;
 }
 
@@ -49,24 +49,24 @@ export type Queries = Pick<SqlStore, "rows">;
 const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
 
-/** In ms. Limit for closing a connection in an orderly way. */
+/** Time limit for closing a connection gracefully, in ms. */
 const END_MS = 1_000;
 
-/** In ms. An idle connection is closed after this time. */
+/** Time after which an idle connection is closed, in ms. */
 const IDLE_MS = 30_000;
 
-/** In ms. TCP sends a keep-alive probe after this silence. */
+/** Idle time after which TCP sends a keep-alive probe, in ms. */
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * Time of the statement, one value throughout. A subquery runs once and can use an index; a plain expression would be
- * computed for each row.
+ * The statement's time, which is the same for all rows. A subquery runs once and can use an index. A plain expression
+ * would be computed for each row.
  */
 const NOW = "(SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
 
 /**
- * Makes the server end a stalled process inside a transaction, which would keep its locks. Set for one transaction
- * only, because a pooler may give the next one another session.
+ * Makes the server end the session of a process that stalls inside a transaction, because the transaction would keep
+ * its locks. Set for each transaction, because a pooler may run the next transaction in another session.
  */
 const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000";
 
@@ -109,9 +109,9 @@ export class Database implements SqlStore {
       idleTimeoutMillis: IDLE_MS,
       allowExitOnIdle: true,
     });
-    // An idle connection broke; the next statement opens a new one.
+    // An idle connection broke. The next statement opens another connection.
     this.#pool.on("error", () => undefined);
-    // The server may close a connection before the pool hands it out. An error without a listener would end the
+    // The server may close a connection before the pool hands it out. Without a listener, the error would end the
     // process.
     this.#pool.on("connect", (connection) => connection.on("error", () => undefined));
   }
@@ -177,7 +177,7 @@ export class Database implements SqlStore {
     );
   }
 
-  /** Each statement sees the earlier commits of other transactions. */
+  /** Each statement sees what other transactions have committed before it. */
   run<T>(script: () => Script<T>): Promise<T> {
     return this.#connected((connection) =>
       undisturbed(() => this.#inTransaction(connection, script())),
@@ -261,7 +261,8 @@ export class Database implements SqlStore {
   #query(connection: Connection, text: string, values: readonly unknown[] = []): Promise<Result> {
     const made = this.#textOf(text);
     this.#options.onStatement?.(made, values);
-    // With a list of values, even an empty one, the driver prepares the text, which must then be a single statement.
+    // If there is a list of values, even an empty list, the driver prepares the text, which must then be a single
+    // statement.
     return connection.query(made, values.length === 0 ? undefined : packValues(values));
   }
 
@@ -281,7 +282,7 @@ const MAX_TRIES = 3;
 
 /**
  * Repeats a transaction that the server rolled back because of a deadlock. The bot's statements lock lanes in key order
- * and cannot deadlock each other, but an operator's statements or a migration can.
+ * and cannot deadlock each other, but they can deadlock with an operator's statements or a migration.
  */
 async function undisturbed<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

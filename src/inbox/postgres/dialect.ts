@@ -1,7 +1,10 @@
 import { dropEvents, dropStates, type SweepPhase } from "../sql/retention.ts";
 import { type Dialect, query } from "../sql/store.ts";
 
-/** Conditions of the indexes on ended events. An index with more rows would make every ending more expensive. */
+/**
+ * Conditions of the indexes on ended events. They keep the indexes small, because an index with more rows would make
+ * ending an event more expensive.
+ */
 const ended = {
   whole: "event.state IN ('done', 'discarded') AND event.body IS NOT NULL",
   bare: "event.state IN ('done', 'discarded') AND event.body IS NULL",
@@ -10,7 +13,7 @@ const ended = {
 
 const done = (index: string) => `${index} AND event.state = 'done'`;
 
-/** Dialect of PostgreSQL, with the indexes of its schema. */
+/** PostgreSQL dialect, with the indexes of the PostgreSQL schema. */
 export const dialect: Dialect = {
   locksRows: true,
   lockText: "SELECT pg_advisory_xact_lock(1936876644, hashtext($1))",
@@ -32,7 +35,7 @@ export const dialect: Dialect = {
 /** Maximum number of lanes per transaction. */
 const BATCH = 500;
 
-/** A recreated lane restarts its fences, so a lane stays until no claim of it can exist. */
+/** A recreated lane restarts its fences, so a lane is kept until no claim on it can exist. */
 const FORGET_LANES = `
 WITH old AS MATERIALIZED (
   SELECT key FROM {schema}.lane
@@ -41,7 +44,7 @@ WITH old AS MATERIALIZED (
 )
 DELETE FROM {schema}.lane USING old WHERE lane.key = old.key RETURNING lane.key`;
 
-/** Returns the phases that delete expired events and idle lanes. The server reuses the space by itself. */
+/** Returns the phases that delete expired events and idle lanes. The server reuses the space automatically. */
 export function sweepPhases(): SweepPhase[] {
   return [
     dropEvents(dialect, {

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { codeOf, hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import type { StoreFailure } from "../../observe/channels.ts";
 
-/** Adapter for the package `pg`: the interfaces in use, encoding of text, and errors. */
+/** Adapter for the `pg` package: the interfaces that the bot uses, text encoding and errors. */
 
 export interface Connection {
   query(text: string, values?: unknown[]): Promise<Result>;
@@ -18,7 +18,7 @@ export interface Result {
 }
 
 export interface PooledConnection extends Connection {
-  /** @param broken closes the connection instead of reusing it */
+  /** @param broken true closes the connection instead of reusing it */
   release(broken?: boolean): void;
 }
 
@@ -41,7 +41,7 @@ export interface Client extends Connection {
 
 export type Row = Record<string, unknown>;
 
-/** Parses the values of a type from their text form. */
+/** Parses a type's values from their text form. */
 export interface Types {
   getTypeParser(oid: number, format?: string): (text: string) => unknown;
 }
@@ -50,12 +50,12 @@ export interface ClientSettings {
   readonly connectionString: string;
   readonly application_name: string;
   readonly connectionTimeoutMillis: number;
-  /** Limit for a response, in ms. Without a limit, a half-open connection would block for minutes. */
+  /** Time limit for a response, in ms. Without a limit, a half-open connection would block for minutes. */
   readonly query_timeout: number;
   readonly types: Types;
   readonly keepAlive: true;
   readonly keepAliveInitialDelayMillis: number;
-  /** Creates the unconnected socket of a connection. */
+  /** Creates the unconnected socket for a connection. */
   readonly stream: () => Duplex;
 }
 
@@ -100,7 +100,7 @@ export function numbersFor(types: Types): Types {
   };
 }
 
-/** Sockets of all connections to a database, so that connections without a response can be destroyed. */
+/** Sockets of all connections to a database, so that unresponsive connections can be destroyed. */
 export class Sockets {
   readonly #open = new Set<Socket>();
   #cut = false;
@@ -110,7 +110,8 @@ export class Sockets {
     const socket = new Socket();
     this.#open.add(socket);
     socket.once("close", () => this.#open.delete(socket));
-    // Destroyed only after the driver has it, because the driver would connect a destroyed socket too.
+    // Destroy the socket only after the driver has received it, because the driver would connect a destroyed socket
+    // too.
     if (this.#cut) setImmediate(() => socket.destroy());
     return socket;
   }
@@ -123,13 +124,14 @@ export class Sockets {
 }
 
 /**
- * PostgreSQL refuses NUL, and UTF-8 cannot represent lone surrogates. One of them in a lane's name would fail its batch
- * forever. Both are escaped with a control character that is rare in text, and doubled if it occurs.
+ * PostgreSQL refuses NUL, and UTF-8 cannot represent lone surrogates. A lane name with such a character would make its
+ * batch fail forever. Both are escaped with a control character that is rare in text, and that is doubled where it
+ * occurs.
  */
 const ESCAPE = "\u001a";
 
 /** Characters to escape. With the flag "u" a surrogate pair is one character and does not match. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters.
 const UNSTORABLE = /[\0\u001a\ud800-\udfff]/gu;
 
 function toStored(text: string): string {
@@ -144,13 +146,13 @@ function toStored(text: string): string {
 
 function fromStored(text: string): string {
   if (!text.includes(ESCAPE)) return text;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for a control character.
   return text.replace(/\u001a(\u001a|[0-9a-f]{4})/g, (_, rest: string) =>
     rest === ESCAPE ? ESCAPE : String.fromCharCode(Number.parseInt(rest, 16)),
   );
 }
 
-/** Escapes strings and lists of strings among a statement's values. */
+/** Escapes the strings, and the lists of strings, among a statement's values. */
 export function packValues(values: readonly unknown[]): unknown[] {
   return values.map((value) => (Array.isArray(value) ? value.map(pack) : pack(value)));
 }
@@ -159,7 +161,7 @@ function pack(value: unknown): unknown {
   return typeof value === "string" ? toStored(value) : value;
 }
 
-/** Unescapes a row in place, because the driver created it for this call only. */
+/** Unescapes a row. The row is changed in place, because the driver created it for this call only. */
 export function unpackRow(row: Record<string, unknown>): Record<string, unknown> {
   for (const name in row) {
     const value = row[name];
@@ -175,8 +177,8 @@ export function unpackRow(row: Record<string, unknown>): Record<string, unknown>
 export function isOfTheServer(error: unknown): boolean {
   if (error instanceof ServiceBotError) return true;
   const code = codeOf(error);
-  // 57P01 to 57P03: the server is stopping or starting and closes the connection. Class 08: a pooler lost its
-  // connection.
+  // 57P01 to 57P03 mean that the server is stopping or starting, and closes the connection. Class 08 means that a
+  // pooler lost its own connection to the server.
   return /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08)/.test(code);
 }
 
@@ -204,7 +206,7 @@ const CORRECT = "or correct DATABASE_URL.";
 const DISK_FULL = "53100";
 const NO_HOST = "The host name is unknown. Correct DATABASE_URL.";
 
-/** Remedies for common errors, by code of Node or PostgreSQL. */
+/** Remedies for common errors, by Node or PostgreSQL error code. */
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED: `Start PostgreSQL, ${CORRECT}`,
   ENOTFOUND: NO_HOST,

@@ -53,7 +53,10 @@ WITH input AS (
 SELECT n FROM changed UNION ALL SELECT n FROM deleted
 UNION ALL SELECT n FROM sorted JOIN added USING (key)`;
 
-/** Removes timers by name, except those that are set again, and sets timers. Other runs have other lanes. */
+/**
+ * Removes timers by name, except timers that are set again, and sets timers. Concurrent runs change other lanes, so
+ * they cannot interfere.
+ */
 const WRITE_TIMERS = `
 WITH input AS (
   ${rowsOf({ lane: "text", name: "text", key: "text", delay: "bigint", event_id: "text", body: "text" }, 1)}
@@ -71,7 +74,7 @@ ORDER BY lane COLLATE "C", name COLLATE "C", key COLLATE "C"
 ON CONFLICT (lane, name, key) DO UPDATE SET due_at = excluded.due_at, event_id = excluded.event_id,
   body = excluded.body`;
 
-/** Returns the runs whose state keys no earlier run in the list writes. */
+/** Returns the runs that write no state that an earlier run in the list writes. */
 export function withoutSharedKeys<T extends RunEffects>(runs: readonly T[]): readonly T[] {
   const taken = new Set<string>();
   return runs.filter(({ effects: { states } }) => {
@@ -82,8 +85,8 @@ export function withoutSharedKeys<T extends RunEffects>(runs: readonly T[]): rea
 }
 
 /**
- * Writes the effects of runs that hold their leases. Returns the runs with a conflict, after which the transaction must
- * be rolled back.
+ * Writes the effects of runs that hold their leases. Returns the runs with a conflict. If there are any, the
+ * transaction must be rolled back.
  */
 export function* writeEffects<T extends RunEffects>(runs: readonly T[]): Script<readonly T[]> {
   const changes = runs.flatMap((run) => changesOf(run.effects).map((change) => ({ run, change })));

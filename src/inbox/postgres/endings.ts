@@ -11,8 +11,8 @@ import type { Backlog } from "./intake.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
 
 /**
- * Records the runs of a table with `id`, `fence`, `attempt` and `error`, and deletes their oldest history. The DELETE
- * does not see the recorded rows.
+ * Records the runs in a table with `id`, `fence`, `attempt` and `error`, and deletes their events' oldest history. The
+ * DELETE does not see the rows that the same statement inserts.
  */
 function addRuns(table: string, outcome: AttemptRecord["outcome"]): string {
   return `recorded AS (
@@ -30,12 +30,12 @@ function addRuns(table: string, outcome: AttemptRecord["outcome"]): string {
 }
 
 /**
- * Ends events as done, and finds the next events of lanes that continue. A lane that continues keeps its lease. That
- * changes no indexed column and costs half as much as releasing and leasing again.
+ * Ends events as done, and finds the next events in lanes that continue. A lane that continues keeps its lease. This
+ * changes no indexed column, and costs half as much as releasing and leasing again.
  *
  * The statement sees events as of its start, and lanes as of their locks. A lane's row changes together with its
  * events, so an unchanged row guarantees that the visible events are current. A changed row has moved to another ctid,
- * so the update skips it. Each part passes all of its columns on, because joining two parts would take quadratic time.
+ * so the update skips it. Each part passes on all its columns, because joining two parts would take quadratic time.
  */
 const COMPLETE = `
 WITH input AS (
@@ -73,7 +73,7 @@ SELECT n, next_id AS id, type, body, source, received_at, trace, attempts, crash
   coalesce(next_ord <> '' AND next_ord < last_ord, false) AS late
 FROM advanced`;
 
-/** Ends events of concurrently changed lanes, and dead letters. The lanes are released. */
+/** Ends events in lanes that changed concurrently, and dead letters. Releases their lanes. */
 const END = `
 WITH input AS (
   ${rowsOf({ lane: "text", fence: "bigint", id: "text", attempt: "integer", error: "text" })}
@@ -118,8 +118,8 @@ const RELEASE = postponeSql("released");
 const MAX_OUTCOMES = 1_000;
 
 /**
- * Maximum number of outcomes with effects per transaction. States have some kilobytes each, and one statement writes
- * all of them.
+ * Maximum number of outcomes with effects per transaction. A state may be several kilobytes long, and one statement
+ * writes all states.
  */
 const MAX_OUTCOMES_WITH_EFFECTS = 100;
 
@@ -132,10 +132,10 @@ interface Ending {
 
 type EndingWithEffects = Ending & RunEffects;
 
-/** `conflict`: another run wrote a state after it was read, and nothing is written. */
+/** `conflict`: another run wrote a state after this run had read it, so nothing was written. */
 type EndingResult = Advance | "conflict";
 
-/** The `n`th ending, from 1 up, with the next event of its lane if the lane continues. */
+/** The `n`th ending, starting at 1, with the lane's next event if the lane continues. */
 type DoneRow = { readonly n: number } & (NextRow | { readonly id: null });
 
 type NextRow = HeadRow & { readonly late: boolean };
@@ -147,7 +147,7 @@ export interface EndingsOptions {
   readonly owner: string;
   readonly ledger: LeaseLedger;
   readonly backlog: Backlog;
-  /** Called once for all lanes that were, or may have been, released together. */
+  /** Called once for all lanes that were or may have been released together. */
   readonly onLetGo: () => void;
 }
 
@@ -187,12 +187,12 @@ export class PostgresEndings {
     return this.#add({ claim, error: undefined, advances: true }, effects);
   }
 
-  /** Leaves the event pending, and closes its lane for the delay. */
+  /** Leaves the event pending and closes its lane for the delay. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
     return this.#close(claim, RETRY, delayMs, claim.id, claim.attempt, error);
   }
 
-  /** Like `retry`, but does not count the attempt. Without an error the handler has not started. */
+  /** Like `retry`, but does not count the attempt. Without an error, the handler has not started. */
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
     if (error === undefined) return this.#close(claim, HAND_BACK, delayMs);
     return this.#close(claim, RELEASE, delayMs, claim.id, claim.attempt, error);
@@ -241,7 +241,7 @@ export class PostgresEndings {
     }
   }
 
-  /** Each statement commits by itself. */
+  /** Each statement is its own transaction. */
   async #writeAll(endings: readonly Ending[]): Promise<Advance[]> {
     const script = this.#end(endings);
     let step = script.next([]);
@@ -252,9 +252,9 @@ export class PostgresEndings {
   }
 
   /**
-   * Writes endings and their effects in one transaction. A conflict rolls the transaction back. It is then repeated
-   * without the conflicting endings, because their states never return to the earlier version. If several endings write
-   * one state, the first goes first.
+   * Writes endings and their effects in one transaction. A conflict rolls the transaction back. The transaction is then
+   * repeated without the conflicting endings, because their states never return to the earlier version. If several
+   * endings write the same state, the first is written first.
    */
   async #writeWithEffects(endings: readonly EndingWithEffects[]): Promise<EndingResult[]> {
     const outcomes = new Map<Ending, EndingResult>();

@@ -8,7 +8,7 @@ interface Waiting<In, Out> {
 const ROUNDS = 2;
 
 /**
- * Batches the calls of one event loop turn, and those made during earlier rounds, so that many share one statement and
+ * Batches the calls made in one event loop turn or during earlier rounds, so that many calls share one statement and
  * one commit.
  */
 export class Gather<In, Out> {

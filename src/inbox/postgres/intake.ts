@@ -25,7 +25,7 @@ const MOVE_CURSORS = `, moved AS (
 /**
  * Stores a batch in one statement, which is one transaction and one round trip. Events are sorted by id and lanes by
  * key, because batches that lock rows in different orders could deadlock. A lane that is leased or waits for a retry
- * keeps its time, because order matters more than speed. A cursor with a term moves only during that term, whose leader
+ * keeps its time, because order matters more than speed. A cursor with a term moves only during that term. The leader's
  * row stays locked until the commit.
  *
  * Unused parts are left out, because planning them would take longer than running the rest.
@@ -55,13 +55,13 @@ const PUT_TYPES = put({ types: true, cursors: false });
 const PUT_CURSORS = put({ types: false, cursors: true });
 const PUT_ALL = put({ types: true, cursors: true });
 
-/** Stores the bot's own events within a transaction. Events of one lane are handled in this order. */
+/** Stores the bot's own events within a transaction. Events in one lane are handled in this order. */
 export function* putOwn(events: readonly NewEvent[]): Script<PutResult> {
   return resultOf(events, yield* query<PutRow>(PUT, ...columnsOf(events, "poll")));
 }
 
 interface PutRow {
-  /** Null for a cursor that has moved. */
+  /** Null in the row of a cursor that has moved. */
   readonly id: string | null;
   readonly state: string;
 }
@@ -69,7 +69,7 @@ interface PutRow {
 /** Stores batches of events with their cursors. */
 export class Intake {
   readonly #queries: Queries;
-  /** Types certainly stored in the table. */
+  /** Types that are definitely stored in the table. */
   readonly #noted = new Set<string>();
 
   constructor(queries: Queries) {
@@ -82,7 +82,7 @@ export class Intake {
     cursors: readonly CursorMove[],
     trace?: string,
   ): Promise<PutResult> {
-    // The last move of each cursor wins.
+    // If a cursor moves more than once, the last move wins.
     const moves = [...new Map(cursors.map((move) => [move.name, move])).values()];
     const news = events.map(({ type }) => type).filter((type) => !this.#noted.has(type));
     const types = source === "webhook" && news.length > 0;
@@ -163,7 +163,7 @@ export class Backlog {
     }
   }
 
-  /** @param countNow true if a recount is allowed now */
+  /** @param countNow true if the rows may be recounted now */
   othersMayHaveChangedIt(countNow: boolean): void {
     if (!countNow) this.#stale = true;
     else if (this.#stale) this.recount().catch(() => undefined);

@@ -1,15 +1,15 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Advance, Claim } from "../inbox.ts";
 
-/** Returns all lanes except these, with these fences. */
+/** Releases all lanes of this process except the given lanes with the given fences. */
 type GiveBack = (lanes: string[], fences: (number | null)[]) => Promise<unknown>;
 
-/** In ms. Interval between repeated returns of lanes. */
+/** Interval at which lanes are released again, in ms. */
 const AGAIN_MS = 1_000;
 
 /**
- * Lanes that this process knows to hold. If the response to a leasing statement is lost, no process works on its lanes,
- * so they are returned.
+ * Lanes that this process knows it holds. If the response to a leasing statement is lost, no process works on the
+ * leased lanes, so they are released.
  */
 export class LeaseLedger {
   readonly #clock: Clock;
@@ -25,9 +25,9 @@ export class LeaseLedger {
   }
 
   /**
-   * Returns lanes that this process may hold without knowing. The server may still run the statement whose response was
-   * lost, and lease lanes after their return. Therefore returns are repeated until a lease has passed. A lease counts
-   * from the start of its statement, so any later one has already expired.
+   * Releases lanes that this process may hold without knowing. The server may run the statement whose response was lost
+   * only after lanes were released. Therefore the release is repeated until one lease duration has passed. A lease
+   * counts from the start of its statement, so any later lease has already expired.
    */
   async giveBack(leaseMs: number, work: GiveBack): Promise<void> {
     const now = this.#clock.now();
@@ -37,7 +37,7 @@ export class LeaseLedger {
     await this.#giveBack(work);
   }
 
-  /** Returns the lanes when the process ends. */
+  /** Releases the lanes when the process ends. */
   async giveBackAtLast(work: GiveBack): Promise<void> {
     if (this.#doubtedAt !== undefined) await this.#giveBack(work);
   }
@@ -52,7 +52,9 @@ export class LeaseLedger {
     }
   }
 
-  /** Resolves when no return is in progress, which would also return a lane that continues in the meantime. */
+  /**
+   * Resolves when no release is in progress. Otherwise the release would include a lane that continues in the meantime.
+   */
   async settled(): Promise<void> {
     while (this.#givingBack !== undefined) await this.#givingBack.catch(() => undefined);
   }
@@ -77,7 +79,7 @@ export class LeaseLedger {
     if (this.#fences.get(lane) === fence) this.#fences.delete(lane);
   }
 
-  /** Must be called before a claim ends that may continue with its lane's next event. */
+  /** Must be called before ending a claim that may continue with its lane's next event. */
   beginAdvance({ lane, fence }: Claim): void {
     if (this.#fences.get(lane) === fence) this.#fences.set(lane, null);
   }

@@ -32,7 +32,7 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
   unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS right_name
 WHERE n.nspname = $1 AND c.relkind = 'r'`;
 
-/** In seconds. The bot's own transactions are never open this long. */
+/** Age from which an open transaction is reported, in seconds. The bot's own transactions are never open this long. */
 const LONG_OPEN_SECONDS = 60;
 
 const VERSION = "SELECT current_setting('server_version') AS version";
@@ -46,11 +46,11 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND xact_start < clock_timestamp() - interval '${LONG_OPEN_SECONDS} seconds'
 ORDER BY xact_start LIMIT 5`;
 
-/** In ms. Counting large tables takes a while. */
+/** Time limit for a response, in ms. Counting the rows of large tables takes a while. */
 const COUNT_TIMEOUT_MS = 120_000;
 
 /**
- * Opens a PostgreSQL inbox next to running bots. Neither creates nor changes the schema.
+ * Opens a PostgreSQL inbox that bots may be using. Neither creates nor changes the schema.
  *
  * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
  *   INBOX_UNUSABLE
@@ -81,7 +81,7 @@ export async function countProcesses(database: Database): Promise<number> {
 
 /**
  * Checks that the database has an inbox of this version and no unfinished copy; otherwise closes the database. An inbox
- * that was copied can still be inspected.
+ * that has been copied can still be inspected.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
  */
@@ -117,7 +117,7 @@ export async function probePostgres(options: OpenOptions): Promise<InboxProbe> {
 }
 
 /**
- * Checks the health of an inbox's server.
+ * Checks the health of the server that contains an inbox.
  *
  * @throws {ServiceBotError} DRIVER_MISSING, INBOX_UNUSABLE
  */
@@ -145,7 +145,8 @@ export async function markDatabase(
       const message = `${place} contains no inbox. Check DATABASE_URL and DATABASE_SCHEMA.`;
       throw new ServiceBotError("INBOX_MISSING", message);
     }
-    // A bot would otherwise migrate at its start, which must come after the mark.
+    // A bot migrates the schema on startup. Here the migration must run first, because the mark needs the current
+    // tables.
     await migrate(database);
     await database.run(() => refuseMarked(database.dialect, place));
     if ((await countProcesses(database)) > 0) throw inUse(place);

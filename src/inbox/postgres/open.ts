@@ -7,7 +7,7 @@ import { Database, type DatabaseOptions } from "./database.ts";
 import { dialect } from "./dialect.ts";
 import { loadDriver } from "./driver.ts";
 
-/** Returns the address of a PostgreSQL inbox, without user and password. */
+/** Returns a PostgreSQL inbox's URL, without user and password. */
 export function placeOf(url: string, schema: string): string {
   return `${showDatabase({ kind: "postgres", url })} (schema ${schema})`;
 }
@@ -55,7 +55,7 @@ export async function openWith<T>(database: Database, work: () => Promise<T>): P
     return await work();
   } catch (error) {
     await database.close();
-    // At startup an unreachable store is unusable; later it is only unavailable for a while.
+    // On startup, an unreachable store counts as unusable. Later it counts as temporarily unavailable.
     const away = error instanceof ServiceBotError && error.code === "STORE_UNAVAILABLE";
     throw away ? unusable(error.message) : error;
   }
@@ -91,11 +91,11 @@ function schemaVersion(): number {
   return migrationsIn(MIGRATIONS).length;
 }
 
-/** Schema version of a database. */
+/** Schema version found in a database. */
 export interface StoredSchema {
-  /** 0 if there is none. */
+  /** 0 if the schema does not exist. */
   readonly version: number;
-  /** Oldest schema version whose code can work with the database. */
+  /** Oldest schema version whose code works with the database. */
   readonly readableFrom: number;
 }
 
@@ -112,13 +112,13 @@ export function* storedSchema(): Script<StoredSchema> {
 
 /**
  * Migrates the schema with the numbered SQL files, in one transaction. If several processes start together, one
- * migrates and the others wait. A newer schema is used as it is, if it allows that, because both versions run during a
- * rollout.
+ * migrates and the others wait. A newer schema that allows older code is used as it is, because both versions run
+ * during a rollout.
  *
  * @throws {ServiceBotError} INBOX_TOO_NEW, STORE_UNAVAILABLE
  */
 export async function migrate(database: Database): Promise<void> {
-  // Before the lock, because a role without permission to create tables can still use them.
+  // Checked before taking the lock, because a role without permission to create tables can still use them.
   if (await database.run(isCurrent)) return;
   await database.run(function* () {
     yield* query(LOCK, database.schema);
@@ -132,7 +132,7 @@ export async function migrate(database: Database): Promise<void> {
          applied_at timestamptz NOT NULL DEFAULT now()
        )`,
     );
-    // Read again, because only after the wait does the session reliably see the tables of another process.
+    // Read again, because the session reliably sees another process's tables only after waiting for the lock.
     const { version: stored } = yield* storedSchema();
     for (const [index, name] of migrationsIn(MIGRATIONS).entries()) {
       if (index < stored) continue;
@@ -150,7 +150,7 @@ function* isCurrent(): Script<boolean> {
   return stored.version >= schemaVersion();
 }
 
-/** Reads the first line of a migration, the oldest version that can work with its result. */
+/** Reads a migration's first line, which names the oldest version that works with the migrated schema. */
 export function readableFrom(sql: string, name: string): number {
   const [, version] = /^-- readable from: (\d+)$/m.exec(sql.split("\n", 1)[0] ?? "") ?? [];
   if (version === undefined) throw new Error(`${name} does not begin with "-- readable from: N"`);

@@ -38,14 +38,14 @@ import { Timers } from "./timers.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 export interface PostgresInboxOptions extends OpenOptions {
-  /** Clock for this process's waits. Leases use the database's clock only. */
+  /** Clock that this process's waits use. Leases use the database's clock. */
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
   /** Maximum number of pending events before `put` refuses new ones (INBOX_FULL). Default 100,000. */
   readonly maxBacklog?: number | undefined;
 }
 
-/** In ms. Another instance may hold the ready lanes; wait instead of spinning. */
+/** Pause before the next claim if other instances hold all ready lanes, in ms. Avoids a busy loop. */
 const TAKEN_WAIT_MS = 50;
 
 /** Maximum number of `states` calls per statement. */
@@ -64,9 +64,9 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   readonly #states: Gather<readonly string[], StoredState[]>;
   readonly #wakeUps: WakeUps;
   #claimsNoMore = false;
-  /** True if the last result of `nextReadyIn` was a ready lane. */
+  /** True if the last call of `nextReadyIn` found a ready lane. */
   #saidReady = false;
-  /** True if a lane was ready but nothing could be claimed. */
+  /** True if a lane was ready but could not be claimed. */
   #foundNone = false;
 
   /** @throws {ServiceBotError} DRIVER_MISSING, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE */
@@ -174,7 +174,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
   async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
     const released = await this.#endings.release(claim, delayMs, error);
-    // Another instance can start the event at once, as when this process ends.
+    // Another instance can start the event at once, for example because this process is ending.
     if (released && delayMs === 0) this.#announceToAll();
     return released;
   }
@@ -216,7 +216,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     if (pending > 0) this.#announceToAll();
   }
 
-  /** Notifies the other instances of released lanes once this process has stopped claiming. */
+  /** Notifies the other instances of released lanes if this process has stopped claiming. */
   #handOver(): void {
     if (this.#claimsNoMore) this.#wakeUps.notify();
   }

@@ -13,16 +13,16 @@ import type {
 import type { Queries } from "./database.ts";
 import { dialect } from "./dialect.ts";
 
-/** In ms. Time without a heartbeat after which an instance counts as dead. */
+/** Time without a heartbeat after which an instance counts as dead, in ms. */
 export const ALIVE_MS = 15_000;
 
 /**
- * Condition for a live instance. A heartbeat far in the future dates from before the database's clock was set back, as
- * in a failover, and does not count. A live instance soon sends another.
+ * Condition for a live instance. A heartbeat far in the future does not count, because it was sent before the
+ * database's clock was set back, for example by a failover. A live instance soon sends another.
  */
 export const ALIVE: string = `seen_at > {now} - ${ALIVE_MS} AND seen_at <= {now} + ${ALIVE_MS}`;
 
-/** In ms. Time without a heartbeat after which a registration is deleted. */
+/** Time without a heartbeat after which a registration is deleted, in ms. */
 const FORGOTTEN_MS = 3_600_000;
 
 const BEAT = `
@@ -39,9 +39,9 @@ SELECT count(*) + 1 AS n FROM {schema}.instance WHERE id <> $1 AND ${ALIVE}`;
 const LEAVE = "DELETE FROM {schema}.instance WHERE id = $1";
 
 /**
- * Begins a term, or renews term `$4`. The row is checked again under its lock, so only one of two candidates gets an
- * expired lease. The statement's time may be slightly old after a wait, which only shortens the lease. There is a gap
- * if no live instance had started by the last renewal of the previous leader.
+ * Begins a term, or renews term `$4`. The row is checked again under its lock, so only one of two candidates takes over
+ * an expired lease. The statement's time may be slightly old after a wait, which only shortens the lease. There is a
+ * gap if every live instance started after the previous leader last renewed its lease.
  */
 const LEAD = `
 WITH before AS MATERIALIZED (
@@ -63,7 +63,7 @@ const RESIGN = `
 UPDATE {schema}.leader SET holder = NULL, expires_at = {now}, renewed_at = {now}
 WHERE name = $1 AND term = $2 AND holder = $3 RETURNING name`;
 
-/** Locks the leader's row until the note is written, so that the term cannot end before. */
+/** Locks the leader's row until the note is written, so that the term cannot end first. */
 const WRITE_NOTE = `
 INSERT INTO {schema}.note (name, term, text, written_at)
 SELECT name, term, $3, {now} FROM {schema}.leader WHERE name = $1 AND term = $2 FOR SHARE
@@ -72,10 +72,10 @@ RETURNING name`;
 
 const READ_NOTE = `SELECT text, {now} - written_at AS "msAgo" FROM {schema}.note WHERE name = $1`;
 
-/** In ms. Older deliveries no longer matter. */
+/** Age after which deliveries no longer matter, in ms. */
 const DELIVERIES_KEPT_MS = 300_000;
 
-/** In ms. A row is visible this long after its number was assigned, because statements are shorter. */
+/** Time after which a numbered row is visible to every instance, in ms. No statement takes this long. */
 const COMMITTED_MS = 10_000;
 
 const ADD_DELIVERIES = `
@@ -101,7 +101,7 @@ SELECT CASE WHEN expires_at > {now} THEN holder END AS holder, term,
   greatest(0, expires_at - {now}) AS "expiresInMs"
 FROM {schema}.leader WHERE name = $1`;
 
-/** Counts the events of one index that ended in the last minute. */
+/** Counts the events in one index that ended in the last minute. */
 const lately = (where: string) =>
   `(SELECT count(*) FROM {schema}.event WHERE ${where} AND done_at > {now} - 60000)`;
 
@@ -134,7 +134,7 @@ const topics: readonly Topic[] = ["leader", "note"];
 
 export interface PostgresSharedOptions {
   readonly queries: Queries;
-  /** Names this instance. */
+  /** Identifies this instance. */
   readonly id: string;
   /** Notifies the other instances. Never fails. */
   readonly notify: (topic: Topic) => void;
@@ -149,7 +149,8 @@ export class PostgresShared implements Shared {
   readonly #notify: (topic: Topic) => void;
   readonly #listeners = new Set<Listener>();
   /**
-   * All deliveries up to this number were read. Later numbers may have gaps, because rows become visible out of order.
+   * All deliveries up to this number have been read. Later numbers may have gaps, because rows become visible out of
+   * order.
    */
   #readTo = 0;
   #readAfter = new Set<number>();
@@ -224,7 +225,10 @@ export class PostgresShared implements Shared {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Forwards a notification of another instance. A newer version's topic means only that anything may have changed. */
+  /**
+   * Forwards a notification from another instance. An unknown topic, sent by a newer version, means that anything may
+   * have changed.
+   */
   changed(word: string | undefined): void {
     const topic = topics.find((known) => known === word);
     for (const listener of this.#listeners) listener(topic);

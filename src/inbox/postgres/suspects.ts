@@ -17,7 +17,9 @@ WITH leased AS (
 SELECT attempts FROM leased CROSS JOIN {schema}.event
 WHERE id = $5 AND state = 'pending' FOR NO KEY UPDATE OF event`;
 
-/** Skips lanes that have changed: another instance has them, they are idle, or a user has released them. */
+/**
+ * Skips lanes that have changed because another instance leased them, they became idle, or an operator released them.
+ */
 const PUT_OFF = `
 WITH waiting AS MATERIALIZED (
   SELECT lane.key FROM unnest($1::text[], $2::bigint[]) AS input (key, fence)
@@ -50,7 +52,7 @@ export class Suspects {
 
   /**
    * Leases the first suspect unless another one is running, and postpones the others. Their lanes stay closed during
-   * the decision. Otherwise, on a slow database, instances could take the lanes from each other forever.
+   * the decision. Otherwise, with a slow database, instances could take the lanes from each other forever.
    */
   async decide<S extends Suspect>(suspects: readonly S[], leaseMs: number): Promise<S | undefined> {
     const [first, ...others] = suspects;

@@ -12,8 +12,8 @@ SELECT DISTINCT lane FROM (
 ) AS due`;
 
 /**
- * Locks the timers' lanes in key order. The end of a run locks its lane before its timers, and the opposite order could
- * deadlock.
+ * Locks the timers' lanes in key order, and before the timers. The end of a run locks its lane before its timers too,
+ * and the opposite order could deadlock.
  */
 const LOCK_LANES = `
 SELECT key FROM {schema}.lane WHERE key = ANY ($1::text[]) ORDER BY key FOR UPDATE`;
@@ -33,7 +33,7 @@ export interface FiredBatch extends FiredTimers {
   readonly stored: PutResult | undefined;
 }
 
-/** Pending timers of all instances. */
+/** Pending timers set by any instance. */
 export class Timers {
   readonly #store: SqlStore;
 

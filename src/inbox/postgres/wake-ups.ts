@@ -12,16 +12,18 @@ import type { Client } from "./driver.ts";
 /** Topic of a notification without a topic. */
 const LANES = "lanes";
 
-/** In ms. Notifications are not guaranteed, so the database is also polled. */
+/**
+ * Poll interval while notifications arrive, in ms. Notifications are not guaranteed, so the database is also polled.
+ */
 const POLL_INTERVAL_MS = 5_000;
 
-/** In ms. Poll interval without notifications. */
+/** Poll interval without notifications, in ms. */
 const DEAF_POLL_INTERVAL_MS = 1_000;
 
-/** In ms. Minimum interval between notifications, because each takes a lock of the whole server. */
+/** Minimum interval between notifications, in ms. Each notification takes a server-wide lock. */
 const NOTIFY_INTERVAL_MS = 100;
 
-/** In ms. Detects a half-open connection, and limits the time for a response. */
+/** Heartbeat interval and time limit for a response, in ms. Heartbeats detect a half-open connection. */
 const HEARTBEAT_INTERVAL_MS = 10_000;
 
 /** Waits before reconnecting, in ms. */
@@ -30,10 +32,10 @@ const RECONNECT = { baseMs: 200, maxMs: 5_000, factor: 2 };
 /** The wait does not keep the process alive. */
 const BACKGROUND: TimerOptions = { background: true };
 
-/** The values are the channel, named like the schema, and the sender with a topic. */
+/** `$1` is the channel, named after the schema. `$2` is the sender with a topic. */
 const NOTIFY = "SELECT pg_notify($1, $2)";
 
-/** Lock that each process with an open inbox holds while its connection lives. */
+/** Lock that each process with an open inbox holds for as long as its connection exists. */
 const PRESENT = "SELECT pg_advisory_lock_shared(1936876643, hashtext($1))";
 
 /** Counts the holders of that lock. */
@@ -45,7 +47,7 @@ WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = 193687664
 
 const BACKEND = "SELECT pg_backend_pid() AS pid";
 
-/** Notifies all processes of an inbox. Never fails, because a process that misses a notification polls soon. */
+/** Notifies all processes that use an inbox. Never fails, because a process that misses a notification soon polls. */
 export async function notifyAll(database: Database, payload: string): Promise<void> {
   await database.rows(NOTIFY, [database.schema, payload]).catch(() => undefined);
 }
@@ -56,7 +58,7 @@ export interface ListenerOptions {
   readonly id: string;
   readonly clock: Clock;
   readonly random?: Random | undefined;
-  /** Called with the topic of another process; `undefined` if a notification may have been missed. */
+  /** Called with the topic that another process sent; `undefined` if a notification may have been missed. */
   readonly onNotified: (topic: string | undefined) => void;
 }
 
@@ -113,7 +115,7 @@ export class Listener {
       if (sender !== id) onNotified(topic);
     });
     let leave: () => void = () => undefined;
-    // A statement in progress may still finish, within a limit if the server does not respond.
+    // A statement in progress may still finish. There is a time limit in case the server does not respond.
     const cutSoon = () => {
       leave = database.cutSoon(client);
     };
@@ -122,7 +124,8 @@ export class Listener {
       await this.#begin(client);
       if (this.#deaf) return false;
       this.#listening = true;
-      // Nothing could be missed before the first connection, because an opening inbox checks by itself.
+      // No notification can be missed before the first connection, because an inbox checks for ready lanes when it
+      // opens.
       if (this.#listenedBefore) onNotified(undefined);
       this.#listenedBefore = true;
       await this.#beat(client, lost.signal);
@@ -161,8 +164,8 @@ export class Listener {
 }
 
 /**
- * Returns whether a pooler such as PgBouncer lies in between, which runs statements in another session than the
- * client's. No notification would arrive, and session state would leak into that session.
+ * Returns whether there is a pooler such as PgBouncer in between, which runs statements in sessions that clients share.
+ * No notification would arrive, and session state would leak to other clients.
  */
 async function isPooled(client: Client): Promise<boolean> {
   const { rows } = await client.query(BACKEND);
@@ -178,13 +181,13 @@ function wordsOf(message: unknown): readonly string[] {
 
 export interface WakeUpsOptions extends Omit<ListenerOptions, "onNotified"> {
   readonly database: Database;
-  /** Called when other state than lanes has changed; with `undefined` if it may have changed. */
+  /** Called with the topic when state other than lanes has changed; with `undefined` if it may have changed. */
   readonly onTopic: (topic: string | undefined) => void;
   /** Called when lanes may have changed: after a notification, or at the poll interval. */
   readonly onWake: (why: "notified" | "time") => void;
 }
 
-/** Exchanges change notifications with other processes. A lost notification only costs time. */
+/** Exchanges change notifications with other processes. A lost notification only causes a delay. */
 export class WakeUps {
   readonly #options: WakeUpsOptions;
   readonly #listener: Listener;
@@ -210,7 +213,7 @@ export class WakeUps {
     this.#listener.start();
   }
 
-  /** Notifies the others that lanes may be ready, at once or as soon as the interval allows. */
+  /** Notifies the other processes that lanes may be ready, at once or as soon as the interval allows. */
   notify(): void {
     const { clock } = this.#options;
     if (this.#cancelNotifying !== undefined || this.#closed) return;
@@ -219,7 +222,7 @@ export class WakeUps {
     else this.#cancelNotifying = clock.timer(wait, () => this.#notifyNow(), BACKGROUND);
   }
 
-  /** Notifies the others of another change at once. */
+  /** Notifies the other processes of another change at once. */
   notifyOf(topic: string): void {
     const { database, id } = this.#options;
     void notifyAll(database, `${id} ${topic}`);
@@ -229,7 +232,7 @@ export class WakeUps {
     this.#closed = true;
     this.#cancelPoll();
     this.#cancelNotifying?.();
-    // The others can take released lanes at once.
+    // The other processes can claim released lanes at once.
     if (this.#listener.listening) this.#notifyNow();
     await this.#listener.close();
   }

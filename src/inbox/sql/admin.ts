@@ -30,7 +30,7 @@ const MAX_REASON_CHARACTERS = 500;
 
 type Decide = (ids: readonly string[]) => Promise<readonly DecisionOutcome[]>;
 
-/** Administration of an inbox, in the bot's process or another. */
+/** Administration of an inbox, from the bot's process or another process. */
 export class SqlAdmin implements InboxAdmin {
   readonly #events: Events;
   readonly #decisions: Decisions;
@@ -144,7 +144,8 @@ export class SqlAdmin implements InboxAdmin {
     let done = 0;
     let pauseMs = 0;
     while (done < ids.length && signal?.aborted !== true) {
-      // A process that waits for a file lock polls, and without pauses would find the file locked each time.
+      // Pauses between batches. Another process that waits for the file lock polls, and without pauses it would find
+      // the file locked each time.
       if (pauseMs > 0) await sleep(systemClock, pauseMs, signal);
       const startedAt = performance.now();
       const outcomes = await this.#carryOut(ids.slice(done, done + BATCH), decide);

@@ -6,7 +6,7 @@ import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
 export type Refusal = "not-found" | "not-dead" | "body-dropped" | "leased" | "ended";
 
-/** Change in the number of pending events, or why the event was not changed. */
+/** Change in the number of pending events, or the reason why the event was not changed. */
 export type DecisionOutcome = { readonly pending: -1 | 0 | 1 } | { readonly refused: Refusal };
 
 const NOT_FOUND: DecisionOutcome = { refused: "not-found" };
@@ -19,9 +19,9 @@ interface EventRow {
   readonly has_body: number;
   /** 1 if the lane must be locked. An ended event may no longer have a lane. */
   readonly has_lane: number;
-  /** 1 if the lane's last claim was of this event and was not returned. */
+  /** 1 if the lane's last claim took this event and was not returned. */
   readonly claimed: number;
-  /** 1 if the lease of that claim is still valid. */
+  /** 1 if that claim's lease is still valid. */
   readonly leased: number;
   /** 1 if no pending event comes before this one in its lane. */
   readonly first: number;
@@ -30,7 +30,7 @@ interface EventRow {
 /** Maximum number of tries to lock lanes that are created concurrently. */
 const MAX_TRIES = 10;
 
-/** A kind of decision: its outcome for one event, and its statements for the accepted events. */
+/** A kind of decision: how it judges one event, and the statements that carry it out for the accepted events. */
 interface Decision {
   decideOutcome(event: EventRow): DecisionOutcome;
   carryOut(events: readonly EventRow[]): Script<void>;
@@ -39,8 +39,8 @@ interface Decision {
 const is = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 
 /**
- * Recreates the lanes of pending events whose lane is missing, as after an operator's DELETE. Their fences continue
- * after the events' fences.
+ * Recreates the lanes of pending events whose lane is missing, for example after an operator's DELETE. The lanes'
+ * fences continue after the events' fences.
  *
  * @param where further conditions on the events
  */
@@ -61,7 +61,7 @@ const statementsIn = (dialect: Dialect) => {
       AND ${timeOf(state)} >= $6 AND ${timeOf(state)} < $7 ORDER BY ${timeOf(state)}, seq LIMIT $8`;
   return {
     targets: { dead: targets("dead"), pending: targets("pending") },
-    // In key order, like the lane locks of every transaction.
+    // In key order, because every transaction locks lanes in that order.
     lockLanes: `
       SELECT lane.key FROM {schema}.lane
       WHERE lane.key IN (SELECT lane FROM {schema}.event WHERE ${given("id")})
@@ -79,8 +79,8 @@ const statementsIn = (dialect: Dialect) => {
       ORDER BY event.id ${lock("FOR UPDATE OF event")}`,
     remakeLanes: remakeLanes(`AND ${given("event.lane")}`),
     // Runs before `revive`, which resets the events' fences, so that a lane's fence continues after them even if the
-    // lane is new. A lease is kept. A wait ends at once if the event comes first in its lane. 0 is due on every clock,
-    // even if this process has another clock than the bot.
+    // lane is new. A lease is kept. If the event comes first in its lane, the lane no longer waits. Its time becomes 0,
+    // which is due on every clock, because this process and the bot may have different clocks.
     enterLanes: `
       INSERT INTO {schema}.lane (key, pending, ready_at, fence)
       SELECT lane, count(*), 0, max(fence) FROM {schema}.event WHERE ${given("id")} GROUP BY lane ORDER BY lane
@@ -88,17 +88,17 @@ const statementsIn = (dialect: Dialect) => {
         fence = CASE WHEN lane.owner IS NULL AND lane.fence < excluded.fence THEN excluded.fence ELSE lane.fence END,
         ready_at = CASE WHEN lane.owner IS NULL AND ${isAnyOf("lane.key", "$2")} THEN 0
                         ELSE coalesce(lane.ready_at, 0) END`,
-    // The fence of an earlier claim must not equal that of a later one.
+    // No two claims may have the same fence.
     revive: `
       UPDATE {schema}.event SET state = 'pending', attempts = 0, crashes = 0, fence = 0, done_at = NULL
       WHERE ${given("id")}`,
-    // The attempt of a run with an expired lease is not counted yet.
+    // A run with an expired lease has not been counted as an attempt yet.
     discard: `
       UPDATE {schema}.event SET state = 'discarded', done_at = {now}, reason = $2,
         attempts = attempts + ${is(isAnyOf("id", "$3"))}
       WHERE ${given("id")}`,
     // A run with an expired lease may still be active; without an owner its claim is void. Events that waited for the
-    // discarded one need not wait any longer.
+    // discarded event can run now.
     leaveLanes: `
       UPDATE {schema}.lane SET pending = lane.pending - gone.n, done_at = {now},
         owner = CASE WHEN ${isAnyOf("lane.key", "$2")} THEN NULL ELSE lane.owner END,

@@ -37,7 +37,7 @@ interface EventRow {
 }
 
 interface PageRow extends EventRow {
-  /** Time by which the list is sorted. */
+  /** Time that the list is sorted by. */
   readonly at: number;
 }
 
@@ -55,7 +55,7 @@ interface StepRow extends Omit<StepRecord, "result" | "ref"> {
   readonly ref: string | null;
 }
 
-/** Condition for a current claim, whose attempt is not counted on the event yet but must be displayed. */
+/** Condition for a current claim. Its attempt is not counted on the event yet but must be displayed. */
 const CLAIMED = `event.state = 'pending' AND lane.owner IS NOT NULL AND lane.claimed = event.seq`;
 
 const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source,
@@ -74,14 +74,14 @@ const STEPS = `
 SELECT name, state, request, result, ref, started_at AS "startedAt"
 FROM {schema}.step WHERE event_id = $1 AND fence <> ${ABSENT} ORDER BY started_at, name`;
 
-/** Returns the column by which a state is sorted and filtered. */
+/** Returns the column that events in a state are sorted and filtered by. */
 export function timeOf(state: EventState | "ended"): string {
   return state === "pending" ? "event.received_at" : "event.done_at";
 }
 
 /**
- * Returns the condition that an event matches the first five values, from {@link fieldsOf}. Errors begin with their
- * name and code.
+ * Returns the SQL condition that an event matches the first five values, which {@link fieldsOf} returns. Errors begin
+ * with their name and code.
  */
 export function fits({ position }: Dialect): string {
   const head = `substr(event.error, 1, ${position("': '", "event.error")})`;
@@ -92,12 +92,12 @@ export function fits({ position }: Dialect): string {
     AND (CAST($5 AS text) IS NULL OR ${position("' ' || $5 || ':'", head)} > 0)`;
 }
 
-/** Returns the fields of a filter, without its times. Null matches anything. */
+/** Returns a filter's fields, without its times. Null matches anything. */
 export function fieldsOf({ type, lane, source, error, code }: InboxFilter): (string | null)[] {
   return [type ?? null, lane ?? null, source ?? null, error ?? null, code ?? null];
 }
 
-/** Returns the times of a filter, with defaults before and after all times. */
+/** Returns a filter's times. The defaults are before and after all times. */
 export function timesOf({ since = 0, until = Number.MAX_SAFE_INTEGER }: InboxFilter): {
   readonly since: number;
   readonly until: number;
@@ -156,7 +156,7 @@ export class Events {
   }
 }
 
-/** Merges the lists of a state, each sorted by an index. */
+/** Merges one list per state, each sorted by an index. */
 function pageOf(state: EventState | undefined, dialect: Dialect): string {
   const states = state === undefined ? (["pending", "ended"] as const) : [state];
   const parts = states.flatMap((one) =>
@@ -174,7 +174,7 @@ function pageOf(state: EventState | undefined, dialect: Dialect): string {
 /**
  * Returns the start of a page, after an event and before `until`.
  *
- * @param after the `next` of the previous page
+ * @param after the previous page's `next`
  * @throws {ServiceBotError} CURSOR_INVALID
  */
 function startOf(after: string | undefined, until: number): [at: number, seq: number] {

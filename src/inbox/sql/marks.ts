@@ -2,7 +2,7 @@ import { ServiceBotError } from "../../errors.ts";
 import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restore-mark.ts";
 import { type Dialect, query, type Script } from "./store.ts";
 
-/** Numbers of events in an inbox. */
+/** Event counts of an inbox. */
 export interface InboxContents {
   readonly events: number;
   readonly pending: number;
@@ -25,19 +25,19 @@ export function* countContents(): Script<InboxContents> {
 
 /**
  * Mark of an inbox that takes part in a copy. It prevents bots from using an unfinished copy, and from handling events
- * on the original that the copy handles. An inbox that was never copied has no such table. Earlier versions also copied
+ * on the original that the copy handles. An inbox that was never copied has no mark table. Earlier versions also copied
  * in other directions.
  */
 export interface Mark {
   /** `target`: the copy into this inbox is unfinished. `source`: this inbox was copied, or is being copied. */
   readonly role: "source" | "target";
-  /** Place of the other inbox. */
+  /** Location of the other inbox. */
   readonly other: string;
-  /** Id of the copy's run. A run whose mark was replaced does not finish the copy. */
+  /** Id of the run that makes the copy. A run whose mark was replaced does not finish the copy. */
   readonly run: string;
 }
 
-/** Table of the mark. */
+/** Table that stores the mark. */
 export const MARK = "copy_mark";
 
 export function* readMark({ hasTable }: Dialect): Script<Mark | undefined> {
@@ -63,8 +63,8 @@ export function* clearMark(): Script<void> {
 /**
  * Throws if an inbox takes part in a copy.
  *
- * @param place of the inbox, for the error
- * @param roles to refuse; both by default
+ * @param place the inbox's location, for the error
+ * @param roles roles to refuse; both by default
  * @throws {ServiceBotError} INBOX_UNFINISHED, INBOX_MOVED
  */
 export function* refuseMarked(
@@ -76,7 +76,7 @@ export function* refuseMarked(
   if (mark !== undefined && roles.includes(mark.role)) throw markError(mark, place);
 }
 
-/** Creates the error of opening an inbox with this mark. */
+/** Creates the error for opening an inbox with this mark. */
 export function markError({ role, other }: Mark, place: string): ServiceBotError {
   return role === "source" ? moved(place, other) : unfinished(place, other);
 }

@@ -1,7 +1,7 @@
 import type { InboxMeasures, InboxReport, InboxStats, LaneReport } from "../admin.ts";
 import type { Dialect, SqlStore } from "./store.ts";
 
-/** In characters. Length of an error's name and code if no colon ends them. */
+/** Length of an error's name and code if no colon ends them, in characters. */
 const MAX_ERROR_NAME = 80;
 
 /** Maximum number of errors in a report. */
@@ -39,7 +39,7 @@ const statementsIn = ({ indexes, pending, position }: Dialect) => {
       "dead",
       `LIMIT ${MAX_ERRORS}`,
     ),
-    // Grouped by events, because a lane may not be written yet when its first event has arrived.
+    // Groups the events by lane, because a lane's row may not be written yet when its first event has arrived.
     lanes: `
       SELECT count(*) - count(CASE WHEN lane.ready_at > {now} THEN 1 END) AS ready,
         count(CASE WHEN ${WAITING} THEN 1 END) AS waiting,

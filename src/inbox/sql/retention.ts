@@ -11,7 +11,7 @@ const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 /** Deletes one batch of expired data. Returns true if more may have expired. */
 export type SweepPhase = (keep: Retention) => Script<boolean>;
 
-/** Ended events, as covered by one index. */
+/** The ended events that one index covers. */
 export interface EndedEvents {
   readonly where: string;
   /** Returns the minimum age, in ms, from which events or their bodies may be deleted. */
@@ -74,11 +74,11 @@ export function dropStates(): SweepPhase {
   };
 }
 
-/** Iterates over an index of events, oldest first, skipping events with a longer retention. */
+/** Iterates over an index of events, oldest first, and skips events with a longer retention. */
 export function dropEvents({ isAnyOf, locksRows }: Dialect, ended: EndedEvents): SweepPhase {
   const start = { at: -1, seq: 0 };
   let after = start;
-  // Rows locked by another transaction are left for the next time.
+  // Skip rows that another transaction has locked. The next sweep deletes them.
   const find = `
     SELECT seq, id, state, done_at, {now} - done_at AS age, CASE WHEN body IS NULL THEN 0 ELSE 1 END AS has_body
     FROM {schema}.event

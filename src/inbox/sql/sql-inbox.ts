@@ -12,16 +12,16 @@ import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 /** Maximum number of runs in an event's history. An outage may postpone an event thousands of times. */
 export const MAX_HISTORY = 50;
 
-/** Number of crashed runs from which an event is a suspect that may crash the process. */
+/** Number of crashed runs after which an event is a suspect, because it may crash the process. */
 export const SUSPECT_CRASHES = 2;
 
-/** In ms. Wait of a lane whose event waits for another suspect. */
+/** Time that a lane waits if its event waits for another suspect, in ms. */
 export const SUSPECT_WAIT_MS = 200;
 
 /** Default maximum number of pending events. */
 export const MAX_BACKLOG = 100_000;
 
-/** First event of a lane. */
+/** A lane's first event. */
 export interface HeadRow {
   readonly id: string;
   readonly type: string;
@@ -73,12 +73,12 @@ const statementsIn = ({ isAnyOf, locksRows }: Dialect) => {
       "state = 'open', result = NULL, ref = NULL, request = $6, fence = $3, started_at = {now}",
     ),
     finishStep: change("state = 'done', result = $6, ref = $7"),
-    // After a restore, a deleted row would prove nothing.
+    // Keep the row. After a restore, a missing row would prove nothing.
     dropStep: change(`fence = CASE WHEN step.state = 'open' THEN ${ABSENT} ELSE step.fence END`),
     lockHeld: `SELECT key ${heldAndLocked}`,
     hasOther:
       "SELECT 1 FROM {schema}.step WHERE ref = $1 AND NOT (event_id = $2 AND name = $3) LIMIT 1",
-    // A process with an expired lease may still run the step. Its lane has an owner until claimed again.
+    // A process with an expired lease may still be running the step. Its lane has an owner until the next claim.
     underWay: `
       SELECT step.request FROM {schema}.lane
         JOIN {schema}.event ON event.lane = lane.key AND event.state = 'pending' AND event.seq = lane.claimed
@@ -103,15 +103,15 @@ interface StepRow {
 
 export interface SqlInboxOptions {
   readonly store: SqlStore;
-  /** Id of this process as the owner of leased lanes. */
+  /** Id under which this process owns leased lanes. */
   readonly owner: string;
   readonly sweepPhases: readonly SweepPhase[];
 }
 
 /**
  * Parts of an inbox that are the same for every database: steps, cursors, retention and administration. Intake, claims
- * and endings differ in structure. A single process on a file runs several prepared statements that share a commit.
- * Several processes on a server need one statement, which locks rows and takes one round trip.
+ * and endings are structured differently. A single process on a file runs several prepared statements that share a
+ * commit. Several processes on a server need one statement that locks rows and takes one round trip.
  */
 export abstract class SqlInbox {
   readonly admin: InboxAdmin;
@@ -165,7 +165,7 @@ export abstract class SqlInbox {
     return this.#changeStep(this.#statements.dropStep, claim, name);
   }
 
-  /** If two steps have found the same effect, one waits until the other has recorded it. */
+  /** If two steps have found the same effect, one waits until the other has recorded the effect. */
   reconcileStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     const { lockHeld, hasOther, finishStep } = this.#statements;
     const { lockText } = this.#store.dialect;
@@ -180,7 +180,7 @@ export abstract class SqlInbox {
   }
 
   async requestsUnderWay({ lane }: Claim, withinMs: number): Promise<readonly string[]> {
-    // A single process tracks its own steps.
+    // A single process tracks its open steps in memory.
     if (!this.#store.dialect.locksRows) return [];
     const values = [lane, withinMs];
     const rows = await this.#store.rows<{ readonly request: string }>(
@@ -253,7 +253,9 @@ export abstract class SqlInbox {
     return row?.n ?? 0;
   }
 
-  /** Accepts known events, which add nothing and would only be sent again after a refusal. */
+  /**
+   * Known events are accepted, because they add nothing to the backlog and a refusal would only make the sender retry.
+   */
   protected async refuseUnlessKnown(
     events: readonly NewEvent[],
     pending: number,

@@ -11,7 +11,7 @@ import { STATE, TIMER } from "./effects.ts";
 import { pageSize } from "./events.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
-/** Sorts after every text with the same prefix. */
+/** Sorts after every other key with the same prefix. */
 const LAST_CHARACTER = "\u{10ffff}";
 
 const LIST_STATES = `
@@ -25,12 +25,12 @@ WHERE (CAST($1 AS text) IS NULL OR lane = $1) AND (CAST($2 AS text) IS NULL OR n
 ORDER BY due_at, lane, name, key LIMIT $7`;
 
 /**
- * Locks the lane before its timers, like the end of a run. The opposite order could deadlock. A lane without a row has
- * no run.
+ * Locks the lane before its timers, in the same order as the end of a run. The opposite order could deadlock. A lane
+ * without a row has no run.
  */
 const LOCK_LANE = "SELECT key FROM {schema}.lane WHERE key = $1 FOR UPDATE";
 
-/** Locks the timers of a lane without a row in key order, in which a first run would write them. */
+/** Locks the timers of a lane without a row in key order, the order in which a first run would write them. */
 const makeDueIn = ({ locksRows }: Dialect) => `
 WITH found AS MATERIALIZED (
   SELECT lane, name, key FROM {schema}.timer
@@ -40,7 +40,7 @@ WITH found AS MATERIALIZED (
 UPDATE {schema}.timer SET due_at = CASE WHEN due_at > {now} THEN {now} ELSE due_at END FROM found
 WHERE timer.lane = found.lane AND timer.name = found.name AND timer.key = found.key RETURNING 1 AS n`;
 
-/** States and timers of handlers, for display. */
+/** Handlers' states and timers, for display. */
 export class States {
   readonly #store: SqlStore;
   readonly #makeDue: string;
@@ -94,7 +94,7 @@ export class States {
 /** Position of a timer in the sorted list. */
 type Place = readonly [dueAt: number, lane: string, name: string, key: string];
 
-/** @param after `next` of the previous page */
+/** @param after the previous page's `next` */
 function placeOf(after: string | undefined): Place {
   if (after === undefined) return [-1, "", "", ""];
   try {

@@ -1,8 +1,9 @@
 /**
  * Boundary between the shared inbox code and the databases.
  *
- * Each statement is one text for all databases: `$1` is the first value, `{now}` the time in ms since 1970 on the
- * store's clock, and `{schema}.` precedes each table. Lists are values too. A {@link Dialect} contains the differences.
+ * Each statement has one text for all databases. `$1` is the first value, `{now}` is the time in ms since 1970 on the
+ * store's clock, and `{schema}.` precedes each table name. A value may be a list. A {@link Dialect} contains the
+ * differences.
  */
 
 import type { EventState, StorageReport } from "../admin.ts";
@@ -13,8 +14,8 @@ export interface Query {
 }
 
 /**
- * Statements of one transaction, in order. A script yields each statement and receives its rows. A file runs a script
- * without interruption inside a group commit; a server takes a round trip per statement.
+ * Statements of one transaction, in order. A script yields each statement and receives its rows. On a file, a script
+ * runs without interruption inside a group commit. On a server, each statement takes a round trip.
  */
 export type Script<T> = Generator<Query, T, readonly unknown[]>;
 
@@ -27,26 +28,26 @@ export function* query<Row>(text: string, ...values: readonly unknown[]): Script
 /** Differences between the SQL of databases. */
 export interface Dialect {
   /**
-   * True if several transactions run concurrently, so that rows must be locked. Otherwise a transaction has the store
-   * to itself.
+   * True if transactions run concurrently, so that rows must be locked. Otherwise a transaction has the store to
+   * itself.
    */
   readonly locksRows: boolean;
-  /** Locks a text, by its hash, until the end of the transaction. `undefined` unless `locksRows`. */
+  /** Locks a text's hash until the end of the transaction. `undefined` unless `locksRows`. */
   readonly lockText: string | undefined;
   /** A query that returns a row if the table `$1` exists. */
   readonly hasTable: string;
-  /** Returns the condition that a column is one of the texts in a list. */
+  /** Returns the SQL condition that a column is one of the texts in a list. */
   isAnyOf(column: string, list: string): string;
-  /** Returns the position of a text in another, from 1 up; 0 if not found. */
+  /** Returns the SQL expression for the position of one text in another, starting at 1; 0 if not found. */
   position(part: string, text: string): string;
-  /** Conditions of the indexes that together cover the events of a state; `ended` is every state except `pending`. */
+  /** Conditions of the indexes that together cover all events in a state; `ended` is every state except `pending`. */
   readonly indexes: Readonly<Record<EventState | "ended", readonly string[]>>;
   /** A query for the number of pending events, `n`, and the arrival of the oldest, `at`. */
   readonly pending: string;
 }
 
 /**
- * A database that contains an inbox. Promises reject with a `ServiceBotError` STORE_UNAVAILABLE if it cannot answer.
+ * A database that contains an inbox. Promises reject with a `ServiceBotError` STORE_UNAVAILABLE if it does not respond.
  */
 export interface SqlStore {
   readonly dialect: Dialect;
