@@ -8,19 +8,21 @@ export interface ConflictsOptions {
   readonly random: Random;
 }
 
-/** In ms. Only one of several concurrent runs can change a state. The backoff spreads the others. */
+/**
+ * Backoff, in ms. Only one of several concurrent runs can change a state, and the backoff spreads out the other runs.
+ */
 const CONFLICT_BACKOFF: BackoffOptions = { baseMs: 10, maxMs: 1_000, factor: 2 };
 
-/** Conflicts in a row of one event that are logged. */
+/** Number of consecutive conflicts of one event after which a warning is logged. */
 const LOGGED_CONFLICTS = 10;
 
-/** Bounds the memory. An event beyond this limit waits less before its next run. */
+/** Limits memory use. An event beyond this limit waits less before its next run. */
 const MAX_EVENTS = 10_000;
 
-/** Counts runs whose outcome was dropped because another run had changed a state that they read. */
+/** Counts runs whose outcome was discarded because another run had changed a state that they had read. */
 export class Conflicts {
   readonly #options: ConflictsOptions;
-  /** Conflicts in a row, by event id. */
+  /** Consecutive conflicts, by event id. */
   readonly #counts = new Map<string, number>();
 
   constructor(options: ConflictsOptions) {
@@ -28,7 +30,8 @@ export class Conflicts {
   }
 
   /**
-   * Counts a conflict. Returns the ms until the next run: 0 at first, up to a second for a state that changes often.
+   * Counts a conflict. Returns the time in ms until the next run: 0 at first, and up to a second if the state changes
+   * often.
    */
   note({ id, lane, trace }: Claim): number {
     const { log, random } = this.#options;
@@ -42,7 +45,7 @@ export class Conflicts {
     return count === 1 ? 0 : backoff(CONFLICT_BACKOFF, count, random);
   }
 
-  /** Called when a run of the event ends without a conflict. */
+  /** Must be called when a run of the event ends without a conflict. */
   forget({ id }: Claim): void {
     if (this.#counts.size > 0) this.#counts.delete(id);
   }

@@ -24,23 +24,26 @@ export interface LanesOptions
     Omit<RunOptions, "steps" | "inbox" | "restore">,
     Omit<StepsOptions, keyof OutcomeOptions> {
   readonly types: HandledTypes;
-  /** Lanes handled at once. */
+  /** Maximum number of lanes handled at once. */
   readonly concurrency: number;
-  /** Failed runs after which an event becomes a dead letter. */
+  /** Number of failed runs after which an event becomes a dead letter. */
   readonly maxAttempts: number;
   readonly backoff: BackoffOptions;
   readonly random: Random;
   readonly onEnd: () => void;
 }
 
-/** In ms. A lane keeps its place for this long while other lanes wait for a place. */
+/** Time that a lane keeps its slot while other lanes wait for a slot, in ms. */
 const MAX_TURN_MS = 250;
 
-/** The lanes at work. Runs the handlers of their events one after the other, and records each outcome. */
+/**
+ * Lanes that are being worked on. Runs the handlers for each lane's events one after the other, and records each
+ * outcome.
+ */
 export class Lanes {
   readonly limits: TypeLimits;
   readonly #options: LanesOptions;
-  /** Options of runs whose type has none of its own. */
+  /** Options of runs whose type has no options of its own. */
   readonly #runOptions: RunOptions;
   readonly #outcomeOptions: OutcomeOptions;
   readonly #running = new Set<LaneRun>();
@@ -60,7 +63,7 @@ export class Lanes {
     return this.#running.size;
   }
 
-  /** Aborts every run and every later claim, because another inbox has the events. No outcome is recorded. */
+  /** Aborts every run and every later claim, because the events have moved to another inbox. No outcome is recorded. */
   abandon(): void {
     this.#isAbandoned = true;
     for (const { abort, claim } of this.#running) abort.abort(leaseLost(claim));
@@ -71,15 +74,15 @@ export class Lanes {
     for (const { abort } of this.#running) abort.abort(stopping);
   }
 
-  /** Resolves when no lane is at work. */
+  /** Resolves when no lane is being worked on. */
   async finished(): Promise<void> {
     while (this.#running.size > 0) await Promise.all([...this.#running].map(({ done }) => done));
   }
 
   /**
-   * Starts the run of a claimed lane. A process that was suspended for longer than a lease may claim a lane that it
-   * still works on. It then aborts the older run. The new run begins once the older run has ended, because two runs
-   * must not act at once.
+   * Starts the run of a claimed lane. A process that was suspended for longer than a lease may claim a lane that it is
+   * still working on. It then aborts the older run. The new run begins once the older run has ended, because only one
+   * run at a time may have effects.
    */
   begin(claim: Claim, since: number): Pick<LaneRun, "abort"> {
     const older = this.#lanes.get(claim.lane);
@@ -101,7 +104,7 @@ export class Lanes {
     return run;
   }
 
-  /** Creates the abort of a claim. It has fired already if the bot has stopped or another inbox has the events. */
+  /** Creates a claim's abort. It has already fired if the bot has stopped or the events have moved to another inbox. */
   #abortFor(claim: Claim): Abort {
     const abort = new Abort();
     if (this.#isAbandoned) abort.abort(leaseLost(claim));
@@ -109,7 +112,7 @@ export class Lanes {
     return abort;
   }
 
-  /** Handles the event, and then the next events of the lane for as long as the lane may continue. */
+  /** Handles the event, and then the lane's next events for as long as the lane may continue. */
   async #advanceLane(run: LaneRun, older: Promise<void> | undefined): Promise<void> {
     await older;
     try {
@@ -125,9 +128,9 @@ export class Lanes {
         run.claim = next;
         run.abort = this.#abortFor(next);
         run.hasPlace = this.limits.enter(next.type);
-        // Claimed before the stop began. Its handlers have not begun.
+        // The event was claimed before the bot began to stop, and its handlers have not started.
         if (isStopping.aborted) run.abort.abort(stopping);
-        // This process has claimed the lane again, by a run that waits for the end of this run.
+        // This process has claimed the lane again, for a run that waits until this run has ended.
         if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));
       }
     } catch (err) {
@@ -139,7 +142,7 @@ export class Lanes {
     }
   }
 
-  /** Runs the handlers and records the outcome. Resolves to the next claim of the place. */
+  /** Runs the handlers and records the outcome. Resolves to the next claim to handle. */
   async #handle(run: LaneRun): Promise<Claim | undefined> {
     const { claim } = run;
     const message = () => {
@@ -166,7 +169,7 @@ export class Lanes {
 
   /**
    * Returns whether the lane may continue without a new claim, which saves two writes per event. While other lanes wait
-   * for a place, it may continue only briefly. The lease is not extended.
+   * for a slot, it may continue only briefly. The lease is not extended.
    */
   #mayContinueLane({ since, claim }: LaneRun): boolean {
     if (this.#options.stopping.aborted) return false;
@@ -199,15 +202,15 @@ export class Lanes {
   }
 
   /**
-   * Runs the boundary of an event that is about to become a dead letter. A failure of the boundary changes nothing. An
-   * outage in it releases the event for a later run, because the user would otherwise get no answer.
+   * Runs the boundary of an event that is about to become a dead letter. A failure of the boundary changes nothing. If
+   * an outage caused the failure, the event is released for a later run, because otherwise the user would get no reply.
    */
   async #runBoundary(lane: LaneRun, run: Run, dead: DeadOutcome): Promise<Outcome> {
     const boundary = run.boundary(dead.error);
     if (boundary === undefined) return dead;
     const { claim, abort } = lane;
     const policy = this.#policyFor(claim);
-    // While the observers ran, the bot has stopped or the lease was lost.
+    // The bot stopped, or the lease was lost, while the observers ran.
     if (abort.aborted && abort.reason !== dead.error) {
       return decideOutcome(abort.reason, claim.attempt, policy);
     }
@@ -242,7 +245,7 @@ export class Lanes {
     return timeoutMs === undefined ? options : { ...options, handlerTimeoutMs: timeoutMs };
   }
 
-  /** Extends the leases of the lanes, and aborts the runs that have lost theirs. */
+  /** Extends the lanes' leases, and aborts the runs that have lost their leases. */
   async heartbeat(): Promise<void> {
     const runs = [...this.#running].map((run) => ({ run, claim: run.claim }));
     if (runs.length === 0) return;
@@ -250,7 +253,7 @@ export class Lanes {
     const { inbox, leaseMs } = this.#options;
     const held = new Set(await inbox.extend(claims, leaseMs));
     for (const { run, claim } of runs) {
-      // A lane that has continued meanwhile has another claim.
+      // A lane that has continued in the meantime has another claim.
       if (!held.has(claim) && run.claim === claim) run.abort.abort(leaseLost(claim));
     }
   }
@@ -259,14 +262,14 @@ export class Lanes {
 interface LaneRun {
   claim: Claim;
   abort: Abort;
-  /** Whether the event has a place of its type. */
+  /** True if the event occupies one of its type's slots. */
   hasPlace: boolean;
-  /** When the lane was claimed, on the dispatcher's clock. */
+  /** Time when the lane was claimed, on the dispatcher's clock. */
   readonly since: number;
   done: Promise<void>;
 }
 
-/** An event after its run. Without an event if its handlers did not begin. */
+/** Result of a run. The event is missing if its handlers did not start. */
 interface HandledEvent {
   readonly outcome: Outcome;
   readonly event?: AnyEvent | undefined;
@@ -276,7 +279,7 @@ const skipped: HandledEvent = { outcome: { kind: "skipped" } };
 
 function completeWork(work: WorkMessages["run"], outcome: Outcome): void {
   work.outcome = outcome.kind;
-  // An event released for later was not at fault.
+  // An event that is released for later did not cause the failure.
   if (outcome.kind === "retry" || outcome.kind === "dead") work.error = outcome.error;
 }
 
@@ -296,29 +299,31 @@ function crashed({ attempt, crashes }: Claim, maxAttempts: number): ServiceBotEr
 }
 
 export interface HandledTypes {
-  /** Types with their own handler. */
+  /** Types with a handler of their own. */
   readonly handledTypes: readonly string[];
   /** True if a handler exists for all other types. */
   readonly handlesOtherTypes: boolean;
   optionsFor(type: string): HandlerOptions;
 }
 
-/** Share of the places that stays free for other types. */
+/** Share of the slots that stays free for other types. */
 const RESERVED_SHARE = 1 / 4;
 
-/** Bounds the events of one type handled at once, so that a slow type leaves places to other types. */
+/** Limits how many events of one type are handled at once, so that a slow type leaves slots to other types. */
 export class TypeLimits {
   readonly #concurrency: number;
   readonly #types: HandledTypes;
   readonly #taken = new Map<string, number>();
 
-  /** @param concurrency places of all types together, 1 or more */
+  /** @param concurrency number of slots for all types together, 1 or more */
   constructor(concurrency: number, types: HandledTypes) {
     this.#concurrency = concurrency;
     this.#types = types;
   }
 
-  /** Returns the rooms of a claim for `free` lanes. `undefined` if every type has room for all of them. */
+  /**
+   * Returns each type's capacity for a claim of `free` lanes. `undefined` if every type has capacity for all of them.
+   */
   roomsFor(free: number): ClaimRooms | undefined {
     const types = new Set([...this.#limitedTypes(), ...this.#taken.keys()]);
     const byType = new Map(
@@ -334,7 +339,7 @@ export class TypeLimits {
     return own === undefined ? this.#usualLimit() : Math.min(own, this.#concurrency);
   }
 
-  /** Takes a place for an event. Returns false if its type has no free place. */
+  /** Takes a slot for an event. Returns false if its type has no free slot. */
   enter(type: string): boolean {
     if (this.isFull(type)) return false;
     this.#taken.set(type, this.#takenOf(type) + 1);
@@ -361,7 +366,7 @@ export class TypeLimits {
     return handledTypes.filter((type) => this.#types.optionsFor(type).concurrency !== undefined);
   }
 
-  /** A bot with only one type reserves no places for other types. */
+  /** A bot with only one type reserves no slots for other types. */
   #usualLimit(): number {
     const { handledTypes, handlesOtherTypes } = this.#types;
     const hasOneType = handledTypes.length < 2 && !handlesOtherTypes;
@@ -370,7 +375,7 @@ export class TypeLimits {
   }
 }
 
-/** Returns whether a claim skips lanes whose first event is of a full type. */
+/** Returns whether a claim skips lanes because their first event's type is full. */
 export function passesOver({ byType }: ClaimRooms): boolean {
   return [...byType.values()].some((room) => room <= 0);
 }

@@ -8,29 +8,32 @@ export interface DispatcherOptions extends Omit<LanesOptions, "stopping" | "onEn
   readonly retention: Retention;
 }
 
-/** In ms. Wait after a failed claim. */
+/** Wait after a failed claim, in ms. */
 const STORE_RETRY_MS = 1_000;
 
 /**
- * In ms. While lanes of full types are ready, the store cannot say when other lanes become ready. The loop polls
- * instead.
+ * Poll interval, in ms. While lanes of full types are ready, the store cannot compute when other lanes become ready, so
+ * the loop polls.
  */
 const FULL_TYPE_INTERVAL_MS = 1_000;
 
-/** Skipping many lanes is expensive for the store. The pause after such a claim is this many times its duration. */
+/**
+ * Factor by which the pause after a claim that skips lanes exceeds the claim's duration, because skipping many lanes is
+ * expensive for the store.
+ */
 const PASS_OVER_REST = 4;
 
-/** Claims as many ready lanes as there are free places, and extends their leases until they have ended. */
+/** Claims as many ready lanes as there are free slots, and extends their leases until they have ended. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #lanes: Lanes;
   readonly #wake: Wake;
-  /** On the dispatcher's clock. No claim skips lanes before this time. */
+  /** Earliest time for a claim that skips lanes, on the dispatcher's clock. */
   #passOverAt = Number.NEGATIVE_INFINITY;
   readonly #idleWaiters = new Set<() => void>();
-  /** Aborts when nothing more is claimed. */
+  /** Aborts when the loop stops claiming. */
   readonly #draining = new AbortController();
-  /** Aborts when no lane is at work any longer. */
+  /** Aborts when no lane is being worked on any longer. */
   readonly #ended = new AbortController();
   #loop: Promise<void> = Promise.resolve();
   #background: Promise<unknown> = Promise.resolve();
@@ -51,7 +54,7 @@ export class Dispatcher {
 
   start(): void {
     const { inbox, concurrency } = this.#options;
-    // Without a free place there is nothing to claim for. The end of a lane wakes the loop as well.
+    // Without a free slot, no lane can be claimed. The end of a lane wakes the loop as well.
     this.#unsubscribe = inbox.onReady(() => {
       if (this.#lanes.size < concurrency) this.#wake.call();
     });
@@ -71,27 +74,27 @@ export class Dispatcher {
     });
   }
 
-  /** Claims no more work. */
+  /** Stops claiming. */
   stopClaiming(): void {
     this.#draining.abort();
     this.#unsubscribe();
     this.#wake.call();
   }
 
-  /** Aborts every run and every later claim, because another inbox has the events. No outcome is recorded. */
+  /** Aborts every run and every later claim, because the events have moved to another inbox. No outcome is recorded. */
   abandon(): void {
     this.stopClaiming();
     this.#lanes.abandon();
   }
 
   /**
-   * Claims no more work and gives running handlers `graceMs` to end. Then aborts them and releases their events, so
-   * that the next start handles these first.
+   * Stops claiming and gives running handlers `graceMs` to end. Then aborts them and releases their events, so that the
+   * bot handles these events first after its next start.
    */
   async drain(graceMs: number): Promise<void> {
     this.stopClaiming();
     const grace = new AbortController();
-    // Starts before the loop has ended, because a store that does not answer may delay its end.
+    // Starts before the loop has ended, because an unresponsive store may delay the loop's end.
     const over = sleep(this.#options.clock, graceMs, grace.signal);
     await this.#loop;
     this.#options.inbox.stopClaiming();
@@ -144,12 +147,12 @@ export class Dispatcher {
     }
   }
 
-  /** Waits until a lane may be ready. Looking up that time costs less than a claim that finds nothing. */
+  /** Waits until a lane may be ready. Looking up that time costs less than a claim that finds no lane. */
   async #rest(started: number, isFull: boolean): Promise<void> {
     if (this.#lanes.size >= this.#options.concurrency) return await this.#wake.wait(undefined);
     const ms = await this.#options.inbox.nextReadyIn().catch(() => STORE_RETRY_MS);
     if (this.#lanes.size === 0 && ms !== 0) this.#announceIdle();
-    // Ready lanes that were not claimed are most likely of full types. Wait instead of spinning.
+    // Ready lanes that were not claimed most likely have full types. Waiting avoids a busy loop.
     const hides = isFull && started === 0 && ms !== undefined;
     const waitMs = hides ? Math.max(ms, FULL_TYPE_INTERVAL_MS) : ms;
     if (started === 0 || ms !== 0) await this.#wake.wait(waitMs);

@@ -26,17 +26,17 @@ import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { channels } from "../observe/channels.ts";
 import type { Conflicts } from "./conflicts.ts";
 
-/** Outcome of a run. All times in ms. */
+/** Outcome of a run. All times are in ms. */
 export type Outcome =
   | { readonly kind: "done"; readonly effects?: Effects | undefined }
-  /** Retried later. The attempt counts. */
+  /** The event is retried later, and the attempt counts. */
   | { readonly kind: "retry"; readonly delayMs: number; readonly error: unknown }
-  /** Retried later. The attempt does not count, because the event was not at fault. */
+  /** The event is retried later. The attempt does not count, because the event did not cause the failure. */
   | { readonly kind: "release"; readonly delayMs: number; readonly error: unknown }
   | DeadOutcome
-  /** The handlers did not begin, because the bot stops or the type has no place left. */
+  /** The handlers did not start, because the bot is stopping or the type has no free slot. */
   | { readonly kind: "skipped" }
-  /** Another instance has the event. Nothing may be written. */
+  /** Another instance has the event, so nothing may be written. */
   | { readonly kind: "lost" };
 
 /** The event becomes a dead letter. */
@@ -47,7 +47,9 @@ export interface DeadOutcome {
   readonly effects?: Effects | undefined;
 }
 
-/** Codes of errors that a retry cannot fix, because the event, the handler or the platform's answer stays the same. */
+/**
+ * Codes of errors that a retry cannot fix, because the event, the handler or the platform's response stays the same.
+ */
 export const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   // handlers
   "REPLY_IMPOSSIBLE",
@@ -85,13 +87,13 @@ export interface RetryPolicy {
   readonly random: Random;
 }
 
-/** The reason with which a stopping bot aborts its runs. */
+/** Reason with which a stopping bot aborts its runs. */
 export const stopping: ServiceBotError = new ServiceBotError(
   "NOT_READY",
   "The bot is stopping. It handles the event after the next start.",
 );
 
-/** Decides the outcome of a failed run. @param attempt number of the run, from 1 up */
+/** Decides the outcome of a failed run. @param attempt number of the run, starting at 1 */
 export function decideOutcome(error: unknown, attempt: number, policy: RetryPolicy): Outcome {
   if (error === stopping) return { kind: "release", delayMs: 0, error };
   if (isOurs(error, "LEASE_LOST")) return { kind: "lost" };
@@ -102,12 +104,12 @@ export function decideOutcome(error: unknown, attempt: number, policy: RetryPoli
   if (later?.counts === false) return { kind: "release", delayMs: later.delayMs, error };
   const outage = outageOf(error);
   if (outage !== undefined || causeWith(error, "STORE_UNAVAILABLE") !== undefined) {
-    // The circuit breaker's error says when to try the platform again. The jitter keeps the lanes from returning all at
-    // once.
+    // The circuit breaker's error contains the time at which to try the platform again. Jitter keeps the lanes from all
+    // retrying at once.
     const spread = backoff(policy.backoff, 1, policy.random);
     return { kind: "release", delayMs: (outage?.retryAfterMs ?? 0) + spread, error };
   }
-  // A handler that asks for a later run knows better than the code of the cause.
+  // A handler's request for a later run takes precedence over the cause's code.
   if (later === undefined && findCause(error, isPermanent)) return { kind: "dead", error };
   if (attempt >= policy.maxAttempts) return { kind: "dead", error };
   const delayMs = later?.delayMs ?? backoff(policy.backoff, attempt, policy.random);
@@ -131,7 +133,7 @@ export interface OutcomeOptions {
   readonly inbox: Inbox;
   readonly clock: Clock;
   readonly log: Logger;
-  /** In ms. A lease lasts this long without a heartbeat. */
+  /** Time that a lease lasts without a heartbeat, in ms. */
   readonly leaseMs: number;
   /** Removes secrets from stored and logged errors. */
   readonly scrub: (text: string) => string;
@@ -140,13 +142,13 @@ export interface OutcomeOptions {
   readonly stopping: AbortSignal;
   /** Aborts when the bot no longer waits for the store. */
   readonly deadline?: AbortSignal | undefined;
-  /** Sender on the channels. */
+  /** The bot named in channel messages. */
   readonly bot?: object | undefined;
 }
 
 export interface EndedRun {
   readonly claim: Claim;
-  /** `undefined` if the handlers did not begin. */
+  /** `undefined` if the handlers did not start. */
   readonly event: AnyEvent | undefined;
   readonly outcome: Outcome;
   /** Duration of the run. */
@@ -158,24 +160,24 @@ export interface EndedRun {
   readonly mayContinue: () => boolean;
 }
 
-/** Characters of a dead letter's error. */
+/** Maximum length of a dead letter's error, in characters. */
 const MAX_ERROR_CHARACTERS = 2_000;
 
-/** Tries of a stopping bot. They take a few seconds. */
+/** Number of tries while the bot is stopping. They take a few seconds. */
 const MAX_WRITE_ATTEMPTS_AT_THE_END = 5;
 
-/** Pattern of error codes of service-bot, the platform and Node. A handler's own code may be any text. */
+/** Pattern that matches the error codes of service-bot, the platform and Node. A handler's own code may be any text. */
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
 export interface RecordedOutcome {
   readonly outcome: Outcome;
-  /** The next claim of the place. */
+  /** The next claim to handle. */
   readonly next: Claim | undefined;
 }
 
 /**
- * Records the outcome of a run and publishes it. Nothing is written if another run has changed a state that this run
- * read. The event then runs again after a short delay.
+ * Records a run's outcome and publishes it. If another run has changed a state that this run read, nothing is written
+ * and the event runs again after a short delay.
  */
 export async function recordOutcome(
   run: EndedRun,
@@ -201,13 +203,13 @@ function isConflict(outcome: Outcome): boolean {
 }
 
 interface WriteResult extends Advance {
-  /** Set if nothing was written, because a state has changed since the run read it. */
+  /** Set if nothing was written because a state has changed since the run read it. */
   readonly conflict?: ServiceBotError;
 }
 
 /**
- * Retries a failed write. After the last try the lease runs out, and its lane waits until then. The event then runs
- * again, and its recorded steps are not repeated.
+ * Retries a failed write. After the last try, the lane waits until the lease expires. The event then runs again,
+ * without repeating its recorded steps.
  */
 async function write(
   { claim, outcome, mayContinue }: EndedRun,
@@ -283,7 +285,7 @@ function publish(
   channels["lease-lost"].publish({ bot, what: outcome.kind === "lost" ? "run" : "result" });
 }
 
-/** Formats a handler's error without the words of users, because errors often quote them. */
+/** Formats a handler's error without users' texts, because errors often quote them. */
 export function describeError(
   error: unknown,
   event: AnyEvent | undefined,
@@ -293,7 +295,7 @@ export function describeError(
   return showError(error, (text) => hide(scrub(text)));
 }
 
-/** Returns the text of a dead letter. `service-bot inbox` groups dead letters by its class and code. */
+/** Returns a dead letter's error text. `service-bot inbox` groups dead letters by the class and code in this text. */
 function errorText(error: unknown, { type, code = "", message }: ShownError): string {
   // The names of these two errors already contain their code.
   const isNamed = error instanceof GiveUp || error instanceof RetryLater;

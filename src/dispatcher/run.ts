@@ -12,10 +12,10 @@ import type { Job, StepRunner } from "../steps/step.ts";
 import type { Steps } from "../steps/steps.ts";
 import { stopping } from "./outcome.ts";
 
-/** In ms. An aborted handler may still end within this time. */
+/** Time within which an aborted handler may still end, in ms. */
 const ABORTED_GRACE_MS = 1_000;
 
-/** In ms. The event continues without slower error observers. */
+/** Time after which the event continues without a slow error observer, in ms. */
 const OBSERVER_TIMEOUT_MS = 1_000;
 
 export interface JobHandler {
@@ -26,7 +26,7 @@ export interface HandlerRun {
   /** Prepares the handlers within a few seconds. Their timeout begins afterwards. */
   prepare?(): Promise<void> | undefined;
   run(): Promise<void>;
-  /** Called with the error of the run, whether the handler threw it or timed out. */
+  /** Called with the run's error, which the handler threw or which reports a timeout. */
   failed(error: unknown): Promise<void>;
   /** Returns the handler that runs before this error makes the event a dead letter. `undefined` without a boundary. */
   boundary?(error: unknown): JobHandler | undefined;
@@ -45,8 +45,8 @@ export interface RunOptions {
 }
 
 /**
- * One run of a claimed event. The logger, the signal and the steps are created on first use. They cost more than the
- * rest of the run, and most runs need none of them.
+ * One run of a claimed event. The logger, the signal and the steps are created on first use. Creating them costs more
+ * than the rest of the run, and most runs need none of them.
  */
 export class Run implements Job {
   readonly event: AnyEvent;
@@ -57,7 +57,7 @@ export class Run implements Job {
   #log: Logger | undefined;
   #steps: StepRunner | undefined;
   #effects: RunEffects | undefined;
-  /** The effects at the end of the handlers. */
+  /** Effects that the handlers have requested when they end. */
   #collected: Effects | undefined;
   #cancelTimeout = () => {};
 
@@ -107,17 +107,17 @@ export class Run implements Job {
    * or when the bot stops. The fence drops later writes of its handlers.
    *
    * @returns effects for later events; `undefined` if there are none
-   * @throws the error of the handlers, or the reason of the abort
+   * @throws the handlers' error, or the abort's reason
    */
   async execute(): Promise<Effects | undefined> {
     const current = { id: this.event.id, trace: traceIdOf(this.claim.trace) };
-    // Ties the handler's requests to the event, for the log and for a platform on this machine.
+    // Associates the handler's requests with the event, for the log and for a platform on this machine.
     const running = duringEvent(current, () => this.#runHandlers());
     try {
       await this.#abort.race(running);
       return this.#collected;
     } catch (error) {
-      // A handler that gives up because of the signal throws its own error. The reason of the abort is the cause.
+      // A handler that ends because of the signal throws an error of its own. The abort's reason is the actual cause.
       const reason = this.#abort.aborted ? this.#abort.reason : error;
       const hasFinished = this.#abort.aborted && (await this.#finishes(running));
       // A handler that ends while the bot stops has succeeded. A handler that ends after its timeout has failed.
@@ -139,7 +139,7 @@ export class Run implements Job {
     this.#collected = await this.#effects?.collect();
   }
 
-  /** Observers only watch. Neither their duration nor their failure affects the event. */
+  /** Neither a slow nor a failing observer affects the event. */
   async #notifyObservers(error: unknown): Promise<void> {
     const notified = this.#handlers.failed(error).then(() => true);
     if (!(await this.#inTime(notified, OBSERVER_TIMEOUT_MS))) {

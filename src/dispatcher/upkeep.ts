@@ -9,13 +9,13 @@ export interface UpkeepOptions {
   readonly retention: Retention;
 }
 
-/** In ms. Interval of the search for idle lanes with pending events. */
+/** Interval at which to search for idle lanes with pending events, in ms. */
 const HEAL_INTERVAL_MS = 60_000;
 
-/** In ms. Interval of the search for data past its retention. */
+/** Interval at which to search for data past its retention, in ms. */
 const SWEEP_INTERVAL_MS = 600_000;
 
-/** In ms. Pause between two batches of a sweep, because deliveries and handlers take precedence. */
+/** Pause between two batches of a sweep, in ms, because deliveries and handlers take precedence. */
 const SWEEP_PAUSE_MS = 20;
 
 /** Maintains the inbox until `signal` aborts. `onHealed` is called when repaired lanes can be claimed. */
@@ -30,7 +30,7 @@ export async function keepUp(
   ]);
 }
 
-/** Missed intervals, such as during the machine's sleep, are not made up for. */
+/** Missed intervals, such as while the machine slept, are not made up for. */
 const UPKEEP: TimerOptions = { background: true };
 
 /**

@@ -24,11 +24,11 @@ export interface BackupProgress {
 }
 
 export interface BackupReport extends InboxContents {
-  /** File of the inbox. */
+  /** The inbox's file. */
   readonly from: string;
-  /** File of the backup. */
+  /** The backup's file. */
   readonly file: string;
-  /** In ms since 1970. The backup holds the commits before this time, and no later ones. */
+  /** In ms since 1970. The backup contains all commits before this time, and no later commits. */
   readonly takenAt: number;
   readonly bytes: number;
 }
@@ -37,15 +37,15 @@ export interface BackupReport extends InboxContents {
 const PAGES = 1_000;
 
 /**
- * Copies the file of an inbox at one point in time, and checks the copy. A bot may be using the inbox. The copy is a
+ * Copies an inbox's file as of one point in time, and checks the copy. A bot may be using the inbox. The copy is a
  * single file without a WAL.
  *
- * One read transaction spans the whole copy, because SQLite would otherwise start over after each write of another
- * process. The bot is not blocked, but its WAL grows until the end.
+ * One read transaction spans the whole copy, because otherwise SQLite would start over whenever another process writes.
+ * The bot is not blocked, but its WAL grows until the copy ends.
  *
  * @param to must not exist
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_NOT_EMPTY, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
- * INBOX_UNUSABLE, STORE_UNAVAILABLE
+ *   INBOX_UNUSABLE, STORE_UNAVAILABLE
  */
 export async function backUpFile(
   from: string,
@@ -91,9 +91,9 @@ async function copy(
 }
 
 /**
- * Folds the WAL into the copy of an inbox, and checks that the copy is complete.
+ * Merges the WAL into the copy of an inbox, and checks that the copy is complete.
  *
- * @param name name of the copy in errors
+ * @param name the copy's name in errors
  * @param change further writes to the copy
  * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
@@ -138,9 +138,9 @@ function damaged(name: string, problem: string, cause?: unknown): ServiceBotErro
 export type PutBack = () => void;
 
 /**
- * Writes a draft and renames it once it is complete and on disk. Replaces no file.
+ * Writes a draft and renames it once it is complete and on disk. Never replaces a file.
  *
- * @param make writes the draft, an empty file that only its owner can read
+ * @param make writes the draft. The draft begins as an empty file that only its owner can read.
  * @param clearWay moves an existing file away, once the draft is safe on disk
  * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_UNUSABLE, and the errors of `make`, `clearWay` and {@link PutBack}
  */
@@ -182,12 +182,12 @@ function exchange(draft: string, file: string, putBack: PutBack): void {
 
 function giveName(draft: string, file: string): void {
   try {
-    // Unlike a rename, a link fails if the file exists by now.
+    // Unlike a rename, a link fails if the file was created in the meantime.
     linkSync(draft, file);
     unlinkSync(draft);
   } catch (error) {
     refuseToReplace(file);
-    // Some file systems have no hard links.
+    // Some file systems do not support hard links.
     if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].some((code) => hasCode(error, code)))
       throw error;
     renameSync(draft, file);

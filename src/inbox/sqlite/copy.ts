@@ -14,7 +14,7 @@ const BATCH = 1_000;
 
 const STOP_IT = "Stop it first; otherwise the copy would miss its changes.";
 
-/** Returns the statement that reads a table in the order of its key. Lanes at rest are among the lanes. */
+/** Returns the statement that reads a table in key order. The lanes include resting lanes. */
 export function selectAll(table: Table): string {
   return `SELECT ${columnsOf(table)} FROM ${rowsOf(table)} ORDER BY ${table.key.join(", ")}`;
 }
@@ -23,9 +23,9 @@ function rowsOf({ name }: Table): string {
   return name === "lane" ? EVERY_LANE : name;
 }
 
-/** The file of an inbox while it is copied. No bot can open the file until this object is closed. */
+/** An inbox file that is being copied. No bot can open the file until this object is closed. */
 export class CopySource {
-  /** Absolute URL of the file. */
+  /** The file's absolute URL. */
   readonly place: string;
   readonly #db: Database;
   readonly #lock: Database;
@@ -33,7 +33,7 @@ export class CopySource {
   /** @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE */
   constructor(file: string) {
     this.place = `file:${canonical(resolve(file))}`;
-    // Before the lock, because the lock would create the folder of a missing file.
+    // Checked before locking, because the lock would create a missing file's folder.
     openExisting(file).close();
     this.#lock = takeLock(resolve(file), STOP_IT);
     try {
@@ -50,7 +50,7 @@ export class CopySource {
     return mark?.role === "source" ? mark.other : undefined;
   }
 
-  /** Ends the runs that the last bot left behind, as its next start would. */
+  /** Ends the runs that the last bot left unfinished, as the bot's next start would. */
   endRuns(): void {
     this.#write(() => new History(this.#db).recover(Date.now()));
   }

@@ -1,39 +1,39 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { NewEvent, Source } from "../inbox.ts";
 
-/** A new event with its row id. */
+/** A new event and its row id. */
 export interface NewArrival {
   readonly seq: number;
   readonly event: NewEvent;
   readonly source: Source;
   readonly trace: string | null;
-  /** When the event arrived, in ms since 1970. */
+  /** Time when the event arrived, in ms since 1970. */
   readonly at: number;
 }
 
-/** Events that the row of their lane does not count yet. */
+/** Events that their lane's row does not count yet. */
 interface DirtyLane {
   readonly events: number;
-  /** When the first of these events arrived, in ms since 1970. */
+  /** Time when the first of these events arrived, in ms since 1970. */
   readonly at: number;
 }
 
-/** Lanes whose rows may wait. Writing more would delay a claim by over 30 ms. */
+/** Maximum number of lanes whose rows may be unwritten. Writing more lanes would delay a claim by over 30 ms. */
 const MAX_LANES = 5_000;
 
 /**
- * Lanes that have received events since their rows were last written. Their rows are written by the next claim, once
- * for all new events, because the claim writes them anyway. Writing them with each batch would touch a page of the file
- * per event. The events themselves are on disk, so the next start can rebuild the lanes.
+ * Lanes that have received events since their rows were last written. The next claim writes each row once for all new
+ * events, because it writes the row anyway. Writing the rows with each batch would touch a page of the file per event.
+ * The events themselves are on disk, so the lanes can be rebuilt on the next startup.
  *
- * A rollback undoes each change.
+ * A rollback undoes the changes.
  */
 export class DirtyLanes {
-  /** Lanes with events of earlier transactions, or with several events. */
+  /** Lanes with events from earlier transactions, or with several events. */
   readonly #lanes = new Map<string, DirtyLane>();
   /** Lanes with exactly one event, stored in this transaction. No other connection can have changed it. */
   readonly #fresh = new Map<string, NewArrival>();
-  /** Entries that this transaction has changed, with their values before. */
+  /** Entries that this transaction has changed, with their previous values. */
   readonly #before: [lane: string, dirtyLane: DirtyLane | undefined][] = [];
   readonly #wake: Statement<[lane: string, events: number, at: number]>;
 
@@ -60,17 +60,17 @@ export class DirtyLanes {
     else if (other !== undefined) {
       this.#fresh.delete(lane);
       this.#set(lane, { events: 2, at: other.at });
-      // While every place is taken, no claim writes the rows, and waiting rows would fill the memory.
+      // While the dispatcher is full, no claim writes the rows, and unwritten rows would fill the memory.
     } else if (this.#lanes.size + this.#fresh.size >= MAX_LANES) this.#wake.run(lane, 1, at);
     else this.#fresh.set(lane, arrived);
   }
 
-  /** Events of this transaction that are the only new event of their lane. */
+  /** Events in this transaction, if each is its lane's only new event. */
   get alone(): Iterable<NewArrival> {
     return this.#fresh.values();
   }
 
-  /** Removes a lane of {@link alone}, because the caller writes its row. */
+  /** Removes a lane from {@link alone}, because the caller writes its row. */
   take(lane: string): void {
     this.#fresh.delete(lane);
   }
@@ -88,7 +88,7 @@ export class DirtyLanes {
     this.#wake.run(lane, dirtyLane.events, dirtyLane.at);
   }
 
-  /** Writes the rows of all lanes except those of {@link alone}. */
+  /** Writes the rows of all lanes except the lanes in {@link alone}. */
   writeEarlier(): void {
     for (const lane of [...this.#lanes.keys()]) this.write(lane);
   }

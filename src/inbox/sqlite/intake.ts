@@ -8,7 +8,7 @@ import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
 import type { DirtyLanes } from "./dirty-lanes.ts";
 import type { GroupCommit } from "./store.ts";
 
-/** Events that are stored together. */
+/** Events that are stored in one transaction. */
 export interface Batch {
   readonly events: readonly NewEvent[];
   readonly source: Source;
@@ -16,7 +16,7 @@ export interface Batch {
   readonly trace: string | undefined;
 }
 
-/** The columns of a new event, in the order of the statement. */
+/** A new event's columns, in the statement's order. */
 type EventRow = [
   id: string,
   lane: string,
@@ -31,7 +31,7 @@ type EventRow = [
   trace: string | null,
 ];
 
-/** Stores batches of events, together with the cursors of their poll. */
+/** Stores batches of events, together with their cursors. */
 export class Intake {
   readonly #group: GroupCommit;
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class Intake {
   readonly #insert: Statement<EventRow>;
   readonly #moveCursor: Statement<[name: string, position: string]>;
   readonly #noteType: Statement<[type: string]>;
-  /** Types that are certainly in the file. */
+  /** Types that are definitely in the file. */
   readonly #noted = new Set<string>();
 
   constructor(db: Database, group: GroupCommit, dirtyLanes: DirtyLanes, clock: Clock) {
@@ -77,12 +77,12 @@ export class Intake {
     });
   }
 
-  /** Runs work in a transaction, with the time of the store. See {@link GroupCommit.write}. */
+  /** Runs work in a transaction, with the store's time. See {@link GroupCommit.write}. */
   write<T>(work: (now: number) => T, isLast?: boolean): Promise<T> {
     return this.#group.write(() => work(this.#clock.now()), isLast);
   }
 
-  /** Runs work in a transaction that first writes the lanes of all stored events. */
+  /** Runs work in a transaction that first writes the lane rows of all stored events. */
   writeWithLanes<T>(work: (now: number) => T): Promise<T> {
     return this.write((now) => {
       this.#dirtyLanes.writeAll();
@@ -105,7 +105,7 @@ export class Intake {
     return { stored, duplicates: events.length - stored.length, unusable };
   }
 
-  /** Returns the row id of the event. `undefined` if the event was stored before. */
+  /** Returns the event's row id. `undefined` if the event was already stored. */
   #insertEvent(
     event: NewEvent,
     source: Source,
@@ -131,26 +131,26 @@ export class Intake {
 }
 
 export interface DiskGuardOptions {
-  /** A folder on the disk of the inbox. */
+  /** A folder on the inbox's disk. */
   readonly folder: string;
   /** In bytes. With less free space, new events are refused. */
   readonly minFreeBytes: number;
   readonly clock: Clock;
-  /** Returns the free bytes on the disk of a folder. Default: from the file system. */
+  /** Returns the free bytes on a folder's disk. By default, asks the file system. */
   readonly freeBytes?: (folder: string) => number;
-  /** Sender on the channels. */
+  /** The bot named in channel messages. */
   readonly bot?: object | undefined;
 }
 
-/** Default of `minFreeBytes`. */
+/** Default for `minFreeBytes`. */
 export const MIN_FREE_BYTES: number = 64 * 1024 * 1024;
 
-/** In ms. Interval between two queries of the file system. */
+/** Interval at which free space is checked, in ms. */
 const INTERVAL_MS = 1_000;
 
 /**
- * Refuses new events while the disk is nearly full. The reserve is for events in progress. Losing an outcome or a step
- * is worse than refusing a delivery, which the platform retries.
+ * Refuses new events while the disk is nearly full. The reserve is for running handlers. Losing an outcome or a step is
+ * worse than refusing a delivery, which the platform retries.
  */
 export class DiskGuard {
   readonly #options: DiskGuardOptions;
@@ -187,19 +187,19 @@ export class DiskGuard {
   #look(): void {
     const { folder, clock, freeBytes = freeOn } = this.#options;
     const now = clock.now();
-    // In both directions, because a clock that was set back must not stop the checks.
+    // Compare in both directions, because the checks must continue if the clock is set back.
     if (Math.abs(now - this.#checkedAt) < INTERVAL_MS) return;
     this.#checkedAt = now;
     try {
       this.#free = freeBytes(folder);
     } catch {
-      // Some file systems do not report it. On a full disk the commit itself fails.
+      // Some file systems do not report free space. If the disk is full, the commit itself fails.
       this.#free = Number.POSITIVE_INFINITY;
     }
   }
 }
 
-/** Returns the sizes of the file of an inbox and of its WAL. */
+/** Returns the sizes of an inbox's file and WAL. */
 export function sizesOf(file: string): Pick<DiskMeasures, "database" | "wal"> {
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return { database: sizeOf(file), wal: sizeOf(`${file}-wal`) };

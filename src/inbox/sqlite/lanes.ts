@@ -7,9 +7,9 @@ import type { EffectWriter } from "./effects.ts";
 import type { History } from "./history.ts";
 
 /**
- * Values are bound by position, because names would cost a quarter of the work per event. Conditions that could use an
- * index of the events write a value as `+?`. Without the plus, SQLite plans the statement again for each value, because
- * the value could match a partial index. Planning takes five times as long as the statement itself.
+ * Values are bound by position, because binding by name would take a quarter of the time per event. Conditions that
+ * could use an event index write a value as `+?`. Without the plus, SQLite plans the statement again for each value,
+ * because the value could match a partial index. Planning takes five times as long as the statement itself.
  */
 type Values = (string | number | null)[];
 
@@ -27,15 +27,15 @@ interface PlacedRow extends HeadRow {
   readonly ord: string;
 }
 
-/** A claim of this store, with the position of its event. */
+/** A claim in this store, with the position of its event. */
 interface PlacedClaim extends Claim {
   readonly seq: number;
   readonly ord: string;
-  /** Events of the lane at the time of the claim. More may have arrived since. */
+  /** Number of the lane's events at the time of the claim. More may have arrived since. */
   readonly pending: number;
 }
 
-/** Guards every write of a claim. Nothing is written once another claim has the lane. */
+/** Guards every write by a claim, so that nothing is written once another claim has the lane. */
 const HELD = "lane.key = +? AND lane.owner = +? AND lane.fence = +?";
 
 const LANE = "SELECT key, fence, owner, claimed, done_ord, pending FROM lane";
@@ -105,18 +105,23 @@ const statementsOf = (db: Database) => ({
   ),
 });
 
-/** Result of ending an event. With `conflict`, a state has changed since it was read, and nothing was written. */
+/**
+ * Result of ending an event. `conflict` is true if a state has changed since the run read it, so nothing was written.
+ */
 export type Ending = "ended" | "lost" | "conflict";
 
 export interface LanesOptions {
-  /** Name of this process in the lanes that it has leased. */
+  /** Name under which this process owns leased lanes. */
   readonly owner: string;
   readonly history: History;
   readonly effects: EffectWriter;
   readonly dirtyLanes: DirtyLanes;
 }
 
-/** Leases lanes with their first events, and ends the leases with the outcomes of runs. Runs inside a transaction. */
+/**
+ * Leases lanes with their first events, and ends the leases when runs end. Every method must be called inside a
+ * transaction.
+ */
 export class Lanes {
   readonly #owner: string;
   readonly #history: History;
@@ -144,7 +149,7 @@ export class Lanes {
     // Sorted by key, because the order decides which suspect runs first.
     lanes.sort((a, b) => (a.key < b.key ? -1 : 1));
     const claims = lanes.flatMap((lane) => this.#lease(lane, until, now) ?? []);
-    // Every lane is leased by now, so a suspect with an expired lease does not block another suspect.
+    // By now every claimed lane is leased, so a suspect with an expired lease does not block another suspect.
     const begun = claims.filter((claim) => {
       const waits = this.#mustWait(claim);
       if (waits) this.#postpone(claim, now + SUSPECT_WAIT_MS);
@@ -182,8 +187,8 @@ export class Lanes {
   }
 
   /**
-   * Ends the event and continues with the next event of the lane. With `leaseMs`, continues with another lane if this
-   * lane is empty.
+   * Ends the event and continues with the lane's next event. With `leaseMs`, continues with another lane if this lane
+   * is empty.
    */
   advance(claim: Claim, now: number, effects?: Effects, leaseMs?: number): Advance | "conflict" {
     const { seq, pending } = claim as PlacedClaim;
@@ -220,11 +225,11 @@ export class Lanes {
     return this.#sql.heal.run(now).changes;
   }
 
-  /** Returns ready lanes, as many of each type as there is room for. */
+  /** Returns ready lanes, at most as many per event type as the type has capacity for. */
   #findWithin(left: RoomsLeft, limit: number, now: number): LaneRow[] {
     return this.#sql.readyWithin.all(now, JSON.stringify(left.full), limit).filter(({ key }) => {
       const type = this.#sql.head.get(key)?.type;
-      // A lane without events is leased all the same, because that repairs its row.
+      // A lane without events is leased as well, because leasing it repairs its row.
       if (type === undefined) return true;
       const fits = left.has(type);
       left.take(type);
@@ -248,11 +253,11 @@ export class Lanes {
     return placed(at, { ...head, attempts: head.attempts + 1, crashes: head.crashes + 1 });
   }
 
-  /** Continues with the next event of the lane. `undefined` if there is none or the lease has expired. */
+  /** Continues with the lane's next event. `undefined` if there is none or the lease has expired. */
   #goOn(claim: Claim, now: number): PlacedClaim | undefined {
     const { lane, fence, seq, ord, pending } = claim as PlacedClaim;
     const head = this.#sql.headBeside.get(lane, seq);
-    // A claim of the lane decides whether a suspect may run.
+    // Leave a suspect to the lane's next claim, which decides whether it may run.
     if (head === undefined || head.crashes >= SUSPECT_CRASHES) return undefined;
     const row = this.#sql.advance.get(head.seq, now, ord, ...this.#key(claim), now);
     if (row === undefined) return undefined;
@@ -261,8 +266,8 @@ export class Lanes {
   }
 
   /**
-   * Leases the longest waiting lane, or else the lane of a new event. Its event must have this type, because the caller
-   * has a free place of this type only. A suspect is left to the next claim.
+   * Leases the lane that has waited longest, or otherwise a new event's lane. The event must have this type, because
+   * the caller has a free slot for this type only. Suspects are left to the next claim.
    */
   #another(type: string, now: number, leaseMs: number | undefined): PlacedClaim | undefined {
     if (leaseMs === undefined) return undefined;
@@ -282,8 +287,8 @@ export class Lanes {
   }
 
   /**
-   * Leases the lane of a new event. If the lane is leased or waits, its row is written instead, so that the event is
-   * tried only once.
+   * Leases a new event's lane. If the lane is leased or waits, its row is written instead, so that the event is tried
+   * only once.
    */
   #leaseArrived({ seq, event, source, trace, at }: NewArrival, until: number) {
     const { id, lane, ord, type, body } = event;
@@ -324,8 +329,8 @@ export class Lanes {
   }
 
   /**
-   * Counts a run whose lease has expired. Its lane is ready but still has an owner. Returns 1 if the run was of this
-   * event.
+   * Counts a run whose lease has expired. Its lane is ready but still has an owner. Returns 1 if the run was handling
+   * this event.
    */
   #countLapsed({ fence, owner, claimed }: LaneRow, head: PlacedRow, now: number): 0 | 1 {
     if (owner === null) return 0;
@@ -364,7 +369,7 @@ export class Lanes {
   }
 }
 
-/** The events of each type that a claim may still take. */
+/** How many events of each type a claim may still take. */
 class RoomsLeft {
   readonly #byType: Map<string, number>;
   readonly #others: number;
@@ -374,7 +379,7 @@ class RoomsLeft {
     this.#others = others;
   }
 
-  /** Types without room. */
+  /** Types without capacity. */
   get full(): string[] {
     return [...this.#byType].flatMap(([type, room]) => (room <= 0 ? [type] : []));
   }

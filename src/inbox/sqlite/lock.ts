@@ -14,21 +14,21 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { makePrivateFile } from "../../core/database-files.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 
-/** In ms. A start waits this long for the end of the previous process. */
+/** Time that startup waits for the previous process to end, in ms. */
 const LOCK_TIMEOUT_MS = 5_000;
 
-/** Remedy for a second bot. */
+/** Remedy if a second bot opens the file. */
 const OWN_FILE =
   "Stop the other bot, or set DATABASE_URL to another file or to a PostgreSQL database (postgres://…).";
 
-/** Locks of this process, by path of the lock file. A stopped bot has closed its lock. */
+/** This process's locks, by the lock file's path. A stopped bot has closed its lock. */
 const ownLocks = new Map<string, Database>();
 
 /**
- * Locks the file of an inbox for one process. The lock is an exclusive SQLite lock on a file beside it. The kernel
- * frees such a lock however the process ends.
+ * Locks an inbox's file for one process. The lock is an exclusive SQLite lock on a separate file in the same folder.
+ * The kernel frees such a lock however the process ends.
  *
- * @param remedy remedy in the error if another process holds the lock
+ * @param remedy remedy to print if another process holds the lock
  */
 export function takeLock(
   file: string,
@@ -42,7 +42,7 @@ export function takeLock(
     path = lockOf(file);
     if (ownLocks.get(path)?.open) throw inUse("Another bot in this process", file, remedy);
     makePrivateFile(path);
-    // During a restart, the previous process may still be ending.
+    // During a restart, the previous process may not have ended yet.
     lock = new Sqlite(path, { timeout: timeoutMs });
     lock.exec("BEGIN EXCLUSIVE");
     ownLocks.set(path, lock);
@@ -70,7 +70,10 @@ export function isLocked(lockFile: string): boolean {
   }
 }
 
-/** Returns the remedy if this user may not write or create the file, such as in a volume of root. Empty if they may. */
+/**
+ * Returns the remedy if this user may not write or create the file, for example in a volume owned by root. Empty if the
+ * user has permission.
+ */
 export function permissionRemedy(file: string): string {
   const path = resolve(file);
   if (!existsSync(path) && path !== dirname(path)) return permissionRemedy(dirname(path));
@@ -85,21 +88,21 @@ export function permissionRemedy(file: string): string {
   }
 }
 
-/** Returns the path of the lock file, beside the inbox. */
+/** Returns the path of the lock file, which is in the inbox's folder. */
 export function lockOf(file: string): string {
   return `${canonical(resolve(file))}-lock`;
 }
 
-/** Resolves links, so that each file has one name. */
+/** Resolves symbolic links, so that each file has one name. */
 export function canonical(file: string): string {
   if (existsSync(file)) return realpathSync(file);
   const folder = dirname(file);
   return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;
 }
 
-/** Syncs a folder, because a new file may not survive a power loss before that. */
+/** Syncs a folder. Until then, a new file may not survive a power loss. */
 export function syncFolder(path: string): void {
-  // Windows cannot open folders, and does not need the sync.
+  // Windows cannot open folders and does not need the sync.
   if (process.platform === "win32") return;
   const folder = openSync(path, "r");
   try {
@@ -109,7 +112,7 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** Node's recursive `mkdir` never returns if a file system refuses, such as below /proc. */
+/** Node's recursive `mkdir` never returns if the file system refuses to create folders, as /proc does. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

@@ -11,15 +11,13 @@ import { isLocked, lockOf } from "./lock.ts";
 import { openExisting } from "./open.ts";
 import { dialect, execute, GroupCommit, SqliteStore } from "./store.ts";
 
-/** In bytes. Checking a larger file would take more than a few seconds. */
+/** Largest file to check, in bytes. Checking a larger file would take more than a few seconds. */
 const MAX_CHECKED_BYTES = 1024 ** 3;
 
-/** Findings of SQLite that are reported. More would not help. */
+/** Maximum number of SQLite findings to report. More would not help. */
 const MAX_FINDINGS = 3;
 
-/**
- * Network file systems, by their numbers in Linux. Locks and the shared memory of a WAL do not work across machines.
- */
+/** Network file systems, by their Linux magic numbers. Locks and a WAL's shared memory do not work across machines. */
 const networks: Readonly<Record<number, string>> = {
   26985: "NFS",
   20859: "SMB",
@@ -31,7 +29,7 @@ const networks: Readonly<Record<number, string>> = {
   16914839: "9P",
 };
 
-/** File systems whose files are lost with the container or at a reboot, by their numbers in Linux. */
+/** File systems whose files are lost with the container or on reboot, by their Linux magic numbers. */
 const ephemeral: Readonly<Record<number, EphemeralDisk>> = {
   16914836: "memory",
   2240043254: "memory",
@@ -39,14 +37,15 @@ const ephemeral: Readonly<Record<number, EphemeralDisk>> = {
 };
 
 /**
- * Opens the file of an inbox that a bot may be using. Neither creates the file nor changes its schema.
+ * Opens an inbox file that a bot may be using. Neither creates the file nor changes its schema.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
  */
 export function attachInbox(file: string, clock: Clock = systemClock): AttachedInbox {
   const db = openExisting(file);
   try {
-    // A copied inbox may still be read. An unfinished copy may not, because a decision in it could be lost.
+    // An inbox that was copied may still be opened. An unfinished copy may not, because a decision made in it could be
+    // lost.
     execute(db, refuseMarked(dialect, file, ["target"]));
   } catch (error) {
     db.close();
@@ -70,13 +69,13 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
  *
  * @param file a path, not `:memory:`
  * @throws {ServiceBotError} INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE,
- * STORE_UNAVAILABLE when the disk is nearly full
+ *   STORE_UNAVAILABLE if the disk is nearly full
  */
 export function probeFile(file: string): InboxProbe {
   const exists = existsSync(file);
   if (exists) probeExisting(file);
   const folder = existingFolder(dirname(resolve(file)));
-  // SQLite creates files beside the database, and the bot creates its folder.
+  // SQLite creates files in the database's folder, and the bot creates the folder if needed.
   try {
     rmdirSync(mkdtempSync(join(folder, ".service-bot-doctor-")));
   } catch (error) {
@@ -97,14 +96,14 @@ function probeExisting(file: string): void {
 }
 
 /**
- * Writes the current value of a pragma and rolls it back. A busy file is writable, because another process writes to
- * it.
+ * Checks that the file is writable, by writing a pragma's current value and rolling back. A busy file is writable,
+ * because another process is writing to it.
  */
 function probeWrite(db: Database, file: string): void {
   try {
     db.exec("BEGIN IMMEDIATE");
     try {
-      // BEGIN alone is not enough. SQLite begins a read transaction in a read-only file.
+      // BEGIN alone proves nothing, because SQLite begins a read transaction on a read-only file.
       db.pragma(`user_version = ${Number(db.pragma("user_version", { simple: true }))}`);
     } finally {
       db.exec("ROLLBACK");
@@ -124,7 +123,7 @@ function unusable(file: string, cause: unknown): ServiceBotError {
 }
 
 /**
- * Measures and checks the file of an inbox that a bot may be using.
+ * Measures and checks an inbox file that a bot may be using.
  *
  * @throws {ServiceBotError} the errors of {@link openExisting}
  */
@@ -152,12 +151,12 @@ function diskOf(folder: string): StatsFs | undefined {
   }
 }
 
-/** Returns the name of a network file system by its number. `undefined` for a local one. */
+/** Returns a network file system's name by its magic number. `undefined` for a local file system. */
 export function networkOf(type: number): string | undefined {
   return networks[type >>> 0];
 }
 
-/** Returns the kind of disk if the file would be lost at the next start. `undefined` if the disk is persistent. */
+/** Returns the kind of disk if the file would be lost on the next start. `undefined` if the disk is persistent. */
 export function ephemeralDiskOf(file: string): EphemeralDisk | undefined {
   const disk = diskOf(existingFolder(dirname(resolve(file))));
   return disk && ephemeral[disk.type >>> 0];

@@ -16,17 +16,20 @@ const MIGRATIONS = new URL("./sql/", import.meta.url);
 /** Tables that identify a database as an inbox. */
 const TABLES = ["attempt", "event", "lane", "step"];
 
-/** In ms. The whole process blocks while a statement waits for another connection, such as a `sqlite3` shell. */
+/**
+ * Lock timeout, in ms. The whole process blocks while a statement waits for another connection, such as a `sqlite3`
+ * shell.
+ */
 const BUSY_TIMEOUT_MS = 1_000;
 
 /**
- * Share of the memory for the page cache of a connection, up to SQLite's default of 16 MB. A small container needs
- * less.
+ * Share of the memory that a connection's page cache may use, up to SQLite's default of 16 MB. In a small container,
+ * the cache must be smaller.
  */
 const CACHE_SHARE = 1 / 32;
 const MAX_CACHE_BYTES = 16_000 * 1024;
 
-/** In bytes. A checkpoint truncates the WAL to this size. */
+/** Size to which a checkpoint truncates the WAL, in bytes. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 
 export interface OpenFile {
@@ -40,7 +43,7 @@ interface Versions {
 }
 
 /**
- * Opens the file of an inbox, creates its folder, takes its lock and migrates its schema.
+ * Opens an inbox file: creates its folder, takes the lock and migrates the schema.
  *
  * @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
@@ -69,7 +72,7 @@ export function openFile(file: string): OpenFile {
 }
 
 /**
- * Opens a connection to the file of an inbox of this version, which its bot may be using.
+ * Connects to an inbox file of this version, which a bot may be using.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE
  */
@@ -115,7 +118,7 @@ export function requireInbox(db: Database, file: string): Versions {
 }
 
 function configure(db: Database, file: string): void {
-  // Lets a sweep free a few pages at a time. SQLite accepts this mode only before the first table exists.
+  // Allows a sweep to free a few pages at a time. SQLite accepts this mode only before the first table exists.
   if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
   prepareConnection(db);
   if (file === MEMORY) return;
@@ -123,7 +126,7 @@ function configure(db: Database, file: string): void {
   expectPragma(db, "journal_mode", "wal");
 }
 
-/** Sets the pragmas that every connection needs, because the file does not store them. */
+/** Sets the pragmas that the file does not store, which every connection needs. */
 export function prepareConnection(db: Database): void {
   db.pragma("trusted_schema = OFF");
   db.pragma("foreign_keys = ON");
@@ -132,8 +135,8 @@ export function prepareConnection(db: Database): void {
   // A negative size is in KiB.
   db.pragma(`cache_size = -${Math.floor(cacheBytes / 1024)}`);
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
-  // The default in WAL mode is NORMAL, which may lose the last commits in a power loss. An acknowledged event would
-  // then be lost. FULL syncs before every commit returns.
+  // With NORMAL, the default in WAL mode, a power loss may lose the last commits, and with them acknowledged events.
+  // With FULL, SQLite syncs the file before a commit returns.
   db.pragma("synchronous = FULL");
   expectPragma(db, "synchronous", 2);
 }
@@ -144,7 +147,7 @@ function expectPragma(db: Database, name: string, expected: unknown): void {
   throw new Error(`SQLite returned ${name} = ${String(actual)} instead of ${String(expected)}`);
 }
 
-/** Converts an error to INBOX_UNUSABLE. The project's own errors stay unchanged. */
+/** Converts an error to INBOX_UNUSABLE. The project's own errors are not changed. */
 export function asUnusable(file: string, error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
   const message = `Cannot use ${file}: ${messageOf(error)}${permissionRemedy(file)}`;

@@ -19,13 +19,13 @@ export interface RestoreReport extends InboxContents {
 const STOP_IT = "Stop it first; a running bot would keep using the old file.";
 
 /**
- * Replaces an inbox with a copy of a backup, marked as restored. Existing files are kept or moved aside, and never
+ * Replaces an inbox with a copy of a backup, marked as restored. Existing files are either kept or moved aside, never
  * removed.
  *
- * @param file file of the inbox
+ * @param file the inbox's file
  * @param moveOld whether to move existing files aside
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_NOT_EMPTY, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED,
- * INBOX_UNUSABLE
+ *   INBOX_UNUSABLE
  */
 export async function restoreFile(
   backup: string,
@@ -54,7 +54,7 @@ export async function restoreFile(
 }
 
 /**
- * Marks an inbox as restored that was restored by other means.
+ * Marks an inbox that was restored by other means as restored.
  *
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
@@ -93,7 +93,7 @@ function refuseBackup(backup: string, file: string): void {
 }
 
 function take(backup: string, draft: string, mark: RestoreMark): InboxContents {
-  // A backup copied by hand may have its last commits in a file beside it.
+  // A backup that was copied by hand may have its last commits in a separate WAL file.
   for (const suffix of ["", "-wal", "-journal"]) {
     if (!existsSync(`${backup}${suffix}`)) continue;
     copyFileSync(`${backup}${suffix}`, `${draft}${suffix}`);
@@ -102,7 +102,7 @@ function take(backup: string, draft: string, mark: RestoreMark): InboxContents {
   return settle(draft, backup, (db) => setMark(db, backup, mark));
 }
 
-/** Changes the owner, because a bot that is not root could not open files of root. */
+/** Changes the owner, because a bot that does not run as root could not open files owned by root. */
 function giveToOwnerOfFolder(...files: readonly string[]): void {
   if (process.getuid?.() !== 0) return;
   for (const file of files) {
@@ -110,7 +110,8 @@ function giveToOwnerOfFolder(...files: readonly string[]): void {
     try {
       chownSync(file, uid, gid);
     } catch {
-      // Root of a container or of a network folder may not change owners. The restore works without it.
+      // In a container or a network folder, root may lack permission to change owners. The restore works without the
+      // change.
     }
   }
 }

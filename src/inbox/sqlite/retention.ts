@@ -4,8 +4,8 @@ import { query } from "../sql/store.ts";
 import { dialect } from "./store.ts";
 
 /**
- * In ms. A lane without events for this long moves to the table of resting lanes. Active lanes then lie close together,
- * so that a transaction writes few pages. A lane that wakes costs a read of another page.
+ * Time without events after which a lane moves to the table of resting lanes, in ms. Active lanes are then stored close
+ * together, so that a transaction writes few pages. When a resting lane becomes active, one more page is read.
  */
 const REST_AFTER_MS = 600_000;
 
@@ -13,7 +13,9 @@ const REST_AFTER_MS = 600_000;
 const AT_WORK_BATCH = 100;
 const RESTING_BATCH = 500;
 
-/** Free pages to keep for later use: 4 MB or a tenth of the file. The sweep frees the rest, a few pages at a time. */
+/**
+ * Number of free pages to keep for reuse: 4 MB or a tenth of the file. The sweep frees the rest, a few pages at a time.
+ */
 const SPARE_PAGES = 1_024;
 const SPARE_SHARE = 0.1;
 const VACUUM_PAGES = 256;
@@ -21,7 +23,7 @@ const FREE_PAGES =
   "SELECT freelist_count AS free, page_count AS pages FROM pragma_freelist_count, pragma_page_count";
 
 /**
- * A subquery of every lane, as if all were active. The casts match the types of the columns. Without them, SQLite sorts
+ * A subquery that returns active and resting lanes alike. The casts match the column types. Without them, SQLite sorts
  * all rows for each batch instead of merging the two tables.
  */
 export const EVERY_LANE: string = `(
@@ -43,10 +45,13 @@ const REST = [
   `DELETE FROM lane WHERE ${IDLE}`,
 ];
 
-/** A forgotten lane starts again with fence 0. It is therefore kept until no claim of it can be left. */
+/** A lane that was deleted starts again with fence 0. It is therefore kept until no claim on it can exist. */
 const FORGET = ["DELETE FROM resting_lane WHERE key > $1 AND key <= $2 AND done_at < {now} - $3"];
 
-/** Drops events, moves idle lanes to rest, forgets lanes at rest for long, and frees pages. */
+/**
+ * Deletes expired events, moves idle lanes to the table of resting lanes, deletes lanes that have rested for long, and
+ * frees pages.
+ */
 export const sweepPhases = (db: Database): SweepPhase[] => [
   dropEvents(dialect, {
     where: "state <> 'pending'",
@@ -58,7 +63,7 @@ export const sweepPhases = (db: Database): SweepPhase[] => [
   freePages(db),
 ];
 
-/** Walks a table of lanes in the order of their keys, and starts over after the last lane. */
+/** Walks a table of lanes in key order, and starts over after the last lane. */
 function walk(
   table: string,
   batch: number,
@@ -85,7 +90,7 @@ function freePages(db: Database): SweepPhase {
     const [size] = yield* query<{ readonly free: number; readonly pages: number }>(FREE_PAGES);
     const { free, pages } = size ?? { free: 0, pages: 0 };
     if (free <= Math.max(SPARE_PAGES, pages * SPARE_SHARE)) return false;
-    // Stepping a statement would free one page only.
+    // Running it as a prepared statement would free only one page.
     db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
     return true;
   };

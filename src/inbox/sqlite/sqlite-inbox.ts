@@ -29,17 +29,17 @@ export interface SqliteInboxOptions {
   /** Path of the file, or `:memory:`. A missing folder is created. */
   readonly file: string;
   readonly clock?: Clock;
-  /** Pending events above which `put` refuses new events (INBOX_FULL). Default 100,000. */
+  /** Maximum number of pending events before `put` refuses new events (INBOX_FULL). Default 100,000. */
   readonly maxBacklog?: number;
   /** In bytes. With less free space, `put` refuses new events (STORE_UNAVAILABLE). Default 64 MiB. */
   readonly minFreeBytes?: number;
-  /** Returns the free bytes on the disk of a folder. Default: from the file system. */
+  /** Returns the free bytes on a folder's disk. By default, asks the file system. */
   readonly freeBytes?: (folder: string) => number;
-  /** Sender on the channels. */
+  /** The bot named in channel messages. */
   readonly bot?: object | undefined;
 }
 
-/** The inbox in one SQLite file, for one process. */
+/** Inbox in a SQLite file, for one process. */
 export class SqliteInbox extends SqlInbox implements Inbox {
   readonly capabilities: InboxCapabilities;
   readonly shared = undefined;
@@ -56,7 +56,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   /** Absent for an in-memory inbox. */
   readonly #disk: DiskGuard | undefined;
   readonly #unwatch: () => void;
-  /** Counted incrementally, because counting the rows per batch would cost more than storing it. */
+  /** Counted incrementally, because counting the rows for each batch would cost more than storing the batch. */
   #pending: number;
 
   /** @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE */
@@ -109,7 +109,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     if (pending >= max) await this.refuseUnlessKnown(events, pending, max);
     this.#disk?.refuseWhenLow();
     const storing = this.#intake.put({ events, source, cursors, trace });
-    // Before the commit, so that the next claim shares it.
+    // Called before the commit, so that the next claim shares the transaction.
     if (events.length > 0) this.announce();
     const result = await storing;
     this.#countStored(result);
@@ -189,7 +189,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#unwatch();
     const written = this.#intake.writeWithLanes(() => undefined);
     this.#group.close();
-    // If this failed, the next start rebuilds the lanes.
+    // If this write fails, the next startup rebuilds the lanes.
     await written.catch(() => undefined);
     this.#file.close();
   }

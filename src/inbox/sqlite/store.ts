@@ -6,7 +6,7 @@ import { channels, type StoreFailure } from "../../observe/channels.ts";
 import type { StorageReport } from "../admin.ts";
 import type { Dialect, Query, Script, SqlStore } from "../sql/store.ts";
 
-/** SQLite's syntax, and the indexes of its schema. */
+/** SQLite dialect, with the indexes of the SQLite schema. */
 export const dialect: Dialect = {
   locksRows: false,
   lockText: undefined,
@@ -20,7 +20,7 @@ export const dialect: Dialect = {
     discarded: ["event.state = 'discarded'"],
     ended: ["event.state <> 'pending'"],
   },
-  // Reads only the index, because 100,000 rows would take 200 ms. Rows are in the order of arrival.
+  // Reads only the index, because reading 100,000 rows would take 200 ms. Rows are in order of arrival.
   pending: `SELECT (SELECT count(*) FROM event WHERE state = 'pending') AS n,
     (SELECT received_at FROM event WHERE seq =
       (SELECT min(seq) FROM event INDEXED BY event_pending WHERE state = 'pending')) AS at`,
@@ -36,11 +36,11 @@ export interface SqliteStoreOptions {
   readonly now: () => number;
   /** Runs work in a transaction, and resolves once the transaction is committed. */
   readonly write: <T>(work: () => T) => Promise<T>;
-  /** Like `write`, in a transaction that first writes the lanes of all committed events. */
+  /** Like `write`, but in a transaction that first writes the lane rows of all committed events. */
   readonly writeWithLanes: <T>(work: () => T) => Promise<T>;
 }
 
-/** Runs statements on the file of an inbox. */
+/** Runs statements on an inbox file. */
 export class SqliteStore implements SqlStore {
   readonly dialect: Dialect = dialect;
   readonly #options: SqliteStoreOptions;
@@ -106,10 +106,12 @@ function drive<T>(script: Script<T>, run: (query: Query) => unknown[]): T {
   return step.value;
 }
 
-/** A prepared statement. Values are bound by position, because names would cost as much as the row. */
+/**
+ * A prepared statement. Values are bound by position, because binding by name would take as long as writing the row.
+ */
 class Prepared {
   readonly #statement: Statement<unknown[], unknown>;
-  /** The number of the value at each position. 0 is the time. */
+  /** The index of the value at each position. 0 is the time. */
   readonly #order: number[] = [];
 
   constructor(db: Database, text: string) {
@@ -122,7 +124,7 @@ class Prepared {
     this.#statement = db.prepare(sql);
   }
 
-  /** Returns the rows of a query. Empty for other statements. */
+  /** Returns a query's rows. Empty for other statements. */
   all(values: readonly unknown[], now: number): unknown[] {
     if (this.#statement.reader) return this.#statement.all(...this.#places(values, now));
     this.run(values, now);
@@ -139,14 +141,14 @@ class Prepared {
   }
 }
 
-/** Encodes a list as JSON. Lone surrogates are replaced, because stored texts have none either. */
+/** Encodes a list as JSON. Lone surrogates are replaced, because stored texts contain none. */
 function pack(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return JSON.stringify(value.map((one) => (typeof one === "string" ? one.toWellFormed() : one)));
 }
 
 interface Write {
-  /** Runs after the other writes of its transaction, and sees their changes. */
+  /** Runs after the transaction's other writes, and sees their changes. */
   readonly isLast: boolean;
   run(): void;
   keep(): void;
@@ -160,8 +162,8 @@ export interface TransactionMemory {
 }
 
 /**
- * Group commit. Writes of one turn of the event loop share a transaction and its fsync. A hundred deliveries cost
- * little more than a single delivery, and none is acknowledged before the commit.
+ * Group commit. Writes in one event loop turn share a transaction and its fsync. A hundred deliveries take little
+ * longer than one delivery, and no delivery is acknowledged before the commit.
  */
 export class GroupCommit {
   readonly #db: Database;
@@ -181,7 +183,7 @@ export class GroupCommit {
    * Runs `work` inside the next transaction. Resolves with its value once the transaction is committed. `work` may only
    * read and write the database and data that {@link TransactionMemory} rolls back, because it may run twice.
    *
-   * @param isLast runs `work` after the other writes of the transaction
+   * @param isLast true runs `work` after the transaction's other writes
    */
   write<T>(work: () => T, isLast = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -269,14 +271,14 @@ function failureOf(error: unknown): StoreFailure {
 }
 
 /**
- * Returns whether the file itself is locked, full or broken. Each single write would fail as well, and each would block
- * the process until the lock times out.
+ * Returns whether the file itself is locked, full or broken. Every write would then fail on its own as well, and would
+ * block the process until the lock times out.
  */
 function isOfTheStore(error: unknown): boolean {
   return /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
-/** Converts an error of SQLite to STORE_UNAVAILABLE. The project's own errors stay unchanged. */
+/** Converts an SQLite error to STORE_UNAVAILABLE. The project's own errors are not changed. */
 export function asStoreError(error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
   return new ServiceBotError(
@@ -297,11 +299,11 @@ export function readStore<T>(work: () => T): T {
   }
 }
 
-/** In ms. Interval of the check for commits of other connections. */
+/** Interval at which to check for other connections' commits, in ms. */
 const WATCH_INTERVAL_MS = 1_000;
 
 /**
- * Calls `changed` after another connection, such as that of `service-bot inbox`, has committed to the file. A check
+ * Calls `changed` after another connection, for example from `service-bot inbox`, has committed to the file. A check
  * takes a few microseconds and no I/O. Returns a function that stops the checks.
  */
 export function watchOthers(db: Database, clock: Clock, changed: () => void): () => void {
@@ -321,7 +323,7 @@ export function watchOthers(db: Database, clock: Clock, changed: () => void): ()
       changed();
       seen = now;
     } catch {
-      // The store is unavailable. Writes report that, and the next check follows soon.
+      // The store is unavailable. Writes report the failure, and the next check follows soon.
     }
   };
   arm();
