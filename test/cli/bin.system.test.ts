@@ -8,7 +8,7 @@ import { message } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot, serviceBotEnds } from "./cli.ts";
 
-// Other features of the command line are tested in process (command.ts).
+// All other CLI features are tested in process (command.ts).
 
 async function runShell(command: string, cwd: string) {
   return await promisify(execFile)("sh", ["-ec", command], { cwd });

@@ -4,7 +4,7 @@ import { TestProcess } from "../support/process.ts";
 export interface CliOptions {
   readonly cwd?: string;
   readonly env?: Record<string, string>;
-  /** User that runs the command. Another user needs root. */
+  /** User who runs the command. Running as another user requires root. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 

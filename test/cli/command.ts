@@ -35,7 +35,7 @@ export async function runAt<T>(
 ): Promise<T> {
   const surroundings = { cwd, env: { PATH: process.env["PATH"], ...env } };
   enter(surroundings);
-  // A test that times out must restore the surroundings for the next test.
+  // Even a test that times out must restore the process's state for the next test.
   onTestFinished(() => leave(surroundings));
   try {
     return await work();
@@ -67,7 +67,7 @@ export class Command {
     return this.#stderr.all;
   }
 
-  /** Resolves to the first matching line of standard output. */
+  /** Resolves to the first matching line on standard output. */
   async line(fits: (line: string) => boolean): Promise<string> {
     const isOver = this.exited.then(() => true);
     for (let over = false; ; ) {
@@ -78,7 +78,7 @@ export class Command {
     }
   }
 
-  /** Sends a signal to the commands of this process. Resolves to the exit code of this one. */
+  /** Sends a signal to the commands in this process. Resolves to this command's exit code. */
   async stop(signal: (typeof SIGNALS)[number] = "SIGTERM"): Promise<number> {
     for (const listener of takeListeners(signal)) listener(signal);
     return await this.exited;
@@ -110,10 +110,10 @@ interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Surroundings of the running commands. The process has those of the last one. */
+/** Environment and folder of each running command. The process has those of the command started last. */
 const entered: Surroundings[] = [];
 
-/** Restores the environment and the folder from before the first command. */
+/** Restores the environment and the folder that the process had before the first command. */
 let restoreProcess = (): void => undefined;
 
 /** Signal listeners that existed before the first command. */

@@ -51,7 +51,7 @@ describe("the control token of a platform", () => {
       expect((await runCommand(args, { cwd })).code).toBe(0);
     }
     await platform.stop();
-    // The folder of the state file is deleted if it is empty.
+    // The state file's folder is deleted if it is empty.
     expect(readdirSync(folder)).toEqual(["src"]);
   });
 

@@ -155,7 +155,7 @@ test("a bot goes on in PostgreSQL where it stopped: nothing twice, nothing lost,
     bot.on("dm.message", async (ctx) => {
       const { name } = ctx.payload.from;
       if (name === "Ben" && down) throw new RetryLater(3_600_000);
-      // A run that waits for an earlier answer does not get past this line.
+      // A run that waits for an earlier reply does not get past this line.
       if (name !== "Cleo") await ctx.reply(`Hi ${name}, about ${ctx.event.id}`);
       ran.push(ctx.event.id);
       if (name === "Cleo") throw new GiveUp("never");
@@ -178,7 +178,7 @@ test("a bot goes on in PostgreSQL where it stopped: nothing twice, nothing lost,
   await until(before, ({ done, dead, pending }) => done === 2 && dead === 1 && pending === 3);
   await before.stop();
   down = false;
-  // Simulates a crash between the answer to Dan and its record. The wait for Ben's answer is over.
+  // Simulates a crash between sending the reply to Dan and recording it. The run no longer waits for the reply to Ben.
   const db = new Sqlite(file);
   db.prepare("UPDATE step SET state = 'open', result = NULL, ref = NULL WHERE event_id = ?").run(
     dan,
@@ -198,7 +198,7 @@ test("a bot goes on in PostgreSQL where it stopped: nothing twice, nothing lost,
   expect(await copy()).toMatchObject({ code: 0, err: "" });
   const after = await bot({
     ...{ databaseUrl: place.url, databaseSchema: place.schema },
-    // Without a webhook, missed events are found only behind the cursor.
+    // Without a webhook, the bot finds missed events only after its cursor.
     ...{ delivery: "polling", pollIntervalMs: 50 },
   });
   await until(after, ({ done }) => done === 6);

@@ -95,7 +95,7 @@ test("d and m ask for a text, which is typed, corrected and sent by Enter", asyn
   const { platform, type, written, rawModes } = await atTerminal();
   const events = () => platform.control.events();
   await type("d", () => written().includes("dm as @ada"));
-  // Letters of a text are not commands.
+  // Letters in a typed text are not commands.
   await type("how are youq\u007f?\r", () => events().length === 1);
   await type("m", () => written().includes("mention as @ada"));
   await type("hello\r", () => events().length === 2);
@@ -153,7 +153,7 @@ test("a stop while a text is typed leaves the terminal as it was", async () => {
   await type("hi", () => written().endsWith("hi"));
   keyboard.stop();
   await setImmediate();
-  // A flowing input would keep the process running.
+  // An input stream that keeps flowing would keep the process running.
   expect(input.isPaused()).toBe(true);
   expect(rawModes.at(-1)).toBe(false);
   expect(platform.control.events()).toEqual([]);

@@ -17,7 +17,7 @@ test("service-bot mcp --http serves on loopback, says where, and ends at a signa
     const me = await client.callTool({ name: "service_get_me" });
     expect(me.structuredContent).toMatchObject({ username: "bot" });
   }
-  // The name is allowed, so the missing token is the reason.
+  // The host name is allowed, so the missing token is the reason.
   expect(await statusFor(url, `mcp.example:${port}`)).toBe(401);
   expect(await statusFor(url, "evil.example")).toBe(403);
   expect(await server.stop()).toBe(0);

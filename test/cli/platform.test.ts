@@ -21,7 +21,10 @@ interface Ready {
 
 const LAST_LINE = "Ctrl+C stops the platform";
 
-/** Starts a platform for interactive use with these lines in `.env`. Resolves after its introduction. */
+/**
+ * Starts a platform for interactive use with these lines in `.env`. Resolves once the platform has printed its
+ * introduction.
+ */
 async function introduced(
   flags: readonly string[] = [],
   dotEnv = "",

@@ -14,7 +14,7 @@ function trigger(
   return runCommand(["trigger", ...args, "--platform", portalUrl]);
 }
 
-/** Starts a fake platform that accepts every request and records the bodies of acts. */
+/** Starts a fake platform that accepts every request and records the bodies of actions. */
 async function runRecorder(): Promise<{ readonly url: string; readonly bodies: unknown[] }> {
   const bodies: unknown[] = [];
   const server = createServer(async (request, response) => {
@@ -42,7 +42,7 @@ describe("service-bot trigger", () => {
     for (const type of types) {
       const { code, out } = await trigger(platform, type, "--json");
       const events: { type: string }[] = JSON.parse(out).events;
-      // A reply below the bot's own post is also a comment on that post.
+      // A reply in a thread on the bot's own post is also a comment on that post.
       const made = type === "reply" ? [type, "comment"] : [type];
       expect({ code, types: events.map((event) => event.type) }).toEqual({ code: 0, types: made });
     }

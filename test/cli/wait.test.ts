@@ -22,7 +22,7 @@ interface Scene {
   readonly reportingBots?: readonly string[];
 }
 
-/** Returns an act of Ada that creates the event evt_1. By default she comments on p_1. */
+/** Returns an action by Ada that creates the event evt_1. By default she comments on p_1. */
 function awaited({ act, payload = { postId: "p_1" }, reportingBots = [] }: Scene): WaitInput {
   const made: ActInput = { type: "comment", from: "ada", ...act };
   const result: unknown = { events: [{ id: "evt_1", type: made.type, payload, createdAt: "" }] };

@@ -28,7 +28,7 @@ export interface Api {
 /** Responds to a request whose body has been read. */
 export type Responder = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** Starts a server on a free port and a client for it. Both end with the test. */
+/** Starts a server on a free port, and creates a client for it. Both end with the test. */
 export async function serve(
   respond: Responder,
   options: Partial<ClientOptions> = {},

@@ -182,7 +182,7 @@ describe("before a byte is sent", async () => {
   const png = await image();
   const five = Array.from({ length: 5 }, () => png);
 
-  /** Creates a client that lists its requests and accepts every upload. */
+  /** Creates a client that lists its requests. Every upload succeeds. */
   const answering = () => {
     const sent: string[] = [];
     const fetch = async (url: string) => {

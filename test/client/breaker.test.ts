@@ -37,7 +37,7 @@ async function sent(calls: readonly string[], count: number): Promise<void> {
   while (calls.length < count) await Promise.resolve();
 }
 
-/** Sends requests one after the other, and ignores their outcome. */
+/** Sends requests one after another, and ignores their outcomes. */
 async function tries(client: Client, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await client.me().catch(() => undefined);
 }

@@ -11,7 +11,7 @@ function raw(status: number, body: string | Buffer, type = "application/json"): 
   return (response) => response.writeHead(status, { "content-type": type }).end(body);
 }
 
-/** Sends a body without an end, and counts the bytes. */
+/** Sends an endless body, and counts the bytes. */
 function endless(status: number): { readonly respond: Responder; readonly written: () => number } {
   let written = 0;
   return {

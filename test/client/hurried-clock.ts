@@ -1,8 +1,8 @@
 import type { Clock } from "../faces/core.ts";
 
 /**
- * A clock that skips every wait and advances by its duration. Deadlines never expire, because the requests go over a
- * real network and end in real time.
+ * A clock that skips every wait and advances by its duration. Deadlines never expire, because the requests use a real
+ * network and take real time.
  */
 export class HurriedClock implements Clock {
   /** Waits so far, in ms. */
@@ -11,7 +11,7 @@ export class HurriedClock implements Clock {
   readonly #deadlineMs: number;
   #now = Date.parse("2026-01-01T00:00:00Z");
 
-  /** @param deadlineMs the `timeoutMs` of the client; timers with exactly this duration are deadlines */
+  /** @param deadlineMs the client's `timeoutMs`; timers with exactly this duration are deadlines */
   constructor(deadlineMs: number) {
     this.#deadlineMs = deadlineMs;
   }

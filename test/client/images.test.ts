@@ -73,7 +73,7 @@ describe("an address", () => {
     ["https://images.example/a.png", "https://images.example/a.png"],
     ["  HTTPS://Images.Example/A.png?w=1#x ", "https://images.example/A.png?w=1#x"],
     ["https://bücher.example/ä.png", "https://xn--bcher-kva.example/%C3%A4.png"],
-    // The platform decides which addresses it downloads.
+    // The platform, not the client, decides from which addresses it downloads.
     ["https://10.0.0.1/a.png", "https://10.0.0.1/a.png"],
   ])("is passed on: %s", async (text, url) => {
     for (const input of [text, { url: text }, new URL(text), { url: new URL(text) }]) {
@@ -328,7 +328,7 @@ describe("an upload", () => {
   ] as const)("of the bytes of %s is a form, without the name on disk", async (kind, name) => {
     const { client, bodies } = uploading();
     await client.upload(file("private.png", sampleOf(kind)));
-    // The body in wire format.
+    // Returns the body in wire format.
     const received = await new Response(bodies[0] as FormData).formData();
     expect([...received.keys()]).toEqual(["file"]);
     const part = received.get("file") as File;

@@ -16,7 +16,7 @@ interface Answer {
 
 const item = (id: string): Item => ({ id, text: "hi" });
 
-/** Creates a client whose feed has these pages by cursor. The first page has the cursor "". */
+/** Creates a client whose feed has these pages by cursor. The first page's cursor is "". */
 function feedOf(pageAt: (cursor: string) => Answer) {
   const asked: string[] = [];
   const client = new Client({

@@ -17,7 +17,7 @@ export interface World {
 }
 
 /**
- * Starts a platform on which ada has written to the bot (`c_2`). The path of a downloaded image selects its content.
+ * Starts a platform on which ada has written to the bot (`c_2`). An image URL's path selects the downloaded content.
  */
 export async function world(
   options: Partial<ClientOptions> = {},

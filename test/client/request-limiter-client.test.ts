@@ -5,7 +5,7 @@ import { rejection } from "./api.ts";
 
 const START = 1_800_000_000_000;
 
-/** Creates a client with a request budget and an in-process server that takes `lastsMs`. */
+/** Creates a client with a request budget, and an in-process server that takes `lastsMs` per request. */
 function scene(perMinute: number | undefined, { lastsMs = 0 } = {}) {
   const clock = new ManualClock(START);
   const calls: string[] = [];
@@ -81,7 +81,7 @@ describe("a client with a budget", () => {
     void client.events({}, { purpose: "audit" });
     void client.me();
     void client.posts.create({ text: "hi" }).catch(() => undefined);
-    // A write checks its images before it becomes a request.
+    // A write checks its images before it sends a request.
     await clock.advance(0);
     expect(client.requests).toEqual({ perMinute: 4, left: 0, waiting: 4 });
     await clock.advance(4_000);

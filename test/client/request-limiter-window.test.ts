@@ -6,7 +6,7 @@ import { ManualClock } from "../faces/testing.ts";
 const START = 1_800_000_000_000;
 const MINUTE = 60_000;
 
-/** Time from the start of a request to its end. The platform counts the request in between. */
+/** Time from a request's start to its end. The platform counts the request at some point in between. */
 interface Span {
   readonly from: number;
   to: number;
@@ -16,7 +16,7 @@ interface Arrival {
   readonly kind: RequestKind;
   readonly pauseMs: number;
   readonly lastsMs: number;
-  /** In ms. The request is aborted if it still waits after this time. */
+  /** Maximum wait, in ms. A request that is still waiting after this time is aborted. */
   readonly abortMs: number | undefined;
   readonly unsent: boolean;
 }
@@ -59,7 +59,7 @@ async function run(perMinute: number, arrivals: readonly Arrival[]) {
     if (each.pauseMs > 0) await clock.advance(each.pauseMs);
     outcomes.push(request(each));
   }
-  // Every waiting request is sent in time, including the lowest priority.
+  // Every waiting request is sent in time, even those with the lowest priority.
   await clock.advance((2 + (2 * arrivals.length) / perMinute) * 3 * MINUTE);
   return { sent, outcomes: await Promise.all(outcomes), status: budget.status };
 }
@@ -81,7 +81,7 @@ test("no minute has more requests than the budget, and every request is sent or 
         expect(fullest(sent)).toBeLessThanOrEqual(perMinute);
         expect(outcomes.filter((outcome) => outcome === "sent")).toHaveLength(sent.length);
         expect(status).toEqual({ perMinute, left: perMinute, waiting: 0 });
-        // Requests to the event log are never refused.
+        // Requests for the event log are never refused.
         for (const [i, { kind }] of arrivals.entries()) {
           if (kind === "audit" || kind === "poll") expect(outcomes[i]).not.toBe("spent");
         }

@@ -11,7 +11,7 @@ function budget(perMinute: number) {
   const bot = {};
   const waits = messagesOf(bot, "budget-wait");
   const shared = new RequestLimiter({ perMinute, clock, random: () => 1, bot });
-  /** Admitted requests in order, with the ms since the start. */
+  /** Admitted requests in order, each with the ms since the start. */
   const sent: [name: string, at: number][] = [];
   const take = (kind: RequestKind, signal?: AbortSignal, name: string = kind) =>
     shared.take(kind, signal).then((place) => {

@@ -14,7 +14,7 @@ import { isInstalled } from "../support/server-path.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { apiKey, rejection } from "./api.ts";
 
-/** In bytes. Larger than a peer's unread window, and smaller than the system's send buffer. */
+/** In bytes. Larger than a client's unread window, and smaller than the system's send buffer. */
 const LENGTH = 250_000;
 
 /** In bytes. Longer than a handshake, and shorter than the request. */
@@ -49,7 +49,7 @@ class StallingRelay {
     await this.#near.promise;
   }
 
-  /** Resumes reading. Returns how the connection ended, and whether the request has arrived. */
+  /** Resumes reading. Returns how the connection ended, and whether the request arrived. */
   async goOn(): Promise<{ end: string; hasArrived: boolean }> {
     (await this.#near.promise).resume();
     return { end: await this.#end.promise, hasArrived: this.#bytes >= LENGTH };
@@ -141,9 +141,9 @@ test("a connection that cannot be reset is closed", async () => {
   await once(socket, "close");
 });
 
-/** Sets the options of `fetch`'s dispatcher until the test ends. */
+/** Sets options for the dispatcher that `fetch` uses, until the test ends. */
 async function useDispatcher(options: object): Promise<void> {
-  // Node creates its dispatcher at the first use.
+  // Node creates its dispatcher on first use.
   await fetch("data:,");
   const name = Symbol.for("undici.globalDispatcher.1");
   const usual = Object(Reflect.get(globalThis, name));

@@ -15,7 +15,7 @@ interface Scene extends Api {
   readonly write: () => Promise<unknown>;
 }
 
-/** Starts a platform that gives these responses in order, and succeeds afterwards. */
+/** Starts a platform that sends these responses in order, and succeeds afterwards. */
 async function scene(
   answers: readonly Responder[],
   options: Partial<ClientOptions> = {},
@@ -48,7 +48,7 @@ const overloaded = json(503, { error: { code: "OVERLOADED" } }, later);
 const page = (code: number, headers: Record<string, string> = {}) =>
   text(code, `<html><body>${code}</body></html>`, { "content-type": "text/html", ...headers });
 
-/** Returns a `fetch` whose first calls go to a closed port. */
+/** Returns a `fetch` function whose first calls go to a closed port. */
 async function refusedAtFirst(times: number): Promise<NonNullable<ClientOptions["fetch"]>> {
   const server = createServer();
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -258,6 +258,6 @@ test("calls share connections, and calls that fail leave theirs to the next ones
   );
   for (const _ of answers) await client.me().catch(() => undefined);
   expect(calls).toHaveLength(answers.length);
-  // A call that follows at once may start before the connection is free again.
+  // A call made immediately afterwards may start before the connection is free again.
   expect(sockets.size).toBeLessThanOrEqual(2);
 });

@@ -11,7 +11,7 @@ const WAIT_MS = 5_000;
 
 const well: Respond = () =>
   Response.json({ id: "p_1", username: "bot", items: [], nextCursor: null });
-/** Refuses posts, without a code or with a code that is newer than this version. */
+/** Refuses posts, either without a code or with a code newer than this version. */
 const refusing =
   (body: unknown): Respond =>
   (path) =>

@@ -13,7 +13,9 @@ import { docker, hostAddress, withEngine } from "./support/given.ts";
 
 const IMAGE = "service-bot-test/hardened";
 
-/** In bytes. Measured: 268 MB with the base images of these tests, 248 of them Debian and Node. */
+/**
+ * Maximum image size, in bytes. Measured: 268 MB with these tests' base images, of which Debian and Node take 248 MB.
+ */
 const MAX_SIZE = 290_000_000;
 
 /** The project's folder in the image. */
@@ -50,7 +52,7 @@ withEngine("the image of a scaffolded bot", () => {
     const text = readFileSync(join(project.dir, ".env"), "utf8");
     const secrets = text.match(/(?<==)(?:sbk_|whsec_)\w+/g) ?? [];
     expect(secrets).toHaveLength(2);
-    // Control: the search finds a text that is in a layer.
+    // Positive control: the search finds a text that is in a layer.
     const known = '"name": "hardened"';
     expect(await findInLayers([known, ...secrets])).toEqual([known]);
   });
@@ -100,7 +102,7 @@ withEngine("the image of a scaffolded bot", () => {
     expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/x`)).toBe(false);
     expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/data/x`)).toBe(true);
 
-    // The secrets are only in the environment of the engine's description.
+    // In the engine's description, the secrets appear only in the environment.
     const { Config, ...rest } = await docker.inspect<{ Config: { Env: string[] } }>(bot.name);
     const { Env, ...config } = Config;
     expect(Env).toContain(`SERVICE_WEBHOOK_SECRET=${SECRET}`);

@@ -10,10 +10,10 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ComposeProject, DOMAIN } from "./support/compose.ts";
 import { docker, hostAddress, withEngine } from "./support/given.ts";
 
-/** In ms. Covers the installation of the bot, and the start of its database and both services. */
+/** Time limit, in ms. Covers the bot's installation, and the start of its database and both services. */
 const UP_TIMEOUT_MS = 600_000;
 
-/** Lines of the page, with a domain for which Caddy signs the certificate itself. */
+/** Lines from the page, with a domain for which Caddy signs the certificate itself. */
 const [NAME_LINE = "", UP = "", FOLLOW = "", ...MORE] = documentedBlock(
   "docs/deploy/docker.md",
   "docker",
@@ -46,7 +46,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Writes to the bot, and waits for the answer. */
+  /** Sends the bot a message, and waits for the reply. */
   async function say(text: string): Promise<{ event: string; status: number | null }> {
     const message = await platform.message(text);
     conversation = message.conversation;
@@ -56,7 +56,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
     return { event: message.event, status };
   }
 
-  /** Expects exactly one answer to each message, in order. */
+  /** Expects exactly one reply to each message, in order. */
   async function expectAnswers(): Promise<void> {
     const answers = texts.map((text) => `Hi Ada! You wrote: ${text}`);
     expect(await platform.answers(conversation)).toEqual(answers);
@@ -92,7 +92,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       const doctor = documentedBlock("docs/deploy/vps.md", "doctor");
       expect(await project.type(doctor)).toContain(":3000/webhook");
 
-      // The inbox is in the volume, so the bot recognizes a repeated delivery.
+      // The inbox is in the volume, so the bot recognizes a delivery that the platform retries.
       await project.type("docker compose restart bot");
       await project.type("docker compose down");
       await project.type(UP);
@@ -126,13 +126,13 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       const unset = { SERVICE_WEBHOOK_SECRET: "", BOT_DOMAIN: "" };
       project.configure({ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY, ...unset });
       await project.type(documentedBlock("docs/deploy/overview.md", "polling"));
-      // A new bot starts with the events after its first read.
+      // A new bot starts with the events that occur after its first read.
       await platform.entry("api", ({ path, status }) => path === "/events" && status === 200);
       const message = await platform.message("by polling");
       await platform.answer("Hi Ada! You wrote: by polling");
       expect(await platform.answers(message.conversation)).toHaveLength(1);
       expect(await project.container("caddy")).toBe("");
-      // With a public address Caddy needs a domain name, and reports that.
+      // With a public address, Caddy needs a domain name, and says so in an error.
       const start = "docker compose run --rm -T --no-deps caddy 2>&1 || echo ended with $?";
       expect(await project.type(start)).toMatch(
         /BOT_DOMAIN.* must be set in \.env.*ended with 2\s*$/s,

@@ -9,12 +9,12 @@ interface Entry {
   readonly payload: object;
 }
 
-/** The platform's event log with the rules of `GET /events` (section 4 of the platform document). */
+/** The platform's event log, with the rules for `GET /events` (section 4 of the platform document). */
 export class FakeLog {
   readonly #clock: ManualClock;
   readonly requests: (string | undefined)[] = [];
   entries: Entry[] = [];
-  /** Head cursor of an empty log. */
+  /** The cursor at the head of an empty log. */
   emptyCursor = "0";
   /** The platform refuses cursors below this id, as if the log had been trimmed up to it. */
   refusesBelow = "";

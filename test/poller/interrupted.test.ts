@@ -15,18 +15,21 @@ import { FakeLog } from "./fake-log.ts";
 
 const MINUTE = 60_000;
 const PAGE = 50;
-/** Thirteen pages, the last one partial. Transactions hold page 1, pages 2 to 11, and pages 12 and 13. */
+/**
+ * Thirteen pages, the last one partial. The reader stores page 1, pages 2 to 11, and pages 12 and 13 in one transaction
+ * each.
+ */
 const EVENTS = 620;
-/** Total of stored pages after each `put`. */
+/** Total number of stored pages after each `put`. */
 const PAGES_STORED = [1, 11, 13];
 
-/** Interrupts a read at its n-th request or `put`, from 1. */
+/** Interrupts a read at its n-th request or `put`, counted from 1. */
 interface Interruption {
   readonly at: "request" | "put";
   readonly n: number;
   readonly how: /** Breaks off the request, or refuses the `put`. */
     | "fails"
-    /** Refuses the `put`. The page requested meanwhile fails as well. */
+    /** Refuses the `put`. The page requested at the same time fails as well. */
     | "fails, and the next page too"
     /** Stops the bot while the request is under way. */
     | "is aborted"
@@ -41,7 +44,7 @@ class Life {
   readonly requests: { readonly since: string | undefined; readonly limit: number | undefined }[] =
     [];
   readonly found: FoundEvent[] = [];
-  /** Ids added by its writes. */
+  /** Ids of the events that this process stored. */
   readonly stored: string[] = [];
   readonly #log: FakeLog;
   readonly #inbox: SqliteInbox;
@@ -68,7 +71,7 @@ class Life {
     });
   }
 
-  /** Reads until complete or interrupted. Resolves to the outcome. */
+  /** Reads until the read is complete or interrupted. Resolves to the outcome. */
   async live(from: "cursor" | "head" = "cursor"): Promise<"read" | "failed" | "killed"> {
     const { signal } = this.#stopping;
     const read = async () => {
@@ -81,7 +84,7 @@ class Life {
       () => "failed" as const,
     );
     const how = await Promise.race([ended, this.#killed.promise]);
-    // The page fails only now, when the reader no longer waits for it.
+    // The page fails only now, when the reader is no longer waiting for it.
     this.#refused.resolve();
     for (let turns = 0; turns < 3; turns++) await turn();
     return how;
@@ -147,7 +150,7 @@ function never(): Promise<never> {
 
 const kindsOfIds: Readonly<Record<string, (n: number) => string>> = {
   "ids of digits": (n) => String(n),
-  // Lengths grow in between. In text order the last ids would come first.
+  // The ids have different lengths. In text order, the last ids would come first.
   "ids beyond 2^53": (n) => String(99_999_999_999_999_900n + BigInt(n)),
   "ids that are no numbers": (n) => `evt_${String(n).padStart(6, "0")}`,
 };
@@ -157,12 +160,12 @@ function pagesBy(puts: number): number {
   return PAGES_STORED[puts - 1] ?? 0;
 }
 
-/** Points at which a read of {@link EVENTS} events can be interrupted, and the pages stored by then. */
+/** Points at which a read of {@link EVENTS} events can be interrupted, and the number of pages stored by then. */
 const points: readonly (Interruption & { readonly pages: number })[] = [
   ...[1, 2, 3, 4, 8, 12, 13, 14].flatMap((n) => [
     { at: "request" as const, n, how: "fails" as const, pages: n - 1 },
     { at: "request" as const, n, how: "is aborted" as const, pages: n - 1 },
-    // Pages in the same transaction as the previous page were not stored yet.
+    // Pages in the same transaction as the previous page were not yet stored.
     {
       at: "request" as const,
       n,
@@ -192,7 +195,7 @@ beforeEach(() => {
   onTestFinished(() => void process.off("unhandledRejection", note));
 });
 
-/** Returns the ids before the cursor that are not in the inbox. There must never be any. */
+/** Returns the ids before the cursor that are missing from the inbox. There must never be any. */
 function passedOver(
   ids: readonly string[],
   cursor: string | undefined,
@@ -210,7 +213,7 @@ function idsIn(file: string): string[] {
   return ids;
 }
 
-/** The form of the ids does not interact with the kind of interruption, so these are tested on fewer points. */
+/** The form of the ids does not interact with the kind of interruption, so each form is tested at fewer points. */
 const someWays = points.filter(({ at, how }) =>
   at === "put" ? how === "is the last thing done" : how === "fails",
 );
@@ -239,7 +242,7 @@ describe.each(
     expect(passedOver(ids, cursor, new Set(known))).toEqual([]);
     expect(known).toEqual(ids.slice(0, pages * PAGE));
     expect(cursor).toBe(pages === 0 ? undefined : known.at(-1));
-    // The mode is notified of exactly the stored events, unless the process was killed first.
+    // The mode is notified of exactly the events that were stored, unless the process was killed first.
     if (end === "failed") {
       expect(interrupted.found.map(({ id }) => id)).toEqual(interrupted.stored);
     }
@@ -338,7 +341,7 @@ const SEED = Number(process.env.SEED ?? 20261120);
 describe(`interrupted again and again, while events commit late (SEED=${SEED})`, () => {
   const seeds = Array.from({ length: 6 }, (_, n) => SEED + n);
 
-  // The excluded interruption waits for a page that these reads may never request.
+  // The excluded interruption waits for a page that these reads might never request.
   const randomPoints = points.filter(({ how }) => how !== "fails, and the next page too");
 
   test.each(seeds)("seed %i: no event is skipped, and each arrives once", async (seed) => {

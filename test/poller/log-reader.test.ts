@@ -295,7 +295,7 @@ describe("an event whose date says nothing", () => {
       const reader = await open({ client: { events } });
       log.add("2", "follow", clock.now() + hours * 60 * MINUTE);
       expect(await reader.read("cursor", signal)).toMatchObject([{ at: clock.now() }]);
-      // A late commit with a lower id must not be missed.
+      // The bot must not miss a late commit with a lower id.
       log.add("1", "follow", clock.now() + hours * 60 * MINUTE);
       await clock.advance(MINUTE - 1);
       expect(await reader.read("cursor", signal)).toMatchObject([{ id: "1" }]);
@@ -304,7 +304,7 @@ describe("an event whose date says nothing", () => {
 });
 
 describe("a position that the platform refuses", () => {
-  /** Creates a reader with cursor 3 on a log that is trimmed afterwards. */
+  /** Creates a reader at cursor 3 on a log that is trimmed afterwards. */
   async function trimmed(): Promise<LogReader> {
     for (const id of ["1", "2", "3"]) log.add(id, "follow", clock.now() - MINUTE);
     const reader = await open();
@@ -347,7 +347,7 @@ describe("a position that the platform refuses", () => {
   });
 
   test("refused by mistake, returns no event a second time", async () => {
-    // Events from before the start are not for this bot.
+    // The bot does not handle events from before its start.
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
     const reader = await open({ startFrom: "now" });
     log.add("121", "follow", clock.now() - MINUTE);

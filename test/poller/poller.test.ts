@@ -75,7 +75,7 @@ describe("auditing", () => {
     const put = inbox.put.bind(inbox);
     inbox.put = async (...batch) => {
       const result = await put(...batch);
-      // The webhook delivers an event a moment after the log returned it.
+      // The webhook delivers an event shortly after the log returned it.
       poller.delivered([{ id: "1", type: "dm.message" }]);
       return result;
     };
@@ -145,7 +145,7 @@ test("events found before a read failed half-way still count", async () => {
   Object.assign(log, {
     events: async (query: { since?: string }) => {
       requests += 1;
-      // The previous page is stored by then, and no later read returns it.
+      // By then the previous page is stored, and no later read returns it.
       if (requests === 2) throw new ApiError("away", { status: 503 });
       return await events(query);
     },
@@ -296,13 +296,13 @@ describe("failures", () => {
       await clock.advance(30_000);
       left.push(log.failures.length);
     }
-    // Requests after 60, 64, 72, 88, 120 and 180 seconds.
+    // The requests come after 60, 64, 72, 88, 120 and 180 seconds.
     expect(left).toEqual([6, 5, 2, 1, 1, 0, 0, 0]);
     const told = lines.records.filter(({ level }) => level === "warn");
     expect(told).toMatchObject([
       { err: { code: "API_UNREACHABLE" }, retryInMs: expect.any(Number) },
     ]);
-    // The log is readable again.
+    // The log can be read again.
     expect(lines.records.filter(({ level }) => level === "info")).toHaveLength(1);
   });
 

@@ -4,12 +4,12 @@ import { simulate } from "./simulation/scenario.ts";
 
 const seed = chooseSeed(process.env.SEED ?? "8");
 
-/** The first word of a violation names the promise: lost, late takeover, flap, false alarm, over budget, … */
+/** The first word of a violation names the broken promise: lost, late takeover, flap, false alarm, over budget, … */
 test(`20 schedules of outages break no promise of the poller (SEED=${seed})`, async () => {
   const options = { size: "small", seed, progress: () => undefined } as const;
   const { violations, figures } = await simulate({ schedules: 20, maxHours: 10 }).run(options);
   expect(violations).toEqual([]);
-  // Without these the test proves nothing.
+  // Without these events in the runs, the test would prove nothing.
   expect(figures["events"]).toBeGreaterThan(1_000);
   expect(figures["switches"]).toBeGreaterThan(20);
   expect(figures["events that had to lead to a switch"]).toBeGreaterThan(10);

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { readSnapshot, type Snapshot, writeSnapshot } from "../faces/poller.ts";
 
-/** Written by the previous version. During an upgrade, instances of both versions share the log. */
+/** Snapshot written by the previous version. During an upgrade, instances of both versions share the log. */
 const format1 =
   '{"format":1,"state":{"mode":"polling","unconfirmed":[{"id":"1","type":"follow","at":5,"foundAt":6}],' +
   '"webhookTypes":["follow"],"lastDelivery":["1"],"deliveredAt":7,"cleanRounds":1},' +
   '"status":{"modeMsAgo":900,"modeReason":"silence","cursor":"9","lastPollMsAgo":800,' +
   '"lastPollError":{"code":"API_ERROR","status":503},"readToEndMsAgo":700}}';
 
-/** The same format of a new poller. */
+/** The same snapshot format, as written by a new poller. */
 const format1Empty =
   '{"format":1,"state":{"mode":"auditing","unconfirmed":[],"webhookTypes":[],"lastDelivery":[],' +
   '"deliveredAt":null,"cleanRounds":0},"status":{"modeMsAgo":900,"modeReason":"start","cursor":null,' +
@@ -16,7 +16,7 @@ const format1Empty =
 
 const WRITTEN_AT = 1_000;
 
-/** On the writer's clock. */
+/** Time on the writer's clock. */
 const snapshot: Snapshot = {
   state: {
     mode: "polling",

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runAt } from "../command.ts";
 import { access, examine, trouble } from "./examine.ts";
 
-/** The minimum environment of a bot. */
+/** The minimal environment for a bot. */
 const complete = access({ url: "http://127.0.0.1:2" });
 
 /** Returns the findings about an environment, including those at level "ok". */

@@ -55,7 +55,7 @@ export function access({
   };
 }
 
-/** Returns access to a platform that refuses the token at once. The doctor still makes its other checks. */
+/** Returns access to a platform that refuses the token immediately. The doctor still makes its other checks. */
 export async function refusingPlatform(): Promise<Record<string, string>> {
   return access({ url: await serve((_request, response) => void response.writeHead(401).end()) });
 }

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { type CliOptions, serviceBotEnds } from "../cli.ts";
 import { type Examination, examine, read, refusingPlatform, trouble } from "./examine.ts";
 
-// Other users, and certificate authorities that Node reads at its start, need a process.
+// These tests need a process, because they involve other users, and certificate authorities that Node reads on startup.
 
 async function examineAsProcess(flags: readonly string[], options: CliOptions) {
   return read(await serviceBotEnds(["doctor", "--json", ...flags], options));

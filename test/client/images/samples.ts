@@ -2,7 +2,7 @@ import sharp, { type Sharp } from "sharp";
 import type { ImageKind } from "../../faces/core.ts";
 import { mulberry32 } from "../../support/mulberry32.ts";
 
-/** An image made by a real encoder. */
+/** Images made by a real encoder. */
 export interface Sample {
   readonly name: string;
   readonly kind: ImageKind;
@@ -19,7 +19,7 @@ export function noise(length: number): Buffer {
   return Buffer.from(Array.from({ length }, () => Math.floor(random() * 256)));
 }
 
-/** Creates a picture that compresses to about a half, because half of it is noise. */
+/** Creates a picture that compresses to about half its size, because half of it is noise. */
 function picture(channels: 3 | 4 = 3): Sharp {
   const pixels = Buffer.alloc(WIDTH * HEIGHT * channels, 130);
   noise(pixels.length / 2).copy(pixels);
@@ -76,13 +76,13 @@ export function sampleOf(kind: ImageKind): Buffer {
   return found.bytes;
 }
 
-/** Creates a PNG with exactly `size` bytes, padded with a chunk that decoders skip. */
+/** Creates a PNG of exactly `size` bytes, padded with a chunk that decoders skip. */
 export function pngOf(size: number): Buffer {
   const png = sampleOf("png");
   return withChunk(png, "prVt", Buffer.alloc(size - png.length - 12));
 }
 
-/** Inserts a chunk after the header of a PNG. */
+/** Inserts a chunk after a PNG's header. */
 export function withChunk(png: Buffer, type: string, data: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
@@ -91,14 +91,14 @@ export function withChunk(png: Buffer, type: string, data: Buffer): Buffer {
   return Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)]);
 }
 
-/** Inserts a segment after the first marker of a JPEG. */
+/** Inserts a segment after a JPEG's first marker. */
 export function withSegment(jpeg: Buffer, marker: number, data: Buffer): Buffer {
   const head = Buffer.from([0xff, marker, 0, 0]);
   head.writeUInt16BE(data.length + 2, 2);
   return Buffer.concat([jpeg.subarray(0, 2), head, data, jpeg.subarray(2)]);
 }
 
-/** Returns a box of the ISO base media format. */
+/** Returns a box in the ISO base media format. */
 export function box(type: string, data: Buffer = Buffer.alloc(0)): Buffer {
   const size = Buffer.alloc(4);
   size.writeUInt32BE(8 + data.length);

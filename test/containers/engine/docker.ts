@@ -3,14 +3,14 @@ import { promisify } from "node:util";
 
 const runFile = promisify(execFile);
 
-/** In bytes. More than Node's default, because a container under load logs more. */
+/** Maximum size of a command's output, in bytes. More than Node's default, because a container under load logs more. */
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
 export class Docker {
   /** Environment variables that select the engine. */
   readonly env: Readonly<Record<string, string>>;
 
-  /** @param host address of the engine. Default: the command's own */
+  /** @param host URL of the engine. Default: the command's own default */
   constructor(host: string | undefined) {
     // Uses the legacy builder, because Debian has no package for the BuildKit plugin.
     this.env = { DOCKER_BUILDKIT: "0", ...(host === undefined ? {} : { DOCKER_HOST: host }) };
@@ -29,7 +29,7 @@ export class Docker {
     return execFileSync("docker", args, { env, stdio: "pipe", encoding: "utf8" }).trim();
   }
 
-  /** Resolves to the lines of a container's stdout and stderr. */
+  /** Resolves to the lines that a container wrote to stdout and stderr. */
   async logs(container: string): Promise<string[]> {
     const env = { ...process.env, ...this.env };
     const { stdout, stderr } = await runFile("docker", ["logs", container], {
@@ -39,7 +39,7 @@ export class Docker {
     return `${stdout}${stderr}`.split("\n");
   }
 
-  /** Resolves to a part of the engine's description of an image or a container. */
+  /** Resolves to part of the engine's description of an image or a container. */
   async inspect<T>(name: string, template = "json ."): Promise<T> {
     return JSON.parse(await this.run("inspect", "--format", `{{${template}}}`, name));
   }

@@ -20,12 +20,12 @@ const SOURCES = fileURLToPath(new URL("../images/", import.meta.url));
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 const DEBIAN = "debian:12-slim";
 
-/** Files that Debian's slim images omit too. */
+/** Files that Debian's slim images also omit. */
 const LEFT_OUT = ["doc", "info", "locale", "man"].map(
   (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
 );
 
-/** A base image of the starter, built here because the tests use no image registry. */
+/** A base image for the starter, built locally because the tests use no image registry. */
 interface Base {
   readonly folder: string;
   readonly tag: string;
@@ -88,7 +88,7 @@ async function makeImage(docker: Docker, { folder, tag, prepare }: Base): Promis
   }
 }
 
-/** Returns the version of an image: a hash of its files and of Node's version. */
+/** Returns an image's version: a hash of its files and of Node's version. */
 function versionOf(folder: string): string {
   const hash = createHash("sha256").update(process.version);
   const files = readdirSync(join(SOURCES, folder)).sort();

@@ -6,7 +6,7 @@ import { type FloodTarget, openRequest, peakMemory, sendChunks } from "../../sup
 import type { FaultBots } from "../support/fault-bots.ts";
 import type { MemoryLimit } from "./memory-limit.ts";
 
-/** Connections per kind and attack. */
+/** Number of connections per kind and attack. */
 const CHUNKED = 4;
 const UNFINISHED = 64;
 const IDLE = 1_200;
@@ -18,8 +18,8 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const unfinished = Buffer.alloc(1_048_575, "x");
 
 /**
- * Attacks under load: bodies of single bytes, endless bodies, more connections than the bot accepts, unsigned requests,
- * and a signed round of maximum size.
+ * Attacks the bot under load with single-byte chunks, endless bodies, more connections than it accepts, unsigned
+ * requests, and a signed batch of maximum size.
  */
 export class Attacks implements Attack {
   readonly #stage: Stage;
@@ -32,7 +32,7 @@ export class Attacks implements Attack {
   /** In bytes. */
   #peak = 0;
 
-  /** @param roundBytes size of the largest round that the bot accepts */
+  /** @param roundBytes size of the largest batch that the bot accepts */
   constructor(stage: Stage, bots: FaultBots, limit: MemoryLimit, roundBytes: number) {
     this.#stage = stage;
     this.#bots = bots;
@@ -47,7 +47,7 @@ export class Attacks implements Attack {
     const target = { url: bot.url, path: "/webhook" };
     const { webhookSecret } = world.platform;
     const seeming = `x-service-signature: ${sign("another body", webhookSecret, Date.now() / 1000)}`;
-    // The bot derives the largest round from its memory limit.
+    // The bot derives the size of the largest batch from its memory limit.
     const refused = await this.#deliverRound(target.url, this.#roundBytes + 1);
     if (refused !== 413) world.violations.push(`a larger round got ${refused}, time ${time}`);
     // The bot may close the incomplete request to make room for a newer connection.
@@ -98,17 +98,17 @@ export class Attacks implements Attack {
     if (pid !== undefined) this.#peak = Math.max(this.#peak, peakMemory(pid));
   }
 
-  /** Delivers a round until the bot accepts it or answers 413. Resolves to the last status. */
+  /** Delivers a batch until the bot accepts it or responds with 413. Resolves to the last status. */
   async #deliverRound(url: string, bytes: number): Promise<number> {
     const deadline = performance.now() + ANSWER_TIMEOUT_MS;
-    // An attack's connections close one by one, so the bot may still drop this one.
+    // An attack's connections close one after another, so the bot may still drop this connection.
     for (;;) {
       const status = await this.#sendRound(url, bytes);
       if (status === 200 || status === 413 || performance.now() > deadline) return status;
     }
   }
 
-  /** Delivers a round of `bytes` with events that are already stored. Resolves to 0 if the connection ends. */
+  /** Delivers a batch of `bytes` with events that are already stored. Resolves to 0 if the connection ends. */
   async #sendRound(url: string, bytes: number): Promise<number> {
     const { platform } = this.#stage.world;
     const event = JSON.stringify(platform.control.events()[0]);
@@ -122,7 +122,7 @@ export class Attacks implements Attack {
       .finally(() => poster.close());
   }
 
-  /** Sends unsigned requests one by one. */
+  /** Sends unsigned requests one after another. */
   async #flood(url: string): Promise<void> {
     const end = performance.now() + FLOOD_MS;
     while (performance.now() < end) {

@@ -7,17 +7,17 @@ import { median } from "../../faults/report.ts";
 import type { Docker } from "../engine/docker.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
 
-/** Folder of the package libfaketime. `undefined` if not installed. The base images use this machine's Debian. */
+/** Folder of the libfaketime package. `undefined` if it is not installed. The base images use this machine's Debian. */
 export const FAKETIME_FOLDER: string | undefined = globSync("/usr/lib/*-linux-gnu*/faketime")[0];
 
-/** Longer than the tolerance of a signature. */
+/** Longer than the age that the bot tolerates in a signature. */
 const OFFSETS = ["+600", "-600"] as const;
 
-/** In ms. Longest wait for an answer by polling on a busy machine. */
+/** Longest wait for a reply while a busy machine polls, in ms. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const REFUSED_TIMEOUT_MS = 10_000;
 
-/** Sets the clock of a running container. */
+/** Sets a running container's clock. */
 export class ContainerClock {
   readonly flags: readonly string[];
   readonly #folder: string;
@@ -39,7 +39,7 @@ export class ContainerClock {
     ];
   }
 
-  /** @param offset in seconds, with its sign */
+  /** @param offset in seconds, with a sign */
   set(offset: string): void {
     writeFileSync(join(this.#folder, "offset"), `${offset}\n`);
   }
@@ -55,7 +55,7 @@ export class Clocks implements Attack {
   readonly #bots: FaultBots;
   readonly #docker: Docker;
   readonly #clock: ContainerClock;
-  /** In ms. From a refused delivery to the answer to the next event. */
+  /** Time from a refused delivery to the reply to the next event, in ms. */
   readonly #takenOverMs: number[] = [];
   #refused = 0;
 
@@ -71,7 +71,7 @@ export class Clocks implements Attack {
 
   async once(time: number): Promise<void> {
     const { world } = this.#stage;
-    // Every second shift comes before a start, because a bot reads the system time then.
+    // Every second shift happens before a start, because a bot reads the system time on startup.
     const restarts = time % 4 > 2 || time % 4 === 0;
     await this.#setClock(OFFSETS[time % 2] ?? "+0", restarts);
     if (!(await this.#untilRefused())) {

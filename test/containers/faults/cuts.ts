@@ -5,7 +5,7 @@ import type { Store } from "../../faults/driver/store.ts";
 import { median } from "../../faults/report.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
 
-/** In ms. Longest wait for an answer on a busy machine. */
+/** Longest wait for a reply on a busy machine, in ms. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
 const MIN_CUT_MS = 500;
@@ -14,13 +14,13 @@ export interface CutOptions {
   readonly bots: FaultBots;
   /** Network to disconnect. */
   readonly network: string;
-  /** URL that a bot reaches only through this network. */
+  /** A URL that a bot can reach only through this network. */
   readonly peer: URL;
-  /** In ms. Longest cut. */
+  /** Longest cut, in ms. */
   readonly maxMs: number;
-  /** Returns true if all bots lose the network this time. Default: never. */
+  /** Returns true if all bots should lose the network this time. Default: never. */
   readonly isForAll?: (time: number) => boolean;
-  /** Whether an event may count another attempt, because another bot continues with it. Default: false. */
+  /** True if an event may count another attempt, because another bot continues with it. Default: false. */
   readonly mayCount?: boolean;
 }
 
@@ -28,9 +28,9 @@ export interface CutOptions {
 export class Cuts<S extends Store> implements Attack {
   readonly #stage: Stage<S>;
   readonly #options: CutOptions;
-  /** In ms, from each reconnection to the next answer. */
+  /** Time from each reconnection to the next reply, in ms. */
   readonly #recoveryMs: number[] = [];
-  /** Deliveries that no bot accepted. */
+  /** Number of deliveries that no bot accepted. */
   #failed = 0;
 
   constructor(stage: Stage<S>, options: CutOptions) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Docker } from "../engine/docker.ts";
 import type { State } from "../support/container.ts";
 
-/** Program that prints the limit visible to Node and allocates as many bytes as its argument. */
+/** Program that prints the limit that Node sees, and allocates as many bytes as its argument says. */
 const GREEDY = `
 console.log(process.constrainedMemory());
 const taken = [];
@@ -16,7 +16,7 @@ interface RunningState extends State {
   readonly Pid: number;
 }
 
-/** Memory limit of a container, without swap. */
+/** A container's memory limit, without swap. */
 export class MemoryLimit {
   readonly bytes: number;
   readonly #docker: Docker;
@@ -26,7 +26,7 @@ export class MemoryLimit {
     this.bytes = bytes;
   }
 
-  /** Flags of `docker run`. */
+  /** Flags for `docker run`. */
   get flags(): readonly string[] {
     return ["--memory", `${this.bytes}b`, "--memory-swap", `${this.bytes}b`];
   }

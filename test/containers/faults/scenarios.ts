@@ -29,7 +29,7 @@ import { Clocks, ContainerClock, FAKETIME_FOLDER } from "./clocks.ts";
 import { Cuts } from "./cuts.ts";
 import { MemoryLimit } from "./memory-limit.ts";
 
-/** Longer than usual, because a new container reaches its database late. */
+/** Longer than usual, because a new container takes longer to reach its database. */
 const shared: Partial<BotSettings> = { ...short, databaseTimeoutMs: 5_000 };
 
 /** A bot's default request timeout. */
@@ -38,15 +38,15 @@ const patient: Partial<BotSettings> = { requestTimeoutMs: 10_000 };
 /** A request timeout shorter than the cuts. */
 const hasty: Partial<BotSettings> = { requestTimeoutMs: 400 };
 
-/** In MB. Size of the disk that replaces the volume. */
+/** Size of the disk that replaces the volume, in MB. */
 const DISK_SIZE = { small: 16, large: 64 } as const;
 
-/** Memory limit of a bot under attack. */
+/** Memory limit for a bot under attack. */
 const small = new MemoryLimit(docker, 128 * 1024 * 1024);
 
 type Loaded<S extends Store> = Omit<LoadedFault<S>, "name">;
 
-/** Lists every fault of containers. Calls `image` when the first scenario runs. */
+/** Lists every container fault. Calls `image` when the first scenario runs. */
 export function scenariosOf(image: () => string): readonly Scenario[] {
   /** Builds a scenario with one bot and its inbox in a volume. */
   const alone = (
@@ -85,7 +85,7 @@ export function scenariosOf(image: () => string): readonly Scenario[] {
     begin: (stage) => new Stops(stage, STOP_GRACE_S * 1_000),
   }));
 
-  /** @param settings include a request timeout shorter or longer than the cuts of 0.5 to 3 s */
+  /** @param settings include a request timeout shorter or longer than the cuts, which last 0.5 to 3 s */
   const cuts = (
     label: string,
     settings: Partial<BotSettings>,

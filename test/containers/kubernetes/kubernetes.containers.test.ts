@@ -15,11 +15,11 @@ import { Pod } from "./pod.ts";
 
 const IMAGE = "service-bot-test/kubernetes";
 
-/** Name prefix of containers, networks and volumes. */
+/** Name prefix for containers, networks and volumes. */
 const NAME = "kubernetes-pod";
 const DATABASE = "kubernetes";
 
-/** In ms after a pod's first 503. Less than DRAIN_MS, because a cluster still sends deliveries then. */
+/** Delay after a pod's first 503, in ms. Less than DRAIN_MS, because a cluster is still sending deliveries then. */
 const LATE_MS = 2_500;
 
 withEngine("a container as the manifests for Kubernetes describe it", () => {
@@ -58,7 +58,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     return await PlatformProcess.start(temporaryFolder(), undefined, address);
   }
 
-  /** Replaces the pod. Resolves once the new pod is ready and receives the webhook. */
+  /** Replaces the pod. Resolves once the new pod is ready and the webhook points to it. */
   async function startPod(manifest: Manifest, platform: PlatformProcess): Promise<Pod> {
     project.configure({
       ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: API_KEY },
@@ -77,8 +77,8 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
   }
 
   /**
-   * Ends a pod. Ada writes LATE_MS after its readiness probe has failed. Resolves to the probe's response, the message,
-   * its delivery status, and the pod's end.
+   * Ends a pod. Ada sends a message LATE_MS after the pod's readiness probe has failed. Resolves to the probe's
+   * response, the message, its delivery status, and how the pod ended.
    */
   async function endWithMessage(pod: Pod, platform: PlatformProcess, text: string) {
     const ending = pod.terminate();
@@ -109,7 +109,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     const { Memory } = await docker.inspect<{ Memory: number }>(NAME, "json .HostConfig");
     expect(`${Memory / 1024 ** 2}Mi`).toBe(manifest.bot.resources?.limits?.["memory"]);
 
-    // A stopped process answers no probe and ignores SIGTERM.
+    // A stopped process responds to no probe and ignores SIGTERM.
     const hanging = performance.now();
     await docker.run("kill", "--signal", "STOP", NAME);
     await pod.until("out of service", () => !pod.isReady);
@@ -171,7 +171,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
   }, 400_000);
 });
 
-/** Removes DRAIN_MS from the manifest of a pod, as a control. */
+/** Removes DRAIN_MS from a pod's manifest, for the control test. */
 function withoutDrain(text: string): string {
   const changed = text.replace(/(name: DRAIN_MS\n +value:) "\d+"/, '$1 "0"');
   expect(changed).not.toBe(text);

@@ -26,7 +26,7 @@ export interface PodOptions {
 export class Pod {
   readonly name: string;
   readonly url: string;
-  /** Whether a Service would send deliveries. */
+  /** True if a Service would send deliveries to this pod. */
   isReady = false;
   /** Number of restarts because of a probe. */
   restarts = 0;
@@ -81,7 +81,10 @@ export class Pod {
     return this.#docker.inspect<number>(this.name, "json .RestartCount");
   }
 
-  /** Polls readiness until the status is no longer 200. Resolves to the status, or `undefined` without a response. */
+  /**
+   * Polls the readiness endpoint until the status is no longer 200. Resolves to the status, or `undefined` if there is
+   * no response.
+   */
   async untilUnready(): Promise<number | undefined> {
     for (;;) {
       const status = await this.#statusOf(this.#bot.readinessProbe);
@@ -90,7 +93,7 @@ export class Pod {
     }
   }
 
-  /** Deletes the pod as a kubelet does. Resolves to the final state of its container, and the duration. */
+  /** Deletes the pod as a kubelet does. Resolves to its container's final state, and the time the deletion took. */
   async terminate(): Promise<State & { readonly tookMs: number }> {
     const started = performance.now();
     this.#ended.abort();
@@ -101,7 +104,7 @@ export class Pod {
     return { ...(await this.#docker.inspect<State>(this.name, "json .State")), tookMs };
   }
 
-  /** Removes the container. A claim's volume stays, as in a cluster. */
+  /** Removes the container. The volume of a claim stays, as in a cluster. */
   async remove(): Promise<void> {
     this.#ended.abort();
     await this.#docker.run("rm", "--force", this.name).catch(() => undefined);
@@ -172,7 +175,7 @@ export class Pod {
     }
   }
 
-  /** Resolves to false if the pod was deleted meanwhile. */
+  /** Resolves to false if the pod was deleted in the meantime. */
   async #pause(seconds: number, signal: AbortSignal = this.#ended.signal): Promise<boolean> {
     return await wait(seconds * 1_000, true, { signal }).catch(() => false);
   }
@@ -184,7 +187,7 @@ export class Pod {
   }
 }
 
-/** Returns the manifest's variables, which override the Secret's. */
+/** Returns the manifest's variables, which override those from the Secret. */
 function environmentOf({ bot }: Manifest): string[] {
   return (bot.env ?? []).flatMap(({ name, value }) => ["--env", `${name}=${value}`]);
 }
@@ -200,7 +203,7 @@ function confinementOf({ pod, bot }: Manifest): string[] {
     ...["--user", `${runAsUser}:${runAsGroup}`, "--group-add", String(fsGroup)],
     ...(readOnlyRootFilesystem === true ? ["--read-only"] : []),
     ...(allowPrivilegeEscalation === false ? ["--security-opt", "no-new-privileges"] : []),
-    // The engine applies the runtime's default profile unless disabled.
+    // The engine applies the runtime's default profile unless it is disabled.
     ...(seccompProfile?.type === "RuntimeDefault" ? [] : ["--security-opt", "seccomp=unconfined"]),
     ...drop.flatMap((name) => ["--cap-drop", name]),
     ...(memory === undefined ? [] : ["--memory", memory.replace("Mi", "m")]),
@@ -208,7 +211,7 @@ function confinementOf({ pod, bot }: Manifest): string[] {
   ];
 }
 
-/** Returns flags for volumes. An emptyDir is in memory here; a claim is a volume owned by fsGroup. */
+/** Returns the flags for volumes. An emptyDir is in memory here; a claim is a volume owned by fsGroup. */
 async function volumeFlags(
   docker: Docker,
   { pod, bot }: Manifest,

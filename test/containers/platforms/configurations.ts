@@ -5,22 +5,22 @@ import { z } from "zod";
 import { documentedBlock, pages } from "../../docs/markdown.ts";
 import { installPeer } from "../../peers/install.ts";
 
-/** Environment that a platform provides for the configuration on its page. */
+/** The environment that a platform provides for the configuration documented on its page. */
 export interface Hosting {
-  /** Page in docs/deploy. */
+  /** Name of the page in docs/deploy. */
   readonly page: string;
-  /** Port to listen on, from PORT or from the Dockerfile. */
+  /** Port to listen on, taken from PORT or from the Dockerfile. */
   readonly port: number;
   readonly givesPort: boolean;
   readonly healthPath: string;
   readonly stopSignal: "SIGINT" | "SIGTERM";
-  /** In seconds. From the stop signal to SIGKILL. */
+  /** Time between the stop signal and SIGKILL, in seconds. */
   readonly stopSeconds: number;
-  /** In MB. */
+  /** Memory limit, in MB. */
   readonly memory: number;
-  /** Folder of the volume. `undefined` with PostgreSQL. */
+  /** Folder where the volume is mounted. `undefined` with PostgreSQL. */
   readonly volume?: string;
-  /** In ms, from the page. Default: the bot's own. */
+  /** Grace period that the page sets, in ms. Default: the bot's own. */
   readonly shutdownGraceMs?: number;
   readonly variables: readonly string[];
 }
@@ -29,10 +29,10 @@ export interface Hosting {
 const RAILWAY_PORT = 8080;
 const RENDER_PORT = 10_000;
 
-/** In MB. Render's smallest paid plan. Railway's limit depends on the plan. */
+/** Memory of Render's smallest paid plan, in MB. Railway's limit depends on the plan. */
 const PLAN_MEMORY = 512;
 
-/** In seconds. Fixed by Cloud Run. */
+/** In seconds. Cloud Run does not allow other values. */
 const CLOUD_RUN_STOP_S = 10;
 
 const seconds = z.string().regex(/^\d+s$/);

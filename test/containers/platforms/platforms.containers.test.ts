@@ -28,16 +28,16 @@ const NAME = "platforms";
 const STORES = ["sqlite", "postgres"] as const;
 type StoreName = (typeof STORES)[number];
 
-/** Returns the image of a bot scaffolded with the `--store` of a platform's page. */
+/** Returns the image of a bot scaffolded with the `--store` flag that a platform's page names. */
 const imageOf = (store: StoreName) => `service-bot-test/platforms-${store}`;
 
-/** Folder of the SQLite file in the image. */
+/** Folder in the image that contains the SQLite file. */
 const DATA = "/bot/data";
 
-/** In seconds. Fly's default `kill_timeout`. */
+/** Fly's default `kill_timeout`, in seconds. */
 const SHORTEST_STOP_S = 5;
 
-/** In ms. Startup and exit of a process on a busy machine, as part of the time to stop. */
+/** Time that a process needs to start and exit on a busy machine, in ms. Counts towards the time to stop. */
 const ROOM_MS = 1_000;
 
 const hostings = await Promise.all([fly(), railway(), render(), cloudRun()]);
@@ -61,7 +61,7 @@ describe.each(hostings)("docs/deploy/$page", ({ stopSeconds, shutdownGraceMs, ..
   });
 });
 
-/** A volume owned by root, regardless of the image. */
+/** Mounts a volume that belongs to root, even if the image's folder has another owner. */
 const ROOTS_VOLUME = ["--mount", `type=volume,source=${NAME},target=${DATA},volume-nocopy`];
 
 withEngine("the image of a scaffolded bot, as platforms run it", () => {
@@ -84,7 +84,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Runs the bot with the owner's settings and the platform's additions. */
+  /** Runs the bot with the owner's settings and the variables that the platform adds. */
   async function run(
     flags: readonly string[],
     env: Readonly<Record<string, string>> = {},
@@ -102,7 +102,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     return { platform, bot };
   }
 
-  /** Runs `service-bot doctor` in the container. Resolves to its findings about the database. */
+  /** Runs `service-bot doctor` in the container. Resolves to the doctor's findings about the database. */
   async function findings(): Promise<readonly Finding[]> {
     const doctor = ["exec", NAME, "node_modules/.bin/service-bot", "doctor", "--json"];
     const report: { findings: Finding[] } = JSON.parse(await docker.run(...doctor));
@@ -114,8 +114,8 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
   }
 
   /**
-   * Creates the database of the platform's page. Returns flags of `docker run`, variables, and a part of the database's
-   * address.
+   * Creates the database that the platform's page describes. Returns flags for `docker run`, variables, and part of the
+   * database's address.
    */
   async function memoryOf({ page, volume }: Hosting) {
     if (volume !== undefined) {
@@ -169,7 +169,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
   });
 });
 
-/** Builds a scenario that stops a bot under load as the platform does. */
+/** Builds a scenario that stops a bot under load as the platform would. */
 function stopsOn(hosting: Hosting, image: () => string): Scenario {
   const { port, shutdownGraceMs = defaults.shutdownGraceMs, volume } = hosting;
   const label = `platforms-${hosting.page.replace(".md", "")}`;
@@ -179,7 +179,7 @@ function stopsOn(hosting: Hosting, image: () => string): Scenario {
     name: label,
     counted: "stops",
     times: { small: 4, large: 40 },
-    // The engine kills a slower bot, so its exit code is not 0.
+    // The engine kills a bot that is slower, so its exit code is not 0.
     begin: (stage: Stage<Store>) => new Stops(stage, Number.POSITIVE_INFINITY),
   };
   /** Stops every bot that the world started, so that the scenario starts its own. */

@@ -12,14 +12,14 @@ const runFile = promisify(execFile);
 /** Value of BOT_DOMAIN. Caddy signs its certificate with its own authority. */
 export const DOMAIN = "localhost";
 
-/** Replaces `docker compose`, because Debian 12 has Compose 1 without the plugin. Both take the same arguments. */
+/** Replaces `docker compose`, because Debian 12 has Compose 1 and lacks the plugin. Both take the same arguments. */
 const STAND_IN = `#!/bin/sh
 [ "$1" = compose ] || exec "$DOCKER" "$@"
 shift
 exec docker-compose "$@"
 `;
 
-/** Folder of a scaffolded bot, in which tests run its owner's commands. */
+/** A scaffolded bot's folder, in which tests run the owner's commands. */
 export class ComposeProject {
   readonly dir: string;
   readonly #docker: Docker;
@@ -31,7 +31,7 @@ export class ComposeProject {
     this.#docker = docker;
   }
 
-  /** Scaffolds a bot from this checkout. Only its image installs the packages. */
+  /** Scaffolds a bot from this checkout. The packages are installed only in the bot's image. */
   static async scaffold(
     docker: Docker,
     folder: string,
@@ -71,7 +71,7 @@ export class ComposeProject {
     return stdout;
   }
 
-  /** Runs an endless command until the test ends. */
+  /** Runs a command that does not end by itself, until the test ends. */
   follow(line: string): TestProcess {
     const options = { command: "sh", cwd: this.dir, env: this.#env() };
     return new TestProcess(["-euc", `exec ${line}`], options);

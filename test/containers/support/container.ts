@@ -4,7 +4,7 @@ import type { Docker } from "../engine/docker.ts";
 /** In seconds, as in compose.yaml. */
 export const STOP_GRACE_S = 20;
 
-/** Flags of `docker run` that match compose.yaml, with a limit of processes. */
+/** Flags for `docker run` that match compose.yaml, plus a limit on the number of processes. */
 export const CONFINED: readonly string[] = [
   ...["--stop-timeout", String(STOP_GRACE_S)],
   ...["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL"],
@@ -27,7 +27,7 @@ export interface State {
   readonly OOMKilled: boolean;
 }
 
-/** A container with a bot. Its port is published on 127.0.0.1. */
+/** A container that runs a bot. Its port is published on 127.0.0.1. */
 export class BotContainer {
   readonly name: string;
   readonly url: string;
@@ -39,7 +39,7 @@ export class BotContainer {
     this.url = url;
   }
 
-  /** Starts a container, after removing any earlier one of this name. */
+  /** Starts a container. First removes any earlier container with this name. */
   static async run(
     docker: Docker,
     name: string,
@@ -56,7 +56,7 @@ export class BotContainer {
     return new BotContainer(docker, name, `http://127.0.0.1:${port}`);
   }
 
-  /** Waits until the bot is ready. @throws if it ends first or the timeout passes */
+  /** Waits until the bot is ready. @throws if the bot ends first or the timeout passes */
   async ready(): Promise<void> {
     const deadline = performance.now() + READY_TIMEOUT_MS;
     while (!(await isOk(`${this.url}/readyz`))) {

@@ -7,7 +7,7 @@ import { reservePort } from "../../support/reserve-port.ts";
 import type { Docker } from "../engine/docker.ts";
 import { CONFINED, type State } from "./container.ts";
 
-/** In ms. Longest start of a container. */
+/** Longest time a container takes to start, in ms. */
 const START_TIMEOUT_MS = 20_000;
 const LOOK_INTERVAL_MS = 20;
 
@@ -33,22 +33,23 @@ require("node:net").connect(port, host, () => process.exit(0)).on("error", () =>
 export interface FaultBotsOptions {
   readonly docker: Docker;
   readonly image: string;
-  /** Name prefix of containers, volumes and networks. */
+  /** Name prefix for containers, volumes and networks. */
   readonly name: string;
-  /** Bots of the world. Default: 1. */
+  /** Number of bots in the world. Default: 1. */
   readonly instances?: number;
   /** Volume or host folder mounted at `/bot/data`. Default: none. */
   readonly data?: string;
-  /** Additional network of each bot, such as the database's. */
+  /** Each bot's additional network, such as the database's. */
   readonly network?: string;
-  /** Port of each bot in its container. Default: 3000. */
+  /** Each bot's port in its container. Default: 3000. */
   readonly port?: number;
-  /** Additional flags of `docker create`, by index of the bot. */
+  /** Additional flags for `docker create`, by the bot's index. */
   readonly flags?: (place: number) => readonly string[];
 }
 
 /**
- * Bots under test in containers, in a private network. Each start of a bot creates a new container with the old volume.
+ * Bots under test in containers, in a private network. Each start of a bot creates a new container with the previous
+ * volume.
  */
 export class FaultBots {
   /** Network that connects the bots, the platform and this machine. */
@@ -72,7 +73,7 @@ export class FaultBots {
     return bots;
   }
 
-  /** Starts a bot, for `WorldOptions.launch`. */
+  /** Starts a bot. Used as `WorldOptions.launch`. */
   readonly launch = ({ env, settings, place }: Life): FaultBot => {
     const { docker, image, name, data, network = "", flags = () => [] } = this.#options;
     const inside = this.#options.port ?? 3000;
@@ -103,7 +104,7 @@ export class FaultBots {
     return bot;
   };
 
-  /** Returns the bot last started at this index. */
+  /** Returns the bot that was last started at this index. */
   at(place = 0): FaultBot {
     const bot = this.#lives.findLast(({ name }) =>
       name.startsWith(`${this.#options.name}-${place}-`),
@@ -195,7 +196,7 @@ export class FaultBot extends BotProcess {
   }
 
   override async freeze(): Promise<void> {
-    // runc fails if a thread of the container does not freeze within milliseconds.
+    // runc fails if one of the container's threads does not freeze within milliseconds.
     let tries = MAX_PAUSES;
     while (!(await this.#docker.succeeds("pause", this.name))) {
       tries -= 1;

@@ -13,8 +13,8 @@ const ENTRY = "test/faults/bot/main";
 const READ = [join(root, "package.json"), SAMPLE_PICTURE, SQLITE_SCHEMA, POSTGRES_SCHEMA];
 
 /**
- * Builds an image of the bot under test with the Dockerfile and packages of a scaffolded bot on PostgreSQL. The
- * framework is bundled with the bot, as for npm.
+ * Builds an image of the bot under test, with the Dockerfile and packages of a scaffolded bot on PostgreSQL. The
+ * framework is bundled with the bot, as it is for npm.
  *
  * @returns the image's id
  */

@@ -4,16 +4,16 @@ import { Docker } from "../engine/docker.ts";
 
 const engine = inject("engine");
 
-/** Skips if no engine runs. */
+/** Skips the tests if no engine runs. */
 export const withEngine: (typeof describe)["skipIf"] extends (condition: boolean) => infer D
   ? D
   : never = describe.skipIf("whyNot" in engine);
 
 export const docker: Docker = new Docker("host" in engine ? engine.host : undefined);
 
-/** Returns this machine's address as seen from a container. */
+/** Returns the address at which a container reaches this machine. */
 export async function hostAddress(): Promise<string> {
-  // A new engine does not report its default gateway, and a bridge without containers is down.
+  // A new engine does not report its default gateway, and its bridge is down while no container runs.
   const table = await docker.run("run", "--rm", "debian:12-slim", "cat", "/proc/net/route");
   const route = table.split("\n").map((line) => line.split("\t"));
   const gateway = route.find(([, destination]) => destination === "00000000")?.[2] ?? "";

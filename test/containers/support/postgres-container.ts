@@ -9,16 +9,16 @@ import type { Docker } from "../engine/docker.ts";
 /** Script that creates a scaffolded bot's role and database. */
 const INIT = join(root, "templates/stores/postgres/postgres-init.sql");
 
-/** Isolated from this machine, so that bots cannot reach the platform through it. */
+/** The network is isolated from this machine, so that bots cannot reach the platform through it. */
 const NO_HOST = "com.docker.network.bridge.inhibit_ipv4=true";
 
-/** Host name in its network, as in compose.yaml and the Kubernetes manifests. */
+/** The server's host name in its network, as in compose.yaml and the Kubernetes manifests. */
 const HOST = "postgres";
 
-/** In ms. Includes the creation of the database. */
+/** Time limit for starting, in ms. Includes creating the database. */
 const READY_TIMEOUT_MS = 60_000;
 
-/** PostgreSQL in a container. Bots use an isolated network, and this machine uses the default one. */
+/** PostgreSQL in a container. Bots use an isolated network, and this machine uses the default network. */
 export class PostgresContainer {
   readonly name: string;
   readonly network: string;
@@ -31,7 +31,7 @@ export class PostgresContainer {
     this.network = `${name}-database`;
   }
 
-  /** @param name prefix of the container's and the network's name */
+  /** @param name prefix for the container's and the network's names */
   static async start(docker: Docker, name: string): Promise<PostgresContainer> {
     const database = new PostgresContainer(docker, name);
     await docker.run("network", "create", "--internal", "--opt", NO_HOST, database.network);

@@ -25,7 +25,7 @@ const BOOT_TIMEOUT_MS = 60_000;
 const PROPERTY_TIMEOUT_MS = 60_000;
 const LOOK_INTERVAL_MS = 200;
 
-/** In bytes. The journal of a unit exceeds Node's default. */
+/** In bytes. A unit's journal exceeds Node's default. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /** SIGRTMIN+4. As process 1, systemd powers off on this signal. */
@@ -47,7 +47,7 @@ export class Machine {
   readonly #folder: string;
   readonly #image: string;
   #nspawn: ChildProcess | undefined;
-  /** Process id of the machine's init process on this host. */
+  /** The process id, on this host, of the machine's init process. */
   #init = "";
 
   private constructor(folder: string, image: string) {
@@ -66,7 +66,7 @@ export class Machine {
   /**
    * Resolves once systemd has started all units.
    *
-   * @param shown host folders mounted read-only, by their paths in the machine
+   * @param shown host folders to mount read-only, by their paths in the machine
    * @throws after the timeout
    */
   async boot(shown: Readonly<Record<string, string>>): Promise<void> {
@@ -76,7 +76,7 @@ export class Machine {
     const layers = `lowerdir=${this.#image},upperdir=${path("upper")},workdir=${path("work")}`;
     const mount = `mount -t overlay overlay -o ${layers} ${path("root")}`;
     const binds = Object.entries(shown).map(([there, here]) => `--bind-ro=${here}:${there}`);
-    // Without a unit and a registration, because those need systemd on the host.
+    // Uses no unit and no registration, because both need systemd on the host.
     const flags = ["--quiet", "--keep-unit", "--register=no", `--directory=${path("root")}`];
     // The mount ends with its namespace, which ends with the machine.
     this.#nspawn = spawn(
@@ -168,7 +168,7 @@ export class Machine {
     try {
       const children = `/proc/${this.#nspawn?.pid}/task/${this.#nspawn?.pid}/children`;
       this.#init = readFileSync(children, "utf8").trim().split(" ")[0] ?? "";
-      // The command exits with 1 unless the state is "running".
+      // The command exits with code 1 unless the state is "running".
       return this.#init === "" ? "" : await this.type("systemctl is-system-running || true");
     } catch {
       return "";
@@ -176,7 +176,7 @@ export class Machine {
   }
 }
 
-/** Exports the files of an image to a folder. Resolves to its path. */
+/** Exports an image's files to a folder. Resolves to the folder's path. */
 async function filesOf(docker: Docker, image: string): Promise<string> {
   const id = await docker.inspect<string>(image, "json .Id");
   const folder = join(CACHE, `machine-${id.slice(-16)}`);

@@ -1,8 +1,8 @@
-// Replaces a bot's src/main.ts. Tries operations that no bot needs, and prints each result as one line of JSON.
+// Replaces a bot's src/main.ts. Attempts operations that no bot needs, and prints each result as one line of JSON.
 import { execFileSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 
-/** Runs Perl, which exits with the errno or 0. */
+/** Runs Perl. The exit code is the errno, or 0 if the call succeeds. */
 const perl = (code: string) =>
   execFileSync("perl", ["-MSocket", "-e", `${code} or exit($!+0)`], { stdio: "pipe" });
 

@@ -50,7 +50,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       rmSync(folder, { recursive: true, force: true });
     });
 
-    /** Boots a machine that clones from the scaffolded bot's folder. */
+    /** Boots a machine that clones the repository in the scaffolded bot's folder. */
     async function boot(): Promise<void> {
       const probe = join(import.meta.dirname, "probe.ts");
       await machine.boot({ "/srv/my-bot": join(folder, "my-bot"), "/srv/probe.ts": probe });
@@ -68,7 +68,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       await machine.type(`cat >>${HOME}/.env <<'END'\n${env.join("\n")}\nEND`);
     }
 
-    /** Writes to the bot, and waits for the answer. */
+    /** Sends the bot a message, and waits for the reply. */
     async function say(text: string): Promise<string> {
       const message = await platform.message(text);
       conversation = message.conversation;
@@ -77,7 +77,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       return message.event;
     }
 
-    /** Expects exactly one answer to each message, in order. */
+    /** Expects exactly one reply to each message, in order. */
     async function expectAnswers(): Promise<void> {
       const answers = texts.map((text) => `Hi Ada! You wrote: ${text}`);
       expect(await platform.answers(conversation)).toEqual(answers);
@@ -93,7 +93,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       expect(more).toEqual([]);
       await machine.type(`${copied}\n${reloaded}`, HOME);
 
-      // .env.example has no token, so the bot exits with 2 and systemd does not restart it.
+      // .env.example contains no token, so the bot exits with code 2 and systemd does not restart it.
       await machine.type(enabled);
       await machine.until(UNIT, "ActiveState", "failed");
       expect(await machine.property(UNIT, "ExecMainStatus")).toBe("2");
@@ -129,7 +129,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       expect(await machine.property(UNIT, "Result")).toBe("success");
       expect(await machine.property(UNIT, "ExecMainStatus")).toBe("0");
 
-      // An enabled unit starts at boot, and the bot reads the missed events.
+      // An enabled unit starts at boot, and the bot reads the events it missed.
       await platform.message("while the machine was off");
       texts.push("while the machine was off");
       following.kill("SIGKILL");
@@ -149,7 +149,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       platform = await PlatformProcess.start(temporaryFolder());
       await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
       texts.length = 0;
-      // Only the Unix socket, because other servers may use the port.
+      // Uses only the Unix socket, because another server may use the port.
       await machine.type("pg_conftool 15 main set listen_addresses ''");
       await machine.type("systemctl enable --now postgresql");
       await machine.type(documentedBlock("docs/deploy/systemd.md", "database"));
@@ -187,7 +187,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
         chown -R probe /opt/probe`);
       const run = "node src/main.ts --once";
       const free = JSON.parse(await machine.type(`sudo -u probe ${run}`, "/opt/probe"));
-      // Outside the unit, only the permissions of an ordinary user apply.
+      // Outside the unit, the process has only the permissions of an ordinary user.
       expect(free).toEqual({
         "write to its own folder": "done",
         "read the homes": "done",

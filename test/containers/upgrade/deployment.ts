@@ -13,35 +13,35 @@ import { ComposeProject, DOMAIN } from "../support/compose.ts";
 import { docker, hostAddress } from "../support/given.ts";
 import { twoVersions, useVersion, type Version } from "./versions.ts";
 
-/** Answers per message. */
+/** Number of replies per message. */
 const ANSWERS = 2;
 
-/** In ms between two messages. Frequent, so that every moment of an upgrade has a delivery. */
+/** Time between two messages, in ms. Short, so that there is a delivery at every point of an upgrade. */
 const PAUSE_MS = 65;
 
-/** In ms. Without progress for this time, the remaining messages count as lost. */
+/** Time without progress after which the remaining messages count as lost, in ms. */
 const STUCK_MS = 60_000;
 
 export interface Delivery {
-  /** In ms, from `performance.now`. */
+  /** In ms, from `performance.now()`. */
   readonly at: number;
   readonly eventIds: readonly string[];
-  /** HTTP status of the response. `null` without a response. */
+  /** The response's HTTP status, or `null` if there was no response. */
   readonly status: number | null;
-  /** Reason of a refusal. `undefined` if the bot accepted the delivery. */
+  /** The reason for a refusal. `undefined` if the bot accepted the delivery. */
   readonly refusal: string | undefined;
 }
 
-/** A scaffolded bot run by its compose files, a platform on this machine, and the ledger of both. */
+/** A scaffolded bot run by its Compose files, a platform on this machine, and the ledger of both. */
 export class Deployment {
   readonly project: ComposeProject;
   readonly platform: Platform;
   readonly ledger: Ledger;
-  /** Webhook URL at Caddy. */
+  /** The webhook's URL at Caddy. */
   readonly webhookUrl: string;
   readonly before: Version;
   readonly after: Version;
-  /** All deliveries of the platform, in order. */
+  /** All of the platform's deliveries, in order. */
   readonly deliveries: Delivery[] = [];
   readonly #folder: string;
 
@@ -66,7 +66,7 @@ export class Deployment {
     });
   }
 
-  /** Scaffolds a bot with the handlers of `bot.ts` and the earlier version, without starting it. */
+  /** Scaffolds a bot with the handlers from `bot.ts` and the earlier version. Does not start the bot. */
   static async create(name: string, flags: readonly string[]): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), `${name}-`));
     const project = await ComposeProject.scaffold(docker, folder, name, flags);
@@ -78,7 +78,7 @@ export class Deployment {
       SERVICE_BASE_URL: platform.url,
       SERVICE_API_KEY: platform.apiKey,
       SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
-      // Caddy without https, because starter.containers.test.ts covers that.
+      // Uses Caddy without https, because starter.containers.test.ts covers https.
       BOT_DOMAIN: `http://${DOMAIN}`,
       // Kills must not use up the attempts.
       MAX_ATTEMPTS: "1000",
@@ -96,7 +96,7 @@ export class Deployment {
     useVersion(this.project.dir, version);
   }
 
-  /** Starts to write messages. */
+  /** Starts to send messages. */
   load(options: Partial<LoadOptions> = {}): Load {
     const random = new Random(chooseSeed());
     return new Load({ ledger: this.ledger, random, pauseMs: () => PAUSE_MS, ...options });
@@ -122,7 +122,7 @@ export class Deployment {
     }
   }
 
-  /** Waits until every event is handled. Resolves to a sentence for each broken promise. */
+  /** Waits until every event is handled. Resolves to one sentence per broken promise. */
   async violations(store: Store): Promise<string[]> {
     await this.settle(store);
     const { written, acknowledged } = this.ledger;
@@ -140,7 +140,7 @@ export class Deployment {
   }
 }
 
-/** Publishes Caddy on a free port, because other tests use 80 and 443. Resolves to the port. */
+/** Publishes Caddy on a free port, because other tests use ports 80 and 443. Resolves to the port. */
 async function publish(project: string): Promise<number> {
   const path = join(project, "compose.yaml");
   const port = await reservePort();
@@ -151,7 +151,7 @@ async function publish(project: string): Promise<number> {
   return port;
 }
 
-/** Replaces the starter's handlers with those of `bot.ts`, which import service-bot from the package. */
+/** Replaces the starter's handlers with those from `bot.ts`, which import service-bot from the package. */
 function takeHandlers(project: string): void {
   const src = join(project, "src");
   rmSync(src, { recursive: true });

@@ -7,16 +7,19 @@ import { docker, withEngine } from "../support/given.ts";
 import { type Delivery, Deployment } from "./deployment.ts";
 import { packageIn, packageOf, type Version } from "./versions.ts";
 
-/** In ms. Builds images, starts five bots, and reads the event log again. */
+/** Time limit, in ms. Covers building images, starting five bots, and reading the event log again. */
 const TIMEOUT_MS = 900_000;
 
-/** In ms. Up to 20 s for a stop on a busy machine (`stop_grace_period`), the rest for a start. */
+/**
+ * Longest time without a bot, in ms. Up to 20 s for a stop on a busy machine (`stop_grace_period`), and the rest for a
+ * start.
+ */
 const MAX_GAP_MS = 30_000;
 
 /** In ms. A restored bot reads the log and searches for its replies before it sends more. */
 const ANSWERS_TIMEOUT_MS = 180_000;
 
-/** Name of the folder and prefix of all containers. Unique, because several runs share an engine. */
+/** Name of the folder, and prefix of all container names. Unique, because several runs share an engine. */
 const NAME = `upgrade-file-${process.pid}`;
 
 const UP = "docker compose up --build --detach";
@@ -24,7 +27,7 @@ const UP = "docker compose up --build --detach";
 /** Prefix of a command that runs instead of the bot. */
 const RUN = "docker compose run --rm --no-deps -T bot";
 
-/** Prints as JSON why the bot cannot start. */
+/** Prints, as JSON, why the bot cannot start. */
 const WHY_NOT = `
 import { Bot } from "service-bot";
 const ignore = () => ({});
@@ -33,7 +36,7 @@ console.log(JSON.stringify(why));
 process.exit();
 `;
 
-/** Commands of the page. */
+/** Commands shown on the page. */
 const BACKUP = documentedBlock("docs/deploy/docker.md", "backup");
 const COPY = documentedBlock("docs/deploy/docker.md", "copy");
 const PREVIOUS = documentedBlock("docs/deploy/docker.md", "previous");
@@ -63,7 +66,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
     await deployment.project.type(`git init -q && git add -A && git ${author} commit -qm version`);
   }
 
-  /** Runs shell lines that replace the bot. Resolves to its new container. */
+  /** Runs shell lines that replace the bot. Resolves to the new container. */
   async function replace(lines: string): Promise<string> {
     const old = await deployment.project.container("bot");
     // Compose fails if the new bot does.
@@ -78,14 +81,14 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
     expect(await ledger.waitSaid(ledger.said + 200, ANSWERS_TIMEOUT_MS)).toBe(true);
   }
 
-  /** Returns the longest time without an accepted delivery since `began`, in ms. */
+  /** Returns the longest time since `began` without an accepted delivery, in ms. */
   function longestGap(began: number): number {
     const taken = deployment.deliveriesSince(began).filter(isTaken);
     const times = [began, ...taken.map(({ at }) => at), performance.now()];
     return Math.max(...times.slice(1).map((at, n) => at - (times[n] ?? at)));
   }
 
-  /** Lists the events of these deliveries that have no later delivery or no answer. */
+  /** Lists the events in these deliveries that have no later delivery, or no reply. */
   function unanswered(deliveries: readonly Delivery[]): string[] {
     return deliveries.flatMap(({ at, eventIds }) => {
       const later = deployment.deliveriesSince(at).filter(isTaken);
@@ -124,7 +127,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
         message: expect.stringMatching(/Update service-bot/),
       });
 
-      // The remedy from the error message.
+      // The remedy that the error message names.
       expect(await packageIn(await replace(NEWER))).toBe(packageOf(after));
       await untilMoreSaid();
 

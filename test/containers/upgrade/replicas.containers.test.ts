@@ -19,7 +19,7 @@ import {
 } from "./replicas.ts";
 import { packageIn, packageOf } from "./versions.ts";
 
-/** Number of upgrades and of kills. UPGRADES=20 is the large size. */
+/** Number of upgrades, and number of kills. UPGRADES=20 is the large size. */
 const TIMES = Number(process.env["UPGRADES"] ?? "3");
 
 /** Minimum number of messages per upgrade. */
@@ -29,7 +29,7 @@ const UP_TIMEOUT_MS = 600_000;
 const UPGRADE_TIMEOUT_MS = 180_000;
 const ANSWERS_TIMEOUT_MS = 60_000;
 
-/** A delivery without events, and the interval between two in ms. */
+/** A delivery without events, and the interval between two such deliveries in ms. */
 const EMPTY = '{"events":[]}';
 const PAUSE_MS = 20;
 
@@ -50,8 +50,8 @@ withEngine("three bots behind Caddy", () => {
   });
 
   /**
-   * Replaces all bots by the other version one by one. Every second call downgrades. Resolves to the deliveries
-   * meanwhile.
+   * Replaces all bots with the other version, one after another. Every second call downgrades. Resolves to the
+   * deliveries during the replacement.
    */
   async function upgrade(): Promise<Delivery[]> {
     const old = await botContainers(deployment);
@@ -69,7 +69,7 @@ withEngine("three bots behind Caddy", () => {
     return deliveries;
   }
 
-  /** Kills a bot after some more answers, and restarts it. Resolves to the deliveries meanwhile. */
+  /** Kills a bot after some more replies, and restarts it. Resolves to the deliveries in the meantime. */
   async function kill(random: Random): Promise<Delivery[]> {
     const { ledger, project } = deployment;
     const container = await project.container(random.pick(REPLICAS));
@@ -126,7 +126,7 @@ withEngine("three bots behind Caddy", () => {
     TIMES * (UPGRADE_TIMEOUT_MS + ANSWERS_TIMEOUT_MS),
   );
 
-  /** Restarts all bots with another setting in a file of the project. */
+  /** Restarts all bots with a changed setting in one of the project's files. */
   async function restartWith(file: string, from: string, to: string): Promise<void> {
     const path = join(deployment.project.dir, file);
     const text = readFileSync(path, "utf8");
@@ -136,7 +136,7 @@ withEngine("three bots behind Caddy", () => {
     await untilReady(deployment);
   }
 
-  /** Upgrades idle bots, which stop immediately. Resolves to the counts of deliveries meanwhile. */
+  /** Upgrades idle bots, which stop immediately. Resolves to the event counts of the deliveries in the meantime. */
   async function upgradeWhileIdle(): Promise<{ taken: number; refused: number }> {
     const { webhookUrl, platform } = deployment;
     const poster = new Poster(webhookUrl, platform.webhookSecret, 1);

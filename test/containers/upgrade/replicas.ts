@@ -8,16 +8,16 @@ import { isOk } from "../support/container.ts";
 import { docker } from "../support/given.ts";
 import { Deployment } from "./deployment.ts";
 
-/** Services of compose.override.yaml and compose.yaml. */
+/** Services in compose.override.yaml and compose.yaml. */
 export const REPLICAS: readonly string[] = ["bot", "bot-2", "bot-3"];
 
-/** In ms. Caddy checks once a second, and a check may take just as long. */
+/** In ms. Caddy checks once a second, and a check may take another second. */
 const CADDY_MS = 2_500;
 
 const READY_TIMEOUT_MS = 60_000;
 const LOOK_INTERVAL_MS = 100;
 
-/** Schema of the inbox in the faults' store. */
+/** The inbox's schema in the fault tests' store. */
 const SCHEMA = "faults";
 
 const SET_UP = documentedBlock("docs/operate/scaling.md", "replicas").replace(
@@ -42,7 +42,7 @@ export async function botContainers({ project }: Deployment): Promise<string[]> 
   return ids;
 }
 
-/** Opens the inbox in the database of the compose files. */
+/** Opens the inbox in the database that the Compose files define. */
 export async function openStore({ project }: Deployment): Promise<PostgresStore> {
   const [, password = ""] =
     /^PGPASSWORD=(.*)$/m.exec(readFileSync(join(project.dir, ".env"), "utf8")) ?? [];
@@ -51,7 +51,7 @@ export async function openStore({ project }: Deployment): Promise<PostgresStore>
   return new PostgresStore({ own, bots: own }, project.dir);
 }
 
-/** Waits until all bots are ready and Caddy's health checks pass. */
+/** Waits until all bots are ready and pass Caddy's health checks. */
 export async function untilReady({ project }: Deployment): Promise<void> {
   for (const replica of REPLICAS) {
     const deadline = performance.now() + READY_TIMEOUT_MS;

@@ -6,15 +6,15 @@ import { NEXT_POSTGRES_STEP, NEXT_SQLITE_STEP, nextStepName } from "../../suppor
 import { withoutBotVariables } from "../../support/scaffolded.ts";
 import { docker } from "../support/given.ts";
 
-/** Files of a project that contain its version of service-bot. */
+/** The project's files that contain its version of service-bot. */
 const NAMING = ["package.json", "package-lock.json"];
 
-/** A version of service-bot, as the contents of the files that name it. */
+/** A version of service-bot, stored as the contents of the files that name it. */
 export type Version = ReadonlyMap<string, string>;
 
 /**
- * Packs two versions of service-bot beside the project, older one first. Default: this checkout, and a version that
- * extends both schemas. With `SERVICE_BOT_BEFORE`: the package at that path, and this checkout.
+ * Packs two versions of service-bot next to the project, the older one first. Default: this checkout, and a version
+ * that extends both schemas. With `SERVICE_BOT_BEFORE`: the package at that path, and this checkout.
  */
 export async function twoVersions(project: string): Promise<readonly [Version, Version]> {
   const vendor = join(project, "vendor");
@@ -33,7 +33,7 @@ export async function twoVersions(project: string): Promise<readonly [Version, V
   return [await installVersion(project, before), after];
 }
 
-/** Sets the project's version as `npm install` does, without installing it here. */
+/** Sets the project's version as `npm install` does, but without installing it here. */
 export function useVersion(project: string, version: Version): void {
   for (const [name, text] of version) writeFileSync(join(project, name), text);
 }
@@ -66,7 +66,7 @@ async function installVersion(project: string, tarball: string): Promise<Version
   return readVersion(project);
 }
 
-/** Packs the next version, with one more migration per schema. Returns the path of the package. */
+/** Packs the next version, with one more migration per schema. Returns the package's path. */
 function packNext(present: string, folder: string): string {
   const work = join(folder, "next");
   mkdirSync(work);

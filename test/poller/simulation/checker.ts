@@ -7,28 +7,30 @@ export interface Findings {
   readonly violations: string[];
   lost: number;
   flaps: number;
-  /** Longest time from an overdue event to the switch, as a multiple of the promised bound. */
+  /** Longest time from an overdue event to the switch to polling, as a multiple of the promised bound. */
   worstTakeover: number;
   worstTakeoverMs: number;
   takeovers: number;
-  /** Most requests in a minute, as a fraction of the budget. 0 without a budget. */
+  /** Most requests in any minute, as a fraction of the budget. 0 without a budget. */
   budgetUsed: number;
 }
 
-/** In ms. Maximum for the two requests of an audit round. */
+/** Maximum time for the two requests of an audit round, in ms. */
 const REQUESTS_MS = 1_000;
 
-/** In ms. Longest wait of a log read for budget that handlers use up. */
+/** Longest time that a read of the log waits for budget used up by handlers, in ms. */
 const WAIT_MS = 62_000;
 
-/** Two reads of the round under way, and five of the next round after the largest burst (four pages and the end). */
+/**
+ * Two reads of the round under way, and five of the next round after the largest burst (four pages and the final read).
+ */
 const READS = 7;
 
 function waitsMs({ perMinute }: Schedule): number {
   return perMinute === undefined ? 0 : READS * WAIT_MS;
 }
 
-/** Returns the promised time to polling, counted from the moment an event is overdue. */
+/** Returns the promised time until polling starts, counted from when an event is overdue. */
 export function takeoverBoundMs(schedule: Schedule): number {
   return schedule.auditMs + 2 * schedule.pollMs + waitsMs(schedule);
 }
@@ -64,15 +66,15 @@ function checkLoss(record: RunRecord, findings: Findings): void {
   }
 }
 
-/** Types that the webhook loses when its owner narrows the subscription. */
+/** Event types that the webhook loses when its owner narrows the subscription. */
 const TYPES_LOST = 2;
 
-/** Checks that a change for the worse lies between two switches to polling. */
+/** Checks that something got worse between two switches to polling. */
 function checkFlaps(record: RunRecord, findings: Findings): void {
   const causes = record.worse;
   const narrowed = causes.find(({ what }) => what === "narrowed");
   for (const life of record.lives) {
-    // The poller detects each lost type by missing one event, and once more after a restart.
+    // For each lost type, the poller has to miss one event, and one more after a restart.
     let allowed = narrowed === undefined ? 0 : TYPES_LOST;
     let last = Number.NEGATIVE_INFINITY;
     for (const { at, to, reason } of life.switches) {
@@ -116,7 +118,7 @@ function checkPolling(record: RunRecord, schedule: Schedule, findings: Findings)
     if (switches.length > 0) findings.violations.push(`switched ${switches.length} times`);
     for (const event of record.events) {
       const { committedAt, madeAt } = event;
-      // A late commit may be behind the head, and waits for an audit.
+      // A late commit may be behind the head, and is found only by an audit.
       const wait = committedAt > madeAt ? schedule.auditMs : 0;
       const bound = schedule.pollMs + wait + waitsMs(schedule) + REQUESTS_MS;
       const from = Math.max(committedAt, life.from);
@@ -151,7 +153,7 @@ function isAway({ apiAway }: RunRecord, from: number, to: number): boolean {
   return apiAway.some((away) => away.from <= to && away.to >= from);
 }
 
-/** Returns true if the promise holds for this event: it was missing, and the bot was able to detect that. */
+/** Returns true if the promise holds for this event: it was missing, and the bot could have detected that. */
 function counts(record: RunRecord, life: Life, event: LogEvent, until: number): boolean {
   const settled = life.from + SILENCE_MS;
   if (event.madeAt < settled || life.to <= until || !record.mayRead(event)) return false;
@@ -161,12 +163,12 @@ function counts(record: RunRecord, life: Life, event: LogEvent, until: number): 
   return auditing(life, event.madeAt) && expected(record, life, event);
 }
 
-/** Returns false if polling had begun before the event was made. Polling may begin because of the event. */
+/** Returns false if polling had begun before the event was made. The event itself may have caused polling. */
 function auditing(life: Life, madeAt: number): boolean {
   return life.switches.findLast(({ at }) => at <= madeAt)?.to !== "polling";
 }
 
-/** Returns true if the webhook delivered the type since polling began and since the type was last missed. */
+/** Returns true if the webhook has delivered the type since polling began and since the type was last missed. */
 function expected(record: RunRecord, life: Life, { type, madeAt }: LogEvent): boolean {
   const polling = life.switches.findLast(({ at, to }) => to === "polling" && at <= madeAt)?.at ?? 0;
   const last = Math.max(polling, record.missedBefore(type, madeAt));

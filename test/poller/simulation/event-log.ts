@@ -7,18 +7,18 @@ export interface LogEvent {
   readonly id: string;
   readonly type: string;
   readonly madeAt: number;
-  /** When the event becomes readable and is sent. Some rows commit late. */
+  /** Time at which the event becomes readable and is sent. Some rows commit late. */
   readonly committedAt: number;
-  /** False if the event's date is unusable. */
+  /** False if the event's date cannot be used. */
   readonly hasDate: boolean;
-  /** Wire format, dated by the platform's clock. */
+  /** The event in wire format, dated by the platform's clock. */
   readonly wire: object;
 }
 
 export type IdScheme = "counter" | "huge" | "text";
 export type Scopes = "read" | "dm" | "both";
 
-/** Returns the n-th id of a scheme: integers, numbers beyond 2^53 of growing length, or text. */
+/** Returns the n-th id of a scheme: integers, numbers beyond 2^53 with increasing length, or text. */
 export function idOf(seq: number, scheme: IdScheme): string {
   if (scheme === "counter") return String(seq);
   if (scheme === "huge") return String(99_999_999_999_999_999_000n + BigInt(seq) * 7n);
@@ -27,9 +27,9 @@ export function idOf(seq: number, scheme: IdScheme): string {
 
 export type EventLogOptions = Pick<Schedule, "scopes" | "cursorAtEnd" | "refusesTrimmed">;
 
-/** The event log with the rules of `GET /events` (section 4 of the platform document). */
+/** The event log, with the rules for `GET /events` (section 4 of the platform document). */
 export class EventLog {
-  /** Committed events that are not trimmed, in id order. */
+  /** Events that are committed and not trimmed, in id order. */
   #entries: LogEvent[] = [];
   readonly #seqs = new Map<string, number>();
   readonly #scopes: Scopes;
@@ -52,7 +52,7 @@ export class EventLog {
     this.#entries.splice(at, 0, event);
   }
 
-  /** Drops events committed before then. Returns the dropped events. */
+  /** Drops events committed before this time. Returns the dropped events. */
   trim(before: number): LogEvent[] {
     const gone = this.#entries.filter(({ committedAt }) => committedAt < before);
     if (gone.length > 0) {
@@ -71,7 +71,7 @@ export class EventLog {
     return this.#seqs.get(id ?? "") ?? -1;
   }
 
-  /** @throws {ApiError} 400 for a trimmed position, if the schedule refuses these */
+  /** @throws {ApiError} 400 for a trimmed position, if the schedule refuses such positions */
   page(since: string | undefined, limit: number, date: number): EventPage {
     if (this.#refusesTrimmed && this.#isTrimmed(since))
       throw new ApiError("unknown since", { status: 400 });
@@ -91,7 +91,7 @@ export class EventLog {
 
   #isTrimmed(since: string | undefined): boolean {
     if (since === undefined || since === "" || this.seqOf(since) > this.#trimmedTo) return false;
-    // A late commit may outlive its successors.
+    // A late commit may stay in the log longer than its successors.
     return !this.#entries.some(({ id }) => id === since);
   }
 

@@ -6,13 +6,13 @@ export interface HandlersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly perMinute: number;
-  /** One request of a handler to the platform. */
+  /** One request by a handler to the platform. */
   readonly call: (signal: AbortSignal) => Promise<void>;
-  /** Events without an answer. Handlers remove those they answer. */
+  /** Events that have no reply yet. Handlers remove the events they reply to. */
   readonly unanswered: Set<string>;
 }
 
-/** A bot's request budget and the handlers that share it. Each answer costs a read and a write. */
+/** A bot's request budget, and the handlers that share it. Each reply costs a read and a write. */
 export class Handlers {
   readonly #options: HandlersOptions;
   readonly #limiter: RequestLimiter;
@@ -30,7 +30,7 @@ export class Handlers {
     this.#untilAnswered(id).catch(() => undefined);
   }
 
-  /** Runs a log read within the shared budget. */
+  /** Runs a read of the log within the shared budget. */
   async share<T>(purpose: LogPurpose, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
     const permit = await this.#limiter.take(purpose, signal);
     return await read().finally(() => permit.end());

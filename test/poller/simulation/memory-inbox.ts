@@ -1,6 +1,6 @@
 import type { CursorMove, Inbox, NewEvent, PutResult, Source } from "../../faces/inbox.ts";
 
-/** Time and source of an event's arrival. */
+/** When and from which source an event arrived. */
 export interface Stored {
   readonly at: number;
   readonly source: Source;

@@ -8,12 +8,12 @@ import { Webhook } from "./webhook.ts";
 
 export type ApiFault = Extract<Outage["kind"], "401" | "429" | "503" | "network">;
 
-/** In ms. The poller's longest pause without a Retry-After, plus a margin for the requests. */
+/** The poller's longest pause without a Retry-After, plus a margin for the requests, in ms. */
 const RECOVERY_MS = 62_000;
 
 const RETRY_AFTER_MS = 150_000;
 
-/** In ms. Maximum time until the poller detects the end of an API fault. */
+/** Maximum time until the poller detects that an API fault has ended, in ms. */
 export const recoveryMs: Readonly<Record<ApiFault, number>> = {
   "401": 302_000,
   "429": RETRY_AFTER_MS,
@@ -86,7 +86,7 @@ export class Platform {
     });
   };
 
-  /** Simulates a round trip to the platform, which counts the request. */
+  /** Simulates a round trip to the platform. The platform counts the request on the way. */
   async call(signal?: AbortSignal): Promise<void> {
     await sleep(this.#clock, 5 + this.#random.below(100), signal);
     if (!signal?.aborted) this.#record().countedAt.push(this.#clock.now());

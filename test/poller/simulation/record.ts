@@ -14,29 +14,29 @@ export interface Life extends Span {
   readonly switches: { readonly at: number; readonly to: Mode; readonly reason: string }[];
 }
 
-/** All data about a run that a checker needs. Times are the simulation's. */
+/** All data about a run that a checker needs. Times are in the simulation's time. */
 export class RunRecord {
   readonly events: LogEvent[] = [];
   readonly lives: Life[] = [];
-  /** Spans without a usable API, plus the bot's longest pause afterwards. */
+  /** Spans without a usable API, each extended by the bot's longest pause. */
   readonly apiAway: Span[] = [];
-  /** Changes for the worse. Each may cause one switch to polling and one back. */
+  /** Times at which something got worse. Each may cause one switch to polling and one back. */
   readonly worse: { readonly at: number; readonly what: string }[] = [];
-  /** First delivery of each event by the webhook. */
+  /** The webhook's first delivery of each event. */
   readonly broughtAt: Map<string, number> = new Map();
   /** Times at which the webhook delivered a new event of each type. */
   readonly typeBroughtAt: Map<string, number[]> = new Map();
-  /** Times of log reads. */
+  /** Times at which the log was read. */
   readonly requestsAt: number[] = [];
-  /** Times at which the platform counted a request, including handlers' requests. */
+  /** Times at which the platform counted a request, including the handlers' requests. */
   readonly countedAt: number[] = [];
   readonly unanswered: Set<string> = new Set();
-  /** Events trimmed before the bot could read them, because the bot or the API was away. */
+  /** Events trimmed before the bot could read them, because the bot or the API was down. */
   readonly trimmedUnread: Set<string> = new Set();
   webhookOutages = 0;
   readonly inbox: MemoryInbox;
   readonly startSeq: () => number;
-  /** By type, in order. Computed after the run. */
+  /** Grouped by type, in order. Computed after the run. */
   #overdueAt: Map<string, number[]> | undefined;
   readonly mayRead: (event: LogEvent) => boolean;
 
@@ -56,7 +56,7 @@ export class RunRecord {
     }
   }
 
-  /** Returns the last time before `then` at which an event of the type was overdue. 0 if never. */
+  /** Returns the last time before `then` at which an event of the type was overdue. 0 if there was none. */
   missedBefore(type: string, then: number): number {
     this.#overdueAt ??= this.#findOverdue();
     return this.#overdueAt.get(type)?.findLast((at) => at < then) ?? 0;

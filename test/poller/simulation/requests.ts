@@ -2,22 +2,22 @@ import type { Life, RunRecord } from "./record.ts";
 import type { Schedule } from "./schedule.ts";
 
 export interface Requests {
-  /** Whole hours of auditing without an event or a failure. */
+  /** Number of whole hours of auditing without an event or a failure. */
   readonly quietHours: number;
   readonly quiet: number;
-  /** Number of those hours with more requests than audits. */
+  /** Number of those hours that had more requests than audits. */
   readonly quietExcess: number;
-  /** Whole hours of polling. */
+  /** Number of whole hours of polling. */
   readonly pollingHours: number;
   readonly polling: number;
 }
 
 const HOUR = 3_600_000;
 
-/** In ms. The poller rereads an event for a minute, and an audit may be under way by then. */
+/** In ms. The poller rereads an event for a minute, and an audit may be under way when the minute ends. */
 const SETTLED_MS = 10 * 60_000;
 
-/** Counts the requests by the bot's activity. */
+/** Counts the requests by what the bot was doing. */
 export function requestsOf(record: RunRecord, schedule: Schedule): Requests {
   const sum = { quietHours: 0, quiet: 0, quietExcess: 0, pollingHours: 0, polling: 0 };
   // A refused cursor costs one request.
@@ -47,7 +47,7 @@ function isQuiet(record: RunRecord, life: Life, from: number): boolean {
   );
 }
 
-/** Returns the mode of a whole span. `undefined` if it changed within the span. */
+/** Returns the mode throughout a span. `undefined` if it changed within the span. */
 function modeIn(
   life: Life,
   from: number,

@@ -22,7 +22,7 @@ interface Run extends Findings {
   readonly requests: Requests;
 }
 
-/** Runs the poller through outages of the webhook, the bot and the API, on a clock that jumps between timers. */
+/** Runs the poller through outages of the webhook, the bot and the API. The clock jumps from timer to timer. */
 export function simulate({ schedules, only, maxHours }: SimulationPlan): Scenario {
   return {
     name: "outages of the webhook, the bot and the API, simulated",

@@ -1,14 +1,14 @@
 import { Random } from "../../faults/random.ts";
 import type { IdScheme, Scopes } from "./event-log.ts";
 
-/** An outage: its kind, start and duration. In ms from the start of the simulation. */
+/** An outage: its kind, start and duration. Times are in ms from the start of the simulation. */
 export interface Outage {
   /**
-   * - `proxy`: a proxy answers 502 and drops the delivery.
-   * - `answers`: a proxy forwards the delivery but answers 502.
+   * - `proxy`: a proxy responds with 502 and drops the delivery.
+   * - `answers`: a proxy forwards the delivery but responds with 502.
    * - `deleted`: the webhook is deleted.
    * - `bot`: the bot does not run.
-   * - `401`, `429`, `503`: the API answers with this status.
+   * - `401`, `429`, `503`: the API responds with this status.
    * - `network`: the API is unreachable.
    */
   readonly kind: "proxy" | "answers" | "deleted" | "bot" | "401" | "429" | "503" | "network";
@@ -24,16 +24,16 @@ export interface Schedule {
   readonly scopes: Scopes;
   readonly ids: IdScheme;
   readonly startFrom: "now" | "oldest";
-  /** Events in the log before the first start. */
+  /** Number of events in the log before the first start. */
   readonly before: number;
   readonly clockOffMs: number;
   /** Fraction of rows that commit up to a minute late. */
   readonly late: number;
   readonly cursorAtEnd: boolean;
   readonly subset: boolean;
-  /** When the subscription loses a type. `undefined` if never. */
+  /** Time at which the subscription loses a type. `undefined` if never. */
   readonly narrowedAt: number | undefined;
-  /** In ms. Age of the events that a trim keeps. */
+  /** Age up to which events survive a trim, in ms. */
   readonly keepMs: number;
   readonly auditMs: number;
   readonly pollMs: number;
@@ -42,7 +42,7 @@ export interface Schedule {
   readonly batch: number;
   readonly drainMs: number;
   readonly delivery: "auto" | "polling";
-  /** Whether the log refuses a trimmed position instead of continuing after it. */
+  /** True if the log refuses a trimmed position instead of continuing after it. */
   readonly refusesTrimmed: boolean;
   /** Fraction of events whose date is missing, invalid or in the future. */
   readonly badDates: number;
@@ -50,7 +50,7 @@ export interface Schedule {
   readonly perMinute: number | undefined;
 }
 
-/** In ms. The webhook may take this long to deliver an event. */
+/** Maximum time the webhook takes to deliver an event, in ms. */
 export const SILENCE_MS = 45_000;
 
 const MINUTE = 60_000;
@@ -115,7 +115,7 @@ function drawOutages(random: Random, lengthMs: number): Outage[] {
   })).sort((a, b) => a.at - b.at);
 }
 
-/** Draws a duration from seconds to days, with equal weight for each order of magnitude. */
+/** Draws a duration from seconds to days. Every order of magnitude is equally likely. */
 function drawSpan(random: Random, longest: number): number {
   return Math.floor(2_000 * (longest / 2_000) ** random.next());
 }

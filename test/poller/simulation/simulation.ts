@@ -16,7 +16,7 @@ import { startTraffic } from "./traffic.ts";
 const START = 1_800_000_000_000;
 const silent = pino({ level: "silent" });
 
-/** The platform, the bot and the outages between them, from the start to a quiet end. */
+/** The platform, the bot, and the outages of both, from the start to a quiet end. */
 export class Simulation {
   readonly #schedule: Schedule;
   readonly #clock = new ManualClock(START);
@@ -63,7 +63,7 @@ export class Simulation {
     for (let at = 3_600_000; at < lengthMs; at += 3_600_000) clock.timer(at, () => this.#trim());
     const longest = Math.max(0, ...outages.map(({ at, ms }) => at + ms - lengthMs));
     const recovery = 3 * auditMs + 2 * Math.max(...Object.values(recoveryMs));
-    // With a small budget, the last bursts take longer.
+    // With a small budget, handling the last bursts takes longer.
     const rest = this.#schedule.perMinute === undefined ? 0 : 3 * 3_600_000;
     await clock.advance(lengthMs + longest + recovery + rest);
     this.#stopBot();
@@ -103,7 +103,7 @@ export class Simulation {
     this.record.worse.push({ at: this.#clock.now(), what });
   }
 
-  /** The owner enables the webhook again after minutes or hours, and repeats that while the fault lasts. */
+  /** The owner enables the webhook again after minutes or hours, and does so repeatedly while the fault lasts. */
   #disabled(): void {
     this.#worse("disabled");
     const look = () => {
@@ -145,10 +145,10 @@ export class Simulation {
     return !this.#isOn("answers");
   }
 
-  /** Returns true for an occasional failed delivery, which the next round repeats in time. */
+  /** Returns true for an occasional failed delivery, which the next round retries in time. */
   #isUnlucky(events: readonly LogEvent[]): boolean {
     const now = this.#clock.now();
-    // Together with a late commit, the event would be late.
+    // An event that both commits late and misses a round would be overdue.
     if (this.#schedule.late > 0) return false;
     if (events.some(({ madeAt }) => now - madeAt > 10_000) || now < this.#luckyUntil) return false;
     if (!this.#random.chance(0.03)) return false;

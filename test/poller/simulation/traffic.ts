@@ -6,7 +6,7 @@ const types = ["dm.message", "dm.message", "mention", "like", "like", "follow"] 
 
 const MINUTE = 60_000;
 
-/** Mean pause between arrivals, and the largest burst. */
+/** Mean time between arrivals, and the size of the largest burst. */
 const rates = {
   none: { pause: Number.POSITIVE_INFINITY, most: 0 },
   sparse: { pause: 100 * MINUTE, most: 1 },
@@ -14,7 +14,7 @@ const rates = {
   bursts: { pause: 90 * MINUTE, most: 160 },
 };
 
-/** Calls `make` with a type at random moments until the end. */
+/** Calls `make` with a type at random times until the end. */
 export function startTraffic(
   schedule: Schedule,
   clock: Clock,

@@ -5,12 +5,12 @@ import type { LogEvent } from "./event-log.ts";
 export interface WebhookOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Consecutive failures that disable the webhook. */
+  /** Number of consecutive failures that disable the webhook. */
   readonly disableAfter: number;
-  /** Whether events from before and during the outage are sent once the webhook is enabled again. */
+  /** True if events from before and during the outage are sent once the webhook is enabled again. */
   readonly keepsBacklog: boolean;
   readonly batch: number;
-  /** In ms, between two batches of a backlog. */
+  /** Time between two batches of a backlog, in ms. */
   readonly drainMs: number;
   /** Returns false for any status except 2xx. */
   readonly send: (events: readonly LogEvent[]) => boolean;
@@ -19,19 +19,19 @@ export interface WebhookOptions {
   readonly onBehind: () => void;
 }
 
-/** In ms. An event that waits longer arrives too late for the bot, even if deliveries succeed. */
+/** In ms. An event that waits longer reaches the bot too late, even if its delivery succeeds. */
 const BEHIND_MS = 35_000;
 
 const ROUND_MS = 30_000;
 
-/** The sending side of the webhook: retry rounds, and the automatic disable. */
+/** The webhook's sending side: retry rounds, and automatic disabling. */
 export class Webhook {
   readonly #options: WebhookOptions;
   #waiting: LogEvent[] = [];
   #failures = 0;
   #scheduled = false;
   enabled = true;
-  /** Subscribed types. `undefined` means all. */
+  /** Subscribed event types. `undefined` means all. */
   types: ReadonlySet<string> | undefined;
 
   constructor(options: WebhookOptions, types: ReadonlySet<string> | undefined) {
