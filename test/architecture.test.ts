@@ -6,10 +6,10 @@ import { describe, expect, test } from "vitest";
 /** An import of a file or a package. */
 interface Import {
   readonly from: string;
-  /** Path below src, or name of a package. */
+  /** Path relative to src, or a package's name. */
   readonly to: string;
   readonly kind: "file" | "package";
-  /** Loaded with the file, by `import()`, or never (types). */
+  /** When the imported file is loaded: with the importing file, by `import()`, or never (types). */
   readonly when: "early" | "late" | "never";
 }
 
@@ -33,8 +33,7 @@ const runtime = [
 ];
 
 /**
- * Allowed imports of each module, which are always from a lower layer. A module is a folder of src, or a file in src
- * itself.
+ * Allowed imports for each module, always from a lower layer. A module is a folder in src, or a file directly in src.
  */
 const allowedImports: Readonly<Record<string, readonly string[]>> = {
   errors: [],
@@ -43,31 +42,31 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   signature: base,
   client: withEvents,
   inbox: withEvents,
-  // Common code of both databases.
+  // Code shared by both databases.
   "inbox/sql": [...base, "inbox"],
   // SQLite and PostgreSQL are siblings, which share only the inbox contract.
   "inbox/sqlite": [...base, "observe/channels", "inbox", "inbox/sql"],
   "inbox/postgres": [...base, "observe/channels", "inbox", "inbox/sql"],
   receiver: [...withEvents, "inbox"],
   poller: withInbox,
-  // Effects of a run: the router describes them, and the dispatcher stores them.
+  // A run's effects: the router describes them, and the dispatcher stores them.
   effects: [...withEvents, "inbox"],
-  // Steps run once: the router describes them, and the dispatcher runs them.
+  // Steps run only once: the router describes them, and the dispatcher runs them.
   steps: [...withInbox, "effects"],
   dispatcher: [...withInbox, "effects", "steps"],
-  // The third source of events, beside receiver and poller.
+  // The third source of events, next to the receiver and the poller.
   schedule: [...withEvents, "inbox"],
   router: [...withEvents, "client", "steps"],
   "observe/channels": base,
   // Subscribers of the channels.
   observe: [...withInbox, "poller", "receiver", "config"],
-  // Takes the minimum budget from the client.
+  // Imports the minimum budget from the client.
   config: [...base, "client"],
   env: base,
   options: [...withEvents, "client", "config", "poller", "inbox", "router"],
   bot: [...runtime, "inbox/sqlite", "inbox/postgres"],
   index: [...runtime, "bot"],
-  // A bot under test runs with the platform in one process.
+  // A bot under test runs in one process with the platform.
   testing: [...withEvents, "client", "platform"],
   platform: [...withEvents, "client"],
   mcp: [...withEvents, "client"],
@@ -91,7 +90,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Heavy or native packages, with the modules that may load them. */
+/** Heavy or native packages, and the modules that may load them. */
 const heavy: Readonly<Record<string, RegExp>> = {
   "better-sqlite3": /^(inbox\/sqlite|platform\/store)\//,
   croner: /^core\/cron\.ts$/,
@@ -140,7 +139,7 @@ function graphOf(files: Readonly<Record<string, string>>): Import[] {
 function moduleOf(path: string): string {
   const parts = path.replace(/\.tsx?$/, "").split("/");
   if (path.startsWith("platform/portal/")) return "platform/portal";
-  // Every module publishes on channels, but their subscribers are at the top.
+  // Every module publishes on channels, but the channels' subscribers are in the top layer.
   if (path === "observe/channels.ts") return "observe/channels";
   if (parts[0] === "inbox" && parts.length > 2) return `inbox/${parts[1]}`;
   return parts[0] ?? "";
@@ -164,7 +163,7 @@ function misplaced(graph: readonly Import[]): string[] {
     .map(tell);
 }
 
-/** Returns the files of each cycle. The first and the last are the same. */
+/** Returns the files in each cycle. The first and the last file are the same. */
 function cycles(graph: readonly Import[]): string[][] {
   const found: string[][] = [];
   const done = new Set<string>();
@@ -340,7 +339,7 @@ function isFace(path: string): boolean {
   return /^test\/(faces\/|platform\/portal\/face\.ts$)/.test(path);
 }
 
-/** Returns imports from tests into src that bypass the public files. */
+/** Returns the imports from tests into src that bypass the public files. */
 function pastFaces(graph: readonly Import[]): string[] {
   return graph
     .filter(({ from }) => !isFace(from))

@@ -36,7 +36,7 @@ test("failures while a bot stops are reported, and everything is still closed", 
   const bot = new Bot(options);
   await bot.start({ standalone: false });
   const { url } = bot;
-  // Control: the file is in use before the end.
+  // Positive control: the file is in use before the end.
   expect(() => new SqliteInbox({ file })).toThrow(
     expect.objectContaining({ code: "INBOX_IN_USE" }),
   );

@@ -26,7 +26,7 @@ async function runPollingBot(platform: Platform): Promise<Bot> {
   return bot;
 }
 
-/** Starts an answering bot and its platform on the same manual clock. */
+/** Starts a bot that replies, and its platform, on the same manual clock. */
 async function runOnClock() {
   const time = new PassingTime();
   const { clock, fetch } = time;
@@ -73,7 +73,7 @@ describe("on a platform", () => {
 
   test("events from while the webhook was off are found in the log, and polling starts", async () => {
     const { time, platform, bot } = await runOnClock();
-    // Polling finds a missing type only if the type has arrived by webhook before.
+    // Polling can find a missing type only if that type has arrived by webhook before.
     platform.control.act({ type: "dm.message", from: "ada" });
     await platform.waitFor("api", ({ created }) => created !== undefined);
     platform.control.saveWebhook({ enabled: false });
@@ -134,7 +134,7 @@ describe("on a platform", () => {
     const { time, platform, bot } = await runOnClock();
     platform.control.setFaults({ api: { ...fault, match: "write", times: 1 } });
     const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
-    // The bot reads the conversation before it repeats an answer.
+    // The bot reads the conversation before it repeats a reply.
     const looked = platform.waitFor(
       "api",
       ({ method, path }) => method === "GET" && path.includes("/dm/"),

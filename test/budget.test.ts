@@ -16,13 +16,13 @@ interface Scene {
   readonly log: ReturnType<typeof logSink>;
   /** Requests in the platform's record. */
   readonly calls: readonly Call[];
-  /** Attempt of each run, by the text of the message. */
+  /** The attempt number of each run, by message text. */
   readonly attempts: readonly number[];
-  /** Advances the time until the condition holds. Waits for requests on the network. */
+  /** Advances the time until the condition holds. Waits for network requests. */
   until(holds: () => boolean | Promise<boolean>): Promise<void>;
 }
 
-/** Starts a bot and a platform on one clock. The handler reads the conversation and answers. */
+/** Starts a bot and a platform on one clock. The handler reads the conversation and replies. */
 async function scene(options: BotOptions): Promise<Scene> {
   const time = new PassingTime(START);
   const { clock } = time;
@@ -44,7 +44,7 @@ async function scene(options: BotOptions): Promise<Scene> {
     fetch: time.fetch,
     ...options,
   });
-  // Stopping waits for the clock, so the time must advance.
+  // Stopping waits for the clock, so time must advance.
   onTestFinished(async () => {
     const stopped = bot.stop();
     for (let i = 0; i < 30; i++) await clock.advance(1_000);
@@ -104,7 +104,7 @@ describe.each(["auto", "polling"] as const)(
           .sort(),
       ).toEqual(texts.map((t) => `to ${t}`).sort());
       expect(busiestMinute(calls)).toBeLessThanOrEqual(12);
-      // Control: the budget was used up, and refused runs were repeated without counting as attempts.
+      // Positive control: the budget was used up, and refused runs were repeated without counting as attempts.
       expect(busiestMinute(calls)).toBeGreaterThan(9);
       expect(attempts.length).toBeGreaterThan(texts.length);
       expect(new Set(attempts)).toEqual(new Set([1]));
@@ -129,7 +129,7 @@ test("polling gives way to answers, and never stops", async () => {
   await until(() => said(calls).length >= 24);
   const minutes =
     (Date.parse(calls.at(-1)?.at ?? "") - Date.parse(calls[quiet]?.at ?? "")) / MINUTE;
-  // An idle bot polls fifteen times a minute. A busy bot leaves its budget to answers.
+  // An idle bot polls fifteen times a minute. A busy bot leaves its budget to replies.
   expect(polls(quiet) / minutes).toBeLessThan(5);
   expect(polls(quiet) / minutes).toBeGreaterThan(0.5);
 }, 60_000);

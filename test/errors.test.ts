@@ -14,7 +14,7 @@ import { ERRORS_SOURCE, RECEIVER_SOURCES, SIGNATURE_SOURCES } from "./faces/file
 const source = readFileSync(ERRORS_SOURCE, "utf8");
 const catalogue = readFileSync(new URL("../docs/reference/errors.md", import.meta.url), "utf8");
 
-/** Returns the codes in our union and in the platform's, which overlap. */
+/** Returns the codes in the framework's union and in the platform's, which overlap. */
 function codesOf(text: string): string[] {
   const unions = [...text.matchAll(/export type (?:ErrorCode|PlatformCode) =([^;]*);/g)];
   const codes = unions.flatMap(([, union = ""]) => [...union.matchAll(/"([A-Z_]+)"/g)]);

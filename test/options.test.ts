@@ -21,7 +21,7 @@ test.each<[BotOptions, string]>([
   );
 });
 
-/** Returns an object of unknown keys, as from JavaScript or a spread. */
+/** Returns an object with unknown keys, as JavaScript or a spread may pass. */
 const spread = (options: object): object => ({ ...options });
 
 const refusal = (message: string) =>

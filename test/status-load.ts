@@ -7,15 +7,16 @@ import { SIGNATURE_HEADER, sign } from "./faces/signature.ts";
 const API_KEY = "for-tests-only";
 const SECRET = "whsec_of_this_test";
 
-/** Requests that are sent at once on one connection. */
+/** Number of requests sent at once on one connection. */
 const PIPELINED = 1_000;
 
 /**
- * Limit of counting statements during the flood. A cached report needs three a second, and a slow machine takes long.
+ * Limit for counting statements during the flood. A cached report needs three per second, and a slow machine takes
+ * longer.
  */
 const MAX_COUNTS = PIPELINED / 10;
 
-/** A condition that matches ended events. Dead letters are not included, because they are few and have an index. */
+/** A condition that matches ended events. Dead letters are excluded, because they are few and have an index. */
 const ENDED = /<> 'pending'|'(done|discarded)'/;
 
 /** Instances on PostgreSQL count the events that ended in the last minute. */

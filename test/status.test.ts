@@ -13,7 +13,7 @@ const SECRET = "whsec_of_this_test";
 
 let clock: ManualClock;
 let log: FakeLog;
-/** Overrides the platform's response with the event log. */
+/** Overrides the platform's event log response. */
 let refusal: (() => Response) | undefined;
 
 beforeEach(() => {
@@ -232,7 +232,7 @@ describe("bot.status()", () => {
 describe("the budget of requests", () => {
   test("is in the status, with what is left of it", async () => {
     const bot = await start({ maxRequestsPerMinute: 20 });
-    // One request for the position in the log, and one for the first poll.
+    // The bot sends one request for the position in the log, and one for the first poll.
     const requests = { perMinute: 20, left: 18, waiting: 0 };
     expect((await bot.status()).requests).toEqual(requests);
     expect(await (await ask(bot)).json()).toMatchObject({ requests });

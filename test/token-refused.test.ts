@@ -6,7 +6,7 @@ import { runBot, runPlatform } from "./support/running-bot.ts";
 
 const MINUTE = 60_000;
 
-/** The bearer token of requests. It takes the place of the variable of a restarted bot. */
+/** The bearer token that the bot sends. It stands in for the variable that a restarted bot would read. */
 interface Token {
   apiKey: string;
 }
@@ -83,7 +83,7 @@ test.each([
   await pass(20 * MINUTE);
 
   expect(await bot.inbox.stats()).toMatchObject({ pending: 1, dead: 0 });
-  // One trial a minute at the end, and more often at first. A trial with 403 also needs a probe.
+  // The bot tries once a minute in the end, and more often at first. A trial that gets a 403 also needs a probe.
   expect(statuses.length).toBeGreaterThanOrEqual(15);
   expect(statuses.length).toBeLessThan(80);
   const loud = log.records.filter(({ level }) => level === "error");

@@ -134,7 +134,7 @@ function follow(id: string): LoggedEvent {
   return { id, type: "follow", payload, createdAt: new Date().toISOString() };
 }
 
-/** Starts a whole bot. Each of its polls waits for the test's response. */
+/** Starts a complete bot. Each of its polls waits for the response from the test. */
 async function openBot() {
   const log: LoggedEvent[] = [];
   const runs: string[] = [];
@@ -176,7 +176,7 @@ async function openBot() {
     runs,
     /** Resolves when the bot polls. */
     asked: () => asked.promise,
-    /** Responds. Resolves at the next poll, when the events are stored. */
+    /** Sends the response. Resolves at the next poll, when the events are stored. */
     answer: async () => {
       const before = mayAnswer;
       mayAnswer = Promise.withResolvers<void>();

@@ -20,7 +20,7 @@ const bot = {};
 
 const publishRun = () => channels.run.publish(runMessage(bot));
 
-/** Starts a server with the same response to every request to {@link RUNS_PATH}, and records the bodies. */
+/** Starts a server that sends the same response to every request to {@link RUNS_PATH}. Records the bodies. */
 async function runAnswering(
   status: number,
   body: string,
@@ -288,7 +288,7 @@ test.each([
     });
     const expected = tracing === "on" ? "no tracer" : "Stop";
     await expect(bot.start({ standalone: false })).rejects.toThrow(expected);
-    // A reporter that has subscribed sends its first request at once.
+    // A reporter that has subscribed sends its first request immediately.
     channels.run.publish(runMessage(bot));
     expect(requests).toEqual([]);
   },

@@ -9,7 +9,8 @@ import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /**
- * Starts a process with two bots: `slow`, whose handler waits for a response of `gate`, and `quick`, without handlers.
+ * Starts a process with two bots: `slow`, whose handler waits for a response from `gate`, and `quick`, without
+ * handlers.
  */
 async function runBoth(gate: string, last = ""): Promise<TestProcess> {
   const platform = await runPlatform();

@@ -15,7 +15,7 @@ export function advanceContract(open: OpenInbox): void {
       if (next === undefined) throw new Error("the lane was let go");
       return next;
     };
-    /** Crashes runs of the lane's first event: their leases expire. */
+    /** Crashes runs of the lane's first event by letting their leases expire. */
     const crash = async (times: number) => {
       for (let n = 0; n < times; n++) {
         await b.claim();
@@ -199,7 +199,7 @@ export function advanceContract(open: OpenInbox): void {
           expect(await inbox.stats()).toMatchObject({ pending: 1 });
           const { state, history } = await inbox.admin.show(String(ids[0]));
           expect(history).toHaveLength(state === "dead" ? 1 : 0);
-          // If the lane has advanced, its lease must expire first.
+          // If the lane has advanced, the lease must expire first.
           const [next] = await inbox.claim(1, LEASE);
           if (next === undefined) await b.clock.advance(LEASE);
           const last = next ?? (await b.claim());

@@ -262,7 +262,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
             }),
             async (deliveries, doors) => {
               const fresh = await open({ clock });
-              // An id belongs to one lane, regardless of repeated deliveries.
+              // An id belongs to one lane, no matter how often it is delivered.
               const byId = new Map(deliveries.map(({ n, lane }) => [String(n), lane]));
               for (const [index, { n }] of deliveries.entries()) {
                 const id = String(n);
@@ -522,7 +522,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         const adopt = (claim: Claim) => inbox.reconcileStep(claim, "s", '{"value":1}', "m_1");
         const adoptions = await Promise.all(claims.map(adopt));
         expect([...adoptions].sort()).toEqual(["adopted", "taken"]);
-        // The holder can repeat the call, because the response may have been lost.
+        // The lease holder can repeat the call, because the response may have been lost.
         expect(await Promise.all(claims.map(adopt))).toEqual(adoptions);
         const states = await Promise.all(claims.map((claim) => inbox.beginStep(claim, "s", "")));
         expect(states.map((start) => start?.state)).toEqual(
@@ -567,7 +567,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
   });
 }
 
-/** Handles everything, and returns the handled numbers of each lane, in order. */
+/** Handles everything, and returns the numbers of each lane's events in the order in which they were handled. */
 async function drain(inbox: Inbox): Promise<Map<string, number[]>> {
   const handled = new Map<string, number[]>();
   for (;;) {

@@ -340,7 +340,7 @@ export function decisionsContract(open: OpenInbox): void {
     });
 
     test("let deliveries through between their batches", async () => {
-      // Enough for several batches, so that a later request finishes long before the last batch.
+      // Enough events for several batches, so that a later request finishes long before the last batch.
       const dead = messages(...ids(2_000)).map((event) => ({ ...event, unusable: "x" }));
       await b.inbox.put(dead, "webhook");
       const order: string[] = [];
@@ -413,7 +413,7 @@ export function decisionsContract(open: OpenInbox): void {
       await b.inbox.admin.retry("1", { assume: "absent" });
       expect(await steps()).toEqual([]);
       await b.inbox.bury(await b.claim(), "something else");
-      // The assumed outcome of one step does not apply to another step.
+      // The outcome assumed for one step does not apply to another step.
       await b.inbox.admin.retry("1", { assume: "done" });
       const claim = await b.claim();
       expect(await b.inbox.beginStep(claim, "step/a", "second")).toEqual({ state: "absent" });

@@ -28,7 +28,7 @@ export function filtersContract(open: OpenInbox): void {
 
     const listed = async (filter: InboxFilter) =>
       (await b.inbox.admin.list({ ...filter, state: "dead" })).events.map(({ id }) => id);
-    /** Both interfaces select the same events. A decision starts with the oldest. */
+    /** Both interfaces select the same events. A decision starts with the oldest event. */
     const chosen = async (filter: InboxFilter) => {
       const ids = await b.inbox.admin.targets(filter);
       expect((await listed(filter)).toReversed()).toEqual(ids);

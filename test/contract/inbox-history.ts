@@ -46,7 +46,7 @@ export function historyContract(open: OpenInbox): void {
       expect(await b.inbox.release(next, 0)).toBe(true);
       expect(await b.inbox.release(next, 0)).toBe(false);
       expect(await whole("2")).toEqual({ attempts: 0, outcomes: [], error: undefined });
-      // Runs before and after the release count as attempts.
+      // Runs before the release count as attempts, and so do runs after it.
       await b.inbox.retry(await b.claim(), 0, "Error: boom");
       await b.inbox.release(await b.claim(), 0);
       expect(await whole("2")).toEqual({ attempts: 1, outcomes: ["failed"], error: "Error: boom" });

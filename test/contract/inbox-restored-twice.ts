@@ -5,7 +5,7 @@ import { messages } from "../support/inbox-events.ts";
 
 const LEASE = 30_000;
 
-/** Returns a mark that is old enough: no request from before it can still be running. */
+/** Returns a mark so old that no request from before it can still be running. */
 export const markNow = (): RestoreMark => ({ at: Date.now() - 60_000 });
 
 /** An empty inbox that can be marked as restored. */

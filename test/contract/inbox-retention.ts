@@ -69,7 +69,7 @@ export function retentionContract(open: OpenInbox): void {
         await b.inbox.put([message(id, `c${Number(id) % 2}`)], "webhook");
         await b.inbox.complete(await b.claim());
         if (id === "4") await afterDays(8);
-        // Two events end in the same millisecond, so that the order of arrival decides.
+        // Two events end in the same millisecond, so that their order of arrival decides.
         else if (id !== "2") await b.clock.advance(1);
       }
       const bodies = ["4", "5"].map(async (id) => (await b.inbox.admin.show(id)).body);

@@ -35,22 +35,22 @@ import {
 } from "./attempt.ts";
 import { type CodeFacts, section7 } from "./section-7.ts";
 
-/** A way to cause one row of section 7. */
+/** A way to cause one of the errors in section 7 of the platform document. */
 interface Refusal {
   readonly code: PlatformCode;
-  /** Prepares the world and returns attempts that the platform refuses. */
+  /** Prepares the world, and returns attempts that the platform refuses. */
   readonly attempts: (world: World) => Promise<readonly Attempt[]>;
   /** Responds to the platform's downloads for uploads. */
   readonly internet?: Respond;
 }
 
-/** Facts of a refusal that every layer reports. */
+/** Facts about a refusal that every layer reports. */
 export interface Refused extends CodeFacts {
   readonly code: PlatformCode;
   readonly retryable: boolean;
 }
 
-/** Makes an attempt through one layer, and expects its refusal. */
+/** Makes an attempt through one layer, and expects the platform to refuse it. */
 export type ExpectRefused = (world: World, attempt: Attempt, refused: Refused) => Promise<void>;
 
 const OVER_5_MB = 5 * 1024 * 1024 + 1;
@@ -231,7 +231,7 @@ export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>>
 };
 
 /**
- * Tests every refusal of section 7 through one layer: platform, client or tools. No refusal may change the platform's
+ * Tests every refusal in section 7 through one layer: platform, client or tools. No refusal may change the platform's
  * state.
  */
 export function refusalContract(expectRefused: ExpectRefused): void {

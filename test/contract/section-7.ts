@@ -9,14 +9,14 @@ import {
 } from "../faces/client.ts";
 import type { PlatformCode } from "../faces/errors.ts";
 
-/** Facts about a code in section 7 of the platform document. */
+/** Facts about an error code in section 7 of the platform document. */
 export interface CodeFacts {
   readonly status: number;
   readonly family: new (...args: never[]) => ApiError;
   readonly remedy: RegExp;
 }
 
-/** Every code of section 7. `retryable` follows from the status: 429 and 5xx. */
+/** Every error code in section 7. `retryable` follows from the status: it is true for 429 and 5xx. */
 export const section7: Readonly<Record<PlatformCode, CodeFacts>> = {
   BLOCKED_HOST: { status: 400, family: ImageError, remedy: /public https URL/ },
   NOT_IMAGE: { status: 400, family: ImageError, remedy: /the URL of the image itself/ },

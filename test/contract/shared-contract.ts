@@ -9,7 +9,7 @@ export type OpenTogether = (clock: ManualClock, instances: number) => Promise<re
 const LEASE = 15_000;
 const HERE = { host: "h", pid: 1, version: "1.0.0" };
 
-/** Tests an inbox that several instances use, with the store's clock only. */
+/** Tests an inbox shared by several instances, using only the store's clock. */
 export function sharedContract(name: string, open: OpenTogether): void {
   describe(`instances on ${name}`, () => {
     let clock: ManualClock;
@@ -86,7 +86,7 @@ export function sharedContract(name: string, open: OpenTogether): void {
         await one.lead(EVENT_LOG, LEASE);
         expect(await move(inbox, "10", 1)).not.toHaveProperty("termOver");
         await clock.advance(LEASE);
-        // There is no other leader to report.
+        // No other leader is left to report.
         expect(await move(inbox, "11", 1)).not.toHaveProperty("termOver");
         await other.lead(EVENT_LOG, LEASE);
         const late = await inbox?.put(messages("1"), "poll", [
@@ -142,7 +142,7 @@ export function sharedContract(name: string, open: OpenTogether): void {
         await one.beat(HERE, undefined);
         await gapOf(one);
         await clock.advance(1_000);
-        // Started while the lease of the stopped instance is still valid.
+        // The instance starts while the stopped instance's lease is still valid.
         await other.beat(HERE, undefined);
         await clock.advance(LEASE);
         await other.beat(HERE, undefined);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { backoff } from "../faces/core.ts";
 
 const policy = { baseMs: 1_000, maxMs: 300_000, factor: 2 };
-/** The largest value of `Math.random`. */
+/** The largest value that `Math.random` can return. */
 const almostOne = () => 1 - 2 ** -53;
 
 const policies = fc.record({

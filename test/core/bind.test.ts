@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { bind } from "../faces/core.ts";
 
-/** The tenth connection closes another one. */
+/** The tenth connection makes the server close another one. */
 const MAX_CONNECTIONS = 10;
 const ROOM = 9;
 

@@ -17,7 +17,7 @@ function forms(value: string): string[] {
   return spellings.flatMap((text) => [
     text,
     Buffer.from(text).toString("hex"),
-    // In base64, the ends depend on the neighbouring bytes.
+    // In base64, the first and last characters depend on the neighbouring bytes.
     ...["", "x", "xx"].map((before) =>
       Buffer.from(before + text)
         .toString("base64")
@@ -35,7 +35,7 @@ function leaks(output: string): string[] {
 }
 
 const bodies: readonly string[] = [
-  // One message whose handler answers, and messages whose handlers fail in every way.
+  // One message whose handler replies, and messages whose handlers fail in every way.
   ...["reply", "throw", "cause", "api", "reject", "observer"].map((how, index) =>
     JSON.stringify({
       events: [
@@ -124,7 +124,7 @@ async function run(options: { careless: boolean }): Promise<string> {
 describe("a bot that meets every kind of failure", () => {
   test("shows neither secrets nor what people wrote, plain, in base64 or in hex", async () => {
     const output = await run({ careless: false });
-    // Control: the failures happened and were logged.
+    // Positive control: the failures happened and were logged.
     for (const told of [
       "dead letter",
       "attempt failed",

@@ -21,15 +21,15 @@ describe("when the clocks go forward (Paris, 29 March 2026, 02:00 to 03:00)", ()
   const day = ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"] as const;
 
   test.each([
-    // A time in the gap is due at the first valid time after the gap.
+    // A tick in the gap is due at the first valid time after the gap.
     ["30 2 * * *", ["2026-03-29T01:00Z"]],
     ["0 2 * * *", ["2026-03-29T01:00Z"]],
     ["59 1 * * *", ["2026-03-29T00:59Z"]],
     ["0 3 * * *", ["2026-03-29T01:00Z"]],
-    // Several times in the gap are due together, once.
+    // Several ticks in the gap are due together, as one.
     ["0,30 2 * * *", ["2026-03-29T01:00Z"]],
     ["30 2,14 * * *", ["2026-03-29T01:00Z", "2026-03-29T12:30Z"]],
-    // An interval skips the hour that the day skips.
+    // An interval skips the hour that the clock skips.
     ["*/20 2 * * *", []],
     [
       "0 */6 * * *",
@@ -48,12 +48,12 @@ describe("when the clocks go back (Paris, 25 October 2026, 03:00 to 02:00)", () 
   const day = ["2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"] as const;
 
   test.each([
-    // A repeated time is due at its first occurrence.
+    // A tick at a repeated time is due at the time's first occurrence.
     ["30 2 * * *", ["2026-10-25T00:30Z"]],
     ["0 2 * * *", ["2026-10-25T00:00Z"]],
     ["0 3 * * *", ["2026-10-25T02:00Z"]],
     ["0,30 2 * * *", ["2026-10-25T00:00Z", "2026-10-25T00:30Z"]],
-    // An interval is due in both hours.
+    // An interval is due in both occurrences of the hour.
     [
       "*/30 2 * * *",
       ["2026-10-25T00:00Z", "2026-10-25T00:30Z", "2026-10-25T01:00Z", "2026-10-25T01:30Z"],

@@ -64,7 +64,7 @@ async function askTwice() {
   return { server, answers, finish };
 }
 
-/** Waits until all earlier timers of one millisecond have fired. */
+/** Waits until all earlier one-millisecond timers have fired. */
 async function passTimers(): Promise<void> {
   await setTimeout(2);
 }
@@ -92,7 +92,7 @@ describe("connections", () => {
   });
 });
 
-/** In ms. A grace period longer than any test. */
+/** A grace period longer than any test, in ms. */
 const LONG = 3_600_000;
 
 describe("closing", () => {

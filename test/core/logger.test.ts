@@ -102,7 +102,7 @@ describe("secrets", () => {
   test.each(ways)("%s would be there, were they not known", (_name, write) => {
     const { log, lines } = logger("trace", []);
     write(log, "a-word-like-any-other");
-    // The header with the token is redacted because of its name.
+    // The logger redacts the header because of its name.
     if (lines[0]?.includes("authorization")) expect(lines[0]).toContain("[redacted]");
     else expect(lines[0]).toContain("a-word-like-any-other");
   });

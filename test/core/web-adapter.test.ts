@@ -66,7 +66,7 @@ test("pieces of one byte that no reader waits for come together, in their order"
   const body = "0123456789".repeat(500);
   const { url } = await serve(async (request) => {
     const pieces: Uint8Array[] = [];
-    // The whole body has arrived by then.
+    // By then, the whole body has arrived.
     for (let count = 0; count < 10; count++) await turn();
     for await (const piece of request.body ?? []) pieces.push(piece);
     return Response.json([pieces.length, Buffer.concat(pieces).toString()]);

@@ -14,7 +14,7 @@ import {
 import { keys } from "./keys.ts";
 import { Screen } from "./screen.ts";
 
-/** A run at a terminal of two streams. */
+/** A run at a terminal made of two streams. */
 class Session {
   readonly screen: Screen = new Screen();
   readonly input: PassThrough = new PassThrough();
@@ -31,7 +31,7 @@ class Session {
     this.outcome = scaffold(argv, { ...setup, terminal }).finally(() => this.screen.end());
   }
 
-  /** Waits for each question in turn, and types its answer. */
+  /** Waits for each question in turn, and types the answer to it. */
   async answer(
     ...answers: readonly (readonly [question: string, answer: string])[]
   ): Promise<void> {

@@ -20,7 +20,7 @@ async function manifestOf(argv: readonly string[], setup: { nodeVersion?: string
 }
 
 test("every template that is stored can be chosen", async () => {
-  // Two folders are not templates: additions for stores, and files for operators.
+  // Two of the folders are not templates: additions for stores, and files for operators.
   const stored = await readdir(join(root, "templates"));
   expect(stored.sort()).toEqual([...templates, "stores", "operations"].sort());
 });

@@ -15,7 +15,7 @@ import {
 /** The checkout under test. */
 export const root: string = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A program that the scaffolder started. */
+/** A program started by the scaffolder. */
 export interface Call extends RunOptions {
   readonly command: string;
   readonly args: readonly string[];
@@ -32,7 +32,7 @@ export interface Setup {
   readonly rewrites?: Io["rewrites"];
   readonly now?: Io["now"];
   readonly every?: Io["every"];
-  /** Replaces every program. By default each one succeeds and does nothing. */
+  /** Replaces every program that the scaffolder starts. By default, each program succeeds and does nothing. */
   readonly run?: (call: Call) => Partial<RunResult> | Promise<Partial<RunResult>>;
 }
 
@@ -43,7 +43,7 @@ export interface Outcome {
   readonly calls: readonly Call[];
 }
 
-/** Runs the scaffolder in this process. It behaves as published unless the setup changes that. */
+/** Runs the scaffolder in this process. It behaves like the published scaffolder unless the setup changes that. */
 export async function scaffold(argv: readonly string[], setup: Setup): Promise<Outcome> {
   let out = "";
   let err = "";

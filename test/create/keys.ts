@@ -1,4 +1,4 @@
-/** Input of a terminal for each key. */
+/** The input that a terminal sends for each key. */
 export const keys = {
   enter: "\r",
   down: "\x1b[B",

@@ -95,7 +95,7 @@ test("a bundle beside create-bot.js is what runs, as in the published package", 
   });
 });
 
-/** Runs a fresh clone without a network, and expects exit code 1, a remedy, one JSON document, and no bot. */
+/** Runs a fresh clone without a network. Expects exit code 1, a remedy, one JSON document, and no bot. */
 async function expectNpmCiFails(argv: readonly string[], node?: string): Promise<void> {
   const cwd = await temporaryDirectory();
   const script = await freshClone(join(cwd, "clone"));
@@ -109,7 +109,7 @@ async function expectNpmCiFails(argv: readonly string[], node?: string): Promise
   expect(await everythingIn(cwd)).not.toContain("bot");
 }
 
-/** @returns the path of its create-bot.js */
+/** @returns the path of the clone's create-bot.js */
 async function freshClone(clone: string): Promise<string> {
   for (const path of [
     "create-bot.js",
@@ -119,7 +119,7 @@ async function freshClone(clone: string): Promise<string> {
     "templates",
     "scripts",
   ]) {
-    // The release check contains a node_modules, which a fresh clone does not have.
+    // The release check's checkout contains a node_modules folder, which a fresh clone does not have.
     const filter = (source: string) => !source.includes("node_modules");
     await cp(join(root, path), join(clone, path), { recursive: true, filter });
   }

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** The printed output of a terminal. */
+/** The output printed to a terminal. */
 export class Screen {
   #transcript = "";
   /** Offset up to which {@link shows} has read. */
@@ -24,7 +24,7 @@ export class Screen {
     this.#wake();
   }
 
-  /** Waits until all texts are printed, in any order, after the output of the previous call. */
+  /** Waits until all texts are printed, in any order, after the output that the previous call read. */
   async shows(...texts: readonly string[]): Promise<void> {
     const missing = () => texts.find((text) => this.text.indexOf(text, this.#seen) < 0);
     while (missing() !== undefined) {

@@ -41,7 +41,7 @@ describe.each(packageManagers)("on a machine with Node and npm alone, a bot of %
     expect(strangers(commands)).toEqual([]);
     expect(commands.at(-3)).toMatch(/^npm ci$|^\w+ install --(?:frozen-lockfile|immutable)$/);
     expect(commands.slice(-2).every((command) => command.startsWith(`${name} `))).toBe(true);
-    // Control: without the installing line, the check finds missing programs.
+    // Positive control: without the line that installs them, the check finds missing programs.
     const first = name === "npm" ? 0 : 1;
     expect(strangers(commands.slice(first))).toHaveLength(first * 3);
   });
@@ -84,7 +84,7 @@ describe("the major version that is pinned is the one that writes the lock file"
     const { read, calls } = await made("pnpm", { run });
     expect(calls.map(({ args }) => args[0])).toEqual(["--version", "install"]);
     expect(await read(workflow)).toContain("npm install --global pnpm@9\n");
-    // pnpm 9 takes this file for a workspace's, and fails because `packages` is missing.
+    // pnpm 9 assumes that this file belongs to a workspace, and fails because `packages` is missing.
     await expect(read("pnpm-workspace.yaml")).rejects.toThrow("ENOENT");
   });
 

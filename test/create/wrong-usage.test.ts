@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { everythingIn, root, type Setup, scaffold, temporaryDirectory } from "./harness.ts";
 import { fingerprint } from "./tree.ts";
 
-/** Creates a directory with a user's files beside and inside the targets of bots. */
+/** Creates a directory that contains a user's files, next to and inside the bots' targets. */
 async function somebodysDirectory(): Promise<string> {
   const cwd = await temporaryDirectory();
   await mkdir(join(cwd, "full/src"), { recursive: true });
@@ -222,7 +222,7 @@ describe("no byte outside the bot changes", () => {
     ["refused by git", ["git"]],
   ])("when it is %s", async (_, failing) => {
     const cwd = await somebodysDirectory();
-    // Only the modification time of the directory may change, because it has a new entry.
+    // Only the directory's modification time may change, because the directory has a new entry.
     await mkdir(join(cwd, "bot"));
     const before = await fingerprint(cwd, "bot");
     const run = ({ command }: { command: string }) => ({ code: failing.includes(command) ? 1 : 0 });

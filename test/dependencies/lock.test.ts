@@ -22,7 +22,7 @@ function subfolders(path: string): string[] {
     .map(({ name }) => join(path, name));
 }
 
-/** Returns one sentence for each package that is not from the registry or has no comparable hash. */
+/** Returns one sentence for each package that is not from the registry, or has no hash to compare. */
 function problemsOf(packages: readonly LockedPackage[]): string[] {
   return packages.flatMap(({ path, resolved, integrity = "", version = "", link }) => [
     ...(link ? [`${path} is a link`] : []),
@@ -54,7 +54,7 @@ describe.each(folders)("the packages of %s", (folder) => {
     const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = manifest;
     const asked = { ...dependencies, ...devDependencies, ...optionalDependencies };
     expect(Object.values(asked).filter((range) => !/^\^?\d/.test(String(range)))).toEqual([]);
-    // Exact versions, so that each update of a test dependency is a commit.
+    // Requires exact versions, so that each update of a test dependency is a commit.
     expect(Object.values(devDependencies).filter((range) => !/^\d/.test(String(range)))).toEqual(
       [],
     );

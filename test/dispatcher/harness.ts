@@ -13,17 +13,17 @@ import { logSink } from "../support/log.ts";
 
 export type Handle = (job: Job) => Promise<unknown> | unknown;
 
-/** A dispatcher on an inbox in memory, with a manual clock. */
+/** A dispatcher on an in-memory inbox, with a manual clock. */
 export interface Harness {
   readonly inbox: SqliteInbox;
   readonly clock: ManualClock;
   readonly dispatcher: Dispatcher;
   readonly log: ReturnType<typeof logSink>;
-  /** Arguments of `failed`, in order. */
+  /** Arguments of each `failed` call, in order. */
   readonly failures: unknown[];
 }
 
-/** Makes every wait half of its upper bound, without jitter. */
+/** Makes every wait half of its upper bound, so that there is no jitter. */
 const half = () => 0.5;
 
 export function harness(
@@ -60,7 +60,7 @@ export function harness(
     scrub: (text) => text,
     ...options,
   });
-  // Starting claims at once. The delay lets tests wrap methods of the inbox first.
+  // Start in a microtask, so that tests can first wrap the inbox's methods.
   queueMicrotask(() => dispatcher.start());
   onTestFinished(async () => {
     await stop(dispatcher, clock);
@@ -70,7 +70,7 @@ export function harness(
   return { inbox, clock, dispatcher, log, failures };
 }
 
-/** Drains with a manual clock, and advances the grace period for handlers that hang. */
+/** Drains with a manual clock. Advances past the grace period of handlers that hang. */
 export async function stop(dispatcher: Dispatcher, clock: ManualClock): Promise<void> {
   const drained = dispatcher.drain(10);
   await clock.advance(10);

@@ -20,7 +20,7 @@ test("docs/reference/handlers.md lists the permanent codes, and no other", () =>
   expect(listed.sort()).toEqual([...permanentCodes].sort());
 });
 
-/** Decision for each code. The type requires a decision for a new code. */
+/** The decision for each code. The type makes a new code require a decision. */
 const decisions: Readonly<Record<ErrorCode, "permanent" | "transient">> = {
   NODE_TOO_OLD: "transient",
   CONFIG_INVALID: "transient",

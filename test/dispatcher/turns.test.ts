@@ -6,7 +6,7 @@ import type { Job } from "../faces/steps.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 
-/** Creates a harness whose handlers wait for their gates. The events are numbered from 1. */
+/** Creates a harness whose handlers wait for their gates. Events are numbered starting at 1. */
 function gated(events: number, options: Parameters<typeof harness>[1] = {}) {
   const gates = Array.from({ length: events + 1 }, gate);
   const seen: string[] = [];
@@ -60,7 +60,7 @@ function interruptStore(inbox: SqliteInbox, isAway: () => boolean): readonly str
   return ends;
 }
 
-/** Delays the result of the next advance, after its write, until the test opens the gate. */
+/** Delays the result of the next advance, after the advance was written, until the test opens the gate. */
 function holdAdvance(inbox: SqliteInbox): ReturnType<typeof gate> {
   const held = gate();
   const advance = inbox.advance.bind(inbox);
@@ -73,7 +73,7 @@ function holdAdvance(inbox: SqliteInbox): ReturnType<typeof gate> {
   return held;
 }
 
-/** Two events of one lane: the first is done, and the lane is advancing to the second. */
+/** Two events in one lane: the first is done, and the lane is advancing to the second. */
 async function goingOn(made: ReturnType<typeof gated>): Promise<ReturnType<typeof gate>> {
   const held = holdAdvance(made.inbox);
   await made.inbox.put(messages("1", "2"), "webhook");
@@ -132,7 +132,7 @@ describe("a lane goes on by itself", () => {
     });
     await inbox.put(messages("1", "2"), "webhook");
     await takes(1, 2_000);
-    // One of the tries is at the end of the lease.
+    // One of the attempts is at the end of the lease.
     await clock.advance(27_700);
     await takes(2, 3_000);
     await dispatcher.idle();
@@ -269,7 +269,7 @@ describe("in the moment in which a lane goes on", () => {
     const made = gated(2);
     const { inbox, clock, dispatcher, seen, entered, open } = made;
     const held = await goingOn(made);
-    // No heartbeat for longer than the lease, as when the process was suspended.
+    // There was no heartbeat for longer than the lease, as if the process had been suspended.
     inbox.extend = async (claims) => claims;
     await clock.advance(30_000);
     expect(made.claimed).toEqual(["1", "2"]);

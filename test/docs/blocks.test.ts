@@ -5,7 +5,7 @@ import { parseAllDocuments } from "yaml";
 import { commandsOf, problemOf } from "./command-lines.ts";
 import { codeBlocks, documentedBlock, pages, root, testOf } from "./markdown.ts";
 
-/** Pages that the scaffolder writes into a bot. It fills in the placeholders in double braces. */
+/** Pages that the scaffolder writes into a bot. The scaffolder fills in the placeholders in double braces. */
 const templates = [
   "starter/README.md",
   "starter/AGENTS.md",
@@ -69,7 +69,7 @@ test("so are commands within a sentence", () => {
 });
 
 test.each(inLanguage("json"))("the JSON of $page can be parsed: $code", ({ code }) => {
-  // Or one JSON value per line, as in a log.
+  // Alternatively, each line is a JSON value, as in a log.
   const isLines = code
     .trimEnd()
     .split("\n")
@@ -187,7 +187,7 @@ function withoutFunctions(code: string): string {
   return code.replaceAll(/^\w+\(\) \{.*\}$/gm, "").replaceAll(/^control /gm, "curl ");
 }
 
-/** Returns a template's page as a bot with npm has it. */
+/** Returns a template's page as it appears in a bot that uses npm. */
 function filled(text: string): string {
   return text
     .replaceAll(/^<!-- \{\{.*\}\} -->\n/gm, "")

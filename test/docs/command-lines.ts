@@ -4,14 +4,14 @@ import { commands, UsageError } from "../faces/cli.ts";
 import { flags as scaffolderFlags } from "../faces/create.ts";
 import { root } from "./markdown.ts";
 
-/** Programs from outside the project. Their arguments are not checked. */
+/** Programs that do not belong to the project. Their arguments are not checked. */
 const OTHERS = new Set(
   "cd caddy claude cp crontab curl date docker echo fly gcloud git journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql railway rsync sed sh sort sqlite3 sudo systemctl systemd-analyze tar uniq useradd install chown chmod".split(
     " ",
   ),
 );
 
-/** Commands of npm that need no script. */
+/** npm commands that need no script. */
 const NPM = new Set(["ci", "install", "create", "publish", "audit", "sbom"]);
 
 const scripts: Readonly<Record<string, string>> = JSON.parse(
@@ -39,12 +39,12 @@ export function commandsOf(script: string): string[] {
     .filter((command) => command !== "");
 }
 
-/** Replaces quoted texts by one letter, because their content is not a command. */
+/** Replaces quoted texts by one letter, because what they contain is not a command. */
 function unquoted(line: string): string {
   return line.replaceAll(/'[^']*'|"[^"]*"/g, "Q");
 }
 
-/** Returns the problem of a documented command. `undefined` if it is correct. */
+/** Returns what is wrong with a documented command, or `undefined` if it is correct. */
 export function problemOf(command: string): string | undefined {
   const [program = "", ...words] = command.split(/\s+/);
   if (OTHERS.has(program)) return undefined;
@@ -89,7 +89,7 @@ function npmProblem([name = "", ...words]: readonly string[]): string | undefine
 
 const sources = new Map<string, string>();
 
-/** Returns the text of a script and of the files in its folder. */
+/** Returns the text of a script and of the files in the script's folder. */
 function sourcesBeside(entry: string): string {
   const known = sources.get(entry);
   if (known !== undefined) return known;
@@ -99,7 +99,7 @@ function sourcesBeside(entry: string): string {
   return text;
 }
 
-/** Skips packages below a folder, such as the peers of the benchmarks. */
+/** Skips packages below a folder, such as the packages that the benchmarks compare. */
 function ownSources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -145,14 +145,14 @@ function flagsIn(words: readonly string[]): string[] {
   return words.flatMap((word) => word.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? []);
 }
 
-/** Returns the flags in the usage of a command or action. `undefined` if the command or action is unknown. */
+/** Returns the flags in the usage text of a command or action. `undefined` if the command or action is unknown. */
 function usageOf(name: string, action: string | undefined): string | undefined {
   const { usage = "", details = "" } = commands[name] ?? {};
   if (name !== "inbox") return `${usage}\n${details}`;
   return actionsOf(details).get(action ?? "stats");
 }
 
-/** Returns the actions of `service-bot inbox` with their usage. */
+/** Returns the actions of `service-bot inbox` with their usage texts. */
 export function actionsOf(usage: string): ReadonlyMap<string, string> {
   const [list = "", filter = ""] = usage.split("FILTER: ");
   const lines = list.replaceAll("FILTER", filter.split("\n\n")[0] ?? "").split("\n");

@@ -42,9 +42,9 @@ function isWritten({ path }: Page): boolean {
 }
 
 /**
- * Files of a bot begin with their path. The files of guides are compiled together, and the others in
- * test/e2e/start.system.test.ts. Blocks that import packages from elsewhere are compiled by
- * test/tracing/docs.system.test.ts and test/peers/authors/authors.system.test.ts.
+ * The files of a bot begin with their path. A guide's files are compiled together, and the other files in
+ * test/e2e/start.system.test.ts. Blocks that import other packages are compiled by test/tracing/docs.system.test.ts and
+ * test/peers/authors/authors.system.test.ts.
  */
 function isExample(block: CodeBlock): boolean {
   const { language, code, note } = block;
@@ -54,7 +54,7 @@ function isExample(block: CodeBlock): boolean {
   return language === "ts" && !isFile && !isForeign;
 }
 
-/** Returns the source of each entry point in package.json. */
+/** Returns the source file of each entry point in package.json. */
 function sourcesOfExports(): Record<string, string[]> {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const entries = Object.entries<{ default?: string }>(exports).filter(
@@ -79,7 +79,7 @@ describe("docs/reference/configuration.md", () => {
 
   test("agrees with the starter's .env.example on the variables", () => {
     const stored = readFileSync(join(root, "templates/starter/_env.example"), "utf8");
-    // The file of a bot on SQLite.
+    // The file that a bot on SQLite has.
     const example = stored.replace(/^# \{\{#postgres\}\}.*?\{\{\/postgres\}\}\n/ms, "");
     const names = [...example.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name);
     expect(names).toEqual(Object.values(settings).map(({ variable }) => variable));

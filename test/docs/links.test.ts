@@ -35,7 +35,7 @@ function lostAnchors(page: Page): string[] {
       const [file = "", anchor = ""] = target.split("#");
       const path = file === "" ? page.path : join(dirname(page.path), file);
       const there = byPath.get(path);
-      // Headings of files outside the documentation are not checked.
+      // Headings in files outside the documentation are not checked.
       return there === undefined ? path.endsWith(".md") : !anchorsOf(there).has(anchor);
     });
 }

@@ -14,7 +14,7 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 const unique = (names: Iterable<string>) => [...new Set(names)].sort();
 const flagsIn = (text: string) => unique(text.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? []);
 
-/** Returns the text between a heading and the next. */
+/** Returns the text between a heading and the next heading. */
 function section(page: string, heading: string): string {
   const [, rest = ""] = `\n${read(page)}`.split(`\n${heading}\n`);
   const depth = heading.split(" ", 1)[0]?.length ?? 2;
@@ -133,7 +133,7 @@ describe("docs/reference/configuration.md", () => {
   });
 });
 
-/** Variables that dependencies read: the PostgreSQL driver, and Node. */
+/** Variables read by dependencies: the PostgreSQL driver, and Node. */
 const BY_OTHERS = ["PGPASSWORD", "NO_COLOR", "FORCE_COLOR"];
 
 function variablesRead(): string[] {
@@ -157,7 +157,7 @@ function variablesIn(source: string): string[] {
 
 const entries = entryPoints().flatMap((point) => point.entries);
 
-/** Returns the members of an exported type, or of a type that an exported one mentions. */
+/** Returns the members of an exported type, or of a type that an exported type mentions. */
 function membersOf(name: string): readonly Member[] {
   const exported = entries.find((entry) => entry.name === name);
   if (exported !== undefined) return exported.members;
@@ -165,7 +165,7 @@ function membersOf(name: string): readonly Member[] {
   return named === undefined ? [] : describeName(name, named, () => false).members;
 }
 
-/** Returns the fields of the status. Nested fields have a dot, such as `log.cursor`. */
+/** Returns the fields of the status report. Nested fields have a dot, such as `log.cursor`. */
 function statusFields(): string[] {
   return membersOf("BotStatus").flatMap((member) => {
     const name = nameIn(member);

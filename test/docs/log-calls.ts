@@ -4,7 +4,7 @@ import { parseAst } from "rolldown/parseAst";
 import { aboutEvent, duringEvent } from "../faces/core.ts";
 import { root } from "./markdown.ts";
 
-/** A call in the source that writes a log line. */
+/** A call in the source code that writes a log line. */
 export interface LogCall {
   readonly file: string;
   readonly levels: readonly string[];
@@ -19,10 +19,10 @@ interface Node {
 
 const levels: ReadonlySet<string> = new Set(["trace", "debug", "info", "warn", "error", "fatal"]);
 
-/** Folders that are not part of a bot or MCP server. They print for users, or log nothing. */
+/** Folders that are not part of a bot or MCP server. Their code prints for users, or logs nothing. */
 const otherRooms = ["platform/", "cli/", "create/"];
 
-/** Returns every call of a logger in the source of bots and MCP servers. */
+/** Returns every logger call in the source code of bots and MCP servers. */
 export function logCalls(): LogCall[] {
   const source = join(root, "src");
   return globSync("**/*.ts", { cwd: source })
@@ -31,7 +31,7 @@ export function logCalls(): LogCall[] {
     .flatMap((path) => callsIn(path, readFileSync(join(source, path), "utf8")));
 }
 
-/** Returns the fields of child loggers, such as a run's. All lines of the child have them. */
+/** Returns the fields of child loggers, such as a run's logger. All of the child's lines have these fields. */
 export function childFields(): string[] {
   const calls = globSync("**/*.ts", { cwd: join(root, "src") }).flatMap((path) =>
     new Source(path, readFileSync(join(root, "src", path), "utf8")).children(),
@@ -40,7 +40,7 @@ export function childFields(): string[] {
 }
 
 /**
- * @throws {Error} if a call's message or fields cannot be read from the source, because its line could not be
+ * @throws {Error} if a call's message or fields cannot be read from the source code, because the line could then not be
  * documented
  */
 function callsIn(file: string, text: string): LogCall[] {
@@ -118,13 +118,13 @@ class Source {
 
   #spread(node: Node): string[] {
     const called = node.type === "CallExpression" ? nameOf(node.callee) : undefined;
-    // The common fields of a run's lines are defined in another file.
+    // Another file defines the fields that all of a run's lines have.
     return called === "aboutEvent"
       ? Object.keys(duringEvent({ id: "1", trace: undefined }, aboutEvent))
       : this.#fields(node);
   }
 
-  /** Resolves a name in this file to its constant or to the result of a function. */
+  /** Resolves a name in this file to its constant, or to a function's result. */
   #resolve(node: Node): Node {
     if (node.type === "Identifier") {
       const [made, another] = this.#nodes.filter(

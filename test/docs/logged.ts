@@ -6,7 +6,7 @@ import { root } from "./markdown.ts";
 export interface DocumentedLine {
   readonly levels: readonly string[];
   readonly message: string;
-  /** Sorted, without the fields that all lines of a run have. */
+  /** Sorted. Excludes the fields that all lines of a run have. */
   readonly fields: readonly string[];
   readonly ofRun: boolean;
 }
@@ -34,7 +34,7 @@ export const documentedFields: readonly string[] = [
   ...(text.split("\n## Fields\n")[1]?.split("\n## ")[0] ?? "").matchAll(/^\| (`.*?) \|/gm),
 ].flatMap(([, names = ""]) => namesIn(names));
 
-/** Returns the difference between a written line and its documentation. `undefined` if there is none. */
+/** Returns the difference between a logged line and its documentation, or `undefined` if they agree. */
 export function undocumented(record: Readonly<Record<string, unknown>>): string | undefined {
   const { level, msg, time: _time, ...fields } = record;
   const line = documentedLines.find(
@@ -50,7 +50,7 @@ export function undocumented(record: Readonly<Record<string, unknown>>): string 
   return isKnown && isAll ? undefined : `${msg}: ${names.join(" ")}`;
 }
 
-/** Fields of a line about a request, which may also be made outside a run. */
+/** Fields of a line about a request. A request can also be made outside a run. */
 const ofEvent: ReadonlySet<string> = new Set(["event", "trace"]);
 
 /** Lines with optional fields: there may be no response, or no address for deliveries. */

@@ -14,7 +14,7 @@ const calls = logCalls();
 /** Fields of every line. */
 const general = ["level", "time", "msg"];
 
-/** Returns the level and the fields of each line, sorted, without the fields of a run. Messages may be reworded. */
+/** Returns each line's level and sorted fields, without the fields of a run. Messages may be reworded. */
 function shapesOf(
   lines: readonly Pick<(typeof calls)[number], "levels" | "message" | "fields">[],
 ): string[] {

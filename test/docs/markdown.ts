@@ -5,7 +5,7 @@ import { githubSlug } from "../../scripts/site/slug.ts";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A page of the documentation. The path starts at the root. */
+/** A documentation page. The path is relative to the root. */
 export interface Page {
   readonly path: string;
   readonly text: string;
@@ -28,7 +28,7 @@ export const pages: readonly Page[] = [
   join("src", "create", "README.md"),
 ].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
-/** Returns the fenced blocks of a page. The indentation of a block, as in a list, is removed. */
+/** Returns a page's fenced blocks. Strips a block's indentation, for example in a list. */
 export function codeBlocks({ path, text }: Page): CodeBlock[] {
   const fences = /(?:^ *<!-- (.*) -->\n)?^( *)```([^\n]*)\n([\s\S]*?)^ *```$/gm;
   return [...text.matchAll(fences)].map(([, note, indent = "", language = "", code = ""]) => ({
@@ -63,7 +63,7 @@ export function prose({ text }: Page): string {
   return text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`]*`/g, "");
 }
 
-/** Returns the link targets of a page as written. Skips code. */
+/** Returns a page's link targets as written. Skips code. */
 export function targets({ text }: Page): string[] {
   const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "").replace(/`[^`\n]*`/g, "``");
   return [...words.matchAll(/\]\(([^)\s]+)[^)]*\)/g)].map(([, target]) => target ?? "");
@@ -77,7 +77,7 @@ export function links(page: Page): string[] {
     .map((target) => resolve(root, dirname(page.path), target));
 }
 
-/** Returns the anchors of a page's headings as GitHub makes them. */
+/** Returns the anchors that GitHub makes for a page's headings. */
 export function anchorsOf({ text }: Page): Set<string> {
   const anchors = new Set<string>();
   const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "");

@@ -48,7 +48,7 @@ describe("the reference", () => {
     expect(reference(entryPoints())).toEqual(written);
     for (const text of written.values()) {
       expect(text).not.toMatch(/node_modules|Defined in|:\d+:\d+|#private|\bdist\//);
-      // Unparsed tags of a docstring.
+      // Docstring tags that were not parsed.
       expect(text).not.toMatch(/@(?:param|throws|returns|link|internal)\b/);
     }
   });

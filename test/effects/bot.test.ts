@@ -10,7 +10,7 @@ const Count = object({ count: number().default(0) });
 type Counted = { count: number };
 const counting: BotOptions<Counted> = { state: Count };
 
-/** Counts the messages of a conversation, and answers with the number. */
+/** Counts the messages in a conversation, and replies with the number. */
 const count = (bot: Bot<Counted>) =>
   void bot.on("dm.message", async (ctx) => {
     const state = await ctx.state();
@@ -127,7 +127,7 @@ describe("a state of several conversations", () => {
       each.onTimer("tick", (ctx) => ctx.reply("tick"));
     });
     expect(outcomes.toSorted()).toEqual(["STATE_CONFLICT", "done", "done"]);
-    // The repeated run is not an attempt, and observers do not see it.
+    // The repeated run is not an attempt, and observers are not notified of it.
     expect(attempts).toEqual([1, 1, 1]);
     expect(seen).toEqual([]);
     expect(await bot.inbox.state("all")).toMatchObject({ value: '{"count":2}' });

@@ -54,7 +54,10 @@ describe("ids of digits compare as numbers", () => {
   });
 });
 
-/** Returns the key of earlier versions, which old inboxes contain: a decimal id as a number, any other id as text. */
+/**
+ * Returns the key that earlier versions made, which old inboxes contain: a decimal id as a number, any other id as
+ * text.
+ */
 function formerKey(id: string): string {
   return /^[0-9]+$/.test(id) ? orderKey(id) : `~${id}`;
 }
@@ -78,7 +81,7 @@ const prefix = fc.oneof(
     .map((parts) => parts.join("")),
 );
 
-/** Generates numerals of a base whose digits ascend in ASCII. */
+/** Generates numerals in a base whose digits ascend in ASCII. */
 function numerals(base: number): fc.Arbitrary<bigint> {
   const near = BigInt(base) ** 3n;
   return fc.oneof(
@@ -102,7 +105,7 @@ describe("ids with a separator compare by their prefix, then by the numeral behi
     ["evt_0999", "evt_1000"],
     ["evt_9999", "evt_10000"],
     ["1526919030474-9", "1526919030474-10"],
-    // Hexadecimal ids without a letter, and ids that begin with one.
+    // Hexadecimal ids without a letter, and ids that begin with a letter.
     ["evt_1009", "evt_100a"],
     ["evt_100f", "evt_1010"],
     ["evt_9", "evt_a"],
@@ -112,7 +115,7 @@ describe("ids with a separator compare by their prefix, then by the numeral behi
     ["evt_00ff", "evt_0100"],
     ["evt_1a9", "evt_1a10"],
     ["EVT_9", "EVT_A"],
-    // Fixed widths.
+    // Ids of fixed width.
     ["evt_01HV9ZZZ", "evt_01HVA000"],
     ["evt_09ZZ", "evt_0A00"],
     ["evt_A", "evt_a"],
@@ -247,6 +250,6 @@ test("an id that nearly is a number costs no more than its length", () => {
   for (const id of [`${"0".repeat(100_000)}x`, `${"1".repeat(100_000)}_`, "0".repeat(100_000)]) {
     orderKey(id);
   }
-  // Quadratic work on ids of this length takes several seconds; linear work, a millisecond.
+  // With quadratic work, ids of this length would take several seconds; with linear work, they take a millisecond.
   expect(performance.now() - started).toBeLessThan(1_000);
 });

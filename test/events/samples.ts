@@ -3,7 +3,7 @@ import type { EventType, PayloadByType } from "../faces/events.ts";
 const actor = { username: "ada", name: "Ada" };
 const activity = { actor, entityType: "post", entityId: "p_1" };
 
-/** A payload of each type with all fields in section 6 of the platform document. */
+/** A payload for each event type, with all the fields in section 6 of the platform document. */
 export const payloads: {
   readonly [T in EventType]: PayloadByType[T] & Readonly<Record<string, unknown>>;
 } = {

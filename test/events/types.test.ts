@@ -33,7 +33,7 @@ test("the type of an event narrows its payload", () => {
         expectTypeOf(event.payload).toEqualTypeOf<ActivityPayload>();
         return event.payload.actor.username;
       default:
-        // Every type has a case, so that the switch is exhaustive.
+        // Every type has a case, so the switch is exhaustive.
         expectTypeOf(event).toBeNever();
         return undefined;
     }

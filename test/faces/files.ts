@@ -9,7 +9,7 @@ export const CLI: string = inSrc("cli/main.ts");
 export const SQLITE_INBOX_MODULE: string = inSrc("inbox/sqlite/sqlite-inbox.ts");
 export const POSTGRES_INBOX_MODULE: string = inSrc("inbox/postgres/postgres-inbox.ts");
 
-// Sources that tests read or change.
+// Source files that tests read or change.
 export const ERRORS_SOURCE: string = inSrc("errors.ts");
 export const PLATFORM_ERRORS_SOURCE: string = inSrc("platform/error.ts");
 export const RECEIVER_SOURCES: string = inSrc("receiver");

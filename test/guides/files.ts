@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type CodeBlock, codeBlocks, pages, root } from "../docs/markdown.ts";
 
-/** A file of a bot in a guide. */
+/** A bot's file in a guide. */
 export interface GuideFile {
   /** Name of the page, such as `commands`. */
   readonly guide: string;
-  /** Path in the bot, below `src` or `test`. */
+  /** Path in the bot's folder, below `src` or `test`. */
   readonly path: string;
   readonly code: string;
 }
 
-/** Returns the path in the first line of a block. `undefined` if it is not a file of a bot. */
+/** Returns the path in a block's first line, or `undefined` if the block is not a bot's file. */
 export function pathIn({ code }: Pick<CodeBlock, "code">): string | undefined {
   return /^\/\/ ((?:src|test)\/\S+)\n/.exec(code)?.[1];
 }
@@ -27,14 +27,14 @@ export const guideFiles: readonly GuideFile[] = pages
     }),
   );
 
-/** Examples of docs/reference/testing.md. Each runs on its own. */
+/** Examples in docs/reference/testing.md. Each runs on its own. */
 export const testingFiles: readonly GuideFile[] = pages
   .filter(({ path }) => path === join("docs/reference/testing.md"))
   .flatMap(codeBlocks)
   .filter(({ language }) => language === "ts")
   .map(({ code }, index) => ({ guide: "testing", path: `test/example-${index}.test.ts`, code }));
 
-/** Files of the assistant template, to which the guides lead. */
+/** Files in the assistant template, which is the result of following the guides. */
 export const assistantFiles: readonly GuideFile[] = ["src", "test"].flatMap((folder) => {
   const directory = join(root, "templates", "assistant", folder);
   return readdirSync(directory).map((name) => ({

@@ -142,12 +142,12 @@ describe("two bots on one database, with a webhook that reaches one of them", ()
     expect((await leaderOf(b))?.holder).toBe((await a.status()).instances?.self);
     log.add("1");
     await deliver(b, "1");
-    // The next heartbeat shares the time with every instance.
+    // The next heartbeat sends the time to every instance.
     await pass(6_000);
     expect((await a.status()).lastDeliveryAt).toBe((await b.status()).lastDeliveryAt);
     expect((await a.status()).lastDeliveryAt).toBeDefined();
     await pass(50_000);
-    // The audit precedes the webhook, which reaches the other instance.
+    // The audit finds the event before the webhook delivers it to the other instance.
     log.add("2");
     await pass(5_000);
     await deliver(b, "2");
@@ -159,7 +159,7 @@ describe("two bots on one database, with a webhook that reaches one of them", ()
     const [mine, seen] = [await a.status(), await b.status()];
     expect(seen.modeReason).toBe(mine.modeReason);
     expect(seen.modeReason).toContain("did not arrive by webhook");
-    // The other instance reads the position a moment later.
+    // The other instance reads the position shortly afterwards.
     while ((await b.status()).log?.cursor !== (await a.status()).log?.cursor) await pass(1_000);
     // The next leader takes over the mode and its reason.
     const stopping = a.stop();

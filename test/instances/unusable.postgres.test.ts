@@ -37,7 +37,7 @@ async function running(
   return { place, clock, sink, bot, ready };
 }
 
-/** Starts a bot whose first handler runs until `end`, and ignores its signal. */
+/** Starts a bot whose first handler runs until `end`, and ignores its abort signal. */
 async function atWork() {
   const work = gate();
   const signals: AbortSignal[] = [];
@@ -80,7 +80,7 @@ const errorsIn = ({ records }: Pick<ReturnType<typeof logSink>, "records">) =>
 
 const instances = (place: Place) => look(place, `SELECT id FROM ${place.schema}.instance`);
 
-/** Creates a membership without a database. Also returns its calls. */
+/** Creates a membership without a database. Also returns the membership's calls. */
 function member(shared: Partial<MembershipOptions["shared"]> = {}) {
   const calls: string[] = [];
   const clock = new ManualClock(0);

@@ -19,7 +19,7 @@ export async function call(client: McpClient, name: string, args: Args = {}): Pr
   return toCalled(await client.callTool({ name, arguments: args }));
 }
 
-/** Calls tools directly, without a protocol. The client's platform is at `baseUrl`. */
+/** Calls tools directly, without the MCP protocol. The client's platform is at `baseUrl`. */
 export function connectDirectly(
   options: Pick<ClientOptions, "baseUrl"> & Partial<ClientOptions>,
 ): Call {
@@ -42,7 +42,7 @@ export function principalWith(options: ClientOptions, access: Access = new Acces
   };
 }
 
-/** Extracts the failure of a failed call, and checks its form. */
+/** Extracts the failure from a failed call, and checks its format. */
 export function failureIn({ result, text }: Called): Failure {
   expect(result).toMatchObject({ isError: true, content: [{ type: "text" }] });
   expect(result).not.toHaveProperty("structuredContent");

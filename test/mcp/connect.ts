@@ -13,18 +13,18 @@ import { type HttpOptions, McpHttp, serveOverStdio } from "../faces/mcp.ts";
 import type { Platform } from "../faces/platform.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
-/** Platform and token of a connection, and the revision of the protocol. */
+/** A connection's platform and token, and the MCP revision. */
 export interface Connecting {
   readonly url: string;
   readonly apiKey: string;
-  /** Sends requests to the platform. Default: the network. */
+  /** Sends requests to the platform. Default: over the network. */
   readonly fetch?: Fetch;
   readonly scopes?: string;
-  /** Revision of the protocol: 2026 is modern, and 2025 is legacy. */
+  /** MCP revision: 2026 is modern, and 2025 is legacy. */
   readonly era?: "modern" | "legacy";
 }
 
-/** Returns the options of a connection to a platform in this process. */
+/** Returns options for connecting to a platform in this process. */
 export function accessTo({ url, apiKey, fetch }: Platform, token: string = apiKey): Connecting {
   return { url, apiKey: token, fetch };
 }
@@ -32,7 +32,7 @@ export function accessTo({ url, apiKey, fetch }: Platform, token: string = apiKe
 /** Connects the official client until the test ends. */
 export type Connect = (options: Connecting) => Promise<Client>;
 
-/** Connects over stdio, as two streams of this process. */
+/** Connects over stdio, through two streams in this process. */
 export const overPipes: Connect = async ({ url, apiKey, fetch, scopes, era }) => {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const server = serveOverStdio({

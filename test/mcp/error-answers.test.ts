@@ -9,7 +9,8 @@ import { everyTool, writingTools } from "./every-tool.ts";
 import { ImpatientClock } from "./impatient-clock.ts";
 
 /**
- * Each tool turns every error response of the platform into a failed call. The platform is a server with one response.
+ * Each tool turns every error response from the platform into a failed call. The platform is a server with one
+ * response.
  */
 
 const DOUBT = /It is unknown whether the call took effect/;
@@ -31,7 +32,7 @@ type Row = readonly [
   name: string,
   answer: Responder,
   failure: Omit<Failure, "message">,
-  /** Patterns for the texts of reading and writing tools. */
+  /** Patterns for the texts that reading and writing tools return. */
   text: { readonly reads: RegExp; readonly writes: RegExp },
 ];
 
@@ -237,7 +238,7 @@ const MINUTE_MS = 60_000;
 
 test("the limit of requests in a minute says when to try again", async () => {
   const { platform, clock } = await world();
-  // Starts a new minute, because near the end of a minute the client would wait.
+  // Wait for a new minute, because the client would wait near the end of one.
   clock.advance(MINUTE_MS - (clock.now() % MINUTE_MS));
   platform.control.setLimits({ requestsPerMinute: 0 });
   const call = connectDirectly({

@@ -146,7 +146,7 @@ describe("admission by token", () => {
   });
 });
 
-/** Sends a request with an unknown token and a body in tiny pieces. Resolves once the connection is closed. */
+/** Sends a request with an unknown token and a body in tiny chunks. Resolves once the connection is closed. */
 async function sendTinyPieces(url: string, method: string): Promise<void> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -231,7 +231,7 @@ test("messages of calls under way stay within 64 MiB: a further one gets 503", a
 
 test("calls beyond the limit get 503, and an abandoned call makes room", async () => {
   const { send, post, waitFor, release } = held("calls");
-  // The server knows the token from here on.
+  // From here on, the server knows the token.
   await (await post(LIST)).text();
   const leave = new AbortController();
   const first = send(JSON.stringify(CALL), {}, leave.signal);

@@ -1,9 +1,9 @@
 import { type Clock, systemClock, type TimerOptions } from "../faces/core.ts";
 
-/** In ms. Deadline of a call. */
+/** Deadline of a call, in ms. */
 const DEADLINE_MS = 10_000;
 
-/** A clock that skips waits between tries. Deadlines expire on `expire()`. */
+/** A clock that skips waits between attempts. Deadlines expire when `expire()` is called. */
 export class ImpatientClock implements Clock {
   readonly #deadlines = new Set<() => void>();
 

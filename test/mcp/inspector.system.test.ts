@@ -7,7 +7,7 @@ import { COMPILE_CACHE } from "../support/process.ts";
 import { mcpOverHttp } from "./connect.ts";
 import { documentedPeers } from "./documented.ts";
 
-/** In ms. Each test starts several processes, some of which start others. */
+/** In ms. Each test starts several processes, some of which start other processes. */
 const TIMEOUT_MS = 60_000;
 
 const inspector = usePeer("inspector");
@@ -17,7 +17,7 @@ interface Bot {
   readonly apiKey: string;
 }
 
-/** Returns the arguments for the server, which come last. */
+/** Returns the server's arguments, which come last. */
 type Target = (bot: Bot) => Promise<readonly string[]>;
 
 const overStdio: Target = async ({ url, apiKey }) => {

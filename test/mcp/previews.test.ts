@@ -5,7 +5,7 @@ import { previewsOf } from "../faces/mcp.ts";
 import { image } from "../platform/support/images.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
-/** Starts a server in place of the platform's storage. Records its requests. */
+/** Starts a server in place of the platform's storage. Records the server's requests. */
 async function storage() {
   const png = await image();
   const asked: IncomingMessage[] = [];

@@ -14,7 +14,7 @@ import { call, failureIn } from "./call.ts";
 import { connected } from "./connect.ts";
 import { calling, garbage, initialize } from "./hostile/raw.ts";
 
-/** Tests `service-bot mcp` as a process: its streams, its end, and the official client that starts it. */
+/** Tests `service-bot mcp` as a process: its streams, how it ends, and the official client that starts it. */
 
 function environment(url: string, apiKey: string): Record<string, string> {
   return {
@@ -26,7 +26,7 @@ function environment(url: string, apiKey: string): Record<string, string> {
   };
 }
 
-/** Starts a process that is killed at the end of the test. */
+/** Starts a process that is killed when the test ends. */
 function start(url: string, apiKey: string) {
   const child = spawn(process.execPath, [CLI, "mcp"], { env: environment(url, apiKey) });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -40,7 +40,7 @@ function start(url: string, apiKey: string) {
         child.stdin.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
       }
     },
-    /** Resolves to the next line, which must be a message of the protocol. */
+    /** Resolves to the next line, which must be a JSON-RPC message. */
     next: async (): Promise<Record<string, unknown>> => {
       const message = JSON.parse(String((await lines.next()).value));
       expect(message.jsonrpc).toBe("2.0");
@@ -112,7 +112,7 @@ test.each(["end of input", "SIGTERM"])("it ends while its platform hangs: %s", a
   if (how === "SIGTERM") child.kill("SIGTERM");
   else child.stdin.end();
   expect(await exitCode(child)).toBe(0);
-  // After a response, the server would have probed the other scopes too.
+  // After a successful response, the server would have probed the other scopes too.
   expect(requests).toBe(1);
 });
 
@@ -135,7 +135,7 @@ test("it ends when the process that started it is killed", async () => {
   const { stdout } = parent;
   await once(stdout, "data");
   parent.kill("SIGKILL");
-  // The pipe ends when the last process that holds it has ended.
+  // The pipe closes when the last process that holds it has ended.
   stdout.resume();
   await once(stdout, "end");
 });

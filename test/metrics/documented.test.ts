@@ -33,7 +33,7 @@ const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) 
 
 const text = readFileSync(join(root, "docs/operate/metrics.md"), "utf8");
 
-/** Starts a bot with all features, and causes every label of metrics whose series appear on first use. */
+/** Starts a bot with all features, and causes every label of those metrics whose series appear only on first use. */
 async function busyBot(): Promise<Bot> {
   const world = new World();
   const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;

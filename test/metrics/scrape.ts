@@ -43,7 +43,7 @@ function readSample(line: string): Sample {
   };
 }
 
-/** Maps the values of a label to the samples with these other labels. */
+/** Maps a label's values to the samples that have these other labels. */
 export function valuesOf(
   families: ReadonlyMap<string, Family>,
   name: string,
@@ -56,7 +56,7 @@ export function valuesOf(
     .map(({ value }) => value);
 }
 
-/** Returns the label names of a metric, without `le` of a histogram. */
+/** Returns a metric's label names, without a histogram's `le`. */
 export function labelsOf({ samples }: Family): readonly string[] {
   const names = samples.flatMap(({ labels }) => Object.keys(labels));
   return [...new Set(names)].filter((name) => name !== "le");

@@ -14,7 +14,7 @@ export class World {
   readonly log: FakeLog = new FakeLog(this.clock);
   /** Overrides the platform's response. */
   answer: ((url: string, init: RequestInit) => Promise<Response> | Response) | undefined;
-  /** In ms. Lead of the platform's clock. */
+  /** How far the platform's clock is ahead, in ms. */
   platformAheadMs = 0;
 
   async start(options: BotOptions = {}, register: (bot: Bot) => void = none): Promise<Bot> {

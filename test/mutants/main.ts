@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { installPeer } from "../peers/install.ts";
 
-/** The used part of `@stryker-mutator/core`. */
+/** The part of `@stryker-mutator/core` that this script uses. */
 interface StrykerCore {
   readonly Stryker: new (options: object) => { runMutationTest(): Promise<MutantResult[]> };
 }
@@ -20,13 +20,13 @@ interface MutantResult {
 }
 
 /**
- * Folders of src that implement promises. The quick tests in the test folder of the same name must detect their
+ * Folders in src that implement promises. The quick tests in the test folder with the same name must detect their
  * mutants.
  */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   signature: [],
   receiver: [],
-  // PostgreSQL has no quick tests, and a copy runs while no bot does.
+  // PostgreSQL has no quick tests, and a copy only runs while no bot is running.
   inbox: ["!src/inbox/postgres/**", "!src/inbox/copy.ts", "!src/inbox/sqlite/copy*.ts"],
   dispatcher: [],
   router: [],
@@ -79,7 +79,7 @@ function optionsFor(path: string): object {
     coverageAnalysis: "perTest",
     concurrency: 2,
     timeoutMS: 30_000,
-    // Stryker cannot read a tsconfig.json, because TypeScript 7 has no API for it.
+    // Stryker cannot read a tsconfig.json, because TypeScript 7 has no API for reading it.
     tsconfigFile: "none",
     ignorePatterns: ["bench", "coverage", "dist"],
     tempDirName: "coverage/mutants/sandbox",
@@ -92,7 +92,7 @@ function optionsFor(path: string): object {
 }
 
 function rowOf(path: string, results: readonly MutantResult[], minutes: number): string {
-  // Stryker includes known results of other files in the folder.
+  // Stryker also reports known results for other files in the folder.
   const own = results.filter(({ fileName }) => fileName.includes(`src/${path}`));
   const count = (...statuses: readonly string[]) =>
     own.filter(({ status }) => statuses.includes(status)).length;

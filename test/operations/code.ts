@@ -5,14 +5,16 @@ import { type Config, loadConfig, defaults as optionDefaults } from "../faces/bo
 export const root: string = join(import.meta.dirname, "../..");
 export const operations: string = join(root, "templates/operations");
 
-/** Configuration of a bot with only the required variables. */
+/** Configuration of a bot that sets only the required variables. */
 export const defaults: Config = loadConfig({
   SERVICE_BASE_URL: "https://platform.example.org",
   SERVICE_API_KEY: "sbk_any",
   DELIVERY: "polling",
 });
 
-/** In ms. Longest stop according to docs/deploy/overview.md: the grace period or the drain, and then the store. */
+/**
+ * Longest time to stop according to docs/deploy/overview.md, in ms: the grace period or the drain, and then the store.
+ */
 export function longestStopMs(drainMs: number = defaults.drainMs): number {
   const [, seconds, more] = find(
     join(root, "docs/deploy/overview.md"),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { defaults, longestStopMs } from "./code.ts";
 import type { Manifest, Probe } from "./kubernetes.ts";
 
-/** Returns a sentence for each part of a manifest that would fail or contradicts the documentation. */
+/** Returns one sentence for each part of a manifest that would fail or contradicts the documentation. */
 export function problemsOf(manifest: Manifest): string[] {
   return [
     ...namesAndPorts(manifest),
@@ -114,7 +114,7 @@ function onePod(manifest: Manifest): string[] {
   return failed({
     "a file has one pod": spec?.replicas === 1,
     "no second pod comes beside it": manifest.find("Deployment") === undefined,
-    // With a single pod, the budget would block every drain.
+    // With a single pod, a disruption budget would block every drain.
     "a single pod may be moved": manifest.find("PodDisruptionBudget") === undefined,
     "the file is on a disk of its own": isDeepStrictEqual(claim?.spec?.accessModes, [
       "ReadWriteOnce",

@@ -17,7 +17,7 @@ test.each(workloads)("%s agrees with the bot and the Dockerfile", (name) => {
 test("what is mounted and who runs it are as in the starter's Dockerfile", () => {
   const dockerfile = readFileSync(join(root, "templates/starter/Dockerfile"), "utf8");
   expect(dockerfile).toContain("WORKDIR /bot\n");
-  // The user `node` of the official images.
+  // The id of the user `node` in the official images.
   expect(dockerfile).toContain("USER node\n");
   for (const name of workloads) {
     expect(new Manifest(name).pod.securityContext).toMatchObject({

@@ -85,7 +85,7 @@ interface IngressPath {
   };
 }
 
-/** Fields of each kind that the tests read. kubernetes.system.test.ts compares them with Kubernetes' types. */
+/** The fields of each kind that the tests read. kubernetes.system.test.ts compares them with Kubernetes' types. */
 interface Kinds {
   readonly StatefulSet: StatefulSet;
   readonly Deployment: Deployment;
@@ -131,7 +131,7 @@ export function withMetrics(text: string): string {
   return text.replaceAll(/^( *)# (- | {2})/gm, "$1$2");
 }
 
-/** A manifest file's resources, after `change`. */
+/** A manifest file's resources, as changed by `change`. */
 export class Manifest {
   readonly resources: readonly Resource[];
 
@@ -143,7 +143,7 @@ export class Manifest {
     });
   }
 
-  /** Returns the only resource of a kind. `undefined` if there is none. */
+  /** Returns the only resource of a kind, or `undefined` if there is none. */
   find<Kind extends keyof Kinds>(kind: Kind): Kinds[Kind] | undefined {
     const found = this.resources.filter((resource) => resource.kind === kind);
     if (found.length > 1) throw new Error(`${found.length} of ${kind}`);

@@ -81,7 +81,7 @@ describe.skipIf(missing)("what systemd says", () => {
   });
 });
 
-/** Not root, because SQLite makes more system calls as root. */
+/** Runs as another user, because SQLite makes more system calls as root. */
 const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 
 test.skipIf(noTrace)(
@@ -127,7 +127,7 @@ function verify(content: string): string {
   const { stdout, stderr } = spawnSync("systemd-analyze", ["verify", written(content)], {
     encoding: "utf8",
   });
-  // Skips findings about the machine's own units, and about the path of Node.
+  // Skips findings about the machine's own units, and about Node's path.
   return `${stdout}${stderr}`
     .split("\n")
     .filter((line) => line.includes("service-bot@") && !line.includes("/usr/bin/node"))

@@ -24,7 +24,7 @@ function makeCheckout(duringPack: () => void = () => undefined) {
     folder,
     packs: () => packs,
     write: (text: string) => writeFileSync(source, text),
-    /** Packs into a new folder. Resolves to the content of the tarball. */
+    /** Packs into a new folder. Resolves to the tarball's content. */
     packed: async () => {
       const path = await cache.packServiceBot(join(temporaryFolder(), "new"));
       expect(basename(path)).toBe("service-bot-1.2.3.tgz");

@@ -2,12 +2,12 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readTar, type TarEntry } from "../../scripts/pack/read-tar.ts";
 
-/** Writes the files of a package into a folder, as an install would. */
+/** Writes a package's files into a folder, as an installation would. */
 export async function unpack(tarball: string, folder: string): Promise<void> {
   await writeEntries(readTar(await readFile(tarball)), folder);
 }
 
-/** Writes the files of a package whose tarball has been read. */
+/** Writes the entries of a parsed tarball into a folder. */
 export async function writeEntries(
   entries: ReadonlyMap<string, TarEntry>,
   folder: string,

@@ -6,14 +6,14 @@ import { fileURLToPath } from "node:url";
 import { root } from "../../scripts/compile.ts";
 import { run, tail } from "../faces/create.ts";
 
-/** Folder of the installed packages. Outside `test/`, because packages contain tests. */
+/** Folder for the installed packages. Outside `test/`, because packages contain tests. */
 const cache = join(root, "node_modules", ".cache", "peers");
 
-/** In ms. Downloading a peer may take five minutes on a slow line. */
+/** In ms. Downloading a package may take five minutes on a slow connection. */
 export const INSTALL_TIMEOUT_MS: number = 5 * 60_000;
 
 /**
- * Installs the packages of a folder's package-lock.json, once for all runs. Several processes may install at once.
+ * Installs the packages in a folder's package-lock.json, once for all runs. Several processes may install at once.
  *
  * @returns the `node_modules` folder
  */
@@ -48,7 +48,7 @@ async function moveTo(folder: string, stage: string): Promise<void> {
   try {
     await rename(stage, folder);
   } catch (error) {
-    // Another process has installed the same packages meanwhile.
+    // Another process has installed the same packages in the meantime.
     if (!existsSync(folder)) throw error;
   }
 }

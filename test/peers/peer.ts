@@ -6,7 +6,7 @@ import { COMPILE_CACHE } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { INSTALL_TIMEOUT_MS, installPeer } from "./install.ts";
 
-/** Programs that tests run, with the folders beside this file that install them. */
+/** Programs that tests run. The folders next to this file install them. */
 const peers = {
   conformance: {
     folder: "conformance",
@@ -22,17 +22,17 @@ const peers = {
   attw: { folder: "publishing", name: "@arethetypeswrong/cli", program: "dist/index.js" },
 } as const;
 
-/** In ms. Limit of one run. */
+/** Time limit for one run, in ms. */
 const RUN_TIMEOUT_MS = 50_000;
 
 export interface Peer {
-  /** Installed version, as `name version`. */
+  /** Name and installed version, as `name version`. */
   readonly title: string;
-  /** Runs the program to its end, with an empty home. */
+  /** Runs the program to its end, with an empty home folder. */
   run(args: readonly string[]): Promise<Ended>;
 }
 
-/** Installs a program before the first test of a file, if it is missing. */
+/** Installs a program before the first test in a file, if it is missing. */
 export function usePeer(peer: keyof typeof peers): Peer {
   const { folder, name, program } = peers[peer];
   let modules: string;

@@ -192,7 +192,7 @@ const apologise = (bot: Bot) => {
   bot.catch((_error, ctx) => ctx.reply("Sorry."));
 };
 
-/** The first pass was the handler's reply, and the second is the error boundary's. */
+/** The first pass was the handler's reply; the second is the error boundary's reply. */
 const points: readonly Failpoint[] = [
   "before intent",
   "after intent",
@@ -219,7 +219,7 @@ describe("a bot that is killed in bot.catch", () => {
   test("again by what it does is not run for ever", async () => {
     const world = new World();
     const seen: string[] = [];
-    // Each bot is killed at the present step of its handler or error boundary.
+    // Each bot is killed at the step that its handler or error boundary has reached.
     for (let lives = 0; lives < 5; lives++) {
       let copy: string | undefined;
       const die = (where: string) => () => {

@@ -12,7 +12,7 @@ const answerTwice = (bot: Bot) =>
     await ctx.reply(excerpt === "twins" ? excerpt : `2: ${excerpt}`);
   });
 
-/** A lane that advances to its next event needs no claim, so only the first claim is certain. */
+/** A lane that advances to its next event needs no claim, so only the first claim is certain to happen. */
 const MAX_HITS = { claim: 1, other: 3 } as const;
 
 const cases = failpoints.flatMap((at) => {
@@ -42,7 +42,7 @@ test.each(cases)(
     }
     world.file = kill.bury();
     const next = await world.startBot(answerTwice);
-    // The platform repeats only deliveries without an acknowledgement.
+    // The platform retries only deliveries without an acknowledgement.
     const missing = events.filter(({ id }) => !acknowledged.has(id));
     for (const event of missing) expect(await world.deliver(next, event)).toBe(200);
     await world.settle(next);
@@ -67,7 +67,7 @@ test.each(arrivals)(
     const polling = { delivery: "polling", startFrom: "oldest" } as const;
     const kill = killAt(world, at, hit);
     for (const text of ["hello", "twins"]) world.write("ada", text);
-    // The cursor stays behind events younger than a minute.
+    // The cursor stays before events younger than a minute.
     await world.clock.advance(120_000);
     await world.startBot(answerTwice, { ...polling, fetch: kill.fetch });
     for (let n = 0; !kill.isDone() && n < 20; n++) await world.clock.advance(1_000);
@@ -82,7 +82,7 @@ test.each(arrivals)(
 const counting = { state: object({ count: number().default(0), reminded: number().default(0) }) };
 type Counting = { count: number; reminded: number };
 
-/** Counts messages and reminders, answers both with the number, and sets a timer for each message. */
+/** Counts messages and reminders, replies to both with the number, and sets a timer for each message. */
 const countAndRemind = (bot: Bot<Counting>) => {
   bot.on("dm.message", async (ctx) => {
     const state = await ctx.state();

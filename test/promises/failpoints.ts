@@ -25,7 +25,7 @@ export const failpoints = [
 export const timerFailpoints = ["before fire", "after fire"] as const;
 export type Failpoint = (typeof failpoints)[number] | (typeof timerFailpoints)[number];
 
-/** Methods of the inbox between the failpoints. */
+/** The inbox's methods between the failpoints. */
 const METHODS = {
   put: ["put"],
   claim: ["claim"],
@@ -74,7 +74,7 @@ function encloseMethod(
   method: keyof SqliteInbox,
   pass: (at: Failpoint) => void,
 ): () => void {
-  // A common type for several signatures, because the arguments are only passed on.
+  // Gives methods with several signatures a common type, because the arguments are only passed on.
   const prototype: Record<string, (...given: unknown[]) => Promise<unknown>> =
     SqliteInbox.prototype as never;
   const original = prototype[method];
@@ -90,7 +90,7 @@ function encloseMethod(
   };
 }
 
-/** Returns true for an empty claim, or a check for due timers without a result. Neither changes the disk. */
+/** Returns true for an empty claim, or for a check for due timers that finds none. Neither changes the disk. */
 function isEmpty(result: unknown): boolean {
   const { length, fired }: { length?: number; fired?: number } = Object(result);
   return length === 0 || fired === 0;
@@ -111,7 +111,7 @@ function encloseCommit(pass: (at: Failpoint) => void): () => void {
 
 /** Kills a bot at a failpoint. */
 export interface Kill {
-  /** For the bot that is to be killed. */
+  /** Passed to the bot that is to be killed. */
   readonly fetch: Fetch;
   readonly isDone: () => boolean;
   /** Removes the failpoints. Returns the copy of the inbox. @throws if the bot never passed the failpoint */
@@ -119,8 +119,8 @@ export interface Kill {
 }
 
 /**
- * Kills a bot at a failpoint without a process. Copies the inbox on disk at that moment. Afterwards every request and
- * write of the bot fails.
+ * Kills a bot at a failpoint without a process: copies the inbox on disk when the failpoint is reached, and makes every
+ * later request and write by the bot fail.
  */
 export function killAt(world: World, at: Failpoint, hit: number): Kill {
   let passes = 0;

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const SECRET = "whsec_of_this_test";
 
-/** In ms of the manual clock. A longer wait fails. */
+/** Longest wait, in ms of the manual clock. A longer wait fails. */
 const MAX_SETTLE_MS = 10 * 60_000;
 
 export interface DeliveredEvent {
@@ -23,12 +23,12 @@ export class World {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly platform: TestPlatform = new TestPlatform({ clock: this.clock });
   readonly log: ReturnType<typeof logSink> = logSink();
-  /** Inbox of the next bot. */
+  /** File of the next bot's inbox. */
   file: string = join(temporaryFolder(), "bot.db");
   readonly fetch: NonNullable<BotOptions["fetch"]> = this.platform.fetch;
   #events = 0;
 
-  /** Starts a bot without a port. The bot stops with the test. */
+  /** Starts a bot without a port. The bot stops when the test ends. */
   async startBot<S>(register: (bot: Bot<S>) => void, options: BotOptions<S> = {}): Promise<Bot<S>> {
     const bot = new Bot<S>({
       env: {},
@@ -69,7 +69,7 @@ export class World {
     return event;
   }
 
-  /** Delivers events to the bot's webhook in one batch. Returns the status of the response. */
+  /** Delivers events to the bot's webhook in one batch. Returns the response's status. */
   async deliver(bot: Pick<Bot, "handle">, ...events: readonly DeliveredEvent[]): Promise<number> {
     const body = JSON.stringify({ events });
     const signature = sign(body, SECRET, this.clock.now() / 1000);
@@ -85,7 +85,7 @@ export class World {
       .map(({ text }) => text);
   }
 
-  /** Advances the clock until no event of the inbox is pending. */
+  /** Advances the clock until no event in the inbox is pending. */
   async settle(bot: Pick<Bot, "status">): Promise<void> {
     const end = this.clock.now() + MAX_SETTLE_MS;
     while (this.clock.now() < end) {
@@ -96,7 +96,7 @@ export class World {
     throw new Error("events are still pending after ten minutes of the manual clock");
   }
 
-  /** Copies the inbox as it is on disk, which is its state after SIGKILL. */
+  /** Copies the inbox as it is on disk, which is the state that SIGKILL would leave. */
   copyInbox(): string {
     const copy = join(temporaryFolder(), "bot.db");
     for (const suffix of ["", "-wal"]) {

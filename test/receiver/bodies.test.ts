@@ -79,7 +79,7 @@ describe.each(socketFaces)("over $name", (face) => {
     const signature = `x-service-signature: ${fresh}`;
     const socket = await sendHead(url, signature, "transfer-encoding: chunked");
     const gone = once(socket, "close");
-    // Slightly above the limit. A longer body would be cut off, which may lose the response.
+    // Slightly above the limit. For a longer body, the bot would close the connection, and the response may be lost.
     socket.write("1\r\nx\r\n".repeat(70_000));
     expect(await answerOn(socket)).toBe("400 BODY_FRAGMENTED");
     await gone;

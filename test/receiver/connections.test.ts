@@ -17,7 +17,7 @@ import {
   socketFaces,
 } from "./support.ts";
 
-/** Returns the head of a valid delivery without its body. */
+/** Returns a valid delivery's head without its body. */
 function head(body: string, length: number = Buffer.byteLength(body)): string {
   return [
     "POST /webhook HTTP/1.1",
@@ -44,7 +44,7 @@ async function firstLine(socket: Socket): Promise<string> {
   return String(chunk).split("\r\n", 1)[0] ?? "";
 }
 
-/** Reads a chunk of a body, and releases the reader. */
+/** Reads one chunk of a body, and releases the reader. */
 async function takePiece({ body }: Request): Promise<void> {
   const reader = body?.getReader();
   await reader?.read();

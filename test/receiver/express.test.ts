@@ -232,7 +232,7 @@ test("an application that has answered by itself is not answered over", async ()
   app.use(toExpress(() => rig.receiver));
   expect(await deliver(app)).toMatchObject({ status: 504, text: "too slow" });
   answered.resolve();
-  // The late response must be dropped. Writing it would fail this run as an unhandled error.
+  // The late response must be dropped. Writing it would cause an unhandled error, which fails this run.
   await stored.promise;
   await new Promise((resolve) => setImmediate(resolve));
   expect(rig.lines()).toMatchObject([{ level: "info", status: 200 }]);
@@ -250,7 +250,7 @@ test("an application that is still answering by itself is not answered over", as
     res.status(504).write("too ");
     next();
     await stored.promise;
-    // The late response must be dropped. Writing it would be an unhandled rejection.
+    // The late response must be dropped. Writing it would cause an unhandled rejection.
     setImmediate(() => res.end("slow"));
   });
   app.use(toExpress(() => rig.receiver));

@@ -6,8 +6,8 @@ import { batchOf, bodyOf, delivery, follow, now, secret, type TestRequest } from
 const MEBIBYTE = 1_048_576;
 
 /**
- * A request and its answer, which is the status and an error code, or the numbers of stored and known events. Requests
- * that no client sends are bytes. Node responds with only a status.
+ * A request and its response. The response is the status and an error code, or the numbers of stored and known events.
+ * Requests that no client sends are bytes. Node itself responds with only a status.
  */
 export type Row<R = TestRequest | Buffer> = readonly [name: string, request: R, answer: string];
 
@@ -25,7 +25,7 @@ const events = (...list: readonly unknown[]): TestRequest =>
 const encoded = (coding: string, bytes: Uint8Array): TestRequest =>
   delivery(bytes, { headers: { "content-encoding": coding } });
 
-/** Returns the bytes of a request. Each character is one byte. */
+/** Returns a request's bytes. Each character is one byte. */
 export const wire = (...lines: readonly string[]): Buffer =>
   Buffer.from(lines.join("\r\n"), "latin1");
 
@@ -345,14 +345,14 @@ export const protocols: readonly Row[] = [
     "200 1 new",
   ],
   [
-    // The names and values have 20 KB, because older Nodes count only those.
+    // Names and values are 20 KB long, because older versions of Node count only those.
     "four thousand other headers",
     asked("POST /webhook HTTP/1.1", "good", ...Array(4_000).fill("a: bcde")),
     "431",
   ],
 ];
 
-/** Unfinished requests, for a server with a timeout of a fifth of a second. */
+/** Unfinished requests, for a server whose request timeout is a fifth of a second. */
 export const endless: readonly Row<Buffer>[] = [
   ["a connection without a byte", wire(""), "408"],
   ["half a first line", wire("POST /web"), "408"],

@@ -19,7 +19,7 @@ test("an unexpected error of the channel is 503, and is logged", async () => {
     );
   expect((await ask("crons")).status).toBe(503);
   expect(sink.records).toMatchObject([{ level: "error", err: { message: "no list" } }]);
-  // The unavailable store is logged elsewhere.
+  // Another log line reports the unavailable store.
   await inbox.close();
   expect((await ask("timers")).status).toBe(503);
   expect(sink.records).toHaveLength(1);

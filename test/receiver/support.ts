@@ -18,13 +18,13 @@ import { loggedSender } from "../support/channels.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
 export const secret = "whsec_of_this_test";
-/** API key of the bot, which opens its report. */
+/** The bot's API key, which gives access to its status report. */
 export const apiKey = "key_of_this_test";
 export const limit = 2_000;
 /** In seconds since 1970. */
 export const now = 1_700_000_000;
 
-/** Stores events by id. Handles repeats as strictly as a real inbox. */
+/** Stores events by id. Handles repeated events as strictly as a real inbox does. */
 export class FakeInbox implements Pick<Inbox, "put"> {
   readonly stored: Map<string, NewEvent> = new Map();
   puts: number = 0;
@@ -155,7 +155,7 @@ export function delivery(body: string | Uint8Array, more: TestRequest = {}): Tes
 
 export type Send = (request: TestRequest) => Promise<TestAnswer>;
 
-/** Sends a request over a socket, with a length or in chunks. */
+/** Sends a request over a socket, with a Content-Length or in chunks. */
 export function sendTo(
   url: string,
   { method = "GET", path = "/", ...more }: TestRequest,
@@ -190,7 +190,7 @@ export async function listening(
 }
 
 /**
- * An adapter of the receiver. Standalone adapters respond to every request; the others pass on requests for other
+ * One of the receiver's adapters. Standalone adapters respond to every request; the others pass on requests for other
  * paths.
  */
 export interface Face {

@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 interface Written {
   readonly by?: string;
   readonly conversationId?: string;
-  /** In ms since {@link NOW}; negative before it. */
+  /** In ms since {@link NOW}; negative for earlier times. */
   readonly atMs?: number;
   readonly createdAt?: string;
 }
@@ -44,7 +44,7 @@ class Scene {
     return { ...event, id: `evt_${this.#written}`, createdAt: date };
   }
 
-  /** Returns the delay of an event in ms; 0 if it is not delayed. */
+  /** Returns an event's delay in ms, or 0 if it is not delayed. */
   wait(event: AnyEvent): number {
     try {
       this.#guard.check({ event, log: this.#sink.log });
@@ -59,7 +59,7 @@ class Scene {
     this.#guard.noteAnswer(event, { isPost });
   }
 
-  /** Sends a message, and answers it unless it is delayed. */
+  /** Sends a message, and replies to it unless it is delayed. */
   exchange(written?: Written): number {
     const event = this.message(written);
     const wait = this.wait(event);
@@ -211,7 +211,7 @@ test("replies of a run count for their conversation, posts for the account", asy
   expect(await isHeld("dm.message", { conversationId: "c_1" })).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "c_2" })).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "c_1" })).toBe(true);
-  // A recorded reply was already counted; a reply that was found was not.
+  // A recorded reply was already counted; a reply found on the platform was not.
   expect(await isHeld("dm.message", { conversationId: "5" }, "recorded")).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "5" }, "found")).toBe(false);
   expect(await isHeld("dm.message", { conversationId: "5" })).toBe(true);

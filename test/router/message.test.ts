@@ -9,13 +9,13 @@ const AT = Date.parse("2026-01-02T03:04:05.678Z");
 interface Shown {
   readonly id: string;
   readonly text: string;
-  /** In ms after the event. */
+  /** Time after the event, in ms. */
   readonly at?: number;
   readonly author?: string;
   readonly images?: readonly object[];
 }
 
-/** Creates a client of a platform with this conversation, these comments, and one post. Counts requests. */
+/** Creates a client for a platform with this conversation, these comments, and one post. Counts requests. */
 function clientWith(shown: readonly (readonly Shown[])[], status = 200) {
   const paths: string[] = [];
   const client = new Client({

@@ -70,7 +70,7 @@ export function fakePlatform(now: () => number): TestPlatform {
   return platform;
 }
 
-/** Creates a client with an in-memory platform. */
+/** Creates a client for an in-memory platform. */
 export function fakeClient(options: Partial<ClientOptions> = {}): {
   client: Client;
   platform: TestPlatform;
@@ -89,7 +89,7 @@ export function fakeClient(options: Partial<ClientOptions> = {}): {
   };
 }
 
-/** Starts the run of a job without a loop guard. */
+/** Starts a job's run without a loop guard. */
 export function begin(router: Router, job: Job, client: Client): HandlerRun {
   const clock = new ManualClock();
   return new Handling({ routes: routesOf(router), client, clock, loopGuard: false }).begin(job);

@@ -34,7 +34,7 @@ class Instances {
     return moments;
   }
 
-  /** Returns the times of day that have an event. */
+  /** Returns the times of day for which an event exists. */
   async moments(): Promise<string[]> {
     const { events } = await this.inbox.admin.list({ state: "pending", limit: 1_000 });
     return events.map(({ id }) => id.replace(/^cron:/, "")).sort();
@@ -192,7 +192,7 @@ describe("the time of day", () => {
     let ahead = 0;
     await world.start([cron("hourly", "0 * * * *")], { wall });
     ahead = 5 * 3_600_000;
-    // The timer of the first check fires in an hour. An earlier check notices the changed clock.
+    // The timer set by the first check fires in an hour. An earlier check notices that the clock changed.
     await world.clock.advance(15_000);
     expect(await world.moments()).toEqual(["hourly:2026-11-23T13:00:00Z"]);
   });

@@ -27,7 +27,7 @@ async function restore(world: World, backup: string): Promise<void> {
   const position = writeRestoreMark({ at: world.clock.now() });
   await inbox.put([], "poll", [{ name: RESTORED, position }]);
   await inbox.close();
-  // The calls of the previous bot have ended by then.
+  // By then, the previous bot's calls have ended.
   await world.clock.advance(60_000);
 }
 

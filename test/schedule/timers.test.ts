@@ -10,7 +10,7 @@ import { logSink } from "../support/log.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Sets a timer for each message, whose text is the delay. */
+/** Sets a timer for each message. The message's text is the delay. */
 const echoLater = (bot: Bot) => {
   bot.on("dm.message", async (ctx) => {
     await ctx.later("echo", ctx.payload.excerpt, ctx.payload.excerpt);
@@ -179,7 +179,7 @@ test("chains of timers that answer a person are held back at the person, and tim
     await say(world, bot, "ada", text);
     for (let n = 0; n < 5; n++) await pass(world, bot, 10);
   }
-  // Two messages with three answers each.
+  // There are two messages with three replies each.
   expect(world.sentTo("ada")).toHaveLength(6);
   expect(await world.deliver(bot, world.write("ada", "three"))).toBe(200);
   await bot.idle();

@@ -24,7 +24,7 @@ interface Scope {
 interface Said {
   readonly id: string;
   readonly text?: string;
-  /** In ms after the intent. */
+  /** Time after the intent, in ms. */
   readonly after?: number;
   readonly fromBot?: boolean;
   readonly author?: string | null;
@@ -33,8 +33,8 @@ interface Said {
 }
 
 /**
- * Creates a client of a platform that lists these items in pages. Its clock is `ahead` of ours. With `cursor`, every
- * page has this cursor.
+ * Creates a client for a platform that lists these items in pages. The platform's clock is `ahead` of the bot's clock.
+ * If `cursor` is set, every page has this cursor.
  */
 function clientFor(
   pages: readonly (readonly Said[])[],
@@ -80,16 +80,16 @@ function wire({ id, text = "hello", after = 1_000, ...rest }: Said, ahead: numbe
 interface IntentOptions {
   readonly text?: string;
   readonly claimed?: readonly string[];
-  /** Requests of other processes. */
+  /** Requests sent by other processes. */
   readonly underWay?: readonly string[];
-  /** The platform's time of the intent; null if unknown. */
+  /** The platform's time when the intent was recorded; null if unknown. */
   readonly at?: number | null;
   readonly where?: object;
-  /** In ms. Age of an intent in a restored inbox. Absent if the inbox has recorded the intent. */
+  /** Age of an intent in a restored inbox, in ms. Absent if the inbox recorded the intent itself. */
   readonly lookedForMs?: number;
 }
 
-/** An intent with the other steps in the inbox. */
+/** An intent, together with the other steps in the inbox. */
 interface Open extends Intent {
   readonly claimed: readonly string[];
   readonly underWay: readonly string[];
@@ -119,7 +119,7 @@ const claim: Claim = {
   ...{ attempt: 1, crashes: 0, fence: 1, late: false, receivedAt: 0, trace: undefined },
 };
 
-/** Reconciles the step with the platform, as the run after a crash does. */
+/** Reconciles the step with the platform, as the first run after a crash does. */
 async function look<T>(
   { search }: Step<T>,
   { claimed, underWay, ...open }: Open,
@@ -510,7 +510,7 @@ test.each([
   });
 });
 
-/** Creates a client of a platform whose feed responds with this status. */
+/** Creates a client for a platform whose feed responds with this status. */
 function refusing(status: number): Client {
   return new Client({
     retries: 0,

@@ -11,7 +11,7 @@ beforeEach(() => {
   world = new StepWorld();
 });
 
-/** Creates two lanes, each with an intent from an earlier process. */
+/** Creates two lanes, each with an intent recorded by an earlier process. */
 async function twoOpen(request = "welcome"): Promise<readonly Claim[]> {
   await world.put("a", "b");
   for (const claim of await world.inbox.claim(2, LEASE)) {
@@ -22,12 +22,12 @@ async function twoOpen(request = "welcome"): Promise<readonly Claim[]> {
   return await world.inbox.claim(2, LEASE);
 }
 
-/** Returns the request of a comment on a different post. */
+/** Returns a request that comments on a different post. */
 const onPost = (postId: string) => ({
   request: () => JSON.stringify({ text: "welcome", imageCount: 0, postId }),
 });
 
-/** Waits as long as a round trip, so that other runs interleave between reading and acting. */
+/** Waits as long as a round trip, so that other runs interleave between the read and the write. */
 async function slowFind(intent: Intent): ReturnType<StepWorld["find"]> {
   const found = await world.find(intent);
   for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
@@ -130,7 +130,7 @@ test("an intent is not recorded before its turn: its time is that of the call", 
   const second = world.runOf(other).run(world.reply("comment/1", "welcome"));
   await world.underWay();
   expect(begun).not.toHaveBeenCalled();
-  // A failure releases the claim too.
+  // A failure also releases the claim.
   sending.open();
   await refused;
   expect(await second).toBe("m_1");

@@ -16,9 +16,9 @@ let clock: ManualClock;
 let platformLog: FakeLog;
 let file: string;
 let lines: ReturnType<typeof logSink>;
-/** Overrides the platform's response with the event log. */
+/** Overrides the platform's event log response. */
 let refusal: (() => Response) | undefined;
-/** Ids in the order of handling. */
+/** Ids in the order in which the events were handled. */
 let handled: string[];
 
 beforeEach(() => {
@@ -58,7 +58,7 @@ const answer = async (url: string): Promise<Response> => {
   return Response.json({ events, cursor }, { headers });
 };
 
-/** Starts a bot whose handler has one step of its own, which parks in doubt. */
+/** Starts a bot whose handler has a custom step, which parks in doubt. */
 async function start(options: BotOptions = {}): Promise<Bot> {
   const bot = new Bot({
     env: {},
@@ -89,10 +89,10 @@ async function pass(ms = 2_000): Promise<void> {
   }
 }
 
-/** Lines about the restore itself. */
+/** Log lines about the restore itself. */
 const restoreLines = () => lines.records.filter(({ restoredAt }) => restoredAt !== undefined);
 
-/** Warnings, without an error, about the effects of the restore on this bot. */
+/** Warnings without an error: the restore's effects on this bot. */
 const consequences = () =>
   lines.records.filter(
     ({ level, ...fields }) =>

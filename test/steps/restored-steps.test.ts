@@ -8,7 +8,7 @@ import { died, IN_FLIGHT, LEASE, nothing, type Run, StepWorld } from "./step-wor
 let world: StepWorld;
 let lostRun: LostRun | undefined;
 
-/** An hour after the restore, so that requests of earlier processes have ended. */
+/** An hour after the restore, when requests of earlier processes have ended. */
 const longAgo: LostRun = {
   eventAt: 1_799_999_000_000,
   endedMsAgo: 3_600_000,

@@ -9,7 +9,7 @@ beforeEach(async () => {
   await world.put();
 });
 
-/** Suspends the process once for this long, right after `method` has recorded the intent. */
+/** Suspends the process once for this long, immediately after `method` has recorded the intent. */
 function standsStill(
   method: "beginStep" | "restartStep",
   ms: number,
@@ -40,7 +40,7 @@ async function answerElsewhere(): Promise<void> {
   await steps.run(world.reply("reply", "hello"));
 }
 
-/** Crashes a run before it sends the reply. The next run finds no reply and sends it again. */
+/** Crashes a run before it sends the reply. The next run does not find the reply and sends it again. */
 async function dieBeforeSending(): Promise<void> {
   const steps = await world.begin();
   void steps.run(world.reply("reply", "hello", died));

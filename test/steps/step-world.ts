@@ -18,7 +18,7 @@ import { message } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 
 export const LEASE = 30_000;
-/** In ms. A reply may be in flight for this long after its intent. */
+/** In ms. A reply may be in flight for this long after its intent was recorded. */
 export const IN_FLIGHT = 11_000;
 
 /** A step that never returns, as if the process crashed before the effect. */
@@ -30,7 +30,7 @@ export const nothing: Candidates<never> = { same: [], others: [], isComplete: tr
 /** Parts of a reply that a test replaces. */
 export type ReplyParts = Partial<Pick<Step<string>, "run" | "subject">> & Partial<Search<string>>;
 
-/** The steps of a run. */
+/** The steps available to a run. */
 export class Run {
   readonly #runner: StepRunner;
 
@@ -53,7 +53,7 @@ export class StepWorld {
   readonly inbox: SqliteInbox = new SqliteInbox({ file: ":memory:", clock: this.clock });
   readonly log: ReturnType<typeof logSink> = logSink();
   process: Steps = this.newProcess();
-  /** Sent texts by id. */
+  /** Sent texts, by id. */
   readonly platform: Map<string, string> = new Map();
   #claim: Claim | undefined;
 
@@ -73,14 +73,14 @@ export class StepWorld {
     return first(this.#claim === undefined ? [] : [this.#claim]);
   }
 
-  /** Starts a run in a new process after the lease of the previous one has expired. */
+  /** Starts a run in a new process after the previous run's lease has expired. */
   async begin(signal?: AbortSignal): Promise<Run> {
     await this.clock.advance(LEASE);
     this.process = this.newProcess();
     return await this.next(signal);
   }
 
-  /** Releases the event as a stopping process does, and starts the next run at once in a new process. */
+  /** Releases the event as a stopping process does, and immediately starts the next run in a new process. */
   async handOver(): Promise<Run> {
     this.process = this.newProcess();
     return await this.again();

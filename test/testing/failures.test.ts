@@ -4,7 +4,7 @@ import { startBot } from "./start-bot.ts";
 
 const boom = new Error("boom");
 
-/** Starts a bot whose runs with these numbers fail. */
+/** Starts a bot that fails in the runs with these numbers. */
 function failing(...attempts: number[]) {
   return startBot((bot) =>
     bot.on("dm.message", async (ctx) => {
@@ -138,7 +138,7 @@ describe("advance", () => {
     const answered = bot.dm("hi");
     await Promise.all([
       expect(answered).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" }),
-      // Advancing renews the lease 72 times, but waits only once for a hanging handler.
+      // Advancing the clock renews the lease 72 times, but waits only once for a handler that hangs.
       expect(bot.advance("25h")).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" }),
     ]);
   });

@@ -36,12 +36,12 @@ describe("a code of section 7", () => {
     const { status } = section7[code];
     const call = calls[code];
     platform.refuse({ code });
-    // Requests that a bot makes itself.
+    // Requests that the bot sends without a handler.
     await client.me();
     await client.events();
     expect(await rejection(call(client))).toMatchObject({ code, status, local: false });
     expect(platform.sent).toEqual([]);
-    // A new client, because the previous one pauses its requests after a quota error.
+    // A new client is needed, because the previous client pauses its requests after a quota error.
     await call(new Client({ ...access, fetch: platform.fetch }));
   });
 

@@ -11,7 +11,9 @@ export interface Scene {
   readonly clock: ManualClock;
 }
 
-/** Creates a client with its own platform in this process. Ada has written to the bot and mentioned it in `p_1`. */
+/**
+ * Creates a client with its own platform in this process. Ada has written to the bot, and has mentioned it in `p_1`.
+ */
 export function scene(): Scene {
   const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
   const platform = new TestPlatform({ clock });

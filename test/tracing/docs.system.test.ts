@@ -27,13 +27,13 @@ function documented(): Record<string, readonly string[]> {
   );
 }
 
-/** Returns the name of a span in the page's notation. */
+/** Returns a span's name in the page's notation. */
 function nameOf({ name, kind }: SeenSpan): string {
   if (kind === "CLIENT") return "<method> <path>";
   return name.replace(/^process .*/, "process <type>").replace(/^step .*/, "step <name>");
 }
 
-/** Packages in the page's set-up. */
+/** Packages that the page installs. */
 const modules = await installPeer("tracing");
 
 test("the set-up of OpenTelemetry compiles with its packages", async () => {
@@ -42,7 +42,7 @@ test("the set-up of OpenTelemetry compiles with its packages", async () => {
   expect(await typeErrors({ "tracing.ts": setUp }, { modules })).toBe("");
 });
 
-/** The used part of `@opentelemetry/sdk-trace`. */
+/** The part of `@opentelemetry/sdk-trace` that this test uses. */
 interface Sdk {
   readonly TracerProvider: new (options: {
     readonly spanProcessors: readonly object[];

@@ -36,11 +36,11 @@ test("every line from the delivery to the reply has one id, also of the next pro
   expect(linesOf(world.records, trace)).toEqual([
     "delivery",
     ...["handler", "request", "retry"],
-    // The first reply requests the platform's time first.
+    // The first reply asks the platform for the time before anything else.
     ...["handler", "request", "request", "request", "step", "handled"],
   ]);
   expect(traces).toEqual([trace, trace]);
-  // The line of the reply names its event and its step.
+  // The reply's log line names its event and its step.
   expect(world.records.find((line) => kindOf(line) === "step")).toMatchObject({
     ...{ level: "debug", trace, event: "evt_1", step: "reply/1", outcome: "made" },
     ref: expect.any(String),

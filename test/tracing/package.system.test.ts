@@ -39,6 +39,6 @@ test("a bot that does not trace never asks for OpenTelemetry", async () => {
   const off = await packagesOf("off");
   expect(off).toContain("pino");
   expect(off.filter((name) => name.startsWith("@opentelemetry/"))).toEqual([]);
-  // Control: the loaded package is detected.
+  // Positive control: the test detects a package that is loaded.
   expect(await packagesOf("on")).toContain("@opentelemetry/api");
 });

@@ -62,7 +62,7 @@ class RecordingTracer implements Tracer {
   }
 }
 
-/** Orders the starts of spans, even within one tick of the clock. */
+/** Orders spans by their start, even within one tick of the clock. */
 let began = 0;
 
 class RecordedSpan implements Span, EndedSpan {

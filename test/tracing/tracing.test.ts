@@ -37,7 +37,7 @@ test("a delivery, its events, their steps and requests, and what handlers trace 
   const [received] = spans.named("receive");
   const { traceId = "" } = received ?? {};
   const handled = ["  process dm.message", "    own work", "      step pay"];
-  // The first reply requests the platform's time first.
+  // The first reply asks the platform for the time before anything else.
   const reply = ["    step reply/1", `      ${REPLY}`];
   expect(spans.tree(traceId).toSorted()).toEqual(
     ["receive", ...handled, "    GET /me", ...reply, ...handled, ...reply].toSorted(),
@@ -71,7 +71,7 @@ test("a delivery, its events, their steps and requests, and what handlers trace 
     kind: "CLIENT",
     attributes: { "http.request.method": "POST", "http.response.status_code": 201 },
   });
-  // The log has the same id.
+  // The log line has the same id.
   expect(world.records.filter((line) => line["trace"] === traceId).map(kindOf)).toEqual(
     expect.arrayContaining(["delivery", "request", "step", "handled"]),
   );
@@ -281,6 +281,6 @@ test("no span contains a message or a secret", async () => {
   for (const text of [words, JSON.stringify(words).slice(1, -1), answer, API_KEY, SECRET]) {
     expect(spans.text()).not.toContain(text);
   }
-  // Control: the platform received the values.
+  // Positive control: the platform received the values.
   expect(JSON.stringify(world.platform.calls)).toContain(answer);
 });

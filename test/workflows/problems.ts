@@ -13,7 +13,7 @@ interface Step {
   readonly run?: string;
 }
 
-/** Returns one sentence for each of our rules that a workflow breaks. */
+/** Returns one sentence for each of the project's rules that a workflow breaks. */
 export function problemsOf(content: string): string[] {
   const workflow: {
     readonly on?: unknown;
@@ -35,7 +35,7 @@ export function problemsOf(content: string): string[] {
   ];
 }
 
-/** Permissions of a job that publishes to npm or to GitHub Pages. */
+/** Permissions for a job that publishes to npm or to GitHub Pages. */
 const PUBLISHING = ["id-token", "pages"];
 
 function habitsOf(name: string, job: Job): string[] {
@@ -74,7 +74,7 @@ function isLittle(permissions: unknown): boolean {
 export interface UsedAction {
   readonly action: string;
   readonly hash: string;
-  /** Version in the trailing comment. */
+  /** Version in the comment at the end of the line. */
   readonly version: string;
 }
 

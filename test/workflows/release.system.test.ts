@@ -13,7 +13,7 @@ interface Case {
   readonly version?: string;
   /** Versions that the registry already has. */
   readonly published?: readonly string[];
-  /** Content of the tarballs on arrival. */
+  /** The tarballs' content when they arrive at the registry. */
   readonly arrived?: string;
 }
 
@@ -35,7 +35,7 @@ echo "$*" >>"${folder}/asked"
   for (const name of names) writeFileSync(join(folder, name), arrived);
   const sum = createHash("sha256").update("packed").digest("hex");
   const sums = names.map((name) => `${sum}  ${name}\n`).join("");
-  // The way GitHub starts the script.
+  // Starts the script as GitHub does.
   const args = ["-e", "-c", scriptOf(workflow, "publish", "publish")];
   const env = {
     PATH: `${bin}:${process.env["PATH"]}`,

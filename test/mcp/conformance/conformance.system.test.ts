@@ -28,7 +28,7 @@ const servers: Readonly<Record<string, Server>> = {
     },
     revisions,
   },
-  // This is the same server, so the newest revision for each handshake is enough.
+  // The server is the same, so testing the newest revision for each handshake is enough.
   "the local platform": {
     start: async () => {
       const { url, apiKey } = await runPlatform({ extensions: [hostedMcp()] });
@@ -40,7 +40,7 @@ const servers: Readonly<Record<string, Server>> = {
 
 let listing: ReturnType<typeof scenariosOf> | undefined;
 
-/** Lists the suite's scenarios. The process runs only once. */
+/** Lists the suite's scenarios. The suite's process runs only once. */
 function listScenarios(): ReturnType<typeof scenariosOf> {
   listing ??= scenariosOf(suite);
   return listing;
@@ -80,7 +80,7 @@ test.each(Object.entries(servers))(
         );
       }
     };
-    // The suite mostly waits, so revisions run concurrently.
+    // The suite spends most of its time waiting, so revisions run concurrently.
     await Promise.all(revisions.map(check));
   },
   TIMEOUT_MS,

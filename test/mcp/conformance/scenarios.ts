@@ -1,4 +1,4 @@
-/** Revisions of the protocol that both the suite and the server support. */
+/** MCP revisions that both the suite and the server support. */
 export const revisions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
 
 /** Scenarios that every server with tools must pass. */

@@ -10,7 +10,7 @@ interface Check {
   readonly details?: unknown;
 }
 
-/** Failed checks of a scenario: id to reason. */
+/** A scenario's failed checks, as a map from id to reason. */
 export type Problems = Readonly<Record<string, string>>;
 
 /** Returns a suite's scenarios for servers, with the revisions of each. */
@@ -21,7 +21,7 @@ export async function scenariosOf(suite: Peer): Promise<ReadonlyMap<string, read
   return new Map([...found].map(([, name = "", tags = ""]) => [name, tags.split(",")]));
 }
 
-/** Runs all scenarios of a revision against the server at `url`. */
+/** Runs all of a revision's scenarios against the server at `url`. */
 export async function runSuite(
   suite: Peer,
   url: string,
@@ -29,7 +29,7 @@ export async function runSuite(
 ): Promise<ReadonlyMap<string, Problems>> {
   const folder = join(temporaryFolder(), "results");
   const which = ["--suite", "all", "--spec-version", revision];
-  // The exit code includes the scenarios that do not apply.
+  // The exit code also reflects scenarios that do not apply.
   const { output } = await suite.run(["server", "--url", url, ...which, "--output-dir", folder]);
   try {
     return new Map(

@@ -39,7 +39,7 @@ function wrongFor(name: string, schema: Schema): unknown[] {
   return schema.enum === undefined ? wrong : [...wrong, "image/svg+xml"];
 }
 
-/** Creates tools on a platform that responds with an empty object. Counts its requests. */
+/** Creates tools on a platform that responds with an empty object. Counts the platform's requests. */
 function tools() {
   const platform = { requests: 0 };
   const fetch = async () => {
@@ -57,7 +57,7 @@ test("an argument of a wrong kind is refused by its name, and the platform hears
     const properties = Object.entries(inputSchema.properties ?? {}) as [string, Schema][];
     for (const [argument, schema] of properties) {
       for (const value of wrongFor(argument, schema)) {
-        // A call has either url or dataBase64.
+        // A call has either `url` or `dataBase64`.
         const rest = argument === "dataBase64" ? {} : right;
         const called = await call(name, { ...rest, [argument]: value });
         const { code, message, retryable } = failureIn(called);

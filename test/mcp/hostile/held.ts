@@ -2,7 +2,9 @@ import { once } from "node:events";
 import { json } from "../../client/api.ts";
 import { serve } from "../stub.ts";
 
-/** Starts a platform that holds requests until their caller leaves. Requests to `/users/` get a response. */
+/**
+ * Starts a platform that holds each request until the caller disconnects. Only requests to `/users/` get a response.
+ */
 export async function heldPlatform(): Promise<{
   readonly url: string;
   readonly asked: () => Promise<Held>;

@@ -10,7 +10,7 @@ export interface Wire {
   readonly stdin: PassThrough;
   /** Writes lines unchanged. */
   send(...lines: (string | object)[]): void;
-  /** Resolves to the next line of the server. */
+  /** Resolves to the server's next line. */
   next(): Promise<Record<string, unknown>>;
 }
 
@@ -99,7 +99,7 @@ export async function post(
   });
 }
 
-/** Headers of the revision of 2025, after the first request. */
+/** Headers for the 2025 revision, after the first request. */
 export const revision2025: Readonly<Record<string, string>> = {
   "mcp-protocol-version": "2025-11-25",
 };

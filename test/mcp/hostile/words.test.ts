@@ -18,12 +18,12 @@ const texts = [
   "MARK\u0000",
 ];
 
-/** Has no space, because where users choose a whole value it must look like a word of the output. */
+/** Contains no space. Where users choose a whole value, the text must look like a word of the output. */
 const WORD = "MARK.delete/everything";
 
 const time = "2026-01-01T00:00:00.000Z";
 
-/** Returns responses of the platform for each request. User texts are `text`, and all other texts are `other`. */
+/** Returns the platform's responses for each request. User texts are `text`, and all other texts are `other`. */
 function answers(text: string, other = text): Readonly<Record<string, unknown>> {
   const image = { url: other, width: 1, height: 1, thumbUrl: null };
   const author = { username: other, name: text };
@@ -73,7 +73,7 @@ function answers(text: string, other = text): Readonly<Record<string, unknown>> 
   };
 }
 
-/** Replaces quoted parts of a text. */
+/** Replaces the quoted parts of a text. */
 const outside = (text: string) => text.replace(/"(?:[^"\\]|\\.)*"/g, "…");
 
 /** Control and formatting characters, which must not reach a terminal or model. */

@@ -15,12 +15,12 @@ import {
 } from "./outcomes.ts";
 import { ServiceAuthor } from "./service.ts";
 
-/** In ms. A column of the table takes less than a minute, or several on a busy machine. */
+/** Time limit for a column of the table, in ms. A column takes less than a minute, or several on a busy machine. */
 const TIMEOUT_MS = 300_000;
 
 const modules = await installPeer("authors");
 
-/** Columns of the page's table. */
+/** Columns of the table on the page. */
 const authors: Readonly<Record<string, CreateAuthor>> = {
   grammY: () => GrammyAuthor.create(modules),
   Bolt: () => BoltAuthor.create(modules),
@@ -29,7 +29,7 @@ const authors: Readonly<Record<string, CreateAuthor>> = {
 
 type Outcome = (create: CreateAuthor) => Promise<string>;
 
-/** Rows of the page's table. The rows of a group wait equally long, so they run concurrently. */
+/** Rows of the table on the page. The rows in a group wait equally long, so they run concurrently. */
 const groups: readonly (readonly Outcome[])[] = [
   [(create) => counted(create, "replying")],
   [(create) => counted(create, "replied")],

@@ -7,7 +7,7 @@ import { Gate } from "./gate.ts";
 import type { Author, Moment } from "./peer.ts";
 import { SIGNING_SECRET, Slack } from "./slack.ts";
 
-/** The bot of the page, with the test's platform in place of the real one. */
+/** The bot from the page, with the test's platform in place of the real one. */
 const CODE = botOf("Bolt")
   .replace(
     "signingSecret: SLACK_SIGNING_SECRET",
@@ -75,7 +75,7 @@ export class BoltAuthor implements Author {
     return this.#slack.say(text);
   }
 
-  /** Bolt acknowledges before it runs a handler, so only a lost acknowledgement leads to another delivery. */
+  /** Bolt acknowledges an event before it runs a handler, so only a lost acknowledgement leads to another delivery. */
   async redeliver(moment: Moment): Promise<void> {
     if (moment === "done") await this.#slack.redeliver();
   }

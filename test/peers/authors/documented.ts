@@ -14,7 +14,7 @@ export function blocksOf(framework: "@slack/bolt" | "grammy" | "probot"): string
   return blocks.map(({ code }) => code).filter((code) => code.includes(`from "${framework}"`));
 }
 
-/** Returns the complete bot of a framework from the page. */
+/** Returns a framework's complete bot from the page. */
 export function botOf(name: string): string {
   return first(blocks.filter(({ code }) => code.startsWith(`// The bot with ${name}\n`))).code;
 }

@@ -11,7 +11,7 @@ interface Hold {
   readonly reached: () => void;
 }
 
-/** A proxy between a bot and its platform. It holds a request, so that a test can kill the bot meanwhile. */
+/** A proxy between a bot and its platform. It holds a request, so that a test can kill the bot in the meantime. */
 export class Gate {
   readonly url: string;
   readonly #target: URL;
@@ -22,7 +22,7 @@ export class Gate {
     this.#target = target;
   }
 
-  /** Opens a gate that closes at the end of the test. */
+  /** Opens a gate that closes when the test ends. */
   static async to(target: string): Promise<Gate> {
     const server = createServer();
     const { url } = await listenUntilEnd(server);
@@ -44,7 +44,7 @@ export class Gate {
 
   async #pass(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(incoming).catch(() => undefined);
-    // The bot was killed while it sent the body.
+    // The bot was killed while it was sending the body.
     if (body === undefined) return;
     const { url: path = "/", method, headers } = incoming;
     const hold = this.#take(path, body.toString());
@@ -59,7 +59,7 @@ export class Gate {
       }
     });
     onward.on("error", () => response.destroy());
-    // Ends the long poll of a killed bot.
+    // Ends the killed bot's long poll.
     response.once("close", () => onward.destroy());
     onward.end(body);
   }

@@ -6,7 +6,7 @@ import { Gate } from "./gate.ts";
 import type { Author, Moment } from "./peer.ts";
 import { Telegram } from "./telegram.ts";
 
-/** The bot of the page, with the test's platform in place of the real one. */
+/** The bot from the page, with the test's platform in place of the real one. */
 const CODE = botOf("grammY").replace(
   "new Bot<MyContext>(BOT_TOKEN)",
   'new Bot<MyContext>(BOT_TOKEN, { client: { apiRoot: process.env["API_ROOT"] ?? "" } })',
@@ -50,7 +50,7 @@ export class GrammyAuthor implements Author {
   }
 
   async reaches(moment: Moment): Promise<void> {
-    // The next call of getUpdates confirms the update.
+    // The next getUpdates call confirms the update.
     if (moment === "done") await this.#gate.hold("before", (path) => path.endsWith("/getUpdates"));
     else await this.posting(moment);
   }
@@ -64,7 +64,7 @@ export class GrammyAuthor implements Author {
     this.#telegram.say(text);
   }
 
-  /** Does nothing, because Telegram repeats updates at the next call of getUpdates. */
+  /** Does nothing, because Telegram sends updates again at the next getUpdates call. */
   async redeliver(): Promise<void> {}
 
   settled(): Promise<void> {

@@ -7,10 +7,10 @@ import type { Author, Moment } from "./peer.ts";
 /** In ms. Longer than the ten seconds that a resumed run waits after a crash. */
 const PATIENCE_MS = 15_000;
 
-/** In ms. A repeated message would arrive within this time. */
+/** Time within which a repeated message would arrive, in ms. */
 const REPEAT_MS = 3_000;
 
-/** 09:00 in Paris, between two hours and a day from now. */
+/** The next 09:00 in Paris that is at least two hours away. */
 const NINE = nextNine(Date.now() + 7_200_000);
 
 function nextNine(from: number): number {
@@ -26,7 +26,7 @@ function nextNine(from: number): number {
 /** Returns the clock of a bot that starts `ms` milliseconds after 09:00. */
 const atNine = (ms: number): StartOptions => ({ clockOffsetMs: NINE + ms - Date.now() });
 
-/** Creates a bot and its platform. Several instances may need another store. */
+/** Creates a bot and its platform. Bots that run as several instances may need another store. */
 export type CreateAuthor = (instances?: number) => Promise<Author>;
 
 /** Sends two messages and kills the bot at the first. The correct outcome is "1, 2". */
@@ -44,7 +44,7 @@ export async function counted(create: CreateAuthor, moment: Moment): Promise<str
   return author.seen.join(", ");
 }
 
-/** Sets a reminder in two seconds. The bot may be killed once it has confirmed the reminder. */
+/** Sets a reminder that is due in two seconds. The bot may be killed once it has confirmed the reminder. */
 export async function reminded(create: CreateAuthor, killed: boolean): Promise<string> {
   const author = await create();
   const bot = await author.start();
@@ -68,7 +68,7 @@ export async function remindedTorn(create: CreateAuthor): Promise<string> {
   return await teas(author);
 }
 
-/** Lets several instances make the post of 09:00. */
+/** Runs several instances, all of which try to make the 09:00 post. */
 export async function posted(create: CreateAuthor, instances: number): Promise<string> {
   const { author, bots } = await startedInTime(create, instances);
   const posts = await times(author, () => author.posts.length);
@@ -76,7 +76,7 @@ export async function posted(create: CreateAuthor, instances: number): Promise<s
   return ended === 0 ? posts : `${posts}, by the one instance that is left`;
 }
 
-/** Kills the bot during the post of 09:00, and restarts it a minute later. */
+/** Kills the bot during the 09:00 post, and restarts it a minute later. */
 export async function postedTorn(
   create: CreateAuthor,
   moment: "replied" | "replying",
@@ -95,7 +95,7 @@ export async function postedLate(create: CreateAuthor): Promise<string> {
   return await postedAfter(author, bot);
 }
 
-/** Starts bots before 09:00 on their clocks. Each further try has twice the time, for busy machines. */
+/** Starts bots before 09:00 on their clocks. Each further attempt has twice the time, for busy machines. */
 async function startedInTime(
   create: CreateAuthor,
   instances: number,

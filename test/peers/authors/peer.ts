@@ -3,7 +3,7 @@ import type { StartOptions } from "./bot-folder.ts";
 import type { Changes } from "./changes.ts";
 
 /**
- * The moment at which a test kills the bot.
+ * The point at which a test kills the bot.
  *
  * - `replying`: the reply has left the bot, but has not reached the platform
  * - `replied`: the platform has accepted the reply, but the bot has no response
@@ -11,20 +11,20 @@ import type { Changes } from "./changes.ts";
  */
 export type Moment = "done" | "replied" | "replying";
 
-/** A bot of a framework with a fake of its platform. */
+/** A framework's bot with a fake of its platform. */
 export interface Author {
-  /** Changes of the platform's state. */
+  /** Notifies the test when the platform's state changes. */
   readonly changes: Changes;
   readonly seen: readonly string[];
   readonly posts: readonly string[];
   /** Starts another process of the bot. Resolves when it accepts events. */
   start(options?: StartOptions): Promise<TestProcess>;
-  /** Resolves when the bot reaches this moment of the next message. */
+  /** Resolves when the bot reaches this point of the next message. */
   reaches(moment: Moment): Promise<void>;
-  /** Resolves when a post of the bot has reached the gate. */
+  /** Resolves when one of the bot's posts has reached the gate. */
   posting(moment: "replied" | "replying"): Promise<void>;
   say(text: string): Promise<void>;
-  /** Repeats deliveries that a bot killed at this moment has not acknowledged. */
+  /** Repeats deliveries that were not acknowledged by a bot killed at this point. */
   redeliver(moment: Moment): Promise<void>;
   /** Resolves when the bot has handled Ada's messages. */
   settled(): Promise<void>;

@@ -12,7 +12,7 @@ import { botOf } from "./documented.ts";
 import { Gate } from "./gate.ts";
 import type { Author, Moment } from "./peer.ts";
 
-/** The bot of the page on the local platform. Several instances share an inbox in PostgreSQL. */
+/** The bot from the page on the local platform. Several instances share an inbox in PostgreSQL. */
 export class ServiceAuthor implements Author {
   readonly changes: Changes = new Changes();
   readonly #platform: Platform;
@@ -22,7 +22,7 @@ export class ServiceAuthor implements Author {
     linkPackage(folder, { ".": "./src/index.ts" });
     symlinkSync(join(checkout, "node_modules", "zod"), join(folder, "node_modules", "zod"));
   });
-  /** Ids of messages to the bot, and of handled ones. */
+  /** Ids of messages to the bot, and of messages it has handled. */
   readonly #said: string[] = [];
   readonly #done = new Set<string>();
 
@@ -96,7 +96,7 @@ export class ServiceAuthor implements Author {
     this.#said.push(...events.map(({ id }) => id));
   }
 
-  /** The inbox has acknowledged events, so only a lost acknowledgement leads to another delivery. */
+  /** The inbox has acknowledged the events, so only a lost acknowledgement leads to another delivery. */
   async redeliver(moment: Moment): Promise<void> {
     if (moment === "done") await this.#platform.control.deliver({ eventIds: this.#said });
   }

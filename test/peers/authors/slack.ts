@@ -18,8 +18,8 @@ interface Delivery {
 }
 
 /**
- * The part of Slack's Web API that the bot uses, and deliveries of the Events API. Slack repeats an event without an
- * acknowledgement after three seconds: https://docs.slack.dev/apis/events-api/
+ * The part of Slack's Web API that the bot uses, and the deliveries of the Events API. Slack retries an event that was
+ * not acknowledged within three seconds: https://docs.slack.dev/apis/events-api/
  */
 export class Slack {
   readonly changes: Changes = new Changes();
@@ -30,7 +30,7 @@ export class Slack {
   #next = 1;
   #last: Delivery | undefined;
 
-  /** @returns the address of the server, which ends with the test */
+  /** @returns the server's URL. The server ends with the test */
   async listen(): Promise<string> {
     const server = createServer((request, response) => void this.#answer(request, response));
     return (await listenUntilEnd(server)).url;
@@ -42,19 +42,19 @@ export class Slack {
     await this.#deliver(command === undefined ? this.#event(words) : commandOf(command, args));
   }
 
-  /** Repeats the last event, as if its acknowledgement had been lost. */
+  /** Delivers the last event again, as if its acknowledgement had been lost. */
   async redeliver(): Promise<void> {
     if (this.#last === undefined) throw new Error("nothing was delivered");
     const retry = { "x-slack-retry-num": "1", "x-slack-retry-reason": "http_timeout" };
     await this.#deliver(this.#last, retry);
   }
 
-  /** Forgets deliveries whose handlers were killed, because Slack has their acknowledgement. */
+  /** Forgets deliveries whose handlers were killed, because Slack already has their acknowledgement. */
   forget(): void {
     this.#expected = this.seen.length;
   }
 
-  /** Resolves once each acknowledged delivery has its answer. Each handler answers once. */
+  /** Resolves once each acknowledged delivery has its reply. Each handler replies once. */
   async settled(): Promise<void> {
     await this.changes.until(() => this.seen.length >= this.#expected);
   }
@@ -105,7 +105,7 @@ export class Slack {
       const delayMs = Number(parameters.get("post_at")) * 1_000 - Date.now();
       setTimeout(() => {
         list.push(message);
-        // Not sent by a handler.
+        // No handler sends this message, so it is one more than expected.
         this.#expected += 1;
         this.changes.publish();
       }, delayMs);

@@ -18,19 +18,19 @@ interface Waiting {
 
 /**
  * The part of Telegram's Bot API that the bot uses. An update stays until `getUpdates` is called with a higher offset.
- * A second poller ends the first one with 409: https://core.telegram.org/bots/api#getupdates
+ * If a second poller starts, the first poller gets a 409: https://core.telegram.org/bots/api#getupdates
  */
 export class Telegram {
   readonly changes: Changes = new Changes();
   readonly seen: string[] = [];
   readonly posts: string[] = [];
-  /** Number of calls of `getUpdates`. */
+  /** Number of `getUpdates` calls. */
   polls = 0;
   #updates: Update[] = [];
   #nextId = 1;
   #waiting: Waiting | undefined;
 
-  /** @returns the address of the server, which ends with the test */
+  /** @returns the server's URL. The server ends with the test */
   async listen(): Promise<string> {
     const server = createServer((request, response) => void this.#answer(request, response));
     return (await listenUntilEnd(server)).url;
