@@ -17,7 +17,7 @@ export type PlatformErrorCode =
   | "NOT_FOUND"
   | "QUOTA_EXCEEDED"
   | "NOT_CONFIGURED"
-  // Not in the platform document.
+  // Not in the platform's document.
   | "UNAUTHORIZED"
   | "FORBIDDEN"
   | "APP_DISABLED"
