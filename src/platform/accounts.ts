@@ -99,7 +99,8 @@ export interface BlockInput {
 const MAX_MEMBERS = 50;
 
 /**
- * Creates a group with a first message. Writes no event because bots do not take part in groups (section 1).
+ * Creates a group with a first message. Writes no event because bots do not take part in groups (section 1 of the
+ * platform document).
  *
  * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
  */

@@ -56,7 +56,7 @@ export interface TokenView {
   readonly standard: boolean;
 }
 
-/** A notification for an app's owner (section 3). */
+/** A notification for an app's owner (section 3 of the platform document). */
 export interface NotificationView {
   readonly id: string;
   /** ISO 8601, UTC. */

@@ -155,7 +155,7 @@ export class ClockControl {
   }
 
   /**
-   * Moves, freezes or resumes the clock. Timers that become due fire at once.
+   * Moves, freezes or resumes the clock. Timers that become due fire immediately.
    *
    * @throws {PlatformError} 400 VALIDATION
    */

@@ -1,6 +1,7 @@
 /**
- * Error codes in the local platform's responses. The codes of the platform document (section 7) come first. The local
- * platform adds the other codes for cases that the document leaves open (docs/reference/local-platform.md).
+ * Error codes in the local platform's responses. The codes of the platform document (section 7 of the platform
+ * document) come first. The local platform adds the other codes for cases that the document leaves open
+ * (docs/reference/local-platform.md).
  */
 export type PlatformErrorCode =
   | "BLOCKED_HOST"
@@ -40,7 +41,7 @@ export class PlatformError extends Error {
   /** HTTP status. */
   readonly status: number;
   readonly code: PlatformErrorCode;
-  /** Headers of the answer. */
+  /** Headers of the response. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -68,7 +69,8 @@ export function invalid(message: string): PlatformError {
 }
 
 /**
- * Returns 404 NOT_FOUND. The message never reveals whether the object exists but is hidden from the bot (section 4).
+ * Returns 404 NOT_FOUND. The message never reveals whether the object exists but is hidden from the bot (section 4 of
+ * the platform document).
  */
 export function notFound(what: string): PlatformError {
   return new PlatformError(404, "NOT_FOUND", `There is no such ${what}.`);

@@ -3,11 +3,11 @@ import { invalid, PlatformError } from "./error.ts";
 /** Maximum text length of a post, comment or message, in code points. The platform document does not specify it. */
 export const MAX_TEXT_LENGTH = 4000;
 
-/** Maximum number of images per post, comment or message (section 8). */
+/** Maximum number of images per post, comment or message (section 8 of the platform document). */
 export const MAX_IMAGES = 4;
 
 /**
- * Validates a text, which may be empty if there are images (section 4).
+ * Validates a text, which may be empty if there are images (section 4 of the platform document).
  *
  * @throws {PlatformError} 400 EMPTY, TOO_LONG
  */

@@ -20,7 +20,10 @@ export interface PlatformOptions {
   readonly controlToken?: string | undefined;
   /** Sends webhook deliveries, for example `(request) => bot.handle(request)`. Default: the global `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** Time between a failed delivery and its retry, in ms, at least 1. Default 30,000 (section 8: about 30 s). */
+  /**
+   * Time between a failed delivery and its retry, in ms, at least 1. Default 30,000 (section 8 of the platform
+   * document: about 30 s).
+   */
   readonly retryIntervalMs?: number | undefined;
   /**
    * Number of consecutive failures that disables the webhook, at least 1. Default 20; the platform document does not

@@ -1,4 +1,4 @@
-/** Types of the control API and the timeline, for the command line, the portal and tests. */
+/** Types of the control API and the timeline, for the CLI, the portal and tests. */
 
 export type {
   ReportedError,

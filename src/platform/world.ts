@@ -44,8 +44,8 @@ export interface Lasting {
 }
 
 /**
- * A state with every part that works on it. When the state is replaced, the whole world ends and another begins, so
- * that work in progress cannot change the new state.
+ * A state with all parts that use it. When the state is replaced, the whole world ends and a new world begins, so that
+ * work in progress cannot change the new state.
  */
 export class World {
   readonly store: Store;
@@ -105,14 +105,14 @@ export class World {
     };
   }
 
-  /** Resumes pending work of the state: late events, deliveries and the removal of expired uploads. */
+  /** Resumes the state's pending work: late events, deliveries and the removal of expired uploads. */
   begin(): void {
     this.eventFaults.wake();
     this.#cleaner.wake();
     this.webhooks.wakeAll();
   }
 
-  /** Ends the world so that another can replace it. Requests in progress find the store closed. */
+  /** Ends this world before a new world replaces it. Requests in progress then find the store closed. */
   end(): void {
     for (const fault of [this.webhookFaults, this.apiFaults, this.eventFaults]) fault.end();
     this.#sender.cut("the state was replaced");
@@ -178,8 +178,8 @@ export class State {
   }
 
   /**
-   * Converts a file from outside to this version, with this platform's standard token and webhook secret, so that the
-   * bot continues to work.
+   * Migrates an uploaded file to this version, and replaces its standard token and webhook secret with this platform's,
+   * so that the bot continues to work.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -194,7 +194,7 @@ export class State {
   }
 
   /**
-   * Replaces the whole state by a copy.
+   * Replaces the whole state with a copy.
    *
    * @param copy result of `copy` or `adopt`
    * @param name description for the timeline
@@ -203,7 +203,7 @@ export class State {
     this.#replace(new Store(openBytes(copy)), {}, { change: "restored", detail: name });
   }
 
-  /** Replaces the state by a new one. The first app keeps its tokens and its secret. */
+  /** Replaces the state with a new state. The first app keeps its tokens and its secret. */
   reset(): void {
     const { lasting, limits } = this.#options;
     const { tokens, people } = this.#world.store;

@@ -171,7 +171,7 @@ function namedConversation({ store, from, to, input: { conversationId = "" } }: 
   throw invalid(`${conversationId} is with ${other}, not with ${to.username}`);
 }
 
-// A follow, like or repost creates no content, so `entityType` and `entityId` name the target. The platform's document
+// A follow, like or repost creates no content, so `entityType` and `entityId` name the target. The platform document
 // leaves both open (docs/reference/local-platform.md).
 
 function followBot(act: Act): Outcome {

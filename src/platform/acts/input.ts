@@ -3,14 +3,14 @@ import { invalid } from "../error.ts";
 import { checkText, MAX_IMAGES } from "../input-rules.ts";
 import type { Created } from "../timeline/entries.ts";
 
-/** Action type. Each type except `post` writes an event of the same name (section 6). */
+/** Action type. Each type except `post` writes an event of the same name (section 6 of the platform document). */
 export type ActType = EventType | "post";
 
 /** An action by a person or a bot. */
 export interface ActInput {
   /**
    * Custom event type: any other name of lowercase letters, digits, dots, dashes and underscores. The platform may add
-   * types (section 9).
+   * types (section 9 of the platform document).
    */
   readonly type: ActType | (string & Record<never, never>);
   /**
@@ -48,7 +48,7 @@ export interface ActResult extends Created {
 /** All repetitions run in one transaction, which blocks the platform. */
 export const MAX_COUNT = 1000;
 
-/** Permitted names for custom event types, which the platform may add later (section 9). */
+/** Permitted names for custom event types, which the platform may add later (section 9 of the platform document). */
 export const OWN_TYPE: RegExp = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 const allDetails = [

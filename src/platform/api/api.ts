@@ -33,7 +33,7 @@ const NO_BYTES = Buffer.alloc(0);
 /**
  * Handles an API request. The order is body, fault, token, kill switch, rate limit, scope, operation, record.
  *
- * @throws {ConnectionLost} if a fault drops the answer or the client disconnects
+ * @throws {ConnectionLost} if a fault drops the response or the client disconnects
  */
 export async function answerApi(context: ApiContext, incoming: Incoming): Promise<TextAnswer> {
   const { clock, calls, faults, logger } = context;

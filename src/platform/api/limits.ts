@@ -5,7 +5,7 @@ import type { Store } from "../store/store.ts";
 
 /** An app's limits. `null` means unlimited. */
 export interface LimitSettings {
-  /** Requests per clock minute, including polling (section 8). */
+  /** Requests per clock minute, including polling (section 8 of the platform document). */
   readonly requestsPerMinute: number | null;
   /** Uploads per day, UTC. */
   readonly uploadsPerDay: number | null;
@@ -75,7 +75,10 @@ export interface LimitsOptions {
   readonly given: Partial<LimitSettings>;
 }
 
-/** Rate limit and daily quotas, counted per app (section 8). The platform's document leaves the values open. */
+/**
+ * Rate limit and daily quotas, counted per app (section 8 of the platform document). The platform document leaves the
+ * values open.
+ */
 export class Limits {
   readonly #store: LimitsOptions["store"];
   readonly #clock: Clock;

@@ -52,8 +52,8 @@ export interface Call extends ApiParts {
 }
 
 /**
- * An API operation (section 4). Operations are synchronous, so that a call takes effect completely or not at all. An
- * upload awaits its download, then stores the image in one step.
+ * An API operation (section 4 of the platform document). Operations are synchronous, so that a call takes effect
+ * completely or not at all. An upload awaits its download, then stores the image in one step.
  */
 export interface Operation extends Route {
   readonly method: "GET" | "POST";
@@ -71,7 +71,7 @@ export interface Result {
   readonly json: string;
   /** For the timeline. */
   readonly created?: Created;
-  /** Events in the answer, for the timeline. */
+  /** Events in the response, for the timeline. */
   readonly eventIds?: readonly string[];
 }
 
@@ -122,7 +122,7 @@ function readUser({ store, views, id }: Call): Result {
 
 /**
  * `recent` lists all posts by time, including posts by bots, because it is not a recommendation. `trending` sorts by
- * reactions and excludes posts by bots (section 1).
+ * reactions and excludes posts by bots (section 1 of the platform document).
  */
 function readFeed(call: Call): Result {
   const sort = text(call.query, "sort") ?? "recent";
@@ -270,7 +270,7 @@ function sendMessage(call: Call): Result {
   return { ...json({ id, conversationId, createdAt: isoTime(now) }), created };
 }
 
-/** Treats other accounts' conversations as if they did not exist (section 5, rule 5). */
+/** Treats other accounts' conversations as if they did not exist (section 5 of the platform document, rule 5). */
 function botsConversation({ store, bot, id }: Call): number {
   const seq = seqOf("c", id);
   if (seq === undefined || !store.conversations.hasMember(seq, bot.seq)) {
@@ -279,7 +279,7 @@ function botsConversation({ store, bot, id }: Call): number {
   return seq;
 }
 
-/** @throws {PlatformError} 400 GROUP_UNSUPPORTED; 403 BLOCKED (section 7) */
+/** @throws {PlatformError} 400 GROUP_UNSUPPORTED; 403 BLOCKED (section 7 of the platform document) */
 function checkPeer({ store, bot }: Call, conversation: number): void {
   const peer = store.conversations.peer(conversation, bot.seq);
   if (peer === undefined) {
@@ -318,8 +318,8 @@ const draftBody: z.ZodType<DraftBody> = z.object({
 });
 
 /**
- * Creates a post, comment or message from a body (section 4, "Attaching images"). One transaction counts and stores the
- * content, attaches its images and publishes its events.
+ * Creates a post, comment or message from a body (section 4 of the platform document, "Attaching images"). One
+ * transaction counts and stores the content, attaches its images and publishes its events.
  *
  * @param make stores the content with this text, which is empty only if there are images
  * @throws {PlatformError} 400 VALIDATION, TOO_MANY_IMAGES, EMPTY, TOO_LONG; 429 QUOTA_EXCEEDED; 400 INVALID_IMAGE_KEY,

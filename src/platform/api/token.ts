@@ -9,7 +9,7 @@ export function findGrant(tokens: Tokens, { headers }: Request): Grant | undefin
 }
 
 /**
- * Returns the grant of the bearer token (section 5, rule 1).
+ * Returns the grant of the bearer token (section 5 of the platform document, rule 1).
  *
  * @throws {PlatformError} 401 UNAUTHORIZED
  */

@@ -5,14 +5,14 @@ import type { Image, Images, Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
 
-/** Author of a post or comment. `isBot` labels bot content (section 1). */
+/** Author of a post or comment. `isBot` labels bot content (section 1 of the platform document). */
 export interface AuthorView {
   readonly username: string;
   readonly name: string;
   readonly isBot: boolean;
 }
 
-/** An account, as in `GET /me` and `GET /users/:username`. The platform's document leaves the fields open. */
+/** An account, as in `GET /me` and `GET /users/:username`. The platform document leaves the fields open. */
 export interface ProfileView extends AuthorView {
   readonly id: string;
   readonly avatarUrl: string | null;
@@ -21,7 +21,7 @@ export interface ProfileView extends AuthorView {
 /** Image in a post or comment. */
 export interface ImageView {
   readonly url: string;
-  /** `null` if there is no preview (section 2). */
+  /** `null` if there is no preview (section 2 of the platform document). */
   readonly thumbUrl: string | null;
   /** Pixels. */
   readonly width: number;
@@ -64,7 +64,10 @@ export interface ConversationView {
 
 /** Response to `POST /uploads`. */
 export interface UploadView extends ImageView {
-  /** URL of the image itself if there is no preview, because this field cannot be `null` (section 2). */
+  /**
+   * URL of the image itself if there is no preview, because this field cannot be `null` (section 2 of the platform
+   * document).
+   */
   readonly thumbUrl: string;
   /** Single-use key for `imageKeys`. */
   readonly key: string;
@@ -98,7 +101,7 @@ export class Views {
     return { id: idOf("cm", comment.seq), type: "comment", ...content, postId };
   }
 
-  /** `fromBot` is true for this bot's messages (section 2). */
+  /** `fromBot` is true for this bot's messages (section 2 of the platform document). */
   message(message: Message, bot: Pick<User, "seq">): MessageView {
     return {
       id: idOf("m", message.seq),

@@ -2,7 +2,7 @@ import { isLoopback } from "../../core/addresses.ts";
 import { messageOf } from "../../errors.ts";
 import { whyNoAnswer } from "../webhooks/no-answer.ts";
 
-/** In ms. A healthy bot answers within a fraction of this time. */
+/** In ms. A healthy bot responds within a fraction of this time. */
 export const ANSWER_TIMEOUT_MS: number = 2_000;
 
 /** Longest response, in bytes. A page of 50 states fits. */
@@ -12,7 +12,7 @@ const MAX_BYTES = 1024 * 1024;
 export interface BotView {
   /** URL of the bot's local channel. `null` if the bot has reported no URL and has no webhook. */
   readonly url: string | null;
-  /** Answer to `GET /readyz?verbose` (docs/operate/overview.md). `null` if the bot does not answer. */
+  /** Response to `GET /readyz?verbose` (docs/operate/overview.md). `null` if the bot does not respond. */
   readonly status: Readonly<Record<string, unknown>> | null;
   /** Reason why `status` is `null`, and its remedy. */
   readonly error?: string;
@@ -70,7 +70,7 @@ export async function askBot({
 
 interface BotAnswer {
   readonly code: number;
-  /** `undefined` if the answer is not a status. */
+  /** `undefined` if the response is not a status. */
   readonly status: Readonly<Record<string, unknown>> | undefined;
   /** True if the bot returns its status only to requests with its token. */
   readonly asksForToken: boolean;

@@ -74,7 +74,7 @@ export class Contents {
   }
 
   /**
-   * Deletes a message: empties its text and removes its images (section 2). Writes no event.
+   * Deletes a message: empties its text and removes its images (section 2 of the platform document). Writes no event.
    *
    * @throws {PlatformError} 404 NOT_FOUND
    */

@@ -132,7 +132,7 @@ export function get(path: string, handle: Handler): Endpoint {
   return inJson("GET", path, 200, handle);
 }
 
-/** Defines a GET whose answer is not JSON. */
+/** Defines a GET whose response is not JSON. */
 export function getRaw(path: string, answer: (call: Call) => Answer): Endpoint {
   return { method: "GET", path, answer: async (call) => answer(call) };
 }

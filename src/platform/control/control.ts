@@ -262,8 +262,8 @@ export class Control extends Contents {
   }
 
   /**
-   * Saves the webhook, as its owner does in the developer portal (section 3). Enables the webhook unless `enabled` is
-   * false, and resets its failure count.
+   * Saves the webhook, as its owner does in the developer portal (section 3 of the platform document). Enables the
+   * webhook unless `enabled` is false, and resets its failure count.
    *
    * @throws {PlatformError} 400 VALIDATION
    */

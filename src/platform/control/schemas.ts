@@ -17,7 +17,7 @@ import type { FaultsChange, StorageState } from "./shapes.ts";
 
 /** Control API request bodies. Strict, because a caller could mistake an ignored field for an accepted one. */
 
-/** Permits custom types, because the platform may add types (section 9). */
+/** Permits custom types, because the platform may add types (section 9 of the platform document). */
 const eventType = z.string().regex(OWN_TYPE, {
   error: `must be one of ${eventTypes.join(", ")}, or a new name of a-z, 0-9, dots, dashes and underscores`,
 });

@@ -31,7 +31,7 @@ export interface FaultsState {
   readonly events: EventFaultState;
 }
 
-/** Whether the server can store images (section 7, NOT_CONFIGURED). */
+/** Whether the server can store images (section 7 of the platform document, NOT_CONFIGURED). */
 export interface StorageState {
   readonly configured: boolean;
 }

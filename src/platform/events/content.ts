@@ -41,8 +41,9 @@ export function entryOf(content: Content): { readonly contentId: string; readonl
 }
 
 /**
- * Returns the events that content causes, for any author and any operation (section 6). A bot gets one event
- * of each type that applies, in the order reply, comment, quote, mention. The list includes events for the author.
+ * Returns the events that content causes, for any author and any operation (section 6 of the platform document). A bot
+ * gets one event of each type that applies, in the order reply, comment, quote, mention. The list includes events for
+ * the author.
  *
  * @param meant bot to mention even if the text does not name it. Its mention comes before all other events
  */
@@ -96,7 +97,7 @@ function claimsOf({ people, posts }: Store, content: PostOrComment): Claim[] {
 type PostOrComment = Exclude<Content, { readonly message: Message }>;
 
 /**
- * `entityType` and `entityId` name the written content. The platform's document leaves both open
+ * `entityType` and `entityId` name the written content. The platform document leaves both open
  * (docs/reference/local-platform.md).
  */
 function payloadOf(content: PostOrComment, type: Claim["type"]) {
@@ -104,7 +105,7 @@ function payloadOf(content: PostOrComment, type: Claim["type"]) {
   return {
     actor: { username, name },
     ...placeOf(content, type),
-    // `excerpt` is optional (section 6), and absent for content with only images.
+    // `excerpt` is optional (section 6 of the platform document), and absent for content with only images.
     ...(text === "" ? {} : { excerpt: beginningOf(text, EXCERPT_LENGTH) }),
   };
 }

@@ -11,8 +11,9 @@ export const eventFaultModes = ["none", "late", "own", "sparse"] as const;
 /** Fault that affects events as they enter the log. */
 export interface EventFault {
   /**
-   * `late` gives an event its id at once, but the event enters the log `lateMs` later, below newer events. `own` sends
-   * a bot events about its own actions. `sparse` drops `excerpt`, `postId`, `commentId` or all three, in rotation.
+   * `late` gives an event its id immediately, but the event enters the log `lateMs` later, below newer events. `own`
+   * sends a bot events about its own actions. `sparse` drops `excerpt`, `postId`, `commentId` or all three, in
+   * rotation.
    */
   readonly mode: (typeof eventFaultModes)[number];
   /** In ms on the platform's clock, 1 to 86,400,000. */
@@ -45,7 +46,7 @@ export interface EventFaultsOptions {
 
 const NONE: EventFault = { mode: "none", lateMs: 0 };
 
-/** Optional event fields (section 6) that `sparse` drops, in rotation. */
+/** Optional event fields (section 6 of the platform document) that `sparse` drops, in rotation. */
 const MISSING_FIELDS: readonly (readonly string[])[] = [
   ["excerpt"],
   ["postId"],

@@ -5,7 +5,7 @@ import { PlatformError } from "../error.ts";
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** `null` if the answer has no body. */
+  /** `null` if the response has no body. */
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
 }
 

@@ -1,7 +1,7 @@
 import { invalid, type PlatformError } from "../error.ts";
 import type { Window } from "../store/rows.ts";
 
-/** Largest page (section 8). */
+/** Largest page (section 8 of the platform document). */
 const MAX_PAGE = 50;
 
 /** Default page size. The platform document does not specify it. */

@@ -13,7 +13,7 @@ import { ConfigError, codeOf, messageOf } from "../../errors.ts";
 /** SQLite's name for a database in memory. */
 export const MEMORY = ":memory:";
 
-/** In ms. After a restart, the previous process may still hold the file for a moment. */
+/** In ms. After a restart, the previous process may hold the file a little longer. */
 const BUSY_TIMEOUT_MS = 1_000;
 
 /** Tables that exist since the first version. */
@@ -23,8 +23,8 @@ const FIRST_TABLES = ["event", "token", "user", "webhook"];
  * Opens the state file, creates its folder and migrates its schema. The file is locked until the database closes or the
  * process ends, because only one process may use it. The file contains tokens and secrets, so its mode becomes 0600.
  *
- * Statements that join tables and run for each event write `+?` for the parameters of their conditions. This build of
- * SQLite (STAT4) otherwise compiles the statement again for each value, which takes ten times as long as running it.
+ * Statements that join tables and run for each event write `+?` for the parameters of their conditions. Otherwise this
+ * SQLite build (STAT4) recompiles the statement for each value, which takes ten times as long as running it.
  *
  * @throws {ConfigError} if the file is in use, was written by a newer version, or cannot be used
  */
@@ -34,10 +34,10 @@ export function openDatabase(file: string): Database {
   try {
     makeRoom(resolve(file));
     db = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
-    // Two platforms on one file would deliver everything twice. The pragma must precede WAL, so that the first access
-    // takes the lock and keeps it.
+    // Two platforms with the same file would deliver everything twice. The pragma must precede WAL, so that the first
+    // access takes the lock and keeps it.
     db.pragma("locking_mode = EXCLUSIVE");
-    // Checked before any write, so that the file of another program stays intact.
+    // Check before any write, so that another program's file stays intact.
     checkOwn(db);
     tightenDatabase(resolve(file));
     db.pragma("journal_mode = WAL");
@@ -48,10 +48,13 @@ export function openDatabase(file: string): Database {
   }
 }
 
-/** Bytes of an empty database with the newest schema. */
+/** An empty database with the newest schema, as bytes. */
 let emptyState: Uint8Array | undefined;
 
-/** Opens an empty state in memory, which may grow to 1 GB. A copy opens twenty times as fast as the migrations run. */
+/**
+ * Opens an empty state in memory, which may grow to 1 GB. Copying an empty database is twenty times as fast as running
+ * the migrations.
+ */
 function openMemory(): Database {
   emptyState ??= makeEmptyState();
   return openBytes(emptyState);
@@ -66,11 +69,11 @@ function makeEmptyState(): Uint8Array {
   }
 }
 
-/** Bytes 18 and 19 of a file are its journal mode: 1 without a WAL, 2 with a WAL. */
+/** Bytes 18 and 19 of a SQLite file are its journal mode: 1 without WAL, 2 with WAL. */
 const JOURNAL_BYTES = [18, 19];
 
 /**
- * Returns the file in a mode without WAL, because a database in memory cannot have one. Does not modify the given
+ * Returns the file with WAL mode turned off, because an in-memory database cannot use WAL. Does not modify the given
  * bytes.
  */
 export function withoutWal(file: Uint8Array): Uint8Array {
@@ -86,10 +89,10 @@ function makeRoom(file: string): void {
 }
 
 /**
- * Opens the bytes of a SQLite file in memory and migrates its schema. Does not modify the given bytes.
+ * Opens a SQLite file's bytes in memory and migrates the schema. Does not modify the given bytes.
  *
  * @param check inspects the file before the migration
- * @throws {UnusableFile} if it is not the state of a platform, or of a newer version
+ * @throws {UnusableFile} if the file is not a platform's state, or comes from a newer version
  */
 export function openBytes(file: Uint8Array, check: (db: Database) => void = () => {}): Database {
   // SQLite works on its own copy of the bytes.
@@ -123,7 +126,7 @@ function prepared(db: Database): Database {
   return db;
 }
 
-/** A readable SQLite file that is not the state of a platform. */
+/** A readable SQLite file that is not a platform's state. */
 export class UnusableFile extends Error {
   override readonly name = "UnusableFile";
   readonly reason: "foreign" | "newer" | "damaged";
@@ -134,7 +137,7 @@ export class UnusableFile extends Error {
   }
 }
 
-/** Returns the problem of a SQLite file. `undefined` if the error has another cause. */
+/** Returns what is wrong with a SQLite file. `undefined` if the error has another cause. */
 export function faultOf(error: unknown): UnusableFile["reason"] | "no SQLite file" | undefined {
   if (error instanceof UnusableFile) return error.reason;
   const code = codeOf(error);
@@ -142,7 +145,7 @@ export function faultOf(error: unknown): UnusableFile["reason"] | "no SQLite fil
   return code.startsWith("SQLITE_CORRUPT") ? "damaged" : undefined;
 }
 
-/** Returns a sentence about an unusable state file and its remedy. */
+/** Returns a message that describes an unusable state file and its remedy. */
 export function whyUnusable(error: unknown, file: string): string {
   switch (faultOf(error)) {
     case "no SQLite file":

@@ -7,11 +7,11 @@ export type NewEvent =
   | { [T in EventType]: { readonly type: T; readonly payload: PayloadByType[T] } }[EventType]
   | { readonly type: string; readonly payload: Readonly<Record<string, unknown>> };
 
-/** An event of the log. Pages and deliveries send its JSON unchanged. */
+/** An event in the log. Pages and deliveries send its JSON unchanged. */
 export interface LoggedEvent {
   readonly seq: number;
   readonly id: string;
-  /** The bot that the event is for. */
+  /** The bot that receives the event. */
   readonly recipient: number;
   readonly json: string;
 }
@@ -20,7 +20,7 @@ export function eventOf({ json }: LoggedEvent): AnyEvent {
   return JSON.parse(json);
 }
 
-/** Event types that a token may read (section 4, rule 6 of GET /events). */
+/** Event types that a token may read (section 4 of the platform document, rule 6 of GET /events). */
 export interface Visible {
   readonly dms: boolean;
   readonly others: boolean;
@@ -43,17 +43,17 @@ interface PageOf {
 const EVENT = `
   SELECT event.seq, event.recipient, event.type, event.payload, event.created_at FROM event`;
 
-/** The highest number of any event so far, including events lost when the state was replaced. */
+/** The highest event number so far, including events lost when the state was replaced. */
 const HIGHEST = `max(
   (SELECT coalesce(max(seq), 0) FROM event),
   coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'event_floor'), 0))`;
 
-/** True once the event is in the log. A late event has a number before that. */
+/** True once the event is in the log. A late event gets its number earlier. */
 const COMMITTED = "NOT EXISTS (SELECT 1 FROM late_event WHERE late_event.event = event.seq)";
 
-// Filtered before the limit, so that a page is short only at the end of the log. With an empty page, a reader would
-// never advance. Each query has its own index, because a reader of one kind must not scan a million events of the
-// other.
+// Filter before applying the limit, so that a page is short only at the end of the log. With an empty page in the
+// middle, a reader would never advance. Each query has its own index, so that a reader of direct messages does not scan
+// a million other events, and vice versa.
 const PAGE = `${EVENT}
   WHERE recipient = @recipient AND seq > @after AND ${COMMITTED}
   ORDER BY seq LIMIT @limit`;
@@ -62,7 +62,7 @@ const PAGE_OF_KIND = `${EVENT}
     AND ${COMMITTED}
   ORDER BY seq LIMIT @limit`;
 
-/** The event log (section 6): every event of every bot, in the order of the ids. Events are never deleted. */
+/** The event log (section 6 of the platform document): every bot's events, in id order. Events are never deleted. */
 export class EventLog {
   readonly #insert: Statement<[number, string, string, number]>;
   readonly #get: Statement<[number], EventRow>;
@@ -83,7 +83,7 @@ export class EventLog {
     this.#last = db.prepare(
       `SELECT seq FROM event WHERE recipient = ? AND ${COMMITTED} ORDER BY seq DESC LIMIT 1`,
     );
-    // CROSS JOIN makes SQLite start with the few late events instead of all events of the bot.
+    // CROSS JOIN makes SQLite start with the few late events instead of all of the bot's events.
     this.#present = db.prepare(
       `SELECT seq FROM event WHERE recipient = @recipient AND seq < coalesce((
          SELECT late.event FROM late_event late CROSS JOIN event e ON e.seq = late.event
@@ -112,36 +112,36 @@ export class EventLog {
     return row && toLogged(row);
   }
 
-  /** `undefined` also for a late event and for an invalid id. */
+  /** `undefined` also for a late event or an invalid id. */
   findById(id: string): LoggedEvent | undefined {
     const seq = eventSeq(id);
     return seq === undefined ? undefined : this.find(seq);
   }
 
-  /** Returns the number of the newest event of a bot. 0 if there is none. */
+  /** Returns the number of a bot's newest event. 0 if the bot has no events. */
   lastSeq(recipient: number): number {
     return this.#last.get(recipient)?.seq ?? 0;
   }
 
-  /** Returns the highest number of any event so far, of all bots. The next event gets a higher one. */
+  /** Returns the highest event number so far, for all bots. The next event gets a higher number. */
   highestSeq(): number {
     return this.#highest.get()?.seq ?? 0;
   }
 
-  /** Makes new events start above this number. */
+  /** Makes new events get numbers above this number. */
   raiseFloor(seq: number): void {
     this.#raise.run(String(seq));
   }
 
   /**
-   * Returns the newest event of a bot below all its late events, so that a reader who starts here misses none. 0 if the
-   * bot has no such event.
+   * Returns the number of a bot's newest event below all its late events, so that a reader that starts there misses no
+   * event. 0 if the bot has no such event.
    */
   presentSeq(recipient: number): number {
     return this.#present.get({ recipient })?.seq ?? 0;
   }
 
-  /** Returns the events of a bot after `after`, oldest first. Returns all of them without `limit`. */
+  /** Returns a bot's events after `after`, oldest first. Returns all of these events if `limit` is missing. */
   page(recipient: number, after: number, { dms, others }: Visible, limit = -1): LoggedEvent[] {
     if (!dms && !others) return [];
     const of = { recipient, after, limit };
@@ -150,7 +150,7 @@ export class EventLog {
     return rows.map(toLogged);
   }
 
-  /** Returns the pending deliveries of a bot's webhook, oldest first. */
+  /** Returns the events that a bot's webhook has not delivered yet, oldest first. */
   pending(bot: number, limit: number): LoggedEvent[] {
     return this.#pending.all(bot, limit).map(toLogged);
   }
@@ -186,12 +186,12 @@ export class LateEvents {
     this.#hold.run(seq, dueAt);
   }
 
-  /** Returns the numbers of the events that are due, in the order of the log. */
+  /** Returns the numbers of the events that are due, in log order. */
   due(now: number): number[] {
     return this.#due.all(now);
   }
 
-  /** In ms since 1970. `undefined` if no event is late. */
+  /** Returns the time at which the next late event is due, in ms since 1970. `undefined` if no event is late. */
   nextDue(): number | undefined {
     return this.#nextDue.get() ?? undefined;
   }

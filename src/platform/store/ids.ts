@@ -1,19 +1,17 @@
-/** Prefix of an id. Names the kind of object. */
+/** Id prefix, which names the kind of object. */
 export type IdPrefix = "u" | "c" | "m" | "p" | "cm" | "t" | "n" | "dlv" | "call";
 
-/** Event ids are padded, so that their alphabetical order is the order of the events (section 2). */
+/** Event ids are padded, so that they sort alphabetically in event order (section 2 of the platform document). */
 const EVENT_DIGITS = 12;
 
-/** A cursor before the first event. Valid as `since`, unlike "", which means the present. */
+/** A cursor before the first event. Valid as `since`, unlike "", which means the end of the log. */
 export const BEFORE_FIRST_EVENT: string = eventId(0);
 
 export function idOf(prefix: IdPrefix, seq: number): string {
   return `${prefix}_${seq}`;
 }
 
-/**
- * Returns the number in an id of this kind. `undefined` for any other text, so that each id has exactly one spelling.
- */
+/** Returns the number in an id of this kind. `undefined` for any other text, so that each id has only one spelling. */
 export function seqOf(prefix: IdPrefix, id: string): number | undefined {
   const [, kind, digits] = /^([a-z]+)_([1-9][0-9]{0,14})$/.exec(id) ?? [];
   return kind === prefix ? Number(digits) : undefined;

@@ -14,7 +14,7 @@ export interface Image {
 }
 
 export interface NewImage extends Omit<Image, "thumbnail"> {
-  /** Account of the uploader: the bot of an app, or a person. */
+  /** The uploader's account: an app's bot, or a person. */
   readonly owner: number;
   readonly kind: ImageKind;
   readonly data: Uint8Array;
@@ -24,7 +24,7 @@ export interface NewImage extends Omit<Image, "thumbnail"> {
   readonly at: number;
 }
 
-/** The content that an image belongs to. */
+/** The content that an image is attached to. */
 export type Target =
   | { readonly post: number }
   | { readonly comment: number }
@@ -41,23 +41,23 @@ interface Place {
   readonly message: number | null;
 }
 
-/** In ms. Lifetime of an unattached upload (section 8). */
+/** Lifetime of an unattached upload, in ms (section 8 of the platform document). */
 const UPLOAD_LIFETIME_MS = 3_600_000;
 
 /** Replaces the extension of the image's file name. */
 const THUMBNAIL_ENDING = ".thumb.webp";
 
 const NOWHERE: Place = { post: null, comment: null, message: null };
-// `+` because the statement runs for each post (see `openDatabase`).
+// The `+` avoids recompiling a statement that runs for each post (see `openDatabase`).
 const OF = "(post = +@post OR comment = +@comment OR message = +@message)";
 const VALID = "(key IS NULL OR created_at > @expired)";
 
-/** Returns an unguessable file name for the public URL of an image. */
+/** Returns an unguessable file name for an image's public URL. */
 export function newImageFile(kind: ImageKind): string {
   return `${randomBytes(16).toString("hex")}.${kind}`;
 }
 
-/** Images, and uploads that are not attached yet (section 3). */
+/** Images, and uploads that are not attached yet (section 3 of the platform document). */
 export class Images {
   readonly #insert: Statement<[object]>;
   readonly #insertThumbnail: Statement<[object]>;
@@ -124,7 +124,7 @@ export class Images {
     return this.#attach.run({ ...NOWHERE, ...target, key, expired }).changes === 1;
   }
 
-  /** Returns the images of a post, comment or message in order. */
+  /** Returns the images in a post, comment or message, in order. */
   of(target: Target): Image[] {
     return this.#of.all({ ...NOWHERE, ...target });
   }
@@ -150,8 +150,8 @@ export class Images {
 }
 
 /**
- * Attaches uploads to content in order and consumes their keys. Must run in a transaction, so that an invalid key
- * undoes the whole write.
+ * Attaches uploads to content in order and consumes their keys. Must run in a transaction, so that an invalid key rolls
+ * back the whole write.
  *
  * @throws {PlatformError} 400 INVALID_IMAGE_KEY
  */

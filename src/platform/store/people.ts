@@ -65,7 +65,7 @@ export class People {
     return toUser(row);
   }
 
-  /** Returns the first bot, which is the default of all operations. */
+  /** Returns the first bot, which is the default for all operations. */
   bot(): User {
     const row = this.#bot.get();
     if (row === undefined) throw new Error("The state file has no bot: it was never seeded");
@@ -82,7 +82,7 @@ export class People {
     return this.#people.all().map(toUser);
   }
 
-  /** Returns people whose username or name contains the text, in any case, newest first. */
+  /** Returns people whose username or name contains the text, ignoring case, newest first. */
   search(text: string, { before, limit }: Window): User[] {
     return this.#search.all(text, before, limit).map(toUser);
   }
@@ -92,13 +92,16 @@ function toUser(row: UserRow): User {
   return { seq: row.seq, username: row.username, name: row.name, isBot: row.is_bot === 1 };
 }
 
-/** A block of one account by another, by username. */
+/** A block: the usernames of the blocking account and the blocked account. */
 export interface Block {
   readonly by: string;
   readonly whom: string;
 }
 
-/** Blocks between people and bots. In either direction, a block stops messages in both (section 7). */
+/**
+ * Blocks between people and bots. A block stops messages in both directions, whichever account set it (section 7 of the
+ * platform document).
+ */
 export class Blocks {
   readonly #add: Statement<[number, number]>;
   readonly #remove: Statement<[number, number]>;

@@ -23,7 +23,7 @@ export interface Comment extends AuthoredContent {
   readonly replyTo: number | null;
 }
 
-/** A page of the trending feed. Starts after the post `before` with this number of reactions. */
+/** Selects a page of the trending feed, which starts after the post `before` with this number of reactions. */
 export interface TrendingWindow {
   readonly reactions: number;
   readonly before: number;
@@ -99,7 +99,7 @@ export class Posts {
     this.#allComments = db.prepare(`${COMMENT} WHERE x.post = ? ORDER BY x.seq`);
   }
 
-  /** @param quoted the post that this one quotes; its count of quotes increases */
+  /** @param quoted the post that this post quotes; its quote count increases */
   addPost(draft: Draft, quoted: number | null = null): Post {
     const { lastInsertRowid } = this.#addPost.run({ ...draft, quoted });
     if (quoted !== null) this.react(quoted, "quote");
@@ -134,12 +134,12 @@ export class Posts {
     return this.#countedPosts.all(before, limit);
   }
 
-  /** Returns posts of people by their number of reactions, newest first among equals. */
+  /** Returns people's posts sorted by reactions, then newest first. */
   trending(window: TrendingWindow): Post[] {
     return this.#trending.all(window);
   }
 
-  /** Returns posts whose text contains `text`, in any case, newest first. */
+  /** Returns posts whose text contains `text`, ignoring case, newest first. */
   search(text: string, { before, limit }: Window): Post[] {
     return this.#search.all(text, before, limit);
   }

@@ -9,7 +9,7 @@ import { Blocks, People } from "./people.ts";
 import { Posts } from "./posts.ts";
 import { WebhookStore } from "./webhook.ts";
 
-/** The whole state of the platform. Synchronous, so that no other request runs in the middle of a write. */
+/** The platform's whole state. Synchronous, so that no other request runs in the middle of a write. */
 export class Store {
   readonly people: People;
   readonly apps: AppStore;
@@ -75,7 +75,7 @@ export class Store {
   }
 }
 
-/** Values by name, stored as JSON. */
+/** Named settings, stored as JSON. */
 export class SavedSettings {
   readonly #get: Statement<[string], { value: string }>;
   readonly #put: Statement<[string, string]>;
@@ -85,7 +85,7 @@ export class SavedSettings {
     this.#put = db.prepare("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)");
   }
 
-  /** Returns a value. `undefined` if unset or unreadable, because a state file may come from anywhere. */
+  /** Returns a value. `undefined` if unset or unreadable, because a user may supply any state file. */
   get(name: string): unknown {
     const text = this.#get.get(name)?.value;
     try {

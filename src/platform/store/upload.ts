@@ -4,8 +4,8 @@ import { faultOf, MEMORY, openBytes, openDatabase, UnusableFile } from "./databa
 import { Store } from "./store.ts";
 
 /**
- * Opens an uploaded snapshot in memory and migrates its schema. The file may come from anywhere, so its integrity,
- * schema, references and payloads are checked.
+ * Opens an uploaded snapshot in memory and migrates its schema. Checks its integrity, schema, references and payloads,
+ * because the file may come from any source.
  *
  * @throws {PlatformError} 400 VALIDATION for a file that is not a snapshot, is damaged or comes from a newer version
  */
@@ -22,7 +22,7 @@ export function openUpload(file: Uint8Array): Store {
       db.close();
       throw error;
     }
-    // Throws for a state that was never seeded: it has no bot and no webhook.
+    // Throws for a state that was never seeded, because it has no bot and no webhook.
     store.webhook.get(store.people.bot().seq);
     return store;
   } catch (error) {
@@ -47,7 +47,7 @@ function checkPayloads(db: Database): void {
   if (broken !== undefined) throw new Error("The payload of an event is no JSON");
 }
 
-/** Returns a line for each table, index and trigger of the schema. */
+/** Returns a line for each table, index and trigger in the schema. */
 function schemaOf(db: Database): string[] {
   const items = db.prepare<[], { type: string; name: string; sql: string }>(
     `SELECT type, name, sql FROM sqlite_schema

@@ -1,7 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { LoggedEvent } from "./event-log.ts";
 
-/** Configuration and health of an app's webhook (sections 2 and 3). */
+/** Configuration and health of an app's webhook (sections 2 and 3 of the platform document). */
 export interface WebhookState {
   readonly url: string | null;
   /** Subscribed event types. Empty means all types. */
@@ -23,8 +23,8 @@ interface WebhookRow {
 }
 
 /**
- * SQL condition for an event to deliver: the webhook is enabled, its app is not disabled, and the webhook subscribes to
- * the type.
+ * SQL condition that selects events to deliver: the webhook is enabled, its app is not disabled, and the webhook
+ * subscribes to the event type.
  */
 const IS_DELIVERABLE = `webhook.enabled AND NOT app.disabled AND (json_array_length(webhook.types) = 0
   OR event.type IN (SELECT value FROM json_each(webhook.types)))`;
@@ -79,7 +79,7 @@ export class WebhookStore {
     });
   }
 
-  /** Queues an event for its recipient if the webhook is enabled and subscribes to the type. */
+  /** Queues an event for its recipient if the webhook is enabled and subscribes to the event type. */
   enqueue(event: LoggedEvent): void {
     this.#enqueue.run(event.seq);
   }
@@ -88,7 +88,7 @@ export class WebhookStore {
     for (const { recipient, seq } of events) this.#dequeue.run(recipient, seq);
   }
 
-  /** Removes the pending deliveries that the current configuration of the webhook excludes. */
+  /** Removes the pending deliveries that the webhook's current configuration excludes. */
   prune(bot: number): void {
     this.#prune.run(bot);
   }

@@ -15,38 +15,38 @@ import {
 } from "./recorded.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** A finished API request of a bot. */
+/** A completed API request by a bot. */
 export interface CallSummary
   extends Pick<
     ApiEntry,
     "id" | "bot" | "method" | "path" | "ms" | "status" | "fault" | "eventId" | "guessed"
   > {
-  /** Time of its arrival. ISO 8601, UTC. */
+  /** Time of arrival. ISO 8601, UTC. */
   readonly at: string;
 }
 
-/** A call with both bodies. */
+/** A call with its request and response bodies. */
 export interface CallRecord extends CallSummary {
-  /** The request as received, with its token masked. Uploads and bodies that were refused unread are not kept. */
+  /** The request as received, with its token masked. Omits uploads and bodies that were refused unread. */
   readonly request: RecordedRequest;
-  /** The answer as created, even if a fault then dropped it. `null` if none was created. */
+  /** The response that the platform created, even if a fault then dropped it. `null` if there was no response. */
   readonly response: RecordedResponse | null;
 }
 
-/** Bounds of GET calls without an event. Separate because frequent polls would evict all other calls. */
+/** Separate bounds for GET calls without an event, because frequent polls would evict all other calls. */
 const MAX_READS: Bounds = { items: 200, bytes: 2 * 1024 * 1024 };
 
-/** Bytes kept of each request and response body. */
+/** Number of bytes to keep of each request and response body. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 export interface EndedCall {
   readonly entry: Omit<ApiEntry, "kind" | "id">;
-  /** Time of its arrival, in ms since 1970. */
+  /** Time of arrival, in ms since 1970. */
   readonly at: number;
   readonly request: Pick<Request, "url" | "headers">;
   /** `undefined` for an upload, and for a body that was refused unread. */
   readonly body: Buffer | undefined;
-  /** `undefined` if no answer was created. */
+  /** `undefined` if there was no response. */
   readonly answer: TextAnswer | undefined;
 }
 
@@ -62,7 +62,7 @@ interface KeptCall {
   readonly response: RecordedResponse | null;
 }
 
-/** The newest API calls with their requests and responses, kept in memory. */
+/** Keeps the newest API calls with their requests and responses, in memory. */
 export class CallRecords {
   readonly #timeline: Timeline;
   readonly #writes = new Bounded<KeptCall>(MAX_RECORDS);
@@ -73,7 +73,7 @@ export class CallRecords {
     this.#timeline = timeline;
   }
 
-  /** Records a call here and in the timeline. Masking and decoding wait until the record is read. */
+  /** Records a call here and in the timeline. Masks and decodes a record only when it is read. */
   add({ at, request, answer, ...call }: EndedCall): void {
     this.#last += 1;
     const entry = { id: idOf("call", this.#last), ...call.entry };
@@ -122,10 +122,13 @@ function responseOf(answer: TextAnswer | undefined): RecordedResponse | null {
 /** Headers that may contain a secret. */
 const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|token|secret|api-?key/;
 
-/** In characters. The last four of a shorter secret would reveal too much, and its text could be an ordinary word. */
+/**
+ * In characters. The last four characters of a shorter secret would reveal too much, and a shorter secret could be an
+ * ordinary word.
+ */
 const MIN_SECRET_LENGTH = 12;
 
-/** Returns the request with its token masked everywhere. */
+/** Returns the request with every occurrence of its token masked. */
 function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
   const token = /^Bearer +(\S+)$/i.exec(headers["authorization"] ?? "")?.[1] ?? "";
   const scrub = token.length < MIN_SECRET_LENGTH ? (text: string) => text : scrubber([token]);
@@ -137,13 +140,13 @@ function requestOf({ url, headers, body, isCut }: KeptCall): RecordedRequest {
   return { ...head, body: scrub(textOf(body)), truncated: isCut };
 }
 
-/** Returns `Bearer …1f3a`: enough to distinguish tokens but not to use one. */
+/** Returns `Bearer …1f3a`, which is enough to distinguish tokens but not to use a token. */
 function masked(value: string): string {
   const [, scheme = "", secret = ""] = /^(Bearer +)?(.*)$/is.exec(value) ?? [];
   return `${scheme}…${secret.length < MIN_SECRET_LENGTH ? "" : secret.slice(-4)}`;
 }
 
-/** Describes a dropped body by its type and length. */
+/** Describes a body that was not kept, by type and length. */
 function unread(headers: KeptCall["headers"]): string {
   const length = headers["content-length"];
   const size = length === undefined ? "of unknown length" : `${length} bytes`;

@@ -1,6 +1,6 @@
 import type { RunReport } from "../../core/platform-contract.ts";
 
-/** An event was written to the log of a bot. */
+/** An event was written to a bot's log. */
 export interface EventEntry {
   readonly kind: "event";
   /** Username of the bot. */
@@ -9,15 +9,15 @@ export interface EventEntry {
   readonly type: string;
   /** Username of the account that caused the event. */
   readonly from: string;
-  /** Conversation in the payload. */
+  /** Conversation id in the payload. */
   readonly conversationId?: string;
-  /** Post in the payload. */
+  /** Post id in the payload. */
   readonly postId?: string;
   /** Id of the written message, comment or post. Absent for an event without content. */
   readonly contentId?: string;
   /** Full text of the content. Absent for an event without content. */
   readonly text?: string;
-  /** In ms. Delay until the event enters the log, if a fault keeps it out. */
+  /** Delay until the event enters the log, in ms, if a fault makes it late. */
   readonly lateMs?: number;
 }
 
@@ -39,11 +39,11 @@ export interface DeliveryEntry {
   /** Username of the bot. */
   readonly bot: string;
   readonly eventIds: readonly string[];
-  /** HTTP status of the answer. `null` if there was no answer. */
+  /** HTTP status of the response. `null` if there was no response. */
   readonly status: number | null;
-  /** Milliseconds until the answer or the error. */
+  /** Time until the response or the error, in ms. */
   readonly ms: number;
-  /** Number of the attempt, from 1 up. */
+  /** Attempt number, starting at 1. */
   readonly attempt: number;
   /** True for `POST /control/v1/deliveries`. A forced delivery does not change the schedule. */
   readonly forced: boolean;
@@ -53,7 +53,7 @@ export interface DeliveryEntry {
   readonly fault?: DeliveryFault;
 }
 
-/** Ids of the content that a request created. */
+/** Ids of content that a request created. */
 export interface Created {
   readonly conversationId?: string;
   readonly messageId?: string;
@@ -68,20 +68,20 @@ export interface ApiEntry {
   readonly id: string;
   /** Username of the calling bot. Absent without a valid token. */
   readonly bot?: string;
-  /** Present for requests that `service-bot doctor` sends with the bot's token, according to the User-Agent. */
+  /** Present for requests that `service-bot doctor` sends with the bot's token. The User-Agent identifies them. */
   readonly doctor?: true;
   readonly method: string;
   /** Path below /api/v1, without the query. */
   readonly path: string;
-  /** `null` if no answer was sent: the client disconnected, or a fault dropped the answer. */
+  /** `null` if no response was sent, because the client disconnected or a fault dropped the response. */
   readonly status: number | null;
-  /** Milliseconds until the answer. */
+  /** Time until the response, in ms. */
   readonly ms: number;
   /** `text` in the request body, truncated to 4000 characters. */
   readonly text?: string;
-  /** Present if the request created content, even if its answer was lost. */
+  /** Present if the request created content, even if the response was lost. */
   readonly created?: Created;
-  /** Events in the returned page of the log. Absent if there were none. */
+  /** Events in the returned log page. Absent if there were no events. */
   readonly eventIds?: readonly string[];
   /** The event that caused the call: the bot's `X-Service-Event`, or a guess. */
   readonly eventId?: string;
@@ -91,7 +91,7 @@ export interface ApiEntry {
   readonly fault?: "hold" | "slow" | "status" | "lose-answer" | "gateway";
 }
 
-/** The configuration or health of an app's webhook changed. */
+/** An app's webhook changed its configuration or health. */
 export interface WebhookEntry {
   readonly kind: "webhook";
   /** Username of the bot. */
@@ -100,7 +100,7 @@ export interface WebhookEntry {
   readonly reason: string;
 }
 
-/** A bot reported a run of its handlers. The next attempt is due `retryInMs` after `at`. */
+/** A bot reported a handler run. The next attempt is due `retryInMs` after `at`. */
 export interface RunEntry extends RunReport {
   readonly kind: "run";
   /** Username of the bot. */
@@ -124,7 +124,7 @@ export interface AppEntry {
   readonly change: "created" | "disabled" | "enabled" | "token created" | "token revoked";
 }
 
-/** A fault was set or ended, or it holds or releases a request or an event. */
+/** A fault was set or ended, or a fault held or released a request or an event. */
 export interface FaultEntry {
   readonly kind: "fault";
   readonly target: "webhook" | "api" | "events";
@@ -143,7 +143,7 @@ export interface StateEntry {
   readonly detail: string;
 }
 
-/** Content of a timeline entry. */
+/** A timeline entry without its number and time. */
 export type TimelineRecord =
   | EventEntry
   | DeliveryEntry
@@ -155,5 +155,5 @@ export type TimelineRecord =
   | FaultEntry
   | StateEntry;
 
-/** An entry of the timeline. `seq` counts from 1 up while the platform runs; `at` is ISO 8601, UTC. */
+/** A timeline entry. `seq` starts at 1 when the platform starts; `at` is ISO 8601, UTC. */
 export type TimelineEntry = TimelineRecord & { readonly seq: number; readonly at: string };

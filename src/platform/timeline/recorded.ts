@@ -2,7 +2,7 @@
 export interface RecordedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Text of the body: up to 1 MB of a delivery, 64 KB of a call. */
+  /** Body text, truncated to 1 MB for a delivery and 64 KB for a call. */
   readonly body: string;
   readonly truncated: boolean;
 }
@@ -24,7 +24,7 @@ export function textOf(bytes: Uint8Array): string {
 }
 
 export function firstBytes(bytes: Buffer, max: number): Buffer {
-  // Copied because a view would keep all of the bytes in memory.
+  // Copy the bytes, because a view would keep the whole buffer in memory.
   return bytes.byteLength <= max ? bytes : Buffer.from(bytes.subarray(0, max));
 }
 
@@ -34,13 +34,13 @@ export interface Bounds {
   readonly bytes: number;
 }
 
-/** Bounds for deliveries, and separately for calls. */
+/** Bounds that apply to deliveries and, separately, to calls. */
 export const MAX_RECORDS: Bounds = { items: 1_000, bytes: 16 * 1024 * 1024 };
 
-/** Estimated bytes of a record without its texts and bodies. */
+/** Estimated size of a record without its texts and bodies, in bytes. */
 export const RECORD_BYTES = 1_024;
 
-/** Returns the memory that texts take at most, in bytes: two per UTF-16 unit. */
+/** Returns the most memory that the texts can take, in bytes: two per UTF-16 unit. */
 export function textBytes(...texts: readonly (string | undefined)[]): number {
   return 2 * texts.reduce((sum, text = "") => sum + text.length, 0);
 }
@@ -66,7 +66,7 @@ export class Bounded<T> {
     this.grow(seq, bytes);
   }
 
-  /** Adds bytes to the size of an item. Does nothing after the item was evicted. */
+  /** Adds bytes to an item's size. Does nothing if the item has been evicted. */
   grow(seq: number, bytes: number): void {
     const kept = this.#items.get(seq);
     if (kept === undefined) return;

@@ -4,18 +4,18 @@ import { integer } from "../http/query.ts";
 import type { Incoming } from "../http/routes.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** In ms. Interval of heartbeats on a quiet stream. */
+/** Interval between heartbeats on a quiet stream, in ms. */
 const HEARTBEAT_MS = 15_000;
 
-/** In ms. Delay before a disconnected reader reconnects. */
+/** Delay before a disconnected reader reconnects, in ms. */
 const RETRY_MS = 500;
 
 const encoder = new TextEncoder();
 
 /**
  * Streams the timeline as Server-Sent Events. Each reader has its own position and pulls entries at its own speed, so
- * that a slow reader costs no memory. A reader that falls behind the kept entries is disconnected and notices the gap
- * when it reconnects.
+ * that a slow reader costs no memory. A reader that falls behind the oldest kept entry is disconnected, and detects the
+ * gap when it reconnects.
  */
 export class TimelineStream {
   readonly #timeline: Timeline;
@@ -34,13 +34,16 @@ export class TimelineStream {
     const headers = {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
-      // Without this header, a buffering proxy would hold entries back.
+      // Without this header, a buffering proxy would delay entries.
       "x-accel-buffering": "no",
     };
     return { status: 200, headers, body };
   }
 
-  /** Returns the entry after which the stream starts. A `Last-Event-ID` of an earlier run means the start. */
+  /**
+   * Returns the entry after which the stream starts. A `Last-Event-ID` from an earlier run means the start of the
+   * timeline.
+   */
   #beginning({ headers }: Request, { searchParams }: URL): number {
     const { run, last } = this.#timeline;
     const max = Number.MAX_SAFE_INTEGER;
@@ -59,7 +62,7 @@ export class TimelineStream {
       yield encoder.encode(`retry: ${RETRY_MS}\nevent: hello\ndata: ${hello}\n\n`);
       let place = Math.max(after, oldest - 1);
       while (!news.ended) {
-        // The next entry for this reader is already evicted.
+        // The next entry for this reader has already been evicted.
         if (place + 1 < this.#timeline.oldest) throw new Error("The reader is too slow");
         const frames = this.#frames.after(place);
         if (frames !== undefined) {
@@ -127,7 +130,7 @@ class TimelineListener {
     return changed;
   }
 
-  /** Waits for an entry, a change or the end. Batches everything that happens in one turn of the event loop. */
+  /** Waits for an entry, a change or the end. Batches everything that happens in one event loop turn. */
   async next(): Promise<"news" | "silence"> {
     const { promise, resolve } = Promise.withResolvers<"news" | "silence">();
     const cancel = this.#clock.timer(HEARTBEAT_MS, () => resolve("silence"), { background: true });
@@ -146,7 +149,7 @@ class TimelineListener {
   }
 }
 
-/** Limits of one batch. A larger one would block the event loop for all other requests. */
+/** Batch limits. A larger batch would block the event loop for all other requests. */
 const MAX_ENTRIES = 500;
 const MAX_LENGTH = 256 * 1024;
 
@@ -163,7 +166,7 @@ export interface Frames {
 /** Formats the timeline as Server-Sent Events, once for all readers at the same position. */
 class FramedTimeline {
   readonly #timeline: Timeline;
-  /** Batches by the number that they follow. */
+  /** Batches by the number of the entry that precedes them. */
   readonly #batches = new Map<number, Frames>();
 
   constructor(timeline: Timeline) {
@@ -173,7 +176,7 @@ class FramedTimeline {
   /** Returns the entries after `seq`. `undefined` if there are none. */
   after(seq: number): Frames | undefined {
     const kept = this.#batches.get(seq);
-    // Newer entries come in the next batch.
+    // Newer entries follow in the next batch.
     if (kept !== undefined) return kept;
     const made = this.#make(seq);
     if (made === undefined) return undefined;

@@ -8,7 +8,7 @@ const MAX_ENTRIES = 10_000;
 /** Called with each entry when it is added. */
 export type TimelineListener = (entry: TimelineEntry) => void;
 
-/** All activity on the platform, in order. The entries are in memory and end with the process. */
+/** All activity on the platform, in order. The entries are kept in memory and are lost when the process ends. */
 export class Timeline {
   /** Random id that distinguishes this timeline's numbers from an earlier run's. */
   readonly run: string = randomBytes(8).toString("hex");
@@ -28,7 +28,7 @@ export class Timeline {
     return this.#last;
   }
 
-  /** Number of the oldest kept entry. The next number if there is none. */
+  /** Number of the oldest kept entry, or the next number if there are no entries. */
   get oldest(): number {
     return this.#last - Math.min(this.#entries.length, MAX_ENTRIES) + 1;
   }
@@ -43,12 +43,12 @@ export class Timeline {
     const at = new Date(this.#clock.now()).toISOString();
     const entry: TimelineEntry = { seq: this.#last, at, ...record };
     this.#entries.push(entry);
-    // Trimmed only at twice the limit, because a shift per entry would move ten thousand elements.
+    // Trim only at twice the limit, because a shift for each entry would move ten thousand elements.
     if (this.#entries.length > 2 * MAX_ENTRIES) this.#entries = this.#entries.slice(-MAX_ENTRIES);
     for (const listener of [...this.#listeners]) this.#notify(listener, entry);
   }
 
-  /** Returns the kept entries after `seq`: all of them, or the oldest `limit`. */
+  /** Returns the kept entries after `seq`: all of them, or the `limit` oldest entries. */
   after(seq: number, limit: number = MAX_ENTRIES): TimelineEntry[] {
     const kept = this.#entries.length;
     const begin = Math.max(seq - (this.#last - kept), kept - MAX_ENTRIES, 0);
@@ -73,8 +73,8 @@ export class Timeline {
   }
 
   /**
-   * Like `after`, but waits up to `waitMs` if there is no entry yet. Returns at once for a future `seq`, because it
-   * comes from an earlier run.
+   * Like `after`, but waits up to `waitMs` if there is no entry yet. Returns immediately for a `seq` above the newest
+   * number, because such a number comes from an earlier run.
    */
   async waitAfter(seq: number, waitMs: number, gone: AbortSignal): Promise<TimelineEntry[]> {
     if (seq === this.#last && waitMs > 0) await this.#next(waitMs, gone);
@@ -91,7 +91,7 @@ export class Timeline {
     try {
       listener(entry);
     } catch (error) {
-      // Thrown in a microtask because a listener must not stop the platform.
+      // Throw in a microtask, because a listener must not stop the platform.
       queueMicrotask(() => {
         throw error;
       });
@@ -119,15 +119,15 @@ export class Timeline {
 /** Entries of one kind. */
 export type EntryOf<K extends TimelineRecord["kind"]> = Extract<TimelineEntry, { kind: K }>;
 
-/** Start and timeout of a wait. */
+/** The start and the timeout of a wait. */
 export interface WaitOptions {
   /** Ignores entries up to this number. Default 0, which includes past entries. */
   readonly after?: number | undefined;
-  /** In ms of real time. Default 10,000. */
+  /** In ms, in real time. Default 10,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Number of entries in the error of a wait that timed out. */
+/** Number of entries to include in a timeout error. */
 const SHOWN = 10;
 
 /** Resolves with the first matching entry of this kind, even if the entry already exists. */
@@ -164,7 +164,7 @@ export function awaitEntry<K extends TimelineRecord["kind"]>(
   });
 }
 
-/** Lists the newest entries without the texts of users, because the error may end up in a log. */
+/** Lists the newest entries without user texts, because the error may end up in a log. */
 function recent(timeline: Timeline): string {
   const entries = timeline.after(Math.max(timeline.last - SHOWN, 0));
   if (entries.length === 0) return "Nothing has happened so far.";

@@ -2,8 +2,8 @@ import type { ReportedError, RunReport } from "../../core/platform-contract.ts";
 import type { TimelineRecord } from "./entries.ts";
 
 /**
- * Describes an entry in one line, for `service-bot dev` and the portal. Imports only types, because the portal's bundle
- * includes this file.
+ * Describes an entry in one line, for `service-bot dev` and the portal. This file imports only types, because the
+ * portal's bundle includes it.
  */
 export function wordsOf(entry: TimelineRecord): string {
   switch (entry.kind) {
@@ -36,7 +36,7 @@ export function wordsOf(entry: TimelineRecord): string {
   }
 }
 
-/** Describes a run of a bot's handlers: "attempt 2 failed: TypeError: ...  next attempt in 4 s". */
+/** Describes a handler run: "attempt 2 failed: TypeError: ...  next attempt in 4 s". */
 export function runWords({ attempt, outcome, ms, error, retryInMs }: RunReport): string {
   const number = `attempt ${attempt}`;
   if (outcome === "done") return `${number} handled  ${ms} ms`;
@@ -57,9 +57,9 @@ function spanWords(ms: number): string {
 }
 
 /**
- * Formats the status of an answer: "[200]".
+ * Formats a response status: "[200]".
  *
- * @param status `null` if there was no answer
+ * @param status `null` if there was no response
  */
 export function statusWords(status: number | null): string {
   return status === null ? "[no answer]" : `[${status}]`;

@@ -12,7 +12,7 @@ import { imageTooLarge, MAX_IMAGE_BYTES } from "./upload-body.ts";
 export const DOWNLOAD_TIME_LIMIT_MS = 10_000;
 
 /**
- * Downloads an image for the URL form of an upload (section 4).
+ * Downloads an image for the URL form of an upload (section 4 of the platform document).
  *
  * @throws {PlatformError} 400 VALIDATION, BLOCKED_HOST, NOT_IMAGE, TOO_LARGE
  */
@@ -25,7 +25,10 @@ export type Open = (
   onResponse: (response: IncomingMessage) => void,
 ) => ClientRequest;
 
-/** Parts of a download. All but the clock are only for tests, which must not leave this machine. */
+/**
+ * Replaceable parts of a download. All parts except the clock are only for tests, which must not connect to other
+ * machines.
+ */
 export interface DownloadParts {
   readonly clock: Clock;
   readonly open?: Open;
@@ -43,8 +46,8 @@ export function downloadWith({
   return async (text, signal) => {
     const url = checkUrl(text, isAllowed);
     return new Promise((done, reject) => {
-      // A separate agent, so that the connection uses the addresses of `lookup`. A shared agent might reuse a
-      // connection or use a proxy, which would resolve the name itself.
+      // Use a separate agent, so that the connection uses the addresses that `lookup` returns. A shared agent might
+      // reuse a connection, or use a proxy that resolves the name itself.
       const options = { agent: new Agent(), lookup, headers: { accept: "image/*" } };
       let answered = false;
       const request = open(url, options, (response) => {
@@ -63,7 +66,7 @@ export function downloadWith({
       request.on("close", () => {
         cancel();
         signal.removeEventListener("abort", end);
-        // For example, a switch to another protocol ends without an answer and without an error.
+        // For example, a switch to another protocol ends with neither a response nor an error.
         if (!answered) fail(new Error("the connection closed before a response arrived"));
       });
       if (signal.aborted) end();
@@ -72,11 +75,11 @@ export function downloadWith({
   };
 }
 
-/** Parses a URL. Throws if the URL is invalid or names a private address. */
+/** Parses a URL. Throws if the URL is invalid or contains a private address. */
 function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   const url = URL.parse(text);
   if (url === null) {
-    // For example, an address with a zone, which no other machine can reach.
+    // For example, an IPv6 address with a zone, which only this machine can reach.
     if (/^\s*[a-z][a-z0-9+.-]*:/i.test(text)) throw blocked("it has no host");
     throw invalid("url must be an absolute URL");
   }
@@ -84,7 +87,7 @@ function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   if (url.username !== "" || url.password !== "") {
     throw blocked("it must not contain a user name or a password");
   }
-  // `lookup` is never called for an IP address in the URL. The parser has already normalized its spelling.
+  // `lookup` is never called for an IP address in the URL. The URL parser has already normalized the address.
   const address = literalIn(url.hostname);
   if (address === undefined && !isPublicName(url.hostname)) throw blocked("its name is not public");
   if (address !== undefined && !isAllowed(address)) throw blocked("its address is not public");
@@ -92,8 +95,8 @@ function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
 }
 
 /**
- * Resolves the name while connecting, so that the connection uses exactly the addresses that were checked. One refused
- * address refuses the whole name.
+ * Resolves the name while connecting, so that the connection uses exactly the addresses that were checked. A name with
+ * at least one forbidden address is refused.
  */
 function guardedLookup(
   resolve: (host: string) => Promise<readonly LookupAddress[]>,

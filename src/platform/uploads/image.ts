@@ -1,6 +1,6 @@
 import { asBuffer, type ImageKind, imageKindOf } from "../../core/image-kind.ts";
 
-/** Size of an image in pixels, from the headers of the file. */
+/** An image's size in pixels, from the file's headers. */
 export interface Size {
   readonly width: number;
   readonly height: number;
@@ -14,9 +14,9 @@ export interface ImageFacts extends Size {
 }
 
 /**
- * Reads the type and size of an image from its headers. Does not decode pixels.
+ * Reads an image's type and size from its headers. Does not decode pixels.
  *
- * @returns the facts, or a clause with the reason why the bytes are not an image
+ * @returns the type and size, or the reason why the bytes are not an image
  */
 export function inspect(bytes: Uint8Array): ImageFacts | string {
   const kind = imageKindOf(bytes);
@@ -45,7 +45,7 @@ function sizeOf(bytes: Buffer, kind: ImageKind): Size | undefined {
   try {
     return readers[kind](bytes);
   } catch (error) {
-    // A read past the end of the bytes.
+    // The read went past the end of the bytes.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -69,7 +69,7 @@ function jpegSize(bytes: Buffer): Size | undefined {
       if (length < 11) return undefined;
       return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
     }
-    // The end, or pixel data before a frame header.
+    // The file ends, or pixel data begins, before a frame header.
     if (marker === 0xd9 || marker === 0xda || length < 2) return undefined;
     at += 2 + length;
   }
@@ -81,7 +81,7 @@ function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
 
-/** Reads a canvas (VP8X), whose still picture must have the same size, or a picture alone (RFC 9649). */
+/** Reads a canvas (VP8X), whose still picture must have the same size, or a single picture (RFC 9649). */
 function webpSize(bytes: Buffer): Size | undefined {
   let canvas: Size | undefined;
   for (let at = 12; at + 8 <= bytes.length; ) {
@@ -118,11 +118,11 @@ function isSame(canvas: Size | undefined, picture: Size | undefined): boolean {
 
 interface Box {
   readonly type: string;
-  /** Content after size and type. */
+  /** The box's content, after its size and type. */
   readonly body: Buffer;
 }
 
-/** Bytes of version and flags at the start of many boxes. */
+/** In bytes. Length of the version and flags at the start of many boxes. */
 const VERSION_AND_FLAGS = 4;
 
 /**
@@ -157,7 +157,7 @@ function primaryItem(pitm: Buffer | undefined): number | undefined {
   return pitm.readUIntBE(VERSION_AND_FLAGS, idBytes);
 }
 
-/** Returns the properties of an item, as positions in the container from 1 up. Empty if the box is malformed. */
+/** Returns an item's properties, as positions in the container, starting at 1. Empty if the box is malformed. */
 function propertiesOf(ipma: Buffer, item: number | undefined): number[] {
   if (ipma.length < VERSION_AND_FLAGS + 4) return [];
   const idBytes = ipma.readUInt8(0) === 0 ? 2 : 4;
@@ -186,7 +186,7 @@ function propertiesOf(ipma: Buffer, item: number | undefined): number[] {
 function boxesIn(bytes: Buffer, from: number): Box[] {
   const boxes: Box[] = [];
   for (let at = from; at + 8 <= bytes.length; ) {
-    // 0 means up to the end of the file; 1 means that the size follows in eight bytes.
+    // A size of 0 means up to the end of the file; 1 means that the size follows in eight bytes.
     const size = bytes.readUInt32BE(at);
     const head = size === 1 ? 16 : 8;
     if (at + head > bytes.length) break;

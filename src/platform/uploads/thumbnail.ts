@@ -13,15 +13,18 @@ const MAX_DECODED_PIXELS = 25_000_000;
 const TIME_LIMIT_S = 5;
 
 /**
- * Returns a thumbnail in WebP: upright, without metadata, from the first frame of an animation. `undefined` if that
- * fails.
+ * Returns a WebP thumbnail: upright, without metadata, from an animation's first frame. `undefined` if the image cannot
+ * be decoded.
  */
 export type MakeThumbnail = (
   bytes: Uint8Array,
   facts: ImageFacts,
 ) => Promise<Uint8Array | undefined>;
 
-/** The part of `sharp` in use. Its own types are missing if the package is not installed. */
+/**
+ * The part of `sharp` that this file uses. Declared here because the package's own types are missing if it is not
+ * installed.
+ */
 interface OpenedImage {
   autoOrient(): OpenedImage;
   resize(to: {
@@ -50,8 +53,8 @@ export async function loadSharp(): Promise<OpenImage | undefined> {
 }
 
 /**
- * Creates thumbnails with `sharp`, loaded on first use. It works outside the event loop, one image at a time to bound
- * memory.
+ * Creates thumbnails with `sharp`, loaded on first use. `sharp` works outside the event loop, on one image at a time to
+ * limit memory use.
  *
  * @param load replaced by tests
  */
@@ -74,7 +77,7 @@ export function thumbnailsWith(
 async function shrink(open: OpenImage, bytes: Uint8Array): Promise<Uint8Array | undefined> {
   const side = MAX_THUMBNAIL_SIDE;
   try {
-    // Tolerates the same damage as a browser.
+    // Tolerate the same damage as a browser does.
     return await open(bytes, { limitInputPixels: MAX_DECODED_PIXELS, failOn: "error" })
       .autoOrient()
       .resize({ width: side, height: side, fit: "inside", withoutEnlargement: true })
@@ -82,7 +85,7 @@ async function shrink(open: OpenImage, bytes: Uint8Array): Promise<Uint8Array | 
       .timeout({ seconds: TIME_LIMIT_S })
       .toBuffer();
   } catch {
-    // The header was valid but the pixels are not. The image is stored without a thumbnail.
+    // The headers are valid but the pixels are not. The image is stored without a thumbnail.
     return undefined;
   }
 }

@@ -3,13 +3,16 @@ import * as z from "../../core/zod.ts";
 import { invalid, PlatformError } from "../error.ts";
 import { type BodyLimit, dropBody, isJson, readBytes, readJson, validate } from "../http/body.ts";
 
-/** Largest image, in bytes. The limit of 5 MB (section 8) is read as 5 × 1024 × 1024, the larger interpretation. */
+/**
+ * Largest image, in bytes. The limit of 5 MB (section 8 of the platform document) is read as 5 × 1024 × 1024, the
+ * larger interpretation.
+ */
 export const MAX_IMAGE_BYTES: number = 5 * 1024 * 1024;
 
 /** Largest upload body, in bytes. Base64 takes four characters for three bytes. */
 const MAX_UPLOAD_BODY_BYTES = 7 * 1024 * 1024;
 
-/** Returns 400 TOO_LARGE (section 7). */
+/** Returns 400 TOO_LARGE (section 7 of the platform document). */
 export function imageTooLarge(): PlatformError {
   return new PlatformError(400, "TOO_LARGE", `An image may have at most ${MAX_IMAGE_BYTES} bytes.`);
 }
@@ -34,7 +37,7 @@ const uploadJson: z.ZodType<UploadJson> = z.object({
 });
 
 /**
- * Reads the body of an upload: the bytes of its file part, or its JSON.
+ * Reads an upload's body: the bytes of its file part, or its JSON.
  *
  * @throws {PlatformError} 400 VALIDATION, TOO_LARGE
  */
@@ -48,7 +51,7 @@ export async function readUploadBody(request: Request): Promise<unknown> {
 }
 
 /**
- * Reads one of the three forms (section 4).
+ * Parses one of the three upload forms (section 4 of the platform document).
  *
  * @param body the bytes of a file part, or parsed JSON
  * @throws {PlatformError} 400 VALIDATION
@@ -65,17 +68,17 @@ export function readForm(body: unknown): UploadForm {
 
 function decode(base64: string): Uint8Array {
   const bytes = Buffer.from(base64, "base64");
-  // Node ignores characters outside base64, so encode the result again and compare.
+  // Node ignores characters outside base64, so encode the result again and compare it with the input.
   if (bytes.toString("base64") !== base64) {
     throw invalid("dataBase64 must be standard base64 with padding, without a data: prefix");
   }
   return bytes;
 }
 
-/** Name of the only part (section 4). */
+/** Name of the only permitted part (section 4 of the platform document). */
 const PART = "file";
 
-/** Headers of a part, in bytes. */
+/** Maximum size of a part's headers, in bytes. */
 const MAX_HEADER_BYTES = 8 * 1024;
 
 function isMultipart(request: Request): boolean {
@@ -119,7 +122,7 @@ function openParser(request: Request): BusboyInstance {
     return new Busboy({
       headers: { "content-type": contentType },
       limits: { fileSize: MAX_IMAGE_BYTES, headerSize: MAX_HEADER_BYTES },
-      // Accepts a part without a file name, because only its name and bytes matter.
+      // Accept a part without a file name, because only the part's name and bytes matter.
       isPartAFile: () => true,
     });
   } catch {

@@ -25,9 +25,9 @@ export interface UploadsOptions {
   readonly makeThumbnail: MakeThumbnail;
 }
 
-/** Owner and type of an image. */
+/** An image's owner and type. */
 export interface ImageInput {
-  /** Username of a person or bot. An unknown person is created. */
+  /** The owner's username, a person or bot. An unknown person is created. */
   readonly from: string;
   /** Expected type, such as `image/png`. Default: the type of the bytes. */
   readonly contentType?: string | undefined;
@@ -38,7 +38,7 @@ const storage: z.ZodType<{ configured: boolean }> = z
   .object({ configured: z.boolean() })
   .catch({ configured: true });
 
-/** Accepts images and keeps them until they are attached (sections 3 and 4). */
+/** Accepts images and keeps them until they are attached (sections 3 and 4 of the platform document). */
 export class Uploads {
   readonly #options: UploadsOptions;
   #configured: boolean;
@@ -50,7 +50,7 @@ export class Uploads {
     settings.put("storage", { configured: this.#configured });
   }
 
-  /** If false, the server has no storage and uploads get 503 NOT_CONFIGURED (section 7). */
+  /** If false, the server has no storage and uploads get 503 NOT_CONFIGURED (section 7 of the platform document). */
   get configured(): boolean {
     return this.#configured;
   }
@@ -64,22 +64,22 @@ export class Uploads {
    * Stores an image for an app and returns its key.
    *
    * @param body parsed body of the request, in one of the three forms
-   * @param signal aborts a download and the steps after it
+   * @param signal aborts the download and the later steps
    * @throws {PlatformError} 400 VALIDATION, TOO_LARGE, BLOCKED_HOST, NOT_IMAGE; 403 APP_DISABLED; 429 QUOTA_EXCEEDED;
    * 503 NOT_CONFIGURED, STATE_REPLACED
    */
   async accept(body: unknown, bot: User, signal: AbortSignal): Promise<UploadView> {
     this.#requireStorage();
     const form = readForm(body);
-    // Checked first, so that nothing is downloaded beyond the quota.
+    // Check the quota before the download.
     this.#options.limits.check(bot.seq, "uploadsPerDay");
     const bytes = "url" in form ? await this.#options.download(form.url, signal) : form.bytes;
     const facts = checkImage(bytes, form);
     const thumbnail = await this.#options.makeThumbnail(bytes, facts);
-    // Checked again because downloads and thumbnails take time.
+    // Check again, because the state may have changed during the download or the thumbnail.
     this.#options.store.requireOpen();
     requireEnabled(this.#options.store.apps, bot.seq);
-    // The client disconnected and will not receive the key.
+    // Store nothing, because the disconnected client cannot receive the key.
     if (signal.aborted) throw invalid("The client disconnected before the response.");
     return this.#keep({ ...facts, data: bytes, thumbnail }, () => {
       this.#options.limits.take(bot.seq, "uploadsPerDay");
@@ -88,7 +88,7 @@ export class Uploads {
   }
 
   /**
-   * Stores an image of a person or bot for an action of the control API, without a quota.
+   * Stores a person's or bot's image for a control API action, without a quota.
    *
    * @throws {PlatformError} 400 VALIDATION, TOO_LARGE; 503 NOT_CONFIGURED, STATE_REPLACED
    */
@@ -112,7 +112,7 @@ export class Uploads {
   /** @param ownerOf returns the owner, in the transaction that stores the image */
   #keep(image: Omit<NewImage, "file" | "owner" | "at">, ownerOf: () => User): UploadView {
     const { store, clock, views, cleaner } = this.#options;
-    // Independent random values, because the file name is public and the key is secret.
+    // The file name and the key are independent random values, because the file name is public and the key is secret.
     const key = `img_${randomBytes(24).toString("base64url")}`;
     const file = newImageFile(image.kind);
     const kept = store.transaction(() => {
@@ -143,7 +143,7 @@ function checkImage(bytes: Uint8Array, form: UploadForm): ImageFacts {
   return facts;
 }
 
-/** Removes uploads that were not attached within an hour (section 3). */
+/** Removes uploads that were not attached within an hour (section 3 of the platform document). */
 export class Cleaner {
   readonly #images: Images;
   readonly #clock: Clock;

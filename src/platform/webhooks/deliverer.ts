@@ -17,24 +17,24 @@ export interface DelivererOptions extends AttemptOptions {
   readonly webhook: Webhook;
   readonly records: DeliveryRecords;
   readonly logger: Logger;
-  /** In ms. Time from a failure to the next round. */
+  /** Time from a failure to the next round, in ms. */
   readonly retryIntervalMs: number;
 }
 
 /**
- * `idle`: nothing is pending. `sending`: deliveries run one after the other. `waiting`: the next round is scheduled. A
- * state changes synchronously with its cause, so that no call of `wake` falls in between.
+ * `idle`: nothing is pending. `sending`: deliveries run one after the other. `waiting`: the next round is scheduled.
+ * The state changes synchronously with its cause, so that `wake` is never called in between.
  */
 type State = "idle" | "sending" | "waiting" | "stopped";
 
 /**
- * Schedule of one webhook (sections 3 and 6). Sends pending events at once, in id order, one delivery after the other.
- * After a failure, all of them wait for the next round.
+ * One webhook's schedule (sections 3 and 6 of the platform document). Sends pending events immediately, in id order,
+ * one delivery after another. After a failure, all pending events wait for the next round.
  */
 export class Deliverer {
   readonly #options: DelivererOptions;
   /**
-   * Aborts when the webhook is saved. Failures of the old configuration then no longer count, and a delay by a fault
+   * Aborts when the webhook is saved. Failures with the old configuration then no longer count, and a fault's delay
    * ends.
    */
   #interruption = new AbortController();
@@ -46,14 +46,14 @@ export class Deliverer {
     this.#options = options;
   }
 
-  /** Starts deliveries if the schedule is idle. During a wait for the next round, new events wait too. */
+  /** Starts deliveries if the schedule is idle. If the schedule is waiting for the next round, new events wait too. */
   wake(): void {
     if (this.#state !== "idle") return;
     this.#state = "sending";
     this.#run = this.#deliverPending();
   }
 
-  /** Retries pending deliveries at once, because the webhook was saved. */
+  /** Retries pending deliveries immediately, because the webhook was saved. */
   restart(): void {
     this.reset();
     this.wake();
@@ -66,7 +66,7 @@ export class Deliverer {
     this.#endWait();
   }
 
-  /** Stops the schedule. Resolves once the run in progress has ended; close the sender first, so that it ends soon. */
+  /** Stops the schedule. Resolves once the current run has ended. Close the sender first, so that the run ends soon. */
   async stop(): Promise<void> {
     this.#cancelRound();
     this.#state = "stopped";
@@ -79,7 +79,7 @@ export class Deliverer {
       for (;;) {
         const batch = this.#options.store.events.pending(this.#options.webhook.bot, MAX_BATCH);
         if (batch.length === 0) break;
-        // Not the state, because the next run may have started.
+        // Do not check the state, because the next run may have started.
         if (!(await this.#deliver(batch))) return;
       }
       this.#state = "idle";
@@ -89,11 +89,11 @@ export class Deliverer {
     }
   }
 
-  /** Returns whether this run continues. */
+  /** Returns whether this run may continue. */
   async #deliver(batch: readonly LoggedEvent[]): Promise<boolean> {
     const { store, webhook, records, logger } = this.#options;
     const interrupted = this.#interruption.signal;
-    // Read before the attempt, because the bot may not exist after the state is replaced.
+    // Read the username before the attempt, because the bot may no longer exist if the state is replaced.
     const bot = webhook.username;
     const nth = webhook.state.consecutiveFailures + 1;
     const deliveries = await attempt(this.#options, {
@@ -104,11 +104,11 @@ export class Deliverer {
     });
     if (this.#state === "stopped") return false;
     for (const sent of deliveries) records.add({ bot, attempt: nth, forced: false }, sent);
-    // The delivery belongs to a replaced state.
+    // The state was replaced during the delivery.
     if (!store.isOpen) return false;
     const result = deliveries.at(-1);
     if (result === undefined) {
-      // The webhook was saved before the delivery was sent, so its pending events may differ now.
+      // The webhook was saved before the delivery was sent, so the pending events may have changed.
       if (interrupted.aborted) return true;
       throw new Error("The webhook has pending deliveries although it is off");
     }
@@ -125,7 +125,7 @@ export class Deliverer {
     return false;
   }
 
-  /** If the webhook is disabled meanwhile, the round finds nothing pending. */
+  /** If the webhook is disabled in the meantime, the round finds no pending events. */
   #waitForRound(): void {
     if (this.#state !== "sending") return;
     const { clock, retryIntervalMs } = this.#options;
@@ -148,24 +148,24 @@ export interface AttemptOptions {
   readonly faults: WebhookFaults;
   readonly clock: Clock;
   readonly shown: ShownEvents;
-  /** Chooses the order of a shuffled delivery. */
+  /** Chooses the order of events in a shuffled delivery. */
   readonly random: Random;
 }
 
 export interface Batch {
-  /** The `seq` of the receiving bot. */
+  /** The receiving bot's `seq`. */
   readonly bot: number;
   readonly events: readonly LoggedEvent[];
   /** Returns the current target. `undefined` while the webhook is off. */
   readonly endpoint: () => Endpoint | undefined;
-  /** Aborts a delay, because the batch is no longer current. */
+  /** Aborts a fault's delay when the batch is no longer current. */
   readonly interrupted: AbortSignal;
 }
 
 /**
- * Attempts a scheduled delivery with the active fault.
+ * Attempts a scheduled delivery, and applies the active fault.
  *
- * @returns each delivery in order, and the last one counts; empty if interrupted before the first
+ * @returns the deliveries in order, of which the last counts; empty if interrupted before the first delivery
  */
 async function attempt(options: AttemptOptions, batch: Batch): Promise<readonly DeliveryAttempt[]> {
   const { mode, ...details } = options.faults.take();
@@ -206,14 +206,14 @@ async function goWrong(
   }
 }
 
-/** Reads the endpoint at the last moment, because the webhook may have been saved since the attempt began. */
+/** Reads the endpoint just before sending, because the webhook may have been saved since the attempt began. */
 async function send(
   { sender, shown }: AttemptOptions,
   { bot, events, endpoint }: Batch,
 ): Promise<readonly DeliveryAttempt[]> {
   const to = endpoint();
   if (to === undefined) return [];
-  // Noted before the answer, because the bot may handle the events before it answers.
+  // Record the events as seen before the response, because the bot may handle them before it responds.
   shown.note(bot, events);
   return [await sender.send(to, events)];
 }

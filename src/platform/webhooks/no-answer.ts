@@ -1,6 +1,6 @@
 import { hasCode, messageOf } from "../../errors.ts";
 
-/** Codes of OpenSSL and Node for a certificate without a trusted authority. */
+/** OpenSSL and Node error codes for a certificate without a trusted authority. */
 const untrusted = [
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
@@ -11,7 +11,7 @@ const untrusted = [
 
 const expired = ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"];
 
-/** Returns the reason why an endpoint gave no answer, and its remedy. */
+/** Returns the reason why an endpoint did not respond, and its remedy. */
 export function whyNoAnswer(error: unknown, url: URL): string {
   const code = (...codes: readonly string[]) => codes.some((one) => hasCode(error, one));
   if (code("ECONNREFUSED")) {
@@ -21,7 +21,7 @@ export function whyNoAnswer(error: unknown, url: URL): string {
   }
   const certificate = `the certificate of ${url.host}`;
   if (code(...untrusted)) {
-    // Node's message recommends its option --use-system-ca, which rarely helps here.
+    // Node's own message recommends --use-system-ca, which rarely helps here.
     const reason = messageOf(error).split(";", 1)[0];
     return (
       `${certificate} is not trusted (${reason}); for your own CA, start the platform with ` +
@@ -41,7 +41,7 @@ export function whyNoAnswer(error: unknown, url: URL): string {
   return messageOf(error);
 }
 
-/** A host name with several addresses fails with one error per address. */
+/** For a host name with several addresses, Node reports one error per address. */
 function addresses(error: unknown): string[] {
   if (!(error instanceof AggregateError)) return [];
   return error.errors.flatMap((one: unknown) =>

@@ -21,17 +21,17 @@ export interface DeliverySummary {
   readonly id: string;
   /** Username of the receiving bot. */
   readonly bot: string;
-  /** In the order of the delivery. */
+  /** Event ids, in delivery order. */
   readonly eventIds: readonly string[];
-  /** Number of the attempt, from 1 up. */
+  /** Attempt number, starting at 1. */
   readonly attempt: number;
   /** True for `POST /control/v1/deliveries`. */
   readonly forced: boolean;
   /** Time of sending. ISO 8601, UTC. */
   readonly at: string;
-  /** Milliseconds until the answer or the error. */
+  /** Time until the response or the error, in ms. */
   readonly ms: number;
-  /** HTTP status of the answer that the schedule counts. `null` if there was none. */
+  /** HTTP status of the response that the schedule counts. `null` if there was no response. */
   readonly status: number | null;
   /** Reason for the failure. Absent if the status is 200 to 299. */
   readonly error?: string;
@@ -39,15 +39,15 @@ export interface DeliverySummary {
   readonly fault?: DeliveryFault;
 }
 
-/** A completed delivery with both bodies. */
+/** A completed delivery with its request and response bodies. */
 export interface DeliveryRecord extends DeliverySummary {
-  /** The request as sent. `null` if none was sent. */
+  /** The request as sent. `null` if no request was sent. */
   readonly request: RecordedRequest | null;
-  /** The answer as received, even if a fault then dropped it. `null` if there was none. */
+  /** The response as received, even if a fault then dropped it. `null` if there was no response. */
   readonly response: RecordedResponse | null;
 }
 
-/** Requires that the answer is already collected. */
+/** Requires that the response has been read completely. */
 function recordOf(summary: DeliverySummary, sent: DeliveryAttempt): DeliveryRecord {
   return { ...summary, request: requestOf(sent), response: responseOf(sent) };
 }
@@ -68,10 +68,10 @@ function responseOf({ answer }: DeliveryAttempt): RecordedResponse | null {
   return { status, headers: Object.fromEntries(headers), body: textOf(body), truncated };
 }
 
-/** Bytes kept of each request body. */
+/** Number of bytes to keep of each request body. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
 
-/** Facts about a delivery from its caller: the schedule or the control API. */
+/** Facts about a delivery that its caller provides: the schedule or the control API. */
 export interface DeliveryContext {
   readonly bot: string;
   readonly attempt: number;
@@ -83,7 +83,7 @@ interface StoredDelivery {
   readonly sent: DeliveryAttempt;
 }
 
-/** The newest deliveries with their requests and responses, kept in memory. */
+/** Keeps the newest deliveries with their requests and responses, in memory. */
 export class DeliveryRecords {
   readonly #timeline: Timeline;
   readonly #deliveries = new Bounded<StoredDelivery>(MAX_RECORDS);
@@ -107,7 +107,7 @@ export class DeliveryRecords {
     return id;
   }
 
-  /** Returns the deliveries of a bot below `before`, newest first. */
+  /** Returns a bot's deliveries with numbers below `before`, newest first. */
   page(bot: string, { before, limit }: Window): DeliverySummary[] {
     const found: DeliverySummary[] = [];
     for (let seq = Math.min(before - 1, this.#last); found.length < limit; seq -= 1) {
@@ -124,7 +124,7 @@ export class DeliveryRecords {
     return all.filter(({ eventIds }) => eventIds.includes(eventId));
   }
 
-  /** Returns the full record of a delivery. Waits until the rest of its answer has arrived. */
+  /** Returns a delivery's full record. Waits until the rest of its response has arrived. */
   async find(id: string): Promise<DeliveryRecord | undefined> {
     const kept = this.#deliveries.get(seqOf("dlv", id) ?? 0);
     if (kept === undefined) return undefined;
@@ -147,7 +147,7 @@ function headersOf(sent: Pick<EndpointAnswer, "headers"> | undefined) {
   return Object.entries(sent?.headers ?? {}).flat(2);
 }
 
-/** Truncates the body to the part that is kept. */
+/** Truncates the body to the part that the record keeps. */
 function shortened(sent: DeliveryAttempt): DeliveryAttempt {
   const { request } = sent;
   if (request === undefined) return sent;

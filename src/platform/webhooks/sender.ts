@@ -6,11 +6,11 @@ import type { DeliveryFault } from "../timeline/entries.ts";
 import { whyNoAnswer } from "./no-answer.ts";
 import { Connections, EndpointAnswer, InProcess, type Transport } from "./transport.ts";
 
-/** Result of a delivery. */
+/** A delivery's result. */
 export interface DeliveryResult {
-  /** HTTP status of the answer. `null` if there was none. */
+  /** HTTP status of the response. `null` if there was no response. */
   readonly status: number | null;
-  /** Milliseconds until the answer or the error. */
+  /** Time until the response or the error, in ms. */
   readonly ms: number;
   /** Reason for the failure. Absent if the status is 200 to 299. */
   readonly error?: string;
@@ -22,12 +22,12 @@ export interface DeliveryAttempt extends DeliveryResult {
   readonly eventIds: readonly string[];
   /** Absent if nothing was sent. */
   readonly request?: SentRequest;
-  /** Absent if there was no answer. */
+  /** Absent if there was no response. */
   readonly answer?: EndpointAnswer;
   readonly fault?: DeliveryFault;
 }
 
-/** Sends the platform's requests to endpoints (section 4, "Webhook receiver"). */
+/** Sends the platform's requests to endpoints (section 4 of the platform document, "Webhook receiver"). */
 export class Sender {
   readonly #clock: PlatformClock;
   readonly #timeoutMs: number;
@@ -54,7 +54,7 @@ export class Sender {
     return this.sendContent(endpoint, contentOf(events));
   }
 
-  /** Returns a delivery without sending it. `at` is the time of its signature, in ms since 1970. */
+  /** Returns a delivery's request without sending it. `at` is the signature's time, in ms since 1970. */
   prepare(
     endpoint: Endpoint,
     content: Content,
@@ -63,7 +63,7 @@ export class Sender {
     return { at, request: signedRequest(endpoint, content, at) };
   }
 
-  /** Signs and sends content once, like {@link send}. Each attempt has its own timestamp. */
+  /** Signs and sends content once, as {@link send} does. Each attempt has its own timestamp. */
   async sendContent(endpoint: Endpoint, content: Content): Promise<DeliveryAttempt> {
     const ms = this.#stopwatch();
     const { at, request } = this.prepare(endpoint, content);
@@ -80,7 +80,7 @@ export class Sender {
     }
   }
 
-  /** Sends nothing, and waits as long as for the answer of an endpoint. */
+  /** Sends nothing, and waits until a delivery would time out. */
   async sendNothing(events: readonly LoggedEvent[]): Promise<DeliveryAttempt> {
     const at = this.#clock.now();
     const ms = this.#stopwatch();
@@ -97,14 +97,14 @@ export class Sender {
     this.#cutting.abort();
   }
 
-  /** Cancels every open request and every wait for an answer, with this reason. */
+  /** Cancels every open request and every wait for a response, with this reason. */
   cut(why: string): void {
     this.#transport.cut(why);
     this.#cutting.abort();
     if (!this.#closed) this.#cutting = new AbortController();
   }
 
-  /** Returns a function that returns the elapsed ms, measured on the machine's clock. */
+  /** Returns a function that returns the elapsed time in ms, measured with the machine's clock. */
   #stopwatch(): () => number {
     const { real } = this.#clock;
     const began = real.now();
@@ -112,14 +112,14 @@ export class Sender {
   }
 }
 
-/** Returns the failure for any status outside 200 to 299 (section 3). */
+/** Returns an error message for a status outside 200 to 299 (section 3 of the platform document). */
 function refusal(status: number): string | undefined {
   if (status >= 200 && status <= 299) return undefined;
   const redirect = status >= 300 && status <= 399 ? "; the platform does not follow redirects" : "";
   return `answered ${status}${redirect}`;
 }
 
-/** Target of deliveries and the secret that signs them. */
+/** Target URL of deliveries, and the secret that signs them. */
 export interface Endpoint {
   readonly url: string;
   readonly secret: string;
@@ -127,7 +127,7 @@ export interface Endpoint {
 
 export interface Content {
   readonly body: Buffer;
-  /** Ids of the events, for the record. */
+  /** Event ids, for the record. */
   readonly eventIds: readonly string[];
   /** Value of `X-Service-Event-Count`. */
   readonly events: number;
@@ -146,9 +146,9 @@ export function contentOf(events: readonly LoggedEvent[]): Content {
 }
 
 /**
- * Returns the signed request of a delivery (section 5).
+ * Returns a delivery's signed request (section 5 of the platform document).
  *
- * @param at time of the signature, in ms since 1970
+ * @param at the signature's time, in ms since 1970
  */
 function signedRequest(
   { url, secret }: Endpoint,

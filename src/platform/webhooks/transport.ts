@@ -14,7 +14,7 @@ export interface Post {
   readonly body: Buffer;
 }
 
-/** An answer with a status. Its body may still be arriving. */
+/** A response whose status has arrived. Its body may still be arriving. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -100,17 +100,17 @@ async function readAll(
   }
 }
 
-/** Bytes kept of each answer's body. */
+/** Number of bytes to keep of each response body. */
 const MAX_KEPT_BYTES = 64 * 1024;
 
 /**
- * Answer of an endpoint. Only the status decides about the delivery. The body is collected in the background, for the
- * record.
+ * An endpoint's response. Only the status decides whether the delivery succeeded. The body is read in the background,
+ * for the record.
  */
 export class EndpointAnswer {
   readonly status: number;
   readonly headers: RawAnswer["headers"];
-  /** Resolves once the body has ended, was cut off, or exceeds the kept bytes. */
+  /** Resolves once the body has ended, was cut off, or is longer than the part to keep. */
   readonly collected: Promise<void>;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -120,7 +120,7 @@ export class EndpointAnswer {
     this.status = status;
     this.headers = headers;
     this.collected = new Promise((resolve) => {
-      // Reads to the end, because an unread body would block the bot's connection.
+      // Read to the end, because an unread body would block the bot's connection.
       const onChunk = (chunk: Uint8Array) => {
         this.#keep(chunk);
         if (this.#truncated) resolve();
@@ -149,7 +149,7 @@ export class EndpointAnswer {
   #keep(chunk: Uint8Array): void {
     const room = MAX_KEPT_BYTES - this.#bytes;
     if (chunk.byteLength > room) this.#truncated = true;
-    // Copied because a view would keep the whole chunk in memory.
+    // Copy the bytes, because a view would keep the whole chunk in memory.
     const part = Buffer.from(chunk.subarray(0, room));
     if (part.byteLength > 0) this.#chunks.push(part);
     this.#bytes += part.byteLength;
@@ -157,15 +157,15 @@ export class EndpointAnswer {
 }
 
 /**
- * In ms. Long enough for a burst of deliveries. Shorter than the keep-alive of endpoints, so that few connections turn
- * out dead.
+ * In ms. Long enough for a burst of deliveries. Shorter than the usual keep-alive timeout of endpoints, so that few
+ * reused connections are dead.
  */
 const KEPT_MS = 1_000;
 
 /** `maxCachedSessions: 0` makes every new connection verify the certificate. */
 const KEPT = { keepAlive: true, timeout: KEPT_MS, maxCachedSessions: 0 } as const;
 
-/** Connections to endpoints. After an answer, a connection stays open briefly for the next delivery. */
+/** Connections to endpoints. After a response, a connection stays open briefly for the next delivery. */
 export class Connections implements Transport {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
@@ -173,16 +173,15 @@ export class Connections implements Transport {
   readonly #open = new Set<ClientRequest>();
   #closed = false;
 
-  /** `timeoutMs` covers the whole request, to the end of its answer. */
+  /** `timeoutMs` covers the whole request, up to the end of its response. */
   constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
   }
 
   /**
-   * Sends a request. Resolves with the answer once its status has arrived. A reused connection may turn out dead
-   * although the endpoint is healthy. The same bytes are then sent again over a new connection, within the same
-   * timeout.
+   * Sends a request. Resolves with the response once its status has arrived. A reused connection may be dead although
+   * the endpoint is healthy. In this case, sends the same bytes again over a new connection, within the same timeout.
    */
   post(post: Post): Promise<RawAnswer> {
     if (this.#closed) return Promise.reject(new Error("the platform stopped"));
@@ -203,7 +202,7 @@ export class Connections implements Transport {
         begun.on("close", () => {
           if (request !== begun) return;
           cancel();
-          // Neither an answer nor an error has come, and none will: the connection has switched to another protocol.
+          // Neither a response nor an error will arrive, because the connection has switched to another protocol.
           reject(new Error("the connection closed before a response arrived"));
         });
         begun.end(post.body);
@@ -219,7 +218,7 @@ export class Connections implements Transport {
   close(): void {
     this.#closed = true;
     this.cut("the platform stopped");
-    // The agent's own destroy() would also cancel open requests, with an error of its own.
+    // The agent's destroy() would also cancel open requests, with a different error.
     for (const agent of Object.values(this.#agents)) {
       agent.maxFreeSockets = 0;
       for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
@@ -241,7 +240,7 @@ export class Connections implements Transport {
   }
 }
 
-/** Uses events instead of iteration, because Node then also reports a cut connection as a socket error. */
+/** Uses events because with iteration Node would also report a cut connection as a socket error. */
 function readAnswer(answer: IncomingMessage, onChunk: (chunk: Buffer) => void): Promise<boolean> {
   return new Promise((resolve) => {
     answer.on("data", onChunk);
@@ -250,7 +249,7 @@ function readAnswer(answer: IncomingMessage, onChunk: (chunk: Buffer) => void): 
   });
 }
 
-/** Returns a function that detects the failure of a reused connection before any byte of an answer. */
+/** Returns a function that checks whether a reused connection failed before the first byte of a response. */
 function watchForDeath(request: ClientRequest): (error: unknown) => boolean {
   let readBefore = 0;
   request.once("socket", (socket) => {

@@ -11,13 +11,13 @@ import type { Endpoint } from "./sender.ts";
 
 /** A webhook without its secret. */
 export interface WebhookView extends Omit<WebhookState, "secret"> {
-  /** Consecutive failures that disable the webhook. */
+  /** Number of consecutive failures that disables the webhook. */
   readonly disableAfter: number;
 }
 
 /**
- * Configuration that the owner saves. Absent fields stay unchanged. Saving enables the webhook unless `enabled` is
- * false.
+ * Configuration that the app's owner saves. Absent fields stay unchanged. Saving enables the webhook unless `enabled`
+ * is false.
  */
 export interface WebhookChange {
   readonly url?: string | undefined;
@@ -37,7 +37,10 @@ export interface WebhookOptions {
   readonly disableAfter: number;
 }
 
-/** The webhook of an app, with its transitions (section 3): saved, failed, disabled, enabled again. */
+/**
+ * The webhook of an app, with its transitions (section 3 of the platform document): saved, failed, disabled, enabled
+ * again.
+ */
 export class Webhook {
   readonly bot: number;
   readonly #store: Store;
@@ -63,7 +66,7 @@ export class Webhook {
     return this.#store.webhook.get(this.bot);
   }
 
-  /** Target of deliveries. `undefined` while the webhook or its app is disabled. */
+  /** Target of deliveries: URL and secret. `undefined` while the webhook or its app is disabled. */
   get endpoint(): Endpoint | undefined {
     const { url, secret, enabled } = this.state;
     if (url === null || !enabled || this.#store.apps.disabled(this.bot)) return undefined;
@@ -76,8 +79,8 @@ export class Webhook {
   }
 
   /**
-   * Saves the configuration like the owner in the developer portal, and resets the failure count. Disabling the webhook
-   * drops its pending deliveries, but their events stay in the log.
+   * Saves the configuration, as the owner does in the developer portal, and resets the failure count. Disabling the
+   * webhook drops its pending deliveries, but their events stay in the log.
    *
    * @throws {PlatformError} 400 VALIDATION
    */
@@ -119,7 +122,10 @@ export class Webhook {
     });
   }
 
-  /** Counts a failure. After too many consecutive failures, the webhook is disabled (section 3). */
+  /**
+   * Counts a failure. After too many consecutive failures, the webhook is disabled (section 3 of the platform
+   * document).
+   */
   failed(error: string): void {
     const before = this.state;
     const consecutiveFailures = before.consecutiveFailures + 1;
@@ -130,7 +136,7 @@ export class Webhook {
     const disabledReason = `${consecutiveFailures} deliveries in a row failed; last error: ${error}`;
     this.#store.transaction(() => {
       this.#configure({ ...before, consecutiveFailures, enabled: false, disabledReason });
-      // The "system notification" to the owner.
+      // The owner's "system notification" (section 3 of the platform document).
       const notice = { type: "webhook.disabled", message: disabledReason } as const;
       this.#store.notifications.add({ bot: this.bot, at: this.#clock.now(), ...notice });
     });
@@ -153,8 +159,8 @@ export class Webhook {
 }
 
 /**
- * Validates the URL of an endpoint. It must use https (section 2). The local platform also permits http on this
- * machine, where no stranger can listen.
+ * Validates an endpoint's URL, which must use https (section 2 of the platform document). The local platform also
+ * permits http on this machine, because the traffic does not leave the machine.
  *
  * @returns the normalized URL
  * @throws {PlatformError} 400 VALIDATION

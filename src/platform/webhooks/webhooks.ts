@@ -10,7 +10,7 @@ interface AppWebhook {
   readonly deliverer: Deliverer;
 }
 
-/** The webhooks of all apps. Each has its own schedule, so that a slow endpoint delays no other. */
+/** The webhooks of all apps. Each webhook has its own schedule, so that a slow endpoint does not delay the others. */
 export class Webhooks {
   readonly #options: WebhooksOptions;
   readonly #apps = new Map<number, AppWebhook>();
@@ -33,7 +33,7 @@ export class Webhooks {
     for (const bot of this.#options.store.apps.bots()) this.wake(bot);
   }
 
-  /** Retries pending deliveries at once, after the webhook was saved or the app was disabled or enabled. */
+  /** Retries pending deliveries immediately, after the webhook was saved or the app was disabled or enabled. */
   restart(bot: number): void {
     this.#app(bot).deliverer.restart();
   }
@@ -44,7 +44,7 @@ export class Webhooks {
   }
 
   /**
-   * Stops all schedules. Resolves once the runs in progress have ended; close the sender first, so that they end soon.
+   * Stops all schedules. Resolves once the current runs have ended. Close the sender first, so that the runs end soon.
    */
   async stop(): Promise<void> {
     await Promise.all([...this.#apps.values()].map(({ deliverer }) => deliverer.stop()));

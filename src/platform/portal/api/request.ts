@@ -1,9 +1,9 @@
 import { token } from "./token.ts";
 
-/** A refusal by the platform, or a missing answer. */
+/** A refusal by the platform, or a missing response. */
 export class ControlError extends Error {
   override readonly name = "ControlError";
-  /** Error code of the platform, or `OFFLINE` if there was no answer. */
+  /** The platform's error code, or `OFFLINE` if there was no response. */
   readonly code: string;
   readonly status: number;
 
@@ -44,7 +44,7 @@ export async function download(path: string): Promise<Blob> {
 
 async function send(method: string, path: string, { json, bytes }: Body): Promise<Response> {
   const headers: Record<string, string> = { "X-Control-Token": token() };
-  // Even without a body, because the platform requires JSON for every change.
+  // Send the header even without a body, because the platform requires JSON for every change.
   if (method !== "GET") headers["Content-Type"] = bytes?.type ?? "application/json";
   const body = bytes ?? (json === undefined ? null : JSON.stringify(json));
   try {

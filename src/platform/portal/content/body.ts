@@ -17,7 +17,7 @@ export function isRepeat(body: string | undefined): boolean {
   return stored === 0 && Number(duplicates) > 0;
 }
 
-/** Returns "code: message" of an answer that refuses a delivery. */
+/** Returns "code: message" from a response that refuses a delivery. */
 export function reasonOf(body: string | undefined): string | undefined {
   const { code, message }: { code?: unknown; message?: unknown } = Object(parse(body)["error"]);
   return typeof message === "string" ? `${code}: ${message}` : undefined;

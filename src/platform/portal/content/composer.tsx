@@ -14,14 +14,14 @@ interface Draft {
 
 const EMPTY: Draft = { text: "", images: [] };
 
-/** Unsent drafts by the label of their composer. They survive a change of the view. */
+/** Unsent drafts by composer label. They persist when the user changes the view. */
 const drafts = new Map<string, Signal<Draft>>();
 
-/** Set to true to focus the composer of the view. */
+/** Set to true to focus the view's composer. */
 export const focusWanted = signal(false);
 
 export interface ComposerProps {
-  /** Name of the form and its text field. */
+  /** Accessible name of the form and its text field. */
   readonly label: string;
   readonly send: string;
   readonly placeholder: string;
@@ -53,7 +53,7 @@ export function Composer(props: ComposerProps) {
       onSubmit={(event) => {
         event.preventDefault();
         submit();
-        // Moved back so that letters typed after a click on the button are text instead of shortcuts.
+        // Move the focus back, so that letters typed after a click on the button are text instead of shortcuts.
         field.current?.focus();
       }}
     >
@@ -76,7 +76,7 @@ export function Composer(props: ComposerProps) {
           add(files);
         }}
         onKeyDown={(event) => {
-          // During composition, Enter selects a character.
+          // During IME composition, Enter selects a character.
           const isSent = event.key === "Enter" && !event.shiftKey && !event.isComposing;
           const run = isSent ? submit : event.key === "Escape" ? onCancel : undefined;
           if (run === undefined) return;
@@ -128,7 +128,7 @@ function useDraft({ label, from, onSend }: ComposerProps) {
       await onSend(imageKeys.length === 0 ? { text } : { text, imageKeys });
     });
     if (isSent) return;
-    // Keeps text and images added meanwhile, after those that failed.
+    // Keep text and images that were added in the meantime, after the unsent ones.
     draft.value = {
       text: [text, draft.value.text].filter(Boolean).join("\n"),
       images: [...images, ...draft.value.images].slice(0, MAX_IMAGES),
@@ -138,7 +138,7 @@ function useDraft({ label, from, onSend }: ComposerProps) {
     if (isEmpty) return;
     draft.value = EMPTY;
     setRefused([]);
-    // Chained to keep the order.
+    // Chain the uploads to keep the order.
     last.current = last.current.then(deliver);
   };
   return { draft, isEmpty, refused, add, submit };

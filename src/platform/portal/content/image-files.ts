@@ -1,10 +1,10 @@
-/** Images per text (section 8). */
+/** Maximum number of images per text (section 8 of the platform document). */
 export const MAX_IMAGES = 4;
 
-/** Largest image, in bytes. The platform reads 5 MB the same way. */
+/** Largest image, in bytes. The platform interprets 5 MB the same way. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
-/** Permitted types (section 4). */
+/** Permitted types (section 4 of the platform document). */
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"];
 
 /**

@@ -10,7 +10,7 @@ export interface ImagesProps {
   readonly by: string;
 }
 
-/** Thumbnails of a text's images. A click opens an image, and the arrow keys move to the others. */
+/** Thumbnails of a text's images. A click opens an image, and the arrow keys show the other images. */
 export function Images({ images, by }: ImagesProps) {
   const [open, setOpen] = useState<number>();
   const shown = images[open ?? -1];
@@ -65,7 +65,7 @@ export function Images({ images, by }: ImagesProps) {
   );
 }
 
-/** Uses only the path, because the page may be open under another host name than the platform's own. */
+/** Uses only the path, because the page may be open under a host name other than the platform's own. */
 function pathOf(url: string): string {
   return new URL(url).pathname;
 }

@@ -14,7 +14,7 @@ const registered = signal<readonly (readonly Key[])[]>([]);
 
 /** Active shortcuts. If several use the same key, the last one wins. */
 export const keys: ReadonlySignal<readonly Key[]> = computed(() => {
-  // Shortcuts of a view override those of the page, in either order of registration.
+  // A view's shortcuts override the page's, in either order of registration.
   const all = registered.value.flat();
   const ordered = [...all.filter(isOfPage), ...all.filter((each) => !isOfPage(each))];
   const byKey = new Map(ordered.map((each) => [each.key, each]));
@@ -48,7 +48,7 @@ export function listenToKeys(): void {
     if (event.defaultPrevented || event.repeat || event.ctrlKey || event.metaKey || event.altKey)
       return;
     if (isTyping(event.target)) {
-      // Escape leaves the field, so that the shortcuts work again.
+      // Escape leaves the text field, so that the shortcuts work again.
       if (event.key === "Escape") (event.target as HTMLElement).blur();
       return;
     }

@@ -4,12 +4,12 @@ export interface ReadOutcome<T> {
 }
 
 interface PendingRead {
-  /** True if the data changed meanwhile, so that another read follows. */
+  /** True if the data changed during the read, so that another read follows. */
   again: boolean;
   done: Promise<void>;
 }
 
-/** Reads on demand, one read at a time. Demands during a read cause one more read after it. */
+/** Reads on demand, one read at a time. Any demands during a read cause one more read afterwards. */
 export class Reader<T> {
   readonly #read: () => Promise<T>;
   readonly #show: (outcome: ReadOutcome<T>) => void;
@@ -32,7 +32,7 @@ export class Reader<T> {
     return mine.done;
   }
 
-  /** Discards the result of the current read. */
+  /** Discards the current read's result. */
   cancel(): void {
     this.#pending = undefined;
   }

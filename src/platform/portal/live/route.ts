@@ -1,6 +1,6 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 
-/** Views of the page, in the order of the navigation bar. */
+/** The page's views, in navigation bar order. */
 export const views = ["chat", "events", "state", "webhook", "faults", "settings"] as const;
 export type View = (typeof views)[number];
 
@@ -15,7 +15,7 @@ addEventListener("hashchange", () => {
   hash.value = location.hash;
 });
 
-/** Current location in the page: `#/events/evt_1`. */
+/** Current location in the page, such as `#/events/evt_1`. */
 export const route: ReadonlySignal<Route> = computed(() => {
   const [, name = "", id = ""] = hash.value.split("/");
   const view = views.find((known) => known === name) ?? "chat";

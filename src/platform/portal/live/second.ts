@@ -17,17 +17,17 @@ function ticker(intervalMs: number): ReadonlySignal<number> {
   return now;
 }
 
-/** For a clock with seconds. Updated more often, so that no second is skipped. */
+/** The current time, for a clock with seconds. Updated more than once per second, so that the clock skips no second. */
 export const ticking: ReadonlySignal<number> = ticker(250);
 
-/** For relative times. Slower because the page may have hundreds of them. */
+/** The current time, for relative times. Updated less often, because the page may show hundreds of them. */
 export const passing: ReadonlySignal<number> = ticker(5_000);
 
-/** In ms. Difference of the platform's clock to this browser's. */
+/** Difference between the platform's clock and this browser's, in ms. */
 export const clockOffset = signal(0);
 
 /**
- * In ms. Difference of the machine's clock to this browser's. Timers, crons and states of a bot use the machine's
+ * Difference between the machine's clock and this browser's, in ms. A bot's timers, crons and states use the machine's
  * clock.
  */
 export const machineOffset = signal(0);

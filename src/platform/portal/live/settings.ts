@@ -14,7 +14,7 @@ effect(() => {
   else document.documentElement.dataset["theme"] = theme.value;
 });
 
-/** Creates a setting that this browser remembers. */
+/** Creates a setting that the browser stores. */
 export function createSetting<T extends string>(name: string, fallback: T): Signal<T> {
   const key = `service-bot-portal-${name}`;
   const value = signal<T>((read(key) as T | null) ?? fallback);

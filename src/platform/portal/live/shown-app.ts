@@ -7,7 +7,7 @@ const reading = createLive(control.apps, {
   concerns: ({ kind }) => kind !== "event" && kind !== "api" && kind !== "fault",
 });
 
-/** Reads the apps and finds the selected one. */
+/** Reads the apps, and finds the selected app. */
 export function useShownApp() {
   const { data, error, reload } = reading.value;
   const apps = data?.items;
@@ -15,7 +15,7 @@ export function useShownApp() {
   return { apps, app, error, reload };
 }
 
-/** Selects a bot. The setting is empty for the first one. */
+/** Selects a bot. The setting is empty for the first bot. */
 export function lookAt(username: string, apps: readonly AppView[]): void {
   bot.value = username === apps[0]?.bot.username ? "" : username;
 }

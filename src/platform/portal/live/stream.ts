@@ -10,7 +10,7 @@ export const connection = signal<Connection>("connecting");
 /** The platform keeps the same number of entries. */
 const MAX_ENTRIES = 10_000;
 
-/** In ms. Entries arrive by the thousand, so renders are batched. */
+/** In ms. Renders are batched, because entries may arrive by the thousand. */
 const COLLECT_MS = 50;
 
 /** In ms. Delay before a reconnection after a refusal. */
@@ -35,14 +35,14 @@ export function onChange(listener: Listener): () => void {
 
 /** Follows the platform's timeline while the page is open. */
 export function followPlatform(): void {
-  // Starts from the beginning because numbers of another run mean nothing. Known entries are skipped.
+  // Start from the beginning, because another run's entry numbers are meaningless. Known entries are skipped.
   const source = new EventSource(`/control/v1/stream?token=${token()}`);
   source.addEventListener("hello", ({ data }: MessageEvent<string>) => welcome(JSON.parse(data)));
   source.addEventListener("changed", () => notify([]));
   source.addEventListener("message", ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
   source.addEventListener("error", () => {
     connection.value = "lost";
-    // A refused source stays closed, because another run of the platform has another token.
+    // A refused source stays closed, because each run of the platform has a different token.
     if (source.readyState === EventSource.CLOSED) setTimeout(() => void comeBack(), RETRY_MS);
   });
 }
@@ -52,7 +52,7 @@ async function comeBack(): Promise<void> {
     await request("GET", "/state");
     isTokenRefused.value = false;
   } catch (error) {
-    // An EventSource does not reveal why it was refused.
+    // An EventSource does not report why it was refused.
     isTokenRefused.value = error instanceof ControlError && error.status === 401;
   }
   followPlatform();

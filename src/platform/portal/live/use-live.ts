@@ -5,13 +5,13 @@ import { ControlError } from "../api/request.ts";
 import { Reader } from "./reader.ts";
 import { onChange } from "./stream.ts";
 
-/** In ms. Changes come in bursts. */
+/** In ms. Waits before a read, because changes come in bursts. */
 const SETTLE_MS = 60;
 
 export interface Live<T> {
   /** `undefined` until the first read has ended. */
   readonly data: T | undefined;
-  /** Error of the last read. Older data stays. */
+  /** Error of the last read. `data` keeps its earlier value. */
   readonly error: Error | undefined;
   readonly reload: () => Promise<void>;
 }

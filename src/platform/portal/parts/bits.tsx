@@ -4,7 +4,7 @@ import { clockOffset, passing, ticking } from "../live/second.ts";
 import type { Live } from "../live/use-live.ts";
 import { ago, duration } from "./duration.ts";
 
-/** An empty state, with the first thing to do. */
+/** An empty state that suggests a first step. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -43,7 +43,7 @@ export function Loaded<T>({ live: { data, error, reload }, children }: LoadedPro
   );
 }
 
-/** The initial of a person or bot, in a color derived from the username. */
+/** A person's or bot's initial, in a color derived from the username. */
 export function Avatar({ username, isBot = false }: { username: string; isBot?: boolean }) {
   const hue = [...username].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 7);
   return (
@@ -57,7 +57,7 @@ export function Avatar({ username, isBot = false }: { username: string; isBot?: 
   );
 }
 
-/** The label of bot content (section 1). */
+/** The label of bot content (section 1 of the platform document). */
 export function BotLabel() {
   return <span class="label">bot</span>;
 }
@@ -65,7 +65,7 @@ export function BotLabel() {
 interface TimeProps {
   /** ISO 8601. */
   readonly at: string;
-  /** Offset of the clock that set the time. Default: the platform's clock. */
+  /** Offset of the clock that the time comes from. Default: the platform's clock. */
   readonly by?: ReadonlySignal<number>;
 }
 

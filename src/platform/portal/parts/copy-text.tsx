@@ -6,14 +6,14 @@ import { say } from "./toast.tsx";
 export interface Copying {
   /** @param done toast after success */
   readonly copy: (text: string, done: string) => Promise<void>;
-  /** Must be rendered. Shows the text to copy if the browser forbids copying. */
+  /** Fallback that shows the text if the browser blocks copying. The caller must render it. */
   readonly byHand: ComponentChildren;
 }
 
 /**
  * Copies texts to the clipboard.
  *
- * @param title heading of a text to copy by hand
+ * @param title heading of the dialog that shows a text to copy
  */
 export function useCopy(title: string): Copying {
   const [text, show] = useState<string>();
@@ -27,7 +27,7 @@ export function useCopy(title: string): Copying {
   return { copy, byHand };
 }
 
-/** Returns false if the browser forbids copying. */
+/** Returns false if the browser blocks copying. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -43,7 +43,7 @@ interface TextToCopyProps {
   readonly onClose: () => void;
 }
 
-/** A dialog with a selected text to copy by hand. */
+/** A dialog with a selected text for the user to copy. */
 function TextToCopy({ title, text, onClose }: TextToCopyProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.select(), []);

@@ -8,7 +8,7 @@ export interface DialogProps {
   readonly onClose: () => void;
   readonly children: ComponentChildren;
   readonly wide?: boolean;
-  /** Ignores Escape and clicks outside, because the content is never shown again. */
+  /** Ignores Escape and clicks outside the dialog, because the content is never shown again. */
   readonly firm?: boolean;
 }
 

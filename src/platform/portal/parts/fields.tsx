@@ -10,7 +10,7 @@ interface Option {
   readonly checked?: boolean;
 }
 
-/** The browser validates the constraints. */
+/** Constraints that the browser validates. */
 export interface FieldSpec {
   readonly name: string;
   readonly label: string;
@@ -19,7 +19,7 @@ export interface FieldSpec {
   readonly hint?: ComponentChildren;
   /** Saved value, shown until the user edits the field. */
   readonly value?: string | undefined;
-  /** Makes a select controlled by `value`, with immediate effect. */
+  /** Makes a select a controlled field: `value` sets it, and a change takes effect immediately. */
   readonly onValue?: (value: string) => void;
   /** For kinds "select" and "checks". */
   readonly options?: readonly Option[];

@@ -18,19 +18,19 @@ function useTask(run: (form?: HTMLFormElement) => unknown, done: string | undefi
 }
 
 export interface ActionProps {
-  /** If it throws, the page shows the message of the error. */
+  /** If it throws, the page shows the error's message. */
   readonly run: () => unknown;
-  /** Text of the toast after success. */
+  /** Toast text after success. */
   readonly done?: string | undefined;
   readonly tone?: "primary" | "danger" | "quiet" | undefined;
   readonly disabled?: boolean;
   readonly title?: string | undefined;
-  /** Keyboard shortcut of the same action. */
+  /** Keyboard shortcut for the same action. */
   readonly shortcut?: string | undefined;
   readonly label?: string;
   readonly small?: boolean;
   readonly children: ComponentChildren;
-  /** Asks for confirmation in a dialog first. */
+  /** Dialog that asks for confirmation first. */
   readonly confirm?:
     | { readonly title: string; readonly text: ComponentChildren; readonly submit: string }
     | undefined;
@@ -47,7 +47,7 @@ export function Action({ run, done, confirm, ...look }: ActionProps) {
       <button
         type="button"
         class={`${tone ?? ""} ${small ? "small" : ""}`}
-        // Not disabled during the change, because the button would lose the focus.
+        // Do not disable the button during the change, because it would lose the focus.
         disabled={disabled}
         aria-busy={busy}
         aria-haspopup={confirm && "dialog"}
@@ -84,14 +84,14 @@ export function Action({ run, done, confirm, ...look }: ActionProps) {
 }
 
 export interface FormProps {
-  /** Name for screen readers. */
+  /** Accessible name for screen readers. */
   readonly label: string;
   readonly fields?: readonly FieldSpec[];
   readonly submit: ComponentChildren;
   /** Keyboard shortcut that submits the initial values. */
   readonly shortcut?: string | undefined;
   readonly tone?: "primary";
-  /** If it throws, the page shows the message of the error and the fields keep their values. */
+  /** If it throws, the page shows the error's message and the fields keep their values. */
   readonly run: (values: Values) => unknown;
   readonly done?: string | undefined;
   /** Keeps the submitted values in the fields. By default, the fields return to their initial values. */

@@ -18,7 +18,7 @@ export function showSecret(secret: Secret): void {
   visibleSecret.value = secret;
 }
 
-/** Dialog of `showSecret`. A click outside does not close it. */
+/** Dialog for `showSecret`. A click outside does not close it. */
 export function SecretDialog() {
   const { copy, byHand } = useCopy(".env lines");
   if (visibleSecret.value === undefined) return null;

@@ -9,7 +9,7 @@ interface Toast {
 
 const toasts = signal<readonly Toast[]>([]);
 
-/** In ms. Success toasts close by themselves; errors stay. */
+/** In ms. Success toasts close automatically; errors stay. */
 const SHOWN_MS = 4_000;
 
 const MAX_TOASTS = 4;
@@ -39,10 +39,10 @@ function close(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-/** Number of open dialogs. A dialog renders the toasts itself because the rest of the page is inert. */
+/** Number of open dialogs. A dialog renders the toasts itself, because the rest of the page is inert. */
 export const dialogs = signal(0);
 
-/** The toasts of the page. Screen readers announce each toast. */
+/** The page's toasts. Screen readers announce each toast. */
 export function Toasts({ inDialog = false }: { readonly inDialog?: boolean }) {
   if (!inDialog && dialogs.value > 0) return null;
   return (

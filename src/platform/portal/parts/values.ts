@@ -1,10 +1,10 @@
 export class Values extends FormData {
-  /** Returns a value, trimmed. Empty if absent. */
+  /** Returns a form value, trimmed. Empty if absent. */
   text(name: string): string {
     return String(this.get(name) ?? "").trim();
   }
 
-  /** Returns the checked values in the order of the page. */
+  /** Returns the checked values, in page order. */
   checked<T extends string>(name: string): T[] {
     return this.getAll(name).map((value) => value as T);
   }

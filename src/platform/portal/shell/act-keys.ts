@@ -5,7 +5,7 @@ import type { Key } from "../keys/keys.ts";
 import { bot, person } from "../live/settings.ts";
 import { attempt, say } from "../parts/toast.tsx";
 
-/** Shortcuts of `service-bot dev`, with the same actions. */
+/** The same shortcuts and actions as in `service-bot dev`. */
 export const actKeys: readonly Key[] = [
   { key: "d", label: "Direct message “hello”", run: () => act("dm.message", { text: "hello" }) },
   { key: "m", label: "Mention", run: () => act("mention") },
@@ -23,7 +23,7 @@ function act(type: ActInput["type"], more: Partial<ActInput> = {}): void {
   void attempt(() => actAsPerson(type, more), `@${person.value}: ${type}`);
 }
 
-/** Performs an action of the selected person on the selected bot. */
+/** Performs an action as the selected person, on the selected bot. */
 export function actAsPerson(
   type: ActInput["type"],
   more: Partial<ActInput> = {},

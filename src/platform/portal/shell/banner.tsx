@@ -10,7 +10,7 @@ import { platformScenarios, type Situation } from "../views/faults/platform.tsx"
 import { activeFault, describeHeld, targets } from "../views/faults/scenarios.ts";
 import { isMachineTime } from "../views/settings/clock.ts";
 
-/** In ms. Each delivery and each request may use a fault up and cause a read. */
+/** In ms. Each delivery and each request may use up a fault and cause a read. */
 const SETTLE_MS = 300;
 
 async function readTrouble() {
@@ -32,12 +32,12 @@ interface Banner {
   readonly key: string;
   readonly tone: "bad" | "warn";
   readonly text: ComponentChildren;
-  /** Label of the button that ends the trouble. */
+  /** Label of the button that ends the problem. */
   readonly action: string;
   readonly end: (() => Promise<unknown>) | undefined;
 }
 
-/** Shows each active trouble in every view, with a button that ends it. */
+/** Shows each active problem in every view, with a button that ends it. */
 export function Banners() {
   const { app } = useShownApp();
   const now = trouble.value.data;

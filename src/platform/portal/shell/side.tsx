@@ -62,7 +62,7 @@ export function Side({ current, onKeys }: SideProps) {
   );
 }
 
-/** Selects for the bot, if there are several, and for the person to act as. */
+/** Select fields for the bot, if there are several, and for the person to act as. */
 export function Choices() {
   const { apps = [], app } = useShownApp();
   const { people } = usePeople();

@@ -1,4 +1,4 @@
--- Rows are numbered, and the ids of the API contain these numbers (store/ids.ts). Times are in ms since 1970.
+-- Rows are numbered, and API ids contain these numbers (store/ids.ts). Times are in ms since 1970.
 
 CREATE TABLE user (
   seq      INTEGER PRIMARY KEY,
@@ -9,7 +9,7 @@ CREATE TABLE user (
 
 CREATE UNIQUE INDEX one_bot ON user (is_bot) WHERE is_bot = 1;
 
--- Two members in the order of their numbers, so that each pair has one conversation.
+-- The two members are sorted by number, so that each pair has one conversation.
 CREATE TABLE conversation (
   seq          INTEGER PRIMARY KEY,
   a            INTEGER NOT NULL REFERENCES user (seq),

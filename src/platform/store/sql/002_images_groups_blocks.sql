@@ -1,5 +1,5 @@
 -- An app is identified by its bot, and there may be several bots. The bot with the lowest number is the default target
--- of people's actions. The others own content that the first must not use.
+-- of people's actions. The other bots own content that the first bot must not use.
 DROP INDEX one_bot;
 
 CREATE TABLE new_token (
@@ -14,8 +14,8 @@ DROP TABLE token;
 ALTER TABLE new_token RENAME TO token;
 CREATE UNIQUE INDEX one_standard_token ON token (standard) WHERE standard = 1;
 
--- A direct conversation has both members in the order of their numbers, so that each pair has one. A group has neither;
--- its members are in group_member.
+-- A direct conversation has its two members in `a` and `b`, sorted by number, so that each pair has one conversation. A
+-- group has neither; its members are in group_member.
 CREATE TABLE new_conversation (
   seq          INTEGER PRIMARY KEY,
   a            INTEGER REFERENCES user (seq),
@@ -62,7 +62,7 @@ CREATE TABLE block (
 -- An upload has a key until it is attached, and then a post, comment or message instead.
 CREATE TABLE image (
   seq        INTEGER PRIMARY KEY,
-  file       TEXT NOT NULL UNIQUE,     -- its name in the public address
+  file       TEXT NOT NULL UNIQUE,     -- file name in the public URL
   key        TEXT UNIQUE,
   owner      INTEGER NOT NULL REFERENCES user (seq),
   kind       TEXT NOT NULL,
@@ -72,8 +72,8 @@ CREATE TABLE image (
   post       INTEGER REFERENCES post (seq),
   comment    INTEGER REFERENCES comment (seq),
   message    INTEGER REFERENCES message (seq),
-  position   INTEGER,                  -- among the images of its content, from 0 up
-  data       BLOB NOT NULL,            -- last: what is before it can be read without it
+  position   INTEGER,                  -- position among the content's images, starting at 0
+  data       BLOB NOT NULL,            -- last, so that SQLite can read the other columns without it
   CHECK ((post IS NOT NULL) + (comment IS NOT NULL) + (message IS NOT NULL) = (key IS NULL)),
   CHECK ((position IS NULL) = (key IS NOT NULL))
 ) STRICT;
@@ -83,7 +83,7 @@ CREATE INDEX image_of_comment ON image (comment, position) WHERE comment IS NOT 
 CREATE INDEX image_of_message ON image (message, position) WHERE message IS NOT NULL;
 CREATE INDEX image_unattached ON image (created_at) WHERE key IS NOT NULL;
 
--- Use of an app's daily quotas. The row of an earlier day counts as 0.
+-- Usage of an app's daily quotas. A row from an earlier day counts as 0.
 CREATE TABLE usage (
   bot   INTEGER NOT NULL REFERENCES user (seq),
   quota TEXT NOT NULL,

@@ -68,18 +68,18 @@ DROP TABLE event;
 ALTER TABLE new_event RENAME TO event;
 ALTER TABLE new_pending_delivery RENAME TO pending_delivery;
 
--- A page starts in the middle of a log of any length. The second index serves tokens that may read only direct
+-- A page starts in the middle of a log of any length. The second index is for tokens that may read only direct
 -- messages, or only other events.
 CREATE INDEX event_of_recipient ON event (recipient, seq);
 CREATE INDEX event_of_recipient_and_kind ON event (recipient, (type = 'dm.message'), seq);
 
--- Number of likes, reposts, quotes and comments, for the order of the trending feed. That feed has only posts of
--- people. Until now, people reacted only to the bot's posts.
+-- Number of likes, reposts, quotes and comments, by which the trending feed is sorted. The feed has only people's
+-- posts. Before this version, people reacted only to the bot's posts.
 ALTER TABLE post ADD COLUMN reactions INTEGER NOT NULL DEFAULT 0;
 UPDATE post SET reactions = (SELECT count(*) FROM comment WHERE comment.post = post.seq);
 CREATE INDEX post_trending ON post (reactions, seq);
 
--- Notifications for the owner of an app.
+-- Notifications for an app's owner.
 CREATE TABLE notification (
   seq     INTEGER PRIMARY KEY,
   bot     INTEGER NOT NULL REFERENCES app (bot),

@@ -1,7 +1,7 @@
--- Thumbnails, created and deleted with their images. A separate table, because in the row of the image a read would
--- pass megabytes of data.
+-- Thumbnails, created and deleted with their images. They have a separate table because a read of the image's row would
+-- otherwise pass megabytes of data.
 CREATE TABLE thumbnail (
   image INTEGER PRIMARY KEY REFERENCES image (seq) ON DELETE CASCADE,
-  file  TEXT NOT NULL UNIQUE,          -- its name in the public address
+  file  TEXT NOT NULL UNIQUE,          -- file name in the public URL
   data  BLOB NOT NULL                  -- WebP
 ) STRICT;

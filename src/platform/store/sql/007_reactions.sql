@@ -1,5 +1,6 @@
--- Separate counts of likes, reposts and quotes, and the quoted post. Until now, one sum included them and the comments.
--- For posts of bots, events provide the separate counts. For other posts, only the sum is known.
+-- Separate counts of likes, reposts and quotes, and the quoted post. Before this version, one total included these
+-- counts and the comments. For posts by bots, events provide the separate counts. For other posts, only the total is
+-- known.
 ALTER TABLE post ADD COLUMN likes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE post ADD COLUMN reposts INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE post ADD COLUMN quotes INTEGER NOT NULL DEFAULT 0;

@@ -7,16 +7,16 @@ import { overview } from "../events/store.ts";
 import { isOwn, keyOfEvent, type Story } from "../events/stories.ts";
 import { ConversationData } from "./conversation-data.tsx";
 
-/** Number of listed events. The Events view lists all. */
+/** Number of events to list. The Events view lists all events. */
 const LISTED = 8;
 
 /**
- * Key of the event with the open trace. `undefined` means the newest event. On a narrow screen, the activity is visible
- * while this is set.
+ * Key of the event whose trace is open. `undefined` means the newest event. On a narrow screen, the activity is visible
+ * while a key is set.
  */
 export const traced = signal<string>();
 
-/** Maps each message, post and comment to the event that it caused, or that the bot answered with it. */
+/** Maps each message, post and comment to the event that it caused, or to the event that the bot answered with it. */
 const storyOf = computed(() => {
   const found = new Map<string | undefined, Story>();
   for (const story of overview.value.stories.values()) {
@@ -34,7 +34,7 @@ const newestIn = computed(
   () => new Map([...overview.value.stories.values()].map((story) => [placeOf(story.event), story])),
 );
 
-/** Returns whether the newest event of a conversation, or of all posts, has failed. */
+/** Returns whether a conversation's newest event, or the newest event for any post, has failed. */
 export function isFailing(place: string): boolean {
   const newest = newestIn.value.get(place);
   return newest !== undefined && isTrouble(newest, overview.value);
@@ -63,11 +63,11 @@ export function ActivityButton() {
 export interface EventOutcomeProps {
   /** Id of a message, post or comment. */
   readonly of: string;
-  /** True for the last message, which may wait for its answer. Other entries show only trouble. */
+  /** True for the last message, which may still wait for its reply. Other entries show only failures. */
   readonly isLast?: boolean;
 }
 
-/** The outcome of an event, below the text that caused it. A click opens its trace. */
+/** An event's outcome, below the text that caused the event. A click opens the event's trace. */
 export function EventOutcome({ of, isLast = false }: EventOutcomeProps) {
   const story = storyOf.value.get(of);
   if (story?.event.contentId !== of) return null;
@@ -85,7 +85,7 @@ export interface ActivityProps {
   readonly of: string | undefined;
 }
 
-/** Events of a conversation with deliveries, runs and requests, and the bot's state and timers. */
+/** A conversation's events with deliveries, runs and requests, and the bot's state and timers. */
 export function Activity({ of }: ActivityProps) {
   const here = [...overview.value.stories.values()]
     .filter(({ event }) => of !== undefined && placeOf(event) === of)
@@ -130,8 +130,8 @@ export function Activity({ of }: ActivityProps) {
   );
 }
 
-/** Returns the conversation of an event, or "posts". `undefined` for a timer or cron without a conversation or post. */
+/** Returns an event's conversation, or "posts". `undefined` for a timer or cron without a conversation or post. */
 function placeOf({ id, conversationId, postId }: Story["event"]): string | undefined {
-  // A follow has no post, but belongs there too.
+  // A follow has no post, but is listed with the posts.
   return conversationId ?? (postId !== undefined || !isOwn(id) ? "posts" : undefined);
 }

@@ -1,15 +1,15 @@
 import { StateItem, TimerItems, useStates, useTimers } from "../state/lists.tsx";
 
 export interface ConversationDataProps {
-  /** Lane of a conversation: `dm:<conversation>`. */
+  /** A conversation's lane: `dm:<conversation>`. */
   readonly of: string;
 }
 
-/** The bot's state and timers of a conversation. Empty if the bot does not serve its inbox. */
+/** The bot's state and timers for a conversation. Empty if the bot does not serve its inbox. */
 export function ConversationData({ of }: ConversationDataProps) {
   const timers = useTimers(of).data ?? [];
   const found = useStates(of).data ?? [];
-  // The prefix also matches longer ids of other conversations.
+  // The prefix also matches longer conversation ids.
   const states = found.filter(({ key }) => !/^\w/.test(key.slice(of.length)));
   if (states.length + timers.length === 0) return null;
   return (

@@ -60,7 +60,7 @@ function speaker(): AuthorView {
   return { username: person.value, name: person.value, isBot: false };
 }
 
-/** Title of an open conversation or of the posts. On a phone, it links back to the list. */
+/** Title of an open conversation or the posts. On a phone, it links back to the list. */
 export function PaneHead({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <header class="pane-head">

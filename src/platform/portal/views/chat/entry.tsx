@@ -5,7 +5,7 @@ import { Avatar, BotLabel, Time } from "../../parts/bits.tsx";
 import { EventOutcome } from "./activity.tsx";
 
 export interface EntryProps {
-  /** A message, post or comment. The author of a message has only a username. */
+  /** A message, post or comment. A message's author has only a username. */
   readonly of: {
     readonly id: string;
     readonly text: string;
@@ -15,7 +15,7 @@ export interface EntryProps {
   };
   /** Link to a post. */
   readonly href?: string | undefined;
-  /** Hides the author, for consecutive entries of the same author. */
+  /** Hides the author, for consecutive entries by the same author. */
   readonly isHeadless?: boolean;
   readonly isLast?: boolean;
   /** Rendered above the text. */

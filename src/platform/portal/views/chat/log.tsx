@@ -13,7 +13,7 @@ import { Entry } from "./entry.tsx";
 /** Messages per request. */
 const PAGE_LIMIT = 50;
 
-/** Scroll distance in CSS pixels that still counts as the end. */
+/** Distance from the end that still counts as the end, in CSS pixels. */
 const END_TOLERANCE = 32;
 
 export interface LogProps {
@@ -23,10 +23,13 @@ export interface LogProps {
   readonly name: string;
 }
 
-/** The messages of a conversation. The column is reversed, so that the browser keeps the end visible. */
+/** A conversation's messages. The column is reversed, so that the browser keeps the end visible. */
 export function Log({ id, own, name }: LogProps) {
   const log = useRef<HTMLDivElement>(null);
-  /** Oldest message to reload. Set only while the end is not visible, so that the list keeps its start. */
+  /**
+   * Oldest message to reload. Set only while the end is not visible, so that the list still begins with the same
+   * message.
+   */
   const oldest = useRef<string | undefined>(undefined);
   const [isUnseen, setUnseen] = useState(false);
   const { data, error, reload } = useLive(() => readDownTo(id, oldest.current), {
@@ -97,7 +100,7 @@ function read(id: string, before?: string) {
   return control.messages(id, { limit: PAGE_LIMIT, ...(before !== undefined && { before }) });
 }
 
-/** Reads the newest messages, oldest first, and continues back to the message `oldest`. */
+/** Reads messages from the newest back to the message `oldest`. Returns them oldest first. */
 async function readDownTo(id: string, oldest: string | undefined) {
   let { items, more } = await read(id);
   while (more && oldest !== undefined && items.every((message) => message.id !== oldest)) {
@@ -110,7 +113,7 @@ async function readDownTo(id: string, oldest: string | undefined) {
 
 async function remove(id: string): Promise<void> {
   await attempt(() => control.deleteMessage(id), "Deleted. A deletion creates no event.");
-  // The focused button has disappeared.
+  // Restore the focus, because the focused button has disappeared.
   document.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`)?.focus();
 }
 
@@ -144,7 +147,7 @@ interface MessageProps {
 
 function Message({ message, answered, isOwn, isSameAuthor, isLast, onDelete }: MessageProps) {
   const { id, authorUsername: by, fromBot, text, images, createdAt } = message;
-  // A deleted message keeps its place but has no text and no images (section 2).
+  // A deleted message keeps its place but has no text and no images (section 2 of the platform document).
   const isDeleted = text === "" && images.length === 0;
   const time = new Date(createdAt).toLocaleString();
   return (

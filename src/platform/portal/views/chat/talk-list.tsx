@@ -11,7 +11,10 @@ import { Icon } from "../../parts/icon.tsx";
 import { isFailing, traced } from "./activity.tsx";
 import { between, nameOf } from "./talks.ts";
 
-/** Reads all conversations, the latest message first. Those of the person are complete, even beyond the first page. */
+/**
+ * Reads all conversations, sorted by latest message. Includes all of the person's conversations, even beyond the first
+ * page.
+ */
 export function useConversations(of: string): Pages<ControlConversation> {
   const concerns = touches("conversationId");
   const all = usePages(control.conversations, { key: "conversations", concerns });
@@ -63,7 +66,7 @@ export function TalkList({ conversations, people, bot, open, onNew }: TalkListPr
 }
 
 interface TalkProps {
-  /** Username of the person to act as. Without a person, the row opens the conversation by its id. */
+  /** Username of the person to act as. Without a person, the row opens the conversation by id. */
   readonly speaker?: string;
   /** Without a conversation and a person, the row opens the posts. */
   readonly talk?: ControlConversation | undefined;

@@ -20,7 +20,7 @@ export function nameOf(members: readonly AuthorView[]): string {
   return list.format(sorted.map(({ username }) => `@${username}`));
 }
 
-/** Author and addressed bot of a conversation, or the reason why the portal cannot write to it. */
+/** A conversation's author and bot, or the reason why the portal cannot write to the conversation. */
 export type Roles =
   | { readonly from: string; readonly to: string }
   | { readonly from?: undefined; readonly closed: string };

@@ -9,14 +9,14 @@ export interface Threaded {
   readonly depth: number;
 }
 
-/** Sorts each comment after the one that it replies to. Siblings stay in order, oldest first. */
+/** Sorts each comment after the comment that it replies to. Siblings stay in order, oldest first. */
 export function threaded(comments: readonly ControlComment[]): readonly Threaded[] {
   const ids = new Set(comments.map(({ id }) => id));
   const answers = Map.groupBy(comments, ({ replyToId }) =>
     replyToId !== null && ids.has(replyToId) ? replyToId : "",
   );
   const found: Threaded[] = [];
-  // A stack instead of recursion, because two bots may reply to each other thousands of times.
+  // Use a stack instead of recursion, because two bots may reply to each other thousands of times.
   const stack = (answers.get("") ?? []).map((comment) => ({ comment, depth: 0 })).reverse();
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     found.push(next);

@@ -16,7 +16,7 @@ import { isTaken, type Part } from "./stories.ts";
 
 export interface UsesProps extends Pick<EventTrace, "event" | "bot"> {
   readonly parts: readonly Part[];
-  /** False for a dead letter, because Retry runs it. */
+  /** False for a dead letter, because the Retry button runs it. */
   readonly canRun: boolean;
 }
 
@@ -112,7 +112,7 @@ function EditDialog({ event, bot, onClose }: DialogProps & Pick<EventTrace, "bot
   );
 }
 
-/** Generates a test of the bot from an event and the requests that it caused. */
+/** Generates a bot test from an event and the requests that the event caused. */
 function TestDialog({ event, parts, onClose }: DialogProps & Pick<UsesProps, "parts">) {
   const { copy, byHand } = useCopy("The test");
   const live = useLive(() => makeTest(event, parts), { key: "test", concerns: () => false });

@@ -7,7 +7,7 @@ export interface Fixture {
 }
 
 /**
- * Generates a test for a bot of the template "starter": the event must lead to the same answers.
+ * Generates a test for a bot from the template "starter". The test asserts that the event leads to the same replies.
  *
  * @param calls API requests that the event caused; `undefined` if the bot has not received it yet
  */
@@ -58,7 +58,7 @@ const places: readonly (readonly [RegExp, string, string])[] = [
   [/^\/posts$/, "post", ""],
 ];
 
-/** Returns the message, comment or post of a request, in the format of `bot.sent`. */
+/** Returns the message, comment or post that a request created, in the format of `bot.sent`. */
 function answerIn({ method, path, status, request }: CallRecord) {
   if (method !== "POST" || (status !== null && status >= 300)) return undefined;
   for (const [pattern, kind, name] of places) {
@@ -91,7 +91,7 @@ function literal(value: unknown, indent = ""): string {
   return `${open}\n${members.map((member) => `${deeper}${member},\n`).join("")}${indent}${close}`;
 }
 
-/** Formats a key. `__proto__` must be in brackets, because it would otherwise set the prototype. */
+/** Formats a key. `__proto__` must be in brackets, because the key would otherwise set the prototype. */
 function keyOf(key: string): string {
   if (key === "__proto__") return '["__proto__"]';
   return /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);

@@ -15,13 +15,13 @@ import {
   type Thing,
 } from "./stories.ts";
 
-/** `bad` needs attention; `warn` may resolve by itself. */
+/** `bad` needs attention; `warn` may resolve without action. */
 export type Tone = "bad" | "warn" | "plain";
 
 export interface OutcomeLabel {
   readonly tone: Tone;
   readonly text: string;
-  /** ISO 8601. Start of a result still in progress. */
+  /** Start of a result that is still in progress. ISO 8601. */
   readonly since?: string;
 }
 

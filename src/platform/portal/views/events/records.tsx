@@ -8,7 +8,7 @@ import { remedyOf } from "./remedy.ts";
 
 type ExchangeRecord = DeliveryRecord | CallRecord;
 
-/** Reads a delivery (`dlv_…`) or a request of the bot (`call_…`). Records never change. */
+/** Reads a delivery (`dlv_…`) or a request by the bot (`call_…`). Records never change. */
 function useRecord(id: string) {
   const read = (): Promise<ExchangeRecord> =>
     id.startsWith("dlv_") ? control.delivery(id) : control.call(id);

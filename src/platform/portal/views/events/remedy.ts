@@ -6,7 +6,7 @@ export interface Remedy {
   readonly view?: View;
 }
 
-/** Remedies by the `error.code` of the bot's answer (docs/reference/errors.md, "Receiving"). */
+/** Remedies by the `error.code` in the bot's response (docs/reference/errors.md, "Receiving"). */
 const byCode: Readonly<Record<string, Remedy>> = {
   SIGNATURE_MISSING: {
     text: "A proxy strips X-Service-Signature. Configure it to forward the header.",
@@ -65,11 +65,11 @@ export interface FailedDelivery {
   readonly status: number | null;
   readonly error?: string;
   readonly fault?: string;
-  /** Error code in the bot's answer. Absent if the answer has none. */
+  /** Error code in the bot's response. Absent if the response has no code. */
   readonly code?: string | undefined;
 }
 
-/** Returns the remedy of a failed delivery. `undefined` for a success or an unknown failure. */
+/** Returns the remedy for a failed delivery. `undefined` for a success or an unknown failure. */
 export function remedyOf({ status, error, fault, code = "" }: FailedDelivery): Remedy | undefined {
   if (error === undefined) return undefined;
   if (fault !== undefined) {

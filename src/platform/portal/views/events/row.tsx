@@ -21,7 +21,7 @@ import { Trace } from "./trace.tsx";
 export interface RowProps {
   readonly thing: Thing;
   readonly isOpen: boolean;
-  /** Opens a row next to a conversation, with a brief trace. Default: changes the URL to the row. */
+  /** Opens a row next to a conversation, with a brief trace. Default: navigates to the row's URL. */
   readonly onOpen?: (id: string) => void;
 }
 
@@ -78,7 +78,7 @@ function outcomeOfCalls(calls: Calls): OutcomeLabel {
   return { tone, text: answerOf(calls.call).text + times };
 }
 
-/** An outcome in its color. Includes the elapsed time of one in progress. */
+/** An outcome in its color. Includes the elapsed time if the outcome is in progress. */
 export function OutcomeText({ outcome }: { readonly outcome: OutcomeLabel }) {
   const { tone, text, since } = outcome;
   return (

@@ -2,7 +2,7 @@ import { actOf, answerOf, type Bots, callOf, changeOf, isTrouble, outcomeOf } fr
 import type { Overview, Thing } from "./stories.ts";
 
 export interface Filter {
-  /** Words to match, all of them. Empty matches every row. */
+  /** Words that must all match. Empty matches every row. */
   readonly text: string;
   /** Event type. Empty matches every type. */
   readonly type: string;

@@ -1,7 +1,7 @@
-/** Frames of Node and packages, which are rarely the place to fix. */
+/** Matches frames in Node and in packages, which rarely need a fix. */
 const FOREIGN = /\bnode:|\/node_modules\//;
 
-/** Number of frames to show. Later ones are rarely the cause. */
+/** Number of frames to show. Later frames are rarely the cause. */
 const MAX_FRAMES = 3;
 
 export interface Frame {

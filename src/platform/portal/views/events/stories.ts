@@ -16,7 +16,7 @@ export interface Story {
   readonly parts: readonly Part[];
 }
 
-/** Requests of the bot without an event. Repeated failures share one row with a count. */
+/** Requests by the bot without an event. Repeated failures share one row with a count. */
 export interface Calls {
   readonly kind: "calls";
   readonly call: Call;
@@ -39,12 +39,12 @@ export function entryOf(thing: Thing) {
   return thing.kind === "calls" ? thing.call : thing.entry;
 }
 
-/** Returns the key of an event among all bots: its id, or `bot/id` because crons of several bots may share an id. */
+/** Returns the key of an event among all bots: its id, or `bot/id` because several bots' crons may share an id. */
 export function keyOfEvent({ bot, id }: { bot?: string | undefined; id: string }): string {
   return isOwn(id) ? `${bot}/${id}` : id;
 }
 
-/** Parses the key of an event. `bot` is `undefined` for an event of the platform's log. */
+/** Parses the key of an event. `bot` is `undefined` for an event in the platform's log. */
 export function readKey(key: string): { readonly bot: string | undefined; readonly id: string } {
   const [, bot, id = key] = /^(\w+)\/(.+)$/s.exec(key) ?? [];
   return { bot, id };
@@ -65,7 +65,7 @@ export interface Overview {
   /** Requests without new events. `undefined` if there are none. */
   readonly idle: { readonly count: number; readonly lastAt: string } | undefined;
   readonly off: ReadonlySet<string>;
-  /** Bots that report their runs. For all others, the timeline has only deliveries. */
+  /** Bots that report their runs. For all other bots, the timeline has only deliveries. */
   readonly reporting: ReadonlySet<string>;
 }
 
@@ -80,7 +80,7 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
   const stories = new Map<string, GrowingStory>();
   const reporting = new Set<string>();
   const off = new Set<string>();
-  /** Rows of failures that the next identical request joins. */
+  /** Rows of failures, to which the next identical request is added. */
   const failing = new Map<string, Calls>();
   let idle: Overview["idle"];
   for (const entry of entries) {
@@ -120,7 +120,7 @@ function isPart(entry: Exclude<TimelineEntry, { kind: "event" }>): entry is Part
   return entry.kind !== "webhook" && entry.kind !== "app" && entry.kind !== "state";
 }
 
-/** Adds the conversation or post of a run to its timer. An earlier request may not have named it. */
+/** Adds a run's conversation or post to its timer event, because an earlier request may not have named it. */
 function placed(event: Story["event"], { conversationId, postId }: Run): Story["event"] {
   return { ...event, ...(conversationId && { conversationId }), ...(postId && { postId }) };
 }
@@ -147,7 +147,7 @@ function recover(failing: Map<string, Calls>, call: Call): void {
   failing.delete(keyOf(call));
 }
 
-/** Adds a row, or counts a failure in the row of earlier ones. */
+/** Adds a row, or counts a failure in the row of earlier failures. */
 function addCall(things: Thing[], failing: Map<string, Calls>, call: Call): void {
   const before = failing.get(keyOf(call));
   if (before?.call.status === call.status) {
@@ -160,12 +160,12 @@ function addCall(things: Thing[], failing: Map<string, Calls>, call: Call): void
   if (isFailed(call)) failing.set(keyOf(call), row);
 }
 
-/** Returns whether the event is a timer or cron of the bot. Those are in no log. */
+/** Returns whether the event is one of the bot's timers or crons, which are not in the log. */
 export function isOwn(id: string): boolean {
   return /^(timer|cron):/.test(id);
 }
 
-/** Returns the fault entry of a request that is still held. `undefined` if none is. */
+/** Returns the fault entry for a request that a fault still holds. `undefined` if there is no such request. */
 export function findHeldRequest(parts: readonly Part[]): FaultEntry | undefined {
   const last = parts.findLast(({ kind }) => kind !== "delivery");
   return last?.kind === "fault" && last.change === "held" ? last : undefined;
@@ -182,7 +182,7 @@ export function isTaken(part: Part): boolean | undefined {
   return isRead(part) ? true : undefined;
 }
 
-/** Returns the error to show in a run's line. Omits repeated errors and the one already shown above the lines. */
+/** Returns the error to show in a run's line. Omits repeated errors, and the error already shown above the lines. */
 export function errorIn(run: Run, parts: readonly Part[]): Run["error"] {
   const runs = [endOf(parts), ...parts].filter((part) => part?.kind === "run");
   const first = runs.find(
@@ -196,7 +196,7 @@ export function codeOf({ code, message }: NonNullable<Run["error"]>): string | u
   return code !== undefined && message.startsWith(code) ? undefined : code;
 }
 
-/** Parses the request of a step: the text to send and the time (ISO 8601). */
+/** Parses a step's request: the text to send and the time (ISO 8601). */
 export function intentOf(request: string): { readonly text: string; readonly at?: string } {
   try {
     const { text = "", at } = Object(JSON.parse(request));

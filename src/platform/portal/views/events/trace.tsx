@@ -107,7 +107,7 @@ interface FailedRunProps {
 function FailedRun({ run, parts }: FailedRunProps) {
   const { at, eventId, bot, outcome, error, retryInMs } = run;
   const code = error && codeOf(error);
-  // A bot sends the stack only once for equal errors.
+  // For equal errors, a bot sends the stack only once.
   const withStack = parts.findLast(
     (part) => part.kind === "run" && part.error?.stack !== undefined,
   );
@@ -134,7 +134,7 @@ function FailedRun({ run, parts }: FailedRunProps) {
   );
 }
 
-/** The first frames of the bot's own code. The full stack is collapsed. */
+/** The first frames in the bot's own code. The full stack is collapsed. */
 function Stack({ stack }: { readonly stack: string }) {
   return (
     <>
@@ -166,7 +166,7 @@ function PartRow({ part, parts, from }: PartRowProps) {
   return <Line {...shown} at={part.at} from={from} />;
 }
 
-/** Describes an entry. `undefined` for a wait that has ended. */
+/** Describes an entry. `undefined` for a held request that was released. */
 function describe(part: Part, parts: readonly Part[]): Omit<LineProps, "at" | "from"> | undefined {
   switch (part.kind) {
     case "delivery": {
@@ -215,7 +215,7 @@ interface LineProps {
   readonly kind: string;
   readonly what: ComponentChildren;
   readonly fault?: string | undefined;
-  /** True if the event of a request is a guess. */
+  /** True if a request's event is a guess. */
   readonly guessed?: true | undefined;
   readonly result?: OutcomeLabel;
   readonly ms?: number;
@@ -223,7 +223,7 @@ interface LineProps {
   readonly children?: () => ComponentChildren;
 }
 
-/** A line of the trace, in columns: time, kind, object, result and duration. */
+/** A trace line, in columns: time, kind, object, result and duration. */
 function Line({ at, from, kind, what, fault, guessed, result, ms, children }: LineProps) {
   const [isOpen, setOpen] = useState(false);
   const cells = (
@@ -269,7 +269,7 @@ interface StepsProps extends Required<Pick<LineProps, "from">> {
   readonly version: number;
 }
 
-/** Steps of the handler from the bot's inbox. Empty if the bot does not serve its inbox. */
+/** The handler's steps, from the bot's inbox. Empty if the bot does not serve its inbox. */
 function Steps({ id, bot, from, version }: StepsProps) {
   const key = `${bot} ${id} ${version}`;
   const { data } = useLive(() => control.inboxEvent(id, bot), { key, concerns: () => false });

@@ -62,7 +62,7 @@ function activeFirst<T extends { readonly active: boolean }>(rows: readonly T[])
   return rows.toSorted((a, b) => Number(b.active) - Number(a.active));
 }
 
-/** A row with the fields of the fault collapsed. */
+/** A row, with the fault's fields collapsed. */
 function faultRow(scenario: Scenario, active: boolean) {
   const { title, key } = scenario;
   return {

@@ -10,19 +10,19 @@ export interface Situation {
   readonly hasStorage: boolean;
 }
 
-/** Trouble caused by the owner of the app or the platform. */
+/** Problems that the app's owner or the platform causes. */
 export interface PlatformScenario {
   readonly title: string;
-  /** Reaction of the bot (docs/internals/guarantees.md). */
+  /** The bot's reaction (docs/internals/guarantees.md). */
   readonly bot: string;
   readonly isActive: (now: Situation) => boolean;
-  /** Reason why it cannot start now. */
+  /** Reason why the scenario cannot start now. */
   readonly blocked?: (now: Situation) => string | undefined;
   readonly banner: (now: Situation) => ComponentChildren;
   readonly start: (now: Situation) => Promise<unknown>;
-  /** Label of the button that ends it. Default: "Turn on". */
+  /** Label of the button that ends the scenario. Default: "Turn on". */
   readonly action?: string;
-  /** Absent if it cannot be undone. */
+  /** Ends the scenario. Absent if it cannot be undone. */
   readonly stop?: (now: Situation) => Promise<unknown>;
   readonly confirm?: ActionProps["confirm"];
 }

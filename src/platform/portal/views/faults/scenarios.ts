@@ -9,7 +9,7 @@ export const targets: readonly Target[] = ["webhook", "api", "events"];
 
 export interface Scenario {
   readonly title: string;
-  /** Reaction of the bot (docs/internals/guarantees.md). */
+  /** The bot's reaction (docs/internals/guarantees.md). */
   readonly bot: string;
   /** Shortcut in the Faults view. */
   readonly key?: string;
@@ -201,7 +201,7 @@ export function fieldsOf(scenario: Scenario): readonly FieldSpec[] {
   });
 }
 
-/** Converts form values into a change of the faults. Drops empty fields. */
+/** Converts form values to a fault change. Drops empty fields. */
 export function changeOf(scenario: Scenario, values: Values): FaultsChange {
   const { target, fault } = faultOf(scenario);
   const given = namesOf(fault).flatMap((name): [string, number | string][] => {
@@ -210,11 +210,11 @@ export function changeOf(scenario: Scenario, values: Values): FaultsChange {
     if (name === "match") return [[name, text]];
     return [[name, Number(text) / (name === "rate" ? 100 : 1)]];
   });
-  // The fields are those of the target, which the type cannot express.
+  // The fields belong to the target, which the type cannot express.
   return { [target]: { mode: fault.mode, ...Object.fromEntries(given) } } as FaultsChange;
 }
 
-/** Returns whether the fault of a scenario is active. It must also agree about having a number of `times`. */
+/** Returns whether a scenario's fault is active. Both faults must set `times`, or neither. */
 export function isActive(scenario: Scenario, faults: FaultsState): boolean {
   const { target, fault } = faultOf(scenario);
   const { mode, times } = faults[target];
@@ -225,7 +225,7 @@ export function endOf(scenario: Scenario): FaultsChange {
   return { [faultOf(scenario).target]: { mode: "none" } };
 }
 
-/** Describes the active fault of a part, with its details. `undefined` if there is none. */
+/** Describes a target's active fault with its details. `undefined` if there is no fault. */
 export function activeFault(target: Target, faults: FaultsState): string | undefined {
   const now: Fault = faults[target];
   const sameMode = [...deliveries, ...requests].filter((scenario) => {

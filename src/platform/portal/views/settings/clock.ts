@@ -1,15 +1,18 @@
 import type { ClockView } from "../../../types.ts";
 
-/** State of the platform's clock, and the browser's time of the read in ms since 1970. */
+/** The platform clock's state, and the browser's time when it was read, in ms since 1970. */
 export interface ReadClock {
   readonly view: ClockView;
   readonly readAt: number;
 }
 
-/** In ms. Largest difference between a signature's time and the bot's clock (section 5, rule 7). */
+/**
+ * Largest permitted difference between a signature's time and the bot's clock, in ms (section 5 of the platform
+ * document, rule 7).
+ */
 const REPLAY_WINDOW_MS = 300_000;
 
-/** In ms. A smaller offset may be the duration of the request. */
+/** In ms. A smaller offset may just be the request's duration. */
 const NO_OFFSET_MS = 1_000;
 
 /** Converts the browser's time to the platform's, in ms since 1970. */
@@ -17,7 +20,7 @@ export function toPlatformTime({ view, readAt }: ReadClock, at: number): number 
   return Date.parse(view.now) + (view.frozen ? 0 : at - readAt);
 }
 
-/** Returns the offset of the platform's clock to the machine's, in ms. A frozen clock falls behind. */
+/** Returns the platform clock's offset from the machine's clock, in ms. A frozen clock falls behind. */
 export function offsetAt({ view, readAt }: ReadClock, at: number): number {
   return view.offsetMs - (view.frozen ? at - readAt : 0);
 }
@@ -26,7 +29,7 @@ export function isMachineTime(offsetMs: number): boolean {
   return Math.abs(offsetMs) < NO_OFFSET_MS;
 }
 
-/** Returns whether a bot on the machine's time refuses deliveries. */
+/** Returns whether a bot that uses the machine's time refuses deliveries. */
 export function isRefused(offsetMs: number): boolean {
   return Math.abs(offsetMs) > REPLAY_WINDOW_MS;
 }

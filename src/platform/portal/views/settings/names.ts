@@ -1,6 +1,6 @@
 import type { AppView, LimitName, LimitView, Scope } from "../../../types.ts";
 
-/** Scopes and their permissions (section 5). */
+/** Scopes and their permissions (section 5 of the platform document). */
 export const scopes: readonly (readonly [Scope, string])[] = [
   ["read", "read content, and all events except direct messages"],
   ["posts:write", "write posts, upload images"],
@@ -8,7 +8,7 @@ export const scopes: readonly (readonly [Scope, string])[] = [
   ["dm", "read and send direct messages, read their events, upload images"],
 ];
 
-/** Labels of the limits (section 8). */
+/** Labels of the limits (section 8 of the platform document). */
 export const limitTexts: Readonly<Record<LimitName, string>> = {
   requestsPerMinute: "Requests per minute",
   dmsPerDay: "Direct messages per day",
@@ -39,7 +39,7 @@ export function revokeWarning(
   return "Requests with this token get 401.";
 }
 
-/** Returns the file name of a snapshot, with the time. */
+/** Returns a snapshot's file name, which includes the time. */
 export function fileName(snapshot: string, at: Date): string {
   const time = at.toISOString().slice(0, 19).replaceAll(":", "-");
   return `service-bot-${snapshot.replace(/[^\w.-]+/g, "-").slice(0, 60)}-${time}.db`;

@@ -13,7 +13,7 @@ import { resetClock } from "../../shell/banner.tsx";
 import { isRefused, offsetAt, type ReadClock, toPlatformTime } from "./clock.ts";
 import { fileName, limitNames, limitTexts, usage } from "./names.ts";
 
-/** Rate limit and quotas of the selected bot, with their use. */
+/** The selected bot's rate limit and quotas, with their usage. */
 export function Limits() {
   const live = useLive(control.limits, {
     key: bot.value,
@@ -101,7 +101,7 @@ export function Clock() {
   );
 }
 
-/** Ticks without requests to the platform. */
+/** Advances the displayed time without requests to the platform. */
 function Face({ clock }: { readonly clock: ReadClock }) {
   const at = Math.max(ticking.value, clock.readAt);
   const shown = new Date(toPlatformTime(clock, at)).toISOString();

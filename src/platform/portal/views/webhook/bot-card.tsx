@@ -11,7 +11,7 @@ const SETTLE_MS = 1_100;
 export function BotCard({ username }: { readonly username: string }) {
   const live = useLive(control.botView, {
     key: username,
-    // The bot handles an event after the timeline has its entry.
+    // Wait, because the bot handles an event only after the timeline has its entry.
     concerns: ({ kind }) => kind !== "event",
     settleMs: SETTLE_MS,
   });

@@ -10,8 +10,8 @@ export interface StatusRow {
 }
 
 /**
- * Parses a bot's answer to `GET /readyz?verbose` (docs/operate/overview.md). The bot's version may differ from the
- * page's, so missing parts are omitted. `undefined` if the answer is not a status.
+ * Parses a bot's response to `GET /readyz?verbose` (docs/operate/overview.md). The bot's version may differ from the
+ * page's, so the rows omit missing parts. `undefined` if the response is not a status.
  */
 export function readBotStatus(raw: unknown): readonly StatusRow[] | undefined {
   const status = fields(raw);
@@ -41,7 +41,7 @@ function logRows({ cursor, lastPollError, lagMs }: Fields) {
   ] as const;
 }
 
-/** In ms. Events that wait longer need attention. */
+/** In ms. An event that waits longer needs attention. */
 const OLD_MS = 60_000;
 
 function inboxRows(inbox: unknown) {

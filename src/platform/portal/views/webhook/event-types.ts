@@ -1,6 +1,6 @@
 import type { EventType } from "../../../types.ts";
 
-/** Cause of an event of each type (section 6). */
+/** Cause of each event type (section 6 of the platform document). */
 export const eventTypes: Readonly<Record<EventType, string>> = {
   "dm.message": "someone sends the bot a direct message",
   mention: "someone mentions the bot in a post or comment",

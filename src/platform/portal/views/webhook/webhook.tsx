@@ -12,7 +12,7 @@ import { actAsPerson } from "../../shell/act-keys.ts";
 import { BotCard } from "./bot-card.tsx";
 import { eventTypes } from "./event-types.ts";
 
-/** The webhook of the selected bot (section 3), and the bot's reported status. */
+/** The selected bot's webhook (section 3 of the platform document), and the bot's reported status. */
 export function Webhook() {
   const { app, error, reload } = useShownApp();
   return (
@@ -38,7 +38,7 @@ interface AppProps {
 const types = Object.entries(eventTypes).map(([value, hint]) => ({ value, hint }));
 const testTypes = types.map(({ value, hint }) => ({ value, label: `${value}: ${hint}` }));
 
-/** State of the webhook, with a test event and the platform's notifications. */
+/** The webhook's state, with a test event and the platform's notifications. */
 function Deliveries({ app: { webhook, bot } }: AppProps) {
   const live = useLive(control.notifications, {
     key: bot.username,
@@ -130,7 +130,7 @@ function Endpoint({ app: { webhook } }: AppProps) {
             types: values.checked("types"),
             enabled: values.text("enabled") === "on",
           });
-          // Renders the saved values first, because the form compares the next change with the rendered values.
+          // Wait for the saved values to render, because the form compares the next edit with what is rendered.
           await reload();
         }}
         done="Saved. The failure count is 0."
@@ -146,7 +146,7 @@ function Endpoint({ app: { webhook } }: AppProps) {
   );
 }
 
-/** The signing secret. A new one is shown once. */
+/** The signing secret. A new secret is shown once. */
 function Secret({ app }: AppProps) {
   const { username } = app.bot;
   const regenerate = async () => {
