@@ -14,8 +14,8 @@ import type { FieldsOf, Next, WithState } from "./router/handler.ts";
 import { Router, routesOf } from "./router/router.ts";
 
 /**
- * A webhook receiver with a durable inbox, typed handlers and polling as the fallback. `S` is the state of a
- * conversation, from the option `state`. `X` has the fields that middleware has added to the context.
+ * A webhook receiver with a durable inbox, typed handlers and polling as the fallback. `S` is a conversation's state,
+ * from the option `state`. `X` holds the fields that middleware added to the context.
  */
 export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   readonly #lifecycle: Lifecycle;
@@ -55,7 +55,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     middleware: (context: Context & WithState<S> & X, next: Next) => R,
   ): Bot<S, X & FieldsOf<R>>;
   /**
-   * Mounts a module. Its handlers run among those of the bot, in the order of the calls.
+   * Mounts a module. Its handlers run among the bot's handlers, in the order of the calls.
    *
    * @throws {ServiceBotError} INVALID_OPTION if the bot already contains the module, or if a name is taken
    */
@@ -83,8 +83,8 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Client of the platform's API. Shares the bot's request budget and circuit breaker. For use outside of handlers,
-   * even before the bot starts.
+   * Client for the platform's API. Shares the bot's request budget and circuit breaker. For use outside handlers, even
+   * before the bot starts.
    *
    * @throws {ConfigError} CONFIG_INVALID
    */
@@ -92,12 +92,12 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     return this.#lifecycle.client;
   }
 
-  /** Address that the bot listens on; `undefined` if it does not listen. */
+  /** URL that the bot listens on; `undefined` if it does not listen. */
   get url(): string | undefined {
     return this.#lifecycle.url;
   }
 
-  /** Address of the metrics; `undefined` without METRICS_PORT. */
+  /** URL of the metrics; `undefined` without METRICS_PORT. */
   get metricsUrl(): string | undefined {
     return this.#lifecycle.parts?.observers.metricsUrl;
   }
@@ -108,8 +108,8 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Returns the state of the bot: the source of its events, its position in the event log, waiting events and dead
-   * letters. Works even if the store does not answer. Times are milliseconds since 1970.
+   * Returns the bot's status: the source of its events, its position in the event log, waiting events and dead letters.
+   * Works even if the store does not respond. Times are milliseconds since 1970.
    *
    * @throws {ServiceBotError} NOT_STARTED
    */
@@ -118,7 +118,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
   }
 
   /**
-   * Lists the events of the inbox, and retries or discards dead letters. The command `service-bot inbox` does the same.
+   * Lists the events in the inbox, and retries or discards dead letters. The command `service-bot inbox` does the same.
    *
    * @throws {ServiceBotError} NOT_STARTED
    */
@@ -128,8 +128,8 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
 
   /**
    * Returns the webhook as Express 5 middleware. Mount it before any body parser. It serves requests whose full path,
-   * or path below the mount point, is WEBHOOK_PATH. Until the bot has started, it answers deliveries with 503. At the
-   * root of the application, it also lets a local platform read the inbox.
+   * or path below the mount point, is WEBHOOK_PATH. Until the bot has started, it responds to deliveries with 503. At
+   * the application's root, it also lets a local platform read the inbox.
    *
    * @throws {ConfigError} CONFIG_INVALID
    */
@@ -153,7 +153,7 @@ export class Bot<S = unknown, X = unknown> extends Router<WithState<S> & X> {
     );
   }
 
-  /** Answers a web-standard request as the bot's server would, without a port. */
+  /** Responds to a web-standard request as the bot's server would, without a port. */
   handle(request: Request): Promise<Response> {
     return toFetch(this.#lifecycle.startedParts)(request);
   }

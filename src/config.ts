@@ -9,18 +9,18 @@ import { ConfigError } from "./errors.ts";
 /** Source of the events. `auto` is the webhook with polling as its fallback. */
 export type DeliveryMode = "auto" | "webhook" | "polling";
 
-/** Options of a bot that override the environment. Each has the form of its variable; durations are in ms. */
+/** Bot options that override the environment. Each has the same format as its variable; durations are in ms. */
 export interface ConfigOverrides {
   /**
-   * SERVICE_BASE_URL: address of the platform without `/api/v1`; a path is allowed, such as
-   * `https://host.example/social`. Required.
+   * SERVICE_BASE_URL: the platform's URL without `/api/v1`; a path is allowed, such as `https://host.example/social`.
+   * Required.
    */
   readonly baseUrl?: string;
   /** SERVICE_API_KEY: bearer token. Required. */
   readonly apiKey?: string;
   /**
-   * SERVICE_WEBHOOK_SECRET: signing secret, `whsec_…`. During a rotation, several, newest first: comma-separated in the
-   * variable, a list in the option. Required unless `DELIVERY=polling`.
+   * SERVICE_WEBHOOK_SECRET: signing secret, `whsec_…`. During a rotation, list several secrets, newest first:
+   * comma-separated in the variable, an array in the option. Required unless `DELIVERY=polling`.
    */
   readonly webhookSecret?: string | readonly string[];
   /**
@@ -29,13 +29,13 @@ export interface ConfigOverrides {
   readonly delivery?: DeliveryMode;
   /** HOST: address to listen on. Default `127.0.0.1`. */
   readonly host?: string;
-  /** PORT: port to listen on, 0 to 65,535; 0 takes a free port. Default `3000`. */
+  /** PORT: port to listen on, 0 to 65,535; 0 picks a free port. Default `3000`. */
   readonly port?: number;
   /** WEBHOOK_PATH: path of the webhook. Default `/webhook`. */
   readonly webhookPath?: string;
   /**
-   * DRAIN_MS: how long a stopping bot still accepts deliveries while `/readyz` answers 503, 0 to 600,000; longer than
-   * the health check of a load balancer. No effect with `listen: false`. Default `0`.
+   * DRAIN_MS: how long a stopping bot still accepts deliveries while `/readyz` returns 503, 0 to 600,000; longer than
+   * the interval of a load balancer's health check. No effect with `listen: false`. Default `0`.
    */
   readonly drainMs?: number;
   /**
@@ -44,8 +44,8 @@ export interface ConfigOverrides {
    */
   readonly databaseUrl?: string;
   /**
-   * DATABASE_SCHEMA: schema in PostgreSQL, 1 to 63 lower-case letters, digits and `_`; no digit and no `pg_` at the
-   * start. Default `service_bot`.
+   * DATABASE_SCHEMA: PostgreSQL schema, 1 to 63 lower-case letters, digits and `_`; must not begin with a digit or
+   * `pg_`. Default `service_bot`.
    */
   readonly databaseSchema?: string;
   /** POLL_INTERVAL_MS: interval between reads of the event log while polling, at least 50. Default `4000`. */
@@ -55,8 +55,8 @@ export interface ConfigOverrides {
    */
   readonly auditIntervalMs?: number;
   /**
-   * SILENCE_MS: how long an event of the log may be missing from the webhook before the bot polls, at least 50; the
-   * default is one and a half delivery rounds. Default `45000`.
+   * SILENCE_MS: how long the webhook may fail to deliver an event that is in the log before the bot starts polling, at
+   * least 50; the default is one and a half delivery rounds. Default `45000`.
    */
   readonly silenceMs?: number;
   /** START_FROM: position in the event log for the first start, `now` or `oldest`. Default `now`. */
@@ -66,8 +66,8 @@ export interface ConfigOverrides {
   /** MAX_ATTEMPTS: runs of an event before it becomes a dead letter, 1 to 1,000. Default `8`. */
   readonly maxAttempts?: number;
   /**
-   * MAX_BODY_BYTES: largest body of a delivery in bytes, up to 256 MiB.
-   * Default: 16 MiB, or 1/32 of available memory, whichever is less.
+   * MAX_BODY_BYTES: maximum size of a delivery's body in bytes, up to 256 MiB. Default: 16 MiB, or 1/32 of available
+   * memory, whichever is less.
    */
   readonly maxBodyBytes?: number;
   /**
@@ -75,7 +75,7 @@ export interface ConfigOverrides {
    * Default: no limit.
    */
   readonly maxRequestsPerMinute?: number;
-  /** METRICS_PORT: port of the Prometheus metrics, 0 to 65,535; 0 takes a free port. Default: no metrics. */
+  /** METRICS_PORT: port of the Prometheus metrics, 0 to 65,535; 0 picks a free port. Default: no metrics. */
   readonly metricsPort?: number;
   /** METRICS_HOST: address of the metrics port. Default `127.0.0.1`. */
   readonly metricsHost?: string;
@@ -100,7 +100,7 @@ interface Settings
   readonly metricsPort: number | undefined;
 }
 
-/** Configuration of a bot. {@link ConfigOverrides} describes each field. */
+/** A bot's configuration. {@link ConfigOverrides} describes each field. */
 export interface Config extends Omit<Settings, "webhookSecret" | "databaseUrl" | "maxBodyBytes"> {
   /** All currently valid secrets; empty only with delivery `polling`. */
   readonly webhookSecrets: readonly string[];
@@ -108,14 +108,14 @@ export interface Config extends Omit<Settings, "webhookSecret" | "databaseUrl" |
   readonly maxBodyBytes: number;
 }
 
-/** Parses the text of a setting. `fail` records a problem, as the end of a sentence that begins with the variable. */
+/** Parses a setting's text. `fail` records a problem, worded as the end of a sentence that begins with the variable. */
 type Read<T> = (text: string, fail: (problem: string) => undefined) => T | undefined;
 
 /** One setting: its variable, its default and its parser. */
 export interface Setting<T> {
   readonly variable: string;
   readonly read: Read<T>;
-  /** Text of the default. Absent if the setting is required or `optional`. */
+  /** The default, as text. Absent if the setting is required or `optional`. */
   readonly fallback?: string;
   /** Effect of omitting an optional setting, for the documentation. */
   readonly optional?: string;
@@ -136,7 +136,7 @@ const MAX_BODY_BYTES = 256 * 1024 * 1024;
 /** In bytes. Fits a page of 50 events of 320 KiB each, or a round of 30,000 ordinary events after an outage. */
 const USUAL_BODY_BYTES = 16 * 1024 * 1024;
 
-/** In bytes. Lower bound of the default, no matter how little memory there is. */
+/** Lower bound of the default, in bytes, no matter how little memory there is. */
 const MIN_DEFAULT_BODY_BYTES = 1024 * 1024;
 
 /** Parsing a round takes a dozen times its size, in addition to the bot's own memory. */
@@ -205,10 +205,10 @@ export const settings: {
   tracing: { variable: "TRACING", read: oneOf(["on", "off"]), fallback: "off" },
 };
 
-/** Environment variables of a bot, in the order of the table. */
+/** A bot's environment variables, in the order of the table. */
 export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
 
-/** Variables of earlier versions, with the remedy. */
+/** Variables from earlier versions, with the remedy. */
 const removed: Readonly<Record<string, string>> = {
   LOG_SAMPLING: "Remove it. The bot logs a repeated failure once.",
 };
@@ -220,7 +220,7 @@ type Option = keyof Settings;
 /**
  * Loads the configuration from the options, then the environment, then the defaults. An empty value counts as unset.
  *
- * @throws {ConfigError} CONFIG_INVALID with every problem at once, and without values of secrets
+ * @throws {ConfigError} CONFIG_INVALID with every problem at once, and without secret values
  */
 export function loadConfig(
   env: Environment,
@@ -241,7 +241,7 @@ export function loadConfig(
   return { ...rest, webhookSecrets, database, maxBodyBytes };
 }
 
-/** Returns the default of `MAX_BODY_BYTES` for an amount of available memory. */
+/** Returns the default for `MAX_BODY_BYTES`, given the available memory. */
 export function defaultBodyBytes(memoryBytes: number = usableMemoryBytes()): number {
   const share = Math.floor(memoryBytes / BODIES_IN_MEMORY);
   return Math.max(MIN_DEFAULT_BODY_BYTES, Math.min(USUAL_BODY_BYTES, share));
@@ -257,7 +257,7 @@ export function removedVariables(
 }
 
 /**
- * Loads the inbox settings, for tools that need nothing else.
+ * Loads the inbox settings, for tools that need no others.
  *
  * @throws {ConfigError} CONFIG_INVALID
  */
@@ -279,7 +279,7 @@ export function loadPlatform(env: Environment): Pick<Config, "baseUrl" | "apiKey
 }
 
 /**
- * Loads the platform's address, for tools whose callers supply tokens.
+ * Loads the platform's URL, for tools whose callers supply tokens.
  *
  * @throws {ConfigError} CONFIG_INVALID
  */

@@ -1,6 +1,6 @@
 /**
- * Module for `node --import service-bot/env src/main.ts`. Checks the version of Node before Node loads TypeScript or
- * the database, and reads `.env` if the file exists. Variables that the environment has already set win.
+ * Module for `node --import service-bot/env src/main.ts`. Checks Node's version before Node loads TypeScript or the
+ * database, and reads `.env` if the file exists. Variables that are already set in the environment win.
  */
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";

@@ -1,6 +1,6 @@
 /**
- * Codes of this package's errors, in exceptions and in HTTP response bodies. docs/reference/errors.md lists every code
- * with its remedy; a test compares the two lists. Includes the platform's codes ({@link PlatformCode}).
+ * This package's error codes, in exceptions and in HTTP response bodies. docs/reference/errors.md lists every code with
+ * its remedy; a test compares the two lists. Includes the platform's codes ({@link PlatformCode}).
  */
 export type ErrorCode =
   | PlatformCode
@@ -103,10 +103,10 @@ export type PlatformCode =
 /** Codes of an `ApiError`. */
 export type ApiErrorCode = PlatformCode | "API_ERROR" | "API_REDIRECT";
 
-/** In ms: 365 days. The longest delay of an event. */
+/** Longest delay of an event, in ms: 365 days. */
 export const MAX_WAIT_MS = 31_536_000_000;
 
-/** Base class of all errors of this package. Match on `code`, never on the message. */
+/** Base class for all of this package's errors. Match on `code`, never on the message. */
 export class ServiceBotError extends Error {
   override readonly name: string = "ServiceBotError";
   readonly code: ErrorCode;
@@ -132,8 +132,8 @@ export class ConfigError extends ServiceBotError {
 }
 
 /**
- * Thrown by a handler to retry the event later. The event's lane waits with it, so that the order is kept. The attempt
- * counts unless `counts` is false. An event that is always postponed without counting stays forever.
+ * Thrown by a handler to retry the event later. The event's lane waits with it, which keeps the order. The attempt
+ * counts unless `counts` is false. An event that is always postponed without counting is never finished.
  */
 export class RetryLater extends ServiceBotError {
   override readonly name = "RetryLater";
@@ -163,7 +163,7 @@ export class RetryLater extends ServiceBotError {
   }
 }
 
-/** Postpones an event that the loop guard holds back. The guard logs one warning for all of its events. */
+/** Postpones an event that the loop guard holds back. The guard logs one warning for all events that it holds back. */
 export class LoopHeld extends RetryLater {
   /** @param delayMs milliseconds, from 0 to 365 days */
   constructor(delayMs: number) {
@@ -202,12 +202,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns whether an error has a code, of service-bot or of Node. */
+/** Returns whether an error has a given code, from service-bot or Node. */
 export function hasCode(error: unknown, code: string): boolean {
   return typeof error === "object" && error !== null && "code" in error && error.code === code;
 }
 
-/** Returns the code of an error, of service-bot, Node or a database; "" if there is none. */
+/** Returns an error's code, from service-bot, Node or a database; "" if there is none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -10,40 +10,39 @@ import type { Mode } from "./poller/mode.ts";
 import type { LoopGuardOptions } from "./router/loops.ts";
 
 /**
- * Options of a bot in code. They override the environment. Durations are milliseconds. `S` is the state of a
- * conversation.
+ * Bot options set in code. They override the environment. Durations are milliseconds. `S` is a conversation's state.
  */
 export interface BotOptions<S = unknown> extends ConfigOverrides {
   /** Variables to read. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Name of the bot. Its log lines have the name in the field `bot`. 1 to 100 characters. Default: none. */
+  /** The bot's name. Log lines contain it in the field `bot`. 1 to 100 characters. Default: none. */
   readonly name?: string;
-  /** A pino logger of your own. Default: one JSON object per line on standard output. */
+  /** Your own pino logger. Default: a logger that writes one JSON object per line on standard output. */
   readonly logger?: Logger;
   /**
    * Schema of a conversation's state, for `ctx.state()`. Any library that follows Standard Schema v1 works, such as
    * zod, valibot or arktype. The schema's result for an empty object is the initial state.
    */
   readonly state?: StandardSchemaV1<unknown, S>;
-  /** Time limit of a handler. Default 60,000. */
+  /** Time limit for a handler. Default 60,000. */
   readonly handlerTimeoutMs?: number;
-  /** Waits between runs of a failing handler. Default 1,000, doubling up to 300,000, with full jitter. */
+  /** Waits between a failing handler's runs. Default 1,000, doubling up to 300,000, with full jitter. */
   readonly retry?: Partial<BackoffOptions>;
-  /** Chooses the lane of an event. The bot handles the events of a lane in order, one at a time. */
+  /** Chooses an event's lane. The bot handles a lane's events in order, one at a time. */
   readonly lane?: LaneOf;
-  /** Deadline of one request to the platform, including its retries. Default 10,000. */
+  /** Deadline for one request to the platform, including its retries. Default 10,000. */
   readonly requestTimeoutMs?: number;
   /** Retries of a handler's request within its deadline, from 0 to 10. Default 2. */
   readonly requestRetries?: number;
   /**
-   * Lease of an instance on a lane, from 1,000 up. If the instance dies, the lane's events wait this long. Running
+   * An instance's lease on a lane, at least 1,000. If the instance dies, the lane's events wait this long. Running
    * handlers renew the lease every third of this time. The lease on reading the event log lasts half as long. Default
    * 30,000.
    */
   readonly leaseMs?: number;
   /** Time for running handlers to finish when the bot stops. Default 10,000. */
   readonly shutdownGraceMs?: number;
-  /** Number of waiting events at which the bot answers deliveries with 503. Default 100,000. */
+  /** Number of waiting events at which the bot starts to refuse deliveries with 503. Default 100,000. */
   readonly maxBacklog?: number;
   /**
    * Free disk space, in bytes, below which the bot refuses new events with 503. Default 64 MiB. SQLite only, because a
@@ -51,13 +50,13 @@ export interface BotOptions<S = unknown> extends ConfigOverrides {
    */
   readonly minFreeBytes?: number;
   /**
-   * How long the inbox keeps data of finished events, and states after their last change. Default: bodies 7 days, ids
-   * (to recognise repeats) 30 days, dead letters 90 days, states forever. `Infinity` means forever.
+   * How long the inbox keeps finished events' data, and states after their last change. Default: bodies 7 days, ids (to
+   * recognize repeated events) 30 days, dead letters 90 days, states forever. `Infinity` means forever.
    */
   readonly retention?: Partial<Retention>;
   /**
-   * Holds back events of an account if the bot answers it faster than a person writes, in one conversation or on one
-   * post. `false` switches the guard off. Default: 30 answers per 60,000 ms.
+   * Holds back an account's events if the bot replies to it faster than a human writes, in one conversation or on one
+   * post. `false` turns the guard off. Default: 30 replies per 60,000 ms.
    */
   readonly loopGuard?: LoopGuardOptions | false;
   /**
@@ -68,7 +67,7 @@ export interface BotOptions<S = unknown> extends ConfigOverrides {
   /** Sends the requests to the platform. Default: the global `fetch`. */
   readonly fetch?: Fetch;
   /**
-   * Source of time. Default: a clock that starts at this machine's time and ignores later changes of the system time.
+   * Source of time. Default: a clock that starts at this machine's time and ignores later changes to the system time.
    */
   readonly clock?: Clock;
   /** Source of jitter for waits. Default `Math.random`. */
@@ -97,7 +96,7 @@ export const defaults: Required<
   },
 };
 
-/** Options of `start`. */
+/** Options for `start`. */
 export interface StartOptions {
   /** Listen on HOST and PORT. Default `true`. Set `false` inside an existing server. */
   readonly listen?: boolean;
@@ -121,7 +120,7 @@ const LOOP_GUARD_OPTIONS: OptionTable<LoopGuardOptions> = {
   perMs: TIME_LIMIT,
 };
 
-/** Options without a variable, with the range of each number. */
+/** Options that have no variable, with each number's range. */
 const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
   env: true,
   name: true,
@@ -144,7 +143,7 @@ const CODE_OPTIONS: OptionTable<Omit<BotOptions, keyof ConfigOverrides>> = {
   random: true,
 };
 
-/** Options with a variable have no range here, because the bot checks them with the environment at the start. */
+/** Options with a variable have no range here, because the bot checks them together with the environment on startup. */
 export const BOT_OPTIONS: OptionTable<object> = {
   ...CODE_OPTIONS,
   ...Object.fromEntries(Object.keys(settings).map((name) => [name, true])),

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
- * Returns what is wrong with the platform's address, to follow the address's name in a sentence; `undefined` if valid.
+ * Returns the problem with the platform's URL, worded to follow the setting's name in a sentence; `undefined` if valid.
  * A path is allowed because a platform may share its host. The problem never repeats a password.
  */
 export function addressProblem(text: string): string | undefined {
@@ -19,7 +19,7 @@ export function addressProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** Returns the platform's address without trailing slashes. */
+/** Returns the platform's URL without trailing slashes. */
 export function normalizeAddress(text: string): string {
   const { origin, pathname } = new URL(text);
   return `${origin}${withoutSlash(pathname)}`;
@@ -30,7 +30,7 @@ function withoutSlash(path: string): string {
 }
 
 /**
- * Returns what is wrong with a bearer token, without repeating the token. The check also catches an unset variable that
+ * Returns the problem with a bearer token, without repeating the token. The check also catches an unset variable that
  * was interpolated.
  */
 export function tokenProblem(text: string): string | undefined {
@@ -81,7 +81,7 @@ export function isHostName(text: string): boolean {
  * Creates a check that rejects requests meant for another host, against DNS rebinding. A web page can point its own
  * host name at this machine and then read the responses, but the Host header reveals that name.
  *
- * Accepts loopback names, the local address of the connection (no name can imitate an address), and `allowed`.
+ * Accepts loopback names, the connection's local address (no name can imitate an address), and `allowed`.
  */
 export function hostCheck(allowed: readonly string[]): (request: IncomingMessage) => boolean {
   const names = new Set([...loopbackNames, ...allowed.map(normalHost)]);
@@ -106,11 +106,11 @@ function addressOf({ socket }: IncomingMessage): string {
   return normalHost((socket.localAddress ?? "").replace(/%.*$/, ""));
 }
 
-/** Names for this machine or for hosts of a local network. */
+/** Names for this machine or for hosts on a local network. */
 const localNames =
   /(^|\.)(localhost|localdomain6?|local|internal|lan|intranet|corp|home|home\.arpa)$/;
 
-/** Public addresses that clouds use for internal services. */
+/** Public addresses that cloud providers use for internal services. */
 const insideClouds: ReadonlySet<string> = new Set(["168.63.129.16"]);
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
 
 /**
- * Reason why a body was not read: too large, broken off, not of the announced length, too slow, displaced by other
+ * Reason why a body was not read: too large, cut off, a length other than announced, too slow, displaced by other
  * bodies, in too many chunks, or already read by other code.
  */
 export type BodyProblem =
@@ -14,7 +14,7 @@ export type BodyProblem =
   | "fragmented"
   | "already_read";
 
-/** Error of a body that was not read. Each server maps it to a response of its own protocol. */
+/** Error for a body that was not read. Each server maps it to a response in its own protocol. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
   readonly problem: BodyProblem;
@@ -25,22 +25,22 @@ export class BodyError extends Error {
   }
 }
 
-/** In ms. A sender on a slow line sends a large delivery in a few seconds. */
+/** In ms. Even on a slow connection, a large delivery arrives within a few seconds. */
 const BODY_TIMEOUT_MS = 10_000;
 
 /** In ms. A refused body is still read for this long, so that its sender receives the response. */
 const DROP_TIMEOUT_MS = 5_000;
 
-/** Maximum number of dropped chunks of a refused body. 16 MiB in TCP segments are 12,000 chunks. */
+/** Maximum number of a refused body's chunks that are dropped. 16 MiB in TCP segments are 12,000 chunks. */
 const MAX_DROPPED_PIECES = 16_384;
 
-/** Limits of one body. */
+/** Limits for one body. */
 export interface BodyBounds {
   /** Maximum size, in bytes. */
   readonly limit: number;
-  /** Budget shared by all bodies of a server. */
+  /** Budget shared by all of a server's bodies. */
   readonly budget: BodyBudget;
-  /** From the call to the last byte, in ms. Default {@link BODY_TIMEOUT_MS}. */
+  /** Time limit from the call to the last byte, in ms. Default {@link BODY_TIMEOUT_MS}. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -145,7 +145,7 @@ export function dropBody(request: IncomingMessage): void {
 
 type Decoder = () => BodyBuffer;
 
-/** Leaves the checks of limit, length and end to raw-body. The bytes go into a buffer of the budget. */
+/** raw-body checks the limit, the length and the end. The bytes go into a buffer from the budget. */
 async function receive(
   { budget, timeoutMs = BODY_TIMEOUT_MS }: BodyBounds,
   read: (decoder: Decoder) => Promise<unknown>,
@@ -187,8 +187,8 @@ const MIN_BLOCK_BYTES = 1_024;
 const MAX_BLOCK_BYTES = 1_048_576;
 
 /**
- * Memory budget of request bodies on one server. When it is full, the oldest body is given up, because a genuine sender
- * finishes quickly.
+ * Memory budget for one server's request bodies. When the budget is full, the oldest body is dropped, because a genuine
+ * sender finishes quickly.
  */
 export class BodyBudget {
   readonly #maxBytes: number;
@@ -196,12 +196,12 @@ export class BodyBudget {
   /** Oldest first. */
   readonly #open = new Set<BodyBuffer>();
 
-  /** @param maxBytes at least the largest body that is accepted */
+  /** @param maxBytes at least the size of the largest accepted body */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes held now, at most the bound. */
+  /** Bytes currently held, at most `maxBytes`. */
   get usedBytes(): number {
     return this.#usedBytes;
   }
@@ -214,7 +214,7 @@ export class BodyBudget {
   }
 
   /**
-   * Reserves a block for `owner`, and gives up other bodies if necessary, oldest first.
+   * Reserves a block for `owner`, and drops other bodies if necessary, oldest first.
    *
    * @throws {BodyError} busy, if `owner` is the oldest
    */
@@ -227,7 +227,7 @@ export class BodyBudget {
     this.#usedBytes += bytes;
   }
 
-  /** Returns the bytes of a finished body to the budget. */
+  /** Returns a finished body's bytes to the budget. */
   free(owner: BodyBuffer, bytes: number): void {
     if (this.#open.delete(owner)) this.#usedBytes -= bytes;
   }
@@ -244,7 +244,7 @@ export class BodyBuffer {
   readonly #givenUp = Promise.withResolvers<never>();
   #problem: BodyError | undefined;
   #blocks: Buffer[] = [];
-  /** Bytes of the last block that are in use. */
+  /** Number of bytes in use in the last block. */
   #used = 0;
   #heldBytes = 0;
   #pieces = 0;
@@ -260,7 +260,7 @@ export class BodyBuffer {
     return this.#heldBytes;
   }
 
-  /** Rejects with a {@link BodyError} when the body is given up. */
+  /** Rejects with a {@link BodyError} when the body is dropped. */
   get givenUp(): Promise<never> {
     return this.#givenUp.promise;
   }
@@ -268,7 +268,7 @@ export class BodyBuffer {
   /**
    * Copies a chunk. Returns "", because {@link take} returns the bytes.
    *
-   * @throws {BodyError} fragmented, busy, or the reason why the body was given up
+   * @throws {BodyError} fragmented, busy, or the reason why the body was dropped
    */
   write(piece: Uint8Array): "" {
     if (this.#problem !== undefined) throw this.#problem;
@@ -285,7 +285,7 @@ export class BodyBuffer {
   /**
    * Returns the whole body in one buffer, and releases the blocks.
    *
-   * @throws {BodyError} the reason why the body was given up
+   * @throws {BodyError} the reason why the body was dropped
    */
   take(): Buffer {
     if (this.#problem !== undefined) throw this.#problem;
@@ -295,7 +295,7 @@ export class BodyBuffer {
     return body;
   }
 
-  /** Gives the body up and frees its bytes. Later chunks are refused with the same problem. */
+  /** Drops the body and frees its bytes. Later chunks are refused with the same problem. */
   giveUp(problem: BodyProblem): BodyError {
     this.#problem ??= new BodyError(problem);
     this.#givenUp.reject(this.#problem);

@@ -89,7 +89,7 @@ export type Random = () => number;
  * Returns an exponential backoff with full jitter: a random wait up to `base * factor^(attempt - 1)`, capped. Full
  * jitter spreads the retries of lanes that failed at the same moment.
  *
- * @param attempt the number of tries made so far, from 1 up
+ * @param attempt the number of tries made so far, starting at 1
  * @returns whole milliseconds
  */
 export function backoff(
@@ -112,7 +112,7 @@ export interface Patience {
   failed(error: unknown): void;
 }
 
-/** Tries for recording an outcome, about a minute in all. A briefly full disk must not lose an outcome. */
+/** Tries to record an outcome, about a minute in all. A briefly full disk must not cause the loss of an outcome. */
 export const WRITE_ATTEMPTS = 20;
 
 const WRITE_BACKOFF: BackoffOptions = { baseMs: 100, maxMs: 5_000, factor: 3 };
@@ -120,7 +120,7 @@ const WRITE_BACKOFF: BackoffOptions = { baseMs: 100, maxMs: 5_000, factor: 3 };
 /**
  * Retries a failing store write.
  *
- * @throws the error of the last try
+ * @throws the last try's error
  */
 export async function persist<T>(write: () => Promise<T>, patience: Patience): Promise<T> {
   for (let attempt = 1; ; attempt++) {

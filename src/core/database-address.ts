@@ -9,7 +9,7 @@ const POSTGRES = /^postgres(ql)?:/i;
 
 const TLS = ["disable", "prefer", "require", "verify-ca", "verify-full", "no-verify"];
 
-/** Returns what is wrong with an address, without quoting the address; `undefined` if valid. */
+/** Returns the problem with an address, without quoting the address; `undefined` if valid. */
 export function databaseProblem(text: string): string | undefined {
   if (POSTGRES.test(text)) return postgresProblem(text);
   if (!/^file:./.test(text)) {
@@ -38,7 +38,7 @@ export function showDatabase(address: DatabaseAddress): string {
   return `postgres://${host}${pathname}`;
 }
 
-/** Returns the secrets of an address: its passwords, or PGPASSWORD, which the driver uses if the address has none. */
+/** Returns the secrets in an address: its passwords, or PGPASSWORD, which the driver uses if the address has none. */
 export function secretsOf(
   address: DatabaseAddress,
   env: { readonly PGPASSWORD?: string | undefined },

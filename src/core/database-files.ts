@@ -2,10 +2,10 @@ import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync } 
 import { basename, dirname } from "node:path";
 import { hasCode } from "../errors.ts";
 
-/** Folder for files of the command line, such as the local platform's state. */
+/** Folder for the CLI's files, such as the local platform's state. */
 export const PRIVATE_FOLDER = ".service-bot";
 
-/** Suffixes of the files that SQLite keeps next to a database. They contain parts of its data. */
+/** Suffixes of the files that SQLite keeps next to a database. Those files contain parts of the database's data. */
 export const BESIDE: readonly string[] = ["-wal", "-shm", "-journal"];
 
 /**
@@ -48,10 +48,10 @@ export interface MigratedDatabase {
 }
 
 /**
- * Migrates a schema with the numbered SQL files of a folder, one transaction per file. `user_version` holds the number
- * of the last applied file.
+ * Migrates a schema with a folder's numbered SQL files, one transaction per file. `user_version` holds the number of
+ * the last applied file.
  *
- * @param tooNew creates the error for a database that a newer version has written
+ * @param tooNew creates the error for a database that a newer version wrote
  */
 export function migrate(
   db: MigratedDatabase,
@@ -72,7 +72,7 @@ export function migrate(
   }
 }
 
-/** Returns the numbered SQL files of a folder in order. Their count is the newest schema version. */
+/** Returns a folder's numbered SQL files in order. Their count is the newest schema version. */
 export function migrationsIn(folder: URL): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".sql"))

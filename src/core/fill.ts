@@ -1,4 +1,4 @@
-/** In columns. Width of the command line's output. */
+/** Width of the CLI's output, in columns. */
 export const WIDTH = 80;
 
 /** One word. A command in backticks or a flag in brackets stays on one line. */

@@ -7,7 +7,7 @@ export const KIND_PREFIX_BYTES = 128;
 const PNG = "\x89PNG\r\n\x1a\n";
 
 /**
- * Detects an image format by its first bytes; `undefined` if unsupported.
+ * Detects an image's format from its first bytes; `undefined` if unsupported.
  *
  * @param bytes the whole image, or its first 128 bytes
  */

@@ -1,5 +1,5 @@
 /**
- * Matches an id field with a number that may exceed 2^53. A cheap first check, because few texts contain such a number.
+ * Matches an id field with a number that may exceed 2^53. A cheap first check, because few texts contain such numbers.
  */
 const LONG_ID = /(?:"id|Id|ID|_id)"\s*:\s*-?[0-9]{16}/;
 
@@ -9,7 +9,7 @@ const ID_FIELD = /^id$|(?:Id|ID|_id)$/;
  * Parses JSON like `JSON.parse` but keeps every digit of an id. An integer beyond 2^53 in a field named `id`, or ending
  * in `Id`, `ID` or `_id`, becomes a string with its exact digits.
  *
- * @throws {SyntaxError} when the text is not JSON
+ * @throws {SyntaxError} if the text is not JSON
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);

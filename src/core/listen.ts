@@ -4,7 +4,7 @@ import { ConfigError, hasCode, messageOf, ServiceBotError } from "../errors.ts";
 import { urlHost } from "./addresses.ts";
 
 export interface Listening {
-  /** Address of the server, such as `http://127.0.0.1:3000`. */
+  /** The server's URL, such as `http://127.0.0.1:3000`. */
   readonly url: string;
   /**
    * Stops accepting connections, closes idle ones, and lets running requests finish for at most `graceMs` milliseconds
@@ -23,10 +23,10 @@ export interface ListenOptions {
 /** In ms. Longer than BODY_TIMEOUT_MS, so that the sender of a slow body receives the response. */
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** In ms. Interval of the check for slow senders. Node's default of 30 s would double their time. */
+/** Interval between checks for slow senders, in ms. Node's default of 30 s would double a sender's time. */
 const MAX_CHECK_INTERVAL_MS = 1_000;
 
-/** In ms. Time for running requests when the server closes. Storing a batch takes a few ms. */
+/** Time for running requests to finish when the server closes, in ms. Storing a batch takes a few ms. */
 const CLOSE_GRACE_MS = 2_000;
 
 /** In ms. Longer than the pauses between deliveries of a busy platform. */
@@ -88,19 +88,19 @@ export async function listen(
 /** Maximum number of connections per server. Each costs about 20 KB before its first byte. */
 const MAX_CONNECTIONS = 1_000;
 
-/** Share of connections in use from which each new connection closes another. */
+/** Once this share of connections is in use, each new connection closes another. */
 const CROWDED_SHARE = 0.9;
 
-/** In ms. Limit for the head of a request. */
+/** Time limit for a request's head, in ms. */
 const HEADERS_TIMEOUT_MS = 10_000;
 
 /**
  * Binds a server; port 0 selects a free port. Resolves to its address.
  *
- * @param names the settings of host and port
+ * @param names the host and port settings
  * @param remedy what to do if the port is in use
  * @throws {ServiceBotError} ADDRESS_IN_USE
- * @throws {ConfigError} CONFIG_INVALID if the address does not exist here or may not be used
+ * @throws {ConfigError} CONFIG_INVALID if this machine does not have the address, or using it is not permitted
  */
 export function bind(
   server: Server,
@@ -127,13 +127,13 @@ export function bind(
   });
 }
 
-/** Latest request of a connection, and its response. */
+/** A connection's latest request, and its response. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** Limits the connections of a server, and closes old ones before the limit is reached. */
+/** Limits a server's connections, and closes old connections before the limit is reached. */
 function boundConnections(server: Server): void {
   server.maxConnections = MAX_CONNECTIONS;
   server.headersTimeout = Math.min(server.headersTimeout, HEADERS_TIMEOUT_MS);

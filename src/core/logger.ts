@@ -6,7 +6,7 @@ export type Logger = PinoLogger;
 
 /** Pino's levels, from most to least verbose. */
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-/** Minimum level of logged lines. */
+/** Minimum level to log. */
 export type LogLevel = (typeof logLevels)[number];
 
 export interface LoggerOptions {
@@ -17,7 +17,7 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream | undefined;
 }
 
-/** Fields that hold people's texts or secrets, at the top of a log record and one level down. */
+/** Fields that hold users' texts or secrets, at the top of a log record and one level down. */
 const fields = [
   "ctx",
   "payload",
@@ -42,8 +42,8 @@ const redaction = {
 };
 
 /**
- * Creates a logger that writes one JSON object per line. People's texts are redacted by field, and secrets wherever
- * they appear. Control characters are escaped because tools such as `docker logs` write lines to a terminal.
+ * Creates a logger that writes one JSON object per line. Users' texts are redacted by field, and secrets wherever they
+ * appear. Control characters are escaped because tools such as `docker logs` write lines to a terminal.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const scrub = scrubber(options.secrets);

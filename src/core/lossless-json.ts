@@ -3,13 +3,14 @@
  * `undefined` are still left out, and `undefined` in an array becomes null.
  *
  * @returns `undefined` for a value that is `undefined`
- * @throws {TypeError} with the path of the part, such as `$.items[0] is a Map`; never with a value
+ * @throws {TypeError} with the path of the value that JSON would lose, such as `$.items[0] is a Map`; never with a
+ * value
  */
 export function toLosslessJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, refuseLosses());
   } catch (error) {
-    // The first line only, because Node draws cycles on the following lines.
+    // Only the first line, because Node draws cycles on the following lines.
     throw error instanceof Error ? new TypeError(error.message.split("\n")[0]) : error;
   }
 }
@@ -27,7 +28,10 @@ function refuseLosses() {
   };
 }
 
-/** Returns what JSON would lose of a part, to follow its path in a sentence; `undefined` if nothing. */
+/**
+ * Returns the reason why JSON would lose a value, worded to follow the value's path in a sentence; `undefined` if JSON
+ * would lose nothing.
+ */
 function lossOf(parent: object, key: string, part: unknown): string | undefined {
   switch (typeof part) {
     case "undefined":

@@ -1,4 +1,4 @@
-/** In characters. Names of this length may differ in two letters, shorter names in one. */
+/** In characters. Names of this length may differ in two letters, shorter names in only one. */
 const LONG_NAME = 6;
 
 /** Returns the known name nearest to a misspelled one; `undefined` if none is near. Ignores case, `-`, `_` and `.`. */
@@ -50,7 +50,7 @@ const MIN_LENGTH = 8;
 /** Kubernetes and Docker links inject an address for each service: `REDIS_PORT=tcp://10.0.0.1:6379`. */
 const INJECTED_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/** An environment variable whose name is nearly that of a bot's variable. */
+/** An environment variable whose name is close to the name of a bot's variable. */
 export interface MisspeltVariable {
   readonly name: string;
   readonly meant: string;

@@ -18,27 +18,27 @@ export const WAIT: Range = { max: MAX_WAIT_MS, maxText: "365 days" };
 /** A time limit in ms, which cannot be 0. */
 export const TIME_LIMIT: Range = { ...WAIT, min: 1 };
 
-/** A whole number from 1 up. */
+/** A whole number, at least 1. */
 export const COUNT: Range = { min: 1, whole: true };
 
 /**
- * Rules for every name of an options type: a number's range, or the table of nested options. The compiler keeps the
+ * Rules for every name in an options type: a number's range, or the table for nested options. The compiler keeps the
  * table complete.
  */
 export type OptionTable<T> = { readonly [K in keyof T]-?: OptionRule };
 
 type OptionRule = true | Range | { readonly options: OptionTable<object> };
 
-/** Options of a retry policy. The factor has no upper bound because `maxMs` caps every wait. */
+/** Options for a retry policy. The factor has no upper bound because `maxMs` caps every wait. */
 export const RETRY_OPTIONS: OptionTable<BackoffOptions> = { baseMs: WAIT, maxMs: WAIT, factor: {} };
 
-/** Options of a handler that override its bot's, for events of one type. */
+/** Options for a handler that override its bot's options, for events of one type. */
 export interface HandlerOptions {
   /** Failed runs before the event becomes a dead letter; 1 or more. */
   readonly maxAttempts?: number;
   /** Waits between failed runs, in ms, each from 0 to 365 days. */
   readonly retry?: Partial<BackoffOptions>;
-  /** Time limit of a run in ms; more than 0, at most 365 days. */
+  /** Time limit for a run in ms; more than 0, at most 365 days. */
   readonly timeoutMs?: number;
   /**
    * Events of this type that one instance handles at once; from 1 to `CONCURRENCY`. Default: three quarters of
@@ -55,7 +55,8 @@ export const HANDLER_OPTIONS: OptionTable<HandlerOptions> = {
 };
 
 /**
- * Refuses unknown options and numbers out of range at startup. Otherwise a slip would show only when something fails.
+ * Refuses unknown options and numbers out of range at startup. Otherwise a mistake would show only when something
+ * fails.
  *
  * @throws {ServiceBotError} INVALID_OPTION with every problem at once
  */
@@ -91,7 +92,7 @@ export function optionProblems(
 
 const USE_CHANNELS = "subscribe to a channel (docs/operate/channels.md)";
 
-/** Options that earlier versions had, with their replacement. */
+/** Options from earlier versions, with their replacements. */
 const removed: Readonly<Record<string, string>> = {
   onRequest: USE_CHANNELS,
   onHeldBack: USE_CHANNELS,
@@ -125,7 +126,7 @@ export function outOfRange(
 /** No control or invisible characters, and no lone surrogates. */
 const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
 
-/** Returns what is wrong with a key, in a sentence that begins with `what`; `undefined` if valid or absent. */
+/** Returns the problem with a key, as a sentence that begins with `what`; `undefined` if valid or absent. */
 export function keyProblem(what: string, key: unknown): string | undefined {
   const isValid = key === undefined || (typeof key === "string" && KEY.test(key));
   return isValid

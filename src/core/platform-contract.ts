@@ -1,7 +1,7 @@
-/** The scopes of a token (section 5, rule 2 of the platform document). */
+/** A token's scopes (section 5 of the platform document, rule 2). */
 export const allScopes = ["read", "posts:write", "comments:write", "dm"] as const;
 
-/** Scopes of a token (section 1 of the platform document). */
+/** A token's scopes (section 1 of the platform document). */
 export type Scope = (typeof allScopes)[number];
 
 /** Header with the id of the event that caused a request. A local platform uses it to show the effects of an event. */
@@ -25,20 +25,20 @@ export const reportedOutcomes = ["done", "retry", "released", "dead"] as const;
 /** Outcome of a reported run. */
 export type ReportedOutcome = (typeof reportedOutcomes)[number];
 
-/** Error of a failed run, without secrets or people's texts. */
+/** Error from a failed run, without secrets or users' texts. */
 export interface ReportedError {
   /** Name of the error's class, such as `TypeError`. */
   readonly type: string;
   readonly code?: string | undefined;
   readonly message: string;
-  /** Absent if an earlier attempt of the event has reported the same stack. */
+  /** Absent if an earlier attempt at the event reported the same stack. */
   readonly stack?: string | undefined;
 }
 
 /** One run of an event's handlers. */
 export interface RunReport {
   readonly eventId: string;
-  /** Number of the attempt, from 1 up. */
+  /** Number of the attempt, starting at 1. */
   readonly attempt: number;
   readonly outcome: ReportedOutcome;
   /** Id of the conversation in the event's payload. */

@@ -67,7 +67,7 @@ export class ProcessOwners {
     this.#process = process;
   }
 
-  /** @param stop stops the bot; called once, unless the bot stops by itself */
+  /** @param stop stops the bot; called once, unless the bot stops on its own */
   add(stop: () => Promise<void>): void {
     if (this.#stops.size === 0) {
       for (const signal of signals) this.#process.on(signal, () => this.#onSignal());
@@ -93,7 +93,7 @@ export class ProcessOwners {
 
   async #stopAll(): Promise<void> {
     for (let stopped = 0; stopped < this.#stops.size; ) {
-      // A bot that starts in the meantime is stopped in the next round.
+      // The next round stops a bot that starts meanwhile.
       const stops = [...this.#stops].slice(stopped);
       stopped += stops.length;
       await Promise.all(stops.map((stop) => this.#stop(stop)));

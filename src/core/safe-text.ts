@@ -18,7 +18,7 @@ function spellings(value: string): string[] {
   return [value, escaped, JSON.stringify(escaped).slice(1, -1)];
 }
 
-/** An error as logs and dead letters show it. */
+/** An error in the form that logs and dead letters show. */
 export interface ShownError {
   readonly type: string;
   readonly message: string;
@@ -40,12 +40,14 @@ export function showError(error: unknown, scrub: (text: string) => string): Show
   });
 }
 
-/** Location at the end of a frame. Group 1 is the function's name, which a handler may have taken from a text. */
+/**
+ * Location at the end of a frame. Group 1 is the function's name, which a handler may have taken from a user's text.
+ */
 const FRAME = /^( +at .*?)(\(?(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()]*:\d+:\d+\)?)$/;
 
-/** Keeps the paths of the frames, because a word of a user often occurs in a path by chance. */
+/** Keeps the frames' paths, because a user's word often occurs in a path by chance. */
 function scrubStack({ stack = "", message }: Error, scrub: (text: string) => string): string {
-  // A line of the message may look like a frame, so the frames begin below it.
+  // A line in the message may look like a frame, so only the lines below the message count.
   const at = stack.indexOf(`${message}\n`);
   if (at === -1) return scrub(stack);
   const end = at + message.length;

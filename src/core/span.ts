@@ -5,7 +5,7 @@ import { MAX_WAIT_MS, ServiceBotError } from "../errors.ts";
  */
 export type Span = number | string;
 
-/** A duration from now, or a moment. */
+/** A duration from now, or a point in time. */
 export type When = Span | Date;
 
 /** In ms, largest first. */
@@ -28,7 +28,7 @@ export function readSpan(span: Span, what: string): number {
 }
 
 /**
- * Parses a duration, or returns the time until a moment. A past moment is due at once.
+ * Parses a duration, or returns the time until a point in time. A past time is due at once.
  *
  * @param now milliseconds since 1970, for a `Date`
  * @returns milliseconds, from 0 to 365 days

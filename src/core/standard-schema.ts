@@ -2,7 +2,7 @@ import { textsIn } from "./json.ts";
 import { scrubber } from "./safe-text.ts";
 
 /**
- * A schema of any library that follows Standard Schema v1 (standardschema.dev), such as zod, valibot and arktype. The
+ * A schema from any library that follows Standard Schema v1 (standardschema.dev), such as zod, valibot and arktype. The
  * interface is small and public, so declaring it here saves a dependency.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
@@ -30,7 +30,7 @@ export type Validated<Output> =
   | { readonly ok: true; readonly value: Output }
   | {
       readonly ok: false;
-      /** Each problem as `$.path: message`. Strings of the value are redacted because people may have written them. */
+      /** Each problem as `$.path: message`. The value's strings are redacted because users may have written them. */
       readonly problem: string;
     };
 
@@ -55,7 +55,7 @@ export function isSchema(value: unknown): value is StandardSchemaV1 {
   return typeof standard.validate === "function";
 }
 
-/** Redacts the value's strings, because a library's message may repeat them and they may be private. */
+/** Redacts the value's strings, because a library's message may repeat them, and they may be private. */
 function problemOf({ message, path = [] }: SchemaIssue, value: unknown): string {
   const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
   const place = keys.map((key) => {

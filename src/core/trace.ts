@@ -18,7 +18,7 @@ export function traceIdOf(trace: string | undefined): string | undefined {
   return trace?.slice(0, TRACE_ID_LENGTH);
 }
 
-/** Address of a span that can be the parent of others. */
+/** Context of a span that can be a parent. */
 export interface SpanAddress {
   readonly traceId: string;
   readonly spanId: string;
@@ -32,7 +32,7 @@ export function spanIn(trace: string | undefined): SpanAddress | undefined {
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
 }
 
-/** Formats a span's address as a trace. */
+/** Formats a span's context as a trace. */
 export function traceOf({ traceId, spanId, traceFlags }: SpanAddress): string {
   return `${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
 }
@@ -52,7 +52,7 @@ export function readTraceparent(
   return version === "00" && rest !== undefined ? undefined : trace;
 }
 
-/** The event that the current code runs for. Kept small because connections that outlive the run keep it in memory. */
+/** The event that the current code runs for. Small, because connections that outlive the run keep it in memory. */
 export interface CurrentEvent {
   readonly id: string;
   /** Trace of the event, as stored. */
@@ -75,7 +75,7 @@ export function headerOfEvent(): string | undefined {
   return id !== undefined && PLAIN.test(id) ? id : undefined;
 }
 
-/** Returns log fields of the current event; empty outside of handlers. */
+/** Returns the current event's log fields; empty outside handlers. */
 export function aboutEvent(): { readonly event?: string; readonly trace?: string | undefined } {
   const event = current.getStore();
   return event === undefined ? {} : { event: event.id, trace: event.trace };

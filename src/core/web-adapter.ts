@@ -2,15 +2,15 @@ import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { dropBody } from "./body.ts";
 
-/** In bytes. Buffer for a body that is not being read, the size of Node's own stream buffer. */
+/** Size of the buffer for a body that is not being read, in bytes. Equals Node's own stream buffer. */
 const BODY_BUFFER_BYTES = 65_536;
 
-/** In bytes. Responses with a known length up to this are sent whole. */
+/** In bytes. A response whose known length is at most this is sent whole. */
 const MAX_WHOLE_BYTES = 1_048_576;
 
 const INVALID = "The method or the Host header is not supported.\n";
 
-/** Handles a web-standard request. `original` gives access to what a `Request` lacks, such as the socket. */
+/** Handles a web-standard request. `original` provides what a `Request` lacks, such as the socket. */
 export type WebHandler = (request: Request, original: IncomingMessage) => Promise<Response>;
 
 /**
@@ -54,7 +54,7 @@ function tryConvert(request: IncomingMessage, ended: AbortSignal): Request | und
  * Converts a request. The body is streamed as the handler reads it; `null` if none is announced.
  *
  * @param ended aborts when the exchange has ended or the client has disconnected
- * @throws {TypeError} The web standard refuses the method or the address.
+ * @throws {TypeError} The web standard refuses the method or the URL.
  */
 export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Request {
   const { method = "GET", rawHeaders, headers, url = "/" } = request;
@@ -111,8 +111,7 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
 }
 
 /**
- * Streams the body of a request. Unread chunks are copied into one buffer, because a sender can make chunks one byte
- * long.
+ * Streams a request's body. Unread chunks are copied into one buffer, because a sender can make chunks one byte long.
  *
  * Cancelling discards the rest instead of closing the connection, so that the sender still receives the response. The
  * end of the exchange discards the rest as well.

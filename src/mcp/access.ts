@@ -4,23 +4,23 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import { allScopes, type Scope } from "../core/platform-contract.ts";
 import type { Tool } from "./tool.ts";
 
-/** In ms. The owner of a token may change its scopes. */
+/** In ms. A token's owner may change its scopes. */
 const SCOPES_VALID_MS = 5 * 60_000;
 
-/** In ms. Limits probes while the platform cannot answer. */
+/** In ms. Limits probes while the platform cannot respond. */
 const UNCERTAIN_SCOPES_VALID_MS = 60_000;
 
 export type Probe = () => Promise<Readonly<Record<Scope, ScopeAnswer>>>;
 
 export interface AccessOptions {
-  /** The only permitted scopes. Default: the probed scopes of the token. */
+  /** The only permitted scopes. Default: the token's probed scopes. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly clock?: Clock | undefined;
 }
 
 /**
- * The scopes of a token, without the token itself: given, or probed for the first list. Answers to calls correct them,
- * because only the platform decides.
+ * A token's scopes, without the token itself: given, or probed for the first list. Responses to calls correct the
+ * scopes, because only the platform decides.
  */
 export class Access {
   readonly #given: readonly Scope[] | undefined;
@@ -63,7 +63,7 @@ export class Access {
     this.#scopes = new Set([...known].filter((scope) => !missing.includes(scope)));
   }
 
-  /** Adds the scope that a successful call proves: that of a tool with a single scope. */
+  /** Adds the scope that a successful call proves, if the tool has a single scope. */
   addProvedBy({ scopes: [scope, ...others], scopeAssumed }: Tool): void {
     if (scope === undefined || others.length > 0 || scopeAssumed === true) return;
     if (this.#scopes !== undefined) this.#scopes = new Set([...this.#scopes, scope]);
@@ -97,15 +97,15 @@ const MAX_TOKENS = 1_000;
 const TOKEN_VALID_MS = 60_000;
 
 export interface TokensOptions {
-  /** Asks the platform whether it knows a token. Never rejects. */
+  /** Checks with the platform whether a token is known. Never rejects. */
   readonly lookUp: (token: string) => Promise<ScopeAnswer>;
   readonly newAccess: () => Access;
   readonly clock: Clock;
 }
 
 /**
- * Caches the platform's answers about tokens for a minute, by a fingerprint that only this process can compute.
- * Accepted and refused tokens have separate capacity, so that strangers evict no client.
+ * Caches the results of token checks for a minute, by a fingerprint that only this process can compute. Accepted and
+ * refused tokens have separate capacity, so that strangers cannot evict a client.
  */
 export class Tokens {
   readonly #options: TokensOptions;
@@ -118,14 +118,14 @@ export class Tokens {
     this.#options = options;
   }
 
-  /** Returns whether the platform has accepted the token before. */
+  /** Returns whether the platform accepted the token before. */
   isFamiliar(token: string): boolean {
     return this.#accepted.has(this.#fingerprint(token));
   }
 
   /**
    * Returns the access of a token that the platform knows. Concurrent checks share one request. While the platform
-   * cannot answer, a familiar token stays valid, because the platform checks it again with each call.
+   * cannot respond, a known token stays valid, because the platform checks it again with each call.
    */
   async check(token: string): Promise<Access | "refused" | "unknown"> {
     const fingerprint = this.#fingerprint(token);

@@ -8,14 +8,14 @@ import type { Tool } from "./tool.ts";
 const ERROR_META = "service-bot/error";
 
 export interface Failure {
-  /** The platform's code (section 7), or a code of this library (docs/reference/errors.md). */
+  /** The platform's code (section 7 of the platform document), or a code of this library (docs/reference/errors.md). */
   readonly code: string;
   readonly message: string;
-  /** Status of the platform's answer. Absent without an answer. */
+  /** Status of the platform's response. Absent without a response. */
   readonly status?: number | undefined;
   /** True if the same call may succeed later and cannot take effect twice. */
   readonly retryable: boolean;
-  /** Delay before a retry, in ms. Absent if the platform gives none. */
+  /** Delay before a retry, in ms. Absent if the platform requests none. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -24,7 +24,10 @@ const IN_DOUBT =
 
 const IN_A_MINUTE = "Try again in a minute.";
 
-/** Remedies for an assistant, by code (section 7). The client's errors contain those of the other codes. */
+/**
+ * Remedies for an assistant, by code (section 7 of the platform document). For other codes, the client's errors already
+ * contain a remedy.
+ */
 const remedies: Readonly<Partial<Record<string, string>>> = {
   BLOCKED: "The bot or the user has blocked the other. Do not try again.",
   BLOCKED_HOST: "Pass a public https URL without a redirect, or the image as dataBase64.",
@@ -49,7 +52,7 @@ export function failedResult(failure: Failure): CallToolResult {
   };
 }
 
-/** Describes the error of a call. `undefined` for a bug of this program, which has no remedy. */
+/** Describes a call's error. `undefined` for a bug in this program, which has no remedy. */
 export function failureOf(error: unknown, { writes = false }: Tool): Failure | undefined {
   if (!(error instanceof ServiceBotError)) return undefined;
   const code = codeOf(error);
@@ -66,7 +69,7 @@ export function failureOf(error: unknown, { writes = false }: Tool): Failure | u
 
 function codeOf(error: ServiceBotError): string {
   if (error instanceof ApiError) return error.platformCode ?? error.code;
-  // An option of the client is an argument of the tool.
+  // A client option is a tool argument.
   return error.code === "INVALID_OPTION" ? "VALIDATION" : error.code;
 }
 
@@ -74,7 +77,7 @@ function codeOf(error: ServiceBotError): string {
 function mayHaveHappened(error: ServiceBotError): boolean {
   if (error instanceof NetworkError) return error.sent;
   if (error instanceof ApiError) return !error.saysNothingHappened;
-  // The platform accepted the write, but its answer is unreadable.
+  // The platform accepted the write, but its response is unreadable.
   return error.code === "API_INVALID_RESPONSE";
 }
 
@@ -84,7 +87,7 @@ function remedyFor(error: ServiceBotError, code: string): string | undefined {
   return isLocal || !Object.hasOwn(remedies, code) ? undefined : remedies[code];
 }
 
-/** Describes the time of a retry, if a retry may help. */
+/** Describes when to retry, if a retry may help. */
 function whenOf(error: ServiceBotError): string | undefined {
   if (error instanceof NetworkError) {
     const isAway = error.code === "API_UNREACHABLE" || error.code === "API_TIMEOUT";

@@ -13,22 +13,23 @@ import { createMcpHandler, type McpHttpHandler, type McpRequestContext } from ".
 import { createMcpServer } from "./server.ts";
 
 /**
- * Bytes of one message. An image of 5 MB is 7 MB of base64 (section 4, rule 1), and up to 5 % more with line breaks.
+ * Maximum size of one message, in bytes. An image of 5 MB is 7 MB of base64 (section 4 of the platform document, rule
+ * 1), and up to 5 % more with line breaks.
  */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
-/** Bytes of all messages in progress: eight of the largest ones. */
+/** Maximum size of all messages in progress, in bytes: eight of the largest messages. */
 const MAX_BYTES_UNDER_WAY = 8 * MAX_MESSAGE_BYTES;
 
-/** Requests in progress, until their answers are sent. */
+/** Requests in progress, until their response are sent. */
 const MAX_CALLS = 256;
 
 /** The same limit for tokens that the platform has not accepted before, so that strangers leave room for clients. */
 const MAX_UNFAMILIAR_CALLS = 32;
 
 /**
- * Open streams of clients of the 2026 protocol that wait for notifications, which never come. Fewer than the calls in
- * progress.
+ * Maximum number of open streams on which clients of the 2026 protocol wait for notifications, which never come. Lower
+ * than the limit on calls.
  */
 const MAX_STREAMS = 128;
 
@@ -36,9 +37,9 @@ const MAX_STREAMS = 128;
 const RETRY_AFTER_S = 2;
 
 export interface HttpOptions {
-  /** Origin of the platform, without `/api/v1`. */
+  /** The platform's origin, without `/api/v1`. */
   readonly baseUrl: string;
-  /** The only permitted scopes, for every token. Default: the probed scopes of each token. */
+  /** The only permitted scopes, for every token. Default: each token's probed scopes. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly logger: Logger;
   readonly clock?: Clock | undefined;
@@ -46,16 +47,16 @@ export interface HttpOptions {
   readonly fetch?: Fetch | undefined;
 }
 
-/** Requests whose answers are not sent yet. */
+/** Requests whose response are not sent yet. */
 interface UnderWay {
   calls: number;
-  /** Calls of tokens that were not accepted before. */
+  /** Calls with tokens that the platform has not accepted before. */
   unfamiliar: number;
   bytes: number;
 }
 
 interface Call extends UnderWay {
-  /** True if the call continues until its answer is sent. A refusal ends at once. */
+  /** True if the call continues until its response is sent. A refusal ends at once. */
   isAdmitted: boolean;
 }
 
@@ -110,7 +111,7 @@ export class McpHttp {
     );
   }
 
-  /** Answers a request whose `Host` was already checked. Its call ends with the body of the answer. */
+  /** Responds to a request whose `Host` was already checked. The call ends with the response's body. */
   readonly fetch = async (request: Request): Promise<Response> => {
     const { method, headers } = request;
     if (method !== "POST") {
@@ -142,14 +143,14 @@ export class McpHttp {
     }
   };
 
-  /** Cancels every call and stream, and the requests to the platform. */
+  /** Cancels every call and stream, and their requests to the platform. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#handler.close();
   }
 
   async #serve(request: Request, token: string, call: Call): Promise<Response> {
-    // Read at once, because an unread body takes memory for each of its chunks.
+    // Reads the body at once, because an unread body takes memory for each chunk.
     const arriving = receiveWebBody(request.body, {
       ...{ limit: MAX_MESSAGE_BYTES, budget: this.#bodies },
     });
@@ -209,7 +210,7 @@ function isFromOwnPage({ headers, url }: Request): boolean {
   return name !== "" && (loopbackNames.has(name) || name === normalHost(new URL(url).hostname));
 }
 
-/** Returns the token of a request. `undefined` if it is missing or malformed. */
+/** Returns a request's token; `undefined` if it is missing or malformed. */
 function bearerOf(headers: Headers): string | undefined {
   const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   return token === undefined || tokenProblem(token) !== undefined ? undefined : token;
@@ -224,7 +225,7 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-/** Returns the answer for a body that could not be read. */
+/** Returns the response for a body that could not be read. */
 function refusalOf(error: unknown): Response {
   switch (error instanceof BodyError ? error.problem : "incomplete") {
     case "too_large":
@@ -238,7 +239,7 @@ function refusalOf(error: unknown): Response {
   }
 }
 
-/** Calls `release` once an answer is sent or its reader has disconnected. */
+/** Calls `release` once a response is sent or its recipient has disconnected. */
 function whenSent(answer: Response, release: () => void): Response {
   if (answer.body === null) {
     release();

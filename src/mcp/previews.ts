@@ -8,13 +8,13 @@ import { quote } from "./text.ts";
 
 type Content = CallToolResult["content"][number];
 
-/** Previews per result, because each costs the model tokens. */
+/** Maximum number of previews per result, because each costs the model tokens. */
 const MAX_PREVIEWS = 8;
 
 /** In bytes. */
 const MAX_PREVIEW_BYTES = 512 * 1024;
 
-/** In ms, for all previews of a result. */
+/** Time limit for all of a result's previews, in ms. */
 const PREVIEWS_TIMEOUT_MS = 5_000;
 
 interface Downloading {
@@ -23,8 +23,9 @@ interface Downloading {
 }
 
 /**
- * Downloads thumbnails for the images of a result: `thumbUrl`, or `url` without one (section 2). Downloads go without
- * the token, to the platform or the public internet. A sentence replaces an image that fails.
+ * Downloads thumbnails for a result's images: `thumbUrl`, or `url` without one (section 2 of the platform document).
+ * Downloads go without the token, to the platform or the public internet. A sentence replaces an image whose download
+ * fails.
  */
 export async function previewsOf(
   images: readonly Image[],

@@ -12,9 +12,9 @@ import { type CallToolResult, type ListedTool, ProtocolError, Server } from "./s
 import type { Tool } from "./tool.ts";
 import { allTools } from "./tools.ts";
 
-/** The bot that a server acts for. */
+/** The bot on whose behalf the server acts. */
 export interface Principal {
-  /** Origin of the platform, without `/api/v1`. */
+  /** The platform's origin, without `/api/v1`. */
   readonly baseUrl: string;
   readonly access: Access;
   readonly probe: Probe;
@@ -82,7 +82,7 @@ const listings: ReadonlyMap<string, ListedTool> = new Map(
       annotations: {
         title,
         readOnlyHint: !writes,
-        // A write only adds content.
+        // Writes only add content.
         destructiveHint: false,
         idempotentHint: !writes,
         // Any user may have written the content, and any user may read it.
@@ -128,7 +128,7 @@ export async function callTool(
   }
 }
 
-/** Returns the failure of a tool that `--scopes` excludes. */
+/** Returns the failure for a tool that `--scopes` excludes. */
 function notAllowed({ scopes }: Tool): Failure {
   const message =
     `The tool needs the scope ${scopes.join(" or ")}, which this server does not offer. ` +

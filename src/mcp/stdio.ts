@@ -9,15 +9,16 @@ import { StdioServerTransport, serveStdio } from "./sdk.ts";
 import { createMcpServer } from "./server.ts";
 
 /**
- * Bytes of one message. A longer one ends the connection. The limit lets an oversized image through to a proper error.
+ * Maximum size of one message, in bytes. A longer message ends the connection. The limit admits an oversized image, so
+ * that the client gets a proper error for it.
  */
 const MAX_MESSAGE_BYTES = 20 * 1024 * 1024;
 
 export interface StdioOptions {
-  /** Origin of the platform, without `/api/v1`. */
+  /** The platform's origin, without `/api/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The only permitted scopes. Default: the probed scopes of the token. */
+  /** The only permitted scopes. Default: the token's probed scopes. */
   readonly scopes?: readonly Scope[] | undefined;
   /** Sends requests to the platform. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;

@@ -13,7 +13,7 @@ import { printable } from "../core/safe-text.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
-// Texts of users are quoted on one line, so that none can pass for a part of the answer.
+// Users' texts are quoted on one line, so that none can pass for a part of the result.
 
 /** Formats a value as JSON on one line. A text inside cannot leave its quotation marks. */
 export function quote(value: unknown): string {
@@ -64,7 +64,7 @@ export function showEvent({ id, type, createdAt, payload }: AnyEvent): string {
 /** Fields whose values users cannot choose. */
 const ofThePlatform = /^(id|key|type|username|url)$|(Id|At|Url)$/;
 
-/** Formats the primitive fields of an object of unknown shape, one per line. */
+/** Formats an unknown object's primitive fields, one per line. */
 export function showFields(fields: object): string {
   return Object.entries(fields)
     .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
@@ -103,15 +103,15 @@ interface PageInput {
 }
 
 export interface Items<T> {
-  /** Name of an item, singular and plural. */
+  /** An item's name, singular and plural. */
   readonly names: readonly [string, string];
   readonly show: (item: T) => string;
   readonly images?: (item: T) => readonly Image[];
 }
 
 /**
- * Reads and formats a page. A page that is too long is read again with as many items as fit, so that its cursor points
- * after them. A single item is never truncated.
+ * Reads and formats a page. If a page is too long, requests it again with as many items as fit, so that the cursor
+ * points after them. A single item is never truncated.
  */
 export async function readPage<T>(
   list: (options: PageOptions) => Listing<T>,
@@ -127,7 +127,7 @@ export async function readPage<T>(
     if (shorter.items.length >= page.items.length) break;
     page = shorter;
   }
-  // Drops undocumented fields of the page.
+  // Drops the page's undocumented fields.
   const { items, nextCursor } = page;
   const lines = [
     countItems(items.length, names, asked),

@@ -22,9 +22,9 @@ interface ToolFacts {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The token needs one of these scopes (section 5, rules 2 and 3). */
+  /** The token needs one of these scopes (section 5 of the platform document, rules 2 and 3). */
   readonly scopes: readonly Scope[];
-  /** True if the platform's document does not name the scope. A successful call then proves none. */
+  /** True if the platform document does not name the scope. In that case a successful call proves no scope. */
   readonly scopeAssumed?: boolean;
   /** True for a tool that acts in the bot's name. */
   readonly writes?: boolean;
@@ -66,7 +66,7 @@ export const text = (schema: z.ZodType<string> = z.string()): z.ZodType<string> 
 
 export const word = (): z.ZodType<string> => text(z.string().min(1).max(MAX_WORD));
 
-/** A path segment. One or two dots would lead to another path. */
+/** A path segment. `.` or `..` would lead to another path. */
 const segment = (nameIn: (value: string) => string) =>
   word().refine((value) => !["", ".", ".."].includes(nameIn(value)), "Is not an id or a name");
 
@@ -77,7 +77,7 @@ export const username: z.ZodType<string> = segment((value) => value.replace(/^@/
   "With or without @.",
 );
 
-/** Page size (section 8). */
+/** Page size (section 8 of the platform document). */
 export const limit: z.ZodType<number | undefined> = z
   .int()
   .min(1)
@@ -85,7 +85,7 @@ export const limit: z.ZodType<number | undefined> = z
   .optional()
   .describe("Maximum number of items, 1 to 50.");
 
-/** `limit` and `cursor` of conversations and messages (section 4). */
+/** `limit` and `cursor` of conversations and messages (section 4 of the platform document). */
 export const paging: {
   readonly limit: z.ZodType<number | undefined>;
   readonly cursor: z.ZodType<string | undefined>;

@@ -64,7 +64,9 @@ const eventPage = z.object({
   unreadable: z.array(z.string()).optional(),
 });
 
-/** Content of a write (section 4, "Attaching images"). The client checks that it is not empty. */
+/**
+ * Content of a write (section 4 of the platform document, "Attaching images"). The client checks that it is not empty.
+ */
 const content = {
   text: text().optional().describe("The text. Required without imageKeys."),
   imageKeys: z
@@ -83,7 +85,10 @@ const image = z.strictObject({
     .describe("Media type of dataBase64. The bytes decide if they differ."),
 });
 
-/** The thirteen tools (section 1) in the order of their list: one for each operation of section 4. */
+/**
+ * The thirteen tools (section 1 of the platform document) in the order of their list: one for each operation of section
+ * 4.
+ */
 export const allTools: readonly Tool[] = [
   tool({
     scopes: ["read"],
@@ -276,7 +281,7 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
   const events = readable.slice(0, fitting(readable));
   const last = events.at(-1);
   const isCut = events.length < readable.length && last !== undefined;
-  // The id of an event is the cursor after it (section 4, GET /events).
+  // An event's id is the cursor that follows the event (section 4 of the platform document, GET /events).
   const cursor = isCut ? last.id : page.cursor;
   const lines = [
     countItems(events.length, ["event", "events"], readable.length),
@@ -288,7 +293,7 @@ function describeEvents(page: { readonly events: readonly unknown[]; readonly cu
   return { value, text: lines.join("\n") };
 }
 
-/** Formats a written object. Shows its primitive fields, because the platform's document defines only some. */
+/** Formats a written object. Shows its primitive fields, because the platform document defines only some. */
 function toWriteResult<T extends object>(done: string, value: T): ToolResult<T> {
   return { value, text: `${done}\n${showFields(value)}`.trimEnd() };
 }

@@ -1,6 +1,6 @@
 /**
- * Channels of `node:diagnostics_channel` on which the parts of a bot publish events of its operation. The log, the
- * metrics, the spans and the report to a local platform subscribe to them, and so can an application. A channel without
+ * Channels of `node:diagnostics_channel` on which a bot's parts publish what the bot does. The log, the metrics, the
+ * spans and the report to a local platform subscribe to them. An application can subscribe as well. A channel without
  * subscribers costs nothing.
  */
 import { channel, type TracingChannel, tracingChannel } from "node:diagnostics_channel";
@@ -19,11 +19,11 @@ export const runOutcomes = ["done", "retry", "release", "dead", "lost", "skipped
 export type RunOutcome = (typeof runOutcomes)[number];
 
 export const leaseLosses = ["run", "result", "log"] as const;
-/** Detections of a lost lease: during a `run`, on recording its `result`, or by the reader of the event `log`. */
+/** How a lost lease was detected: during a `run`, when recording its `result`, or by the reader of the event `log`. */
 export type LeaseLoss = (typeof leaseLosses)[number];
 
 export const storeFailures = ["disk_low", "disk_full", "locked", "away", "broken"] as const;
-/** Failures of the store. `disk_low`: new events are refused because little space is free. */
+/** Store failures. `disk_low`: new events are refused because little space is free. */
 export type StoreFailure = (typeof storeFailures)[number];
 
 export const stepOutcomes = ["made", "recorded", "found", "elsewhere"] as const;
@@ -33,13 +33,13 @@ export const stepOutcomes = ["made", "recorded", "found", "elsewhere"] as const;
  */
 export type StepOutcome = (typeof stepOutcomes)[number];
 
-/** A batch of events that the inbox has stored. */
+/** A batch of events that the inbox stored. */
 export interface BatchMessage extends BotMessage {
   /** Source of the events. */
   readonly source: "webhook" | "poll";
   /** The whole batch. */
   readonly events: readonly { readonly id: string; readonly type: string }[];
-  /** Ids of the new events. */
+  /** The new events' ids. */
   readonly stored: readonly string[];
   readonly duplicates: number;
   /** New events that cannot be handled and were stored as dead letters. */
@@ -60,17 +60,17 @@ export interface EventMessage extends BotMessage {
   readonly event: string;
   readonly type: string;
   readonly lane: string;
-  /** Number of the run, from 1 up. */
+  /** Number of the run, starting at 1. */
   readonly attempt: number;
   /** Id of the event's trace; `undefined` if it was stored without one. */
   readonly trace: string | undefined;
 }
 
-/** Message of each channel, by the channel's name after `service-bot:`. Times are in ms. */
+/** Each channel's message, by the channel's name after `service-bot:`. Times are in ms. */
 export interface ChannelMessages {
   /** Events were stored, from the webhook or from the event log. */
   readonly batch: BatchMessage;
-  /** A webhook delivery was answered. */
+  /** A webhook delivery got its response. */
   readonly delivery: BotMessage & {
     /** HTTP status of the response. */
     readonly status: number;
@@ -95,12 +95,12 @@ export interface ChannelMessages {
     readonly error?: unknown;
     /** Time until the next try. */
     readonly retryInMs?: number;
-    /** Effect of the missing log on the bot, for people; set if the token may not read the log. */
+    /** How the missing log affects the bot, for a human reader; set if the token may not read the log. */
     readonly meanwhile?: string | undefined;
   };
   /** Polling took over from the webhook (`polling`) or handed back (`auditing`). */
   readonly mode: BotMessage & { readonly mode: "auditing" | "polling"; readonly reason: string };
-  /** Another instance took over the lease of a run, or of the event log with its `term`. */
+  /** Another instance took over the lease of a run or of the event log. `term` is set only for the log. */
   readonly "lease-lost": BotMessage & {
     readonly what: LeaseLoss;
     readonly term?: number | undefined;
@@ -111,7 +111,7 @@ export interface ChannelMessages {
     readonly ms: number;
     /** Time until the next run; absent if there is none. */
     readonly retryInMs?: number | undefined;
-    /** Error of a failed run, without secrets or people's texts. */
+    /** Error from a failed run, without secrets or users' texts. */
     readonly error?: ShownError | undefined;
     /** Conversation of the event. */
     readonly conversationId?: string;
@@ -120,7 +120,7 @@ export interface ChannelMessages {
     /** True if the loop guard held the event back. */
     readonly isLoopHeld?: boolean;
   };
-  /** A step of a handler has its result. */
+  /** A handler's step has its result. */
   readonly step: EventMessage & {
     readonly step: string;
     readonly outcome: StepOutcome;
@@ -132,11 +132,11 @@ export interface ChannelMessages {
     readonly method: string;
     /** Path below `/api/v1`, without the query. */
     readonly path: string;
-    /** Method and template of the path, such as `POST /posts/{id}/comments`. */
+    /** Method and path template, such as `POST /posts/{id}/comments`. */
     readonly operation: string;
     /** HTTP status; `undefined` without a response. */
     readonly status: number | undefined;
-    /** Error code; absent if the request succeeded or its caller gave up. */
+    /** Error code; absent if the request succeeded or the caller gave up. */
     readonly code?: string | undefined;
     readonly ms: number;
   };
@@ -165,13 +165,13 @@ export interface ChannelMessages {
 interface WorkMessage extends BotMessage {
   /** Trace of the work; a subscriber to `start` may replace it. */
   trace?: string | undefined;
-  /** Error of failed work. */
+  /** Error, if the work failed. */
   error?: unknown;
   /** Set by a subscriber to `start` to run the work in its own async context. */
   around?: <T>(work: () => T) => T;
 }
 
-/** Message of each tracing channel, by the channel's name after `service-bot:`. */
+/** Each tracing channel's message, by the channel's name after `service-bot:`. */
 export interface WorkMessages {
   /** A delivery, from the signature check to the response. */
   readonly delivery: WorkMessage & { status?: number; batch?: BatchMessage };
@@ -193,7 +193,7 @@ export interface WorkMessages {
     readonly baseUrl: string;
     /** Handlers send `read` and `write`; `audit` and `poll` read the event log. */
     readonly kind: string;
-    /** Number of the attempt, from 1 up. */
+    /** Number of the attempt, starting at 1. */
     readonly number: number;
     status?: number;
   };
@@ -236,7 +236,7 @@ export const works: {
 
 /**
  * Runs work and publishes its start, error and end (`asyncEnd`) on a tracing channel. Results are not published because
- * they contain people's texts.
+ * they contain users' texts.
  *
  * @param message called only if there are subscribers
  * @param work receives the message and completes it
@@ -276,10 +276,10 @@ export type Listeners = {
 };
 
 /**
- * Subscribes to the messages of one bot. Errors of a listener are ignored, because the publisher may be in the middle
- * of a response.
+ * Subscribes to one bot's messages. A listener's errors are ignored, because the publisher may be in the middle of a
+ * response.
  *
- * @returns unsubscribes
+ * @returns a function that unsubscribes
  */
 export function subscribe(bot: object, listeners: Listeners): () => void {
   const all: [string, (message: never) => void][] = Object.entries(listeners);

@@ -14,7 +14,7 @@ import {
   statusOf,
 } from "./status.ts";
 
-/** Parts and settings of a bot that gauges read. */
+/** A bot's parts and settings that gauges read. */
 export interface GaugeSources extends Omit<StatusSources, "isReady"> {
   /** The system clock, which also dates signatures. */
   readonly wall: Clock;
@@ -47,11 +47,11 @@ interface Row {
   ) => number | undefined | Readonly<Record<string, number>>;
 }
 
-/** Gauges computed per scrape. A gauge that needs the store is NaN while the store does not answer. */
+/** Gauges computed per scrape. A gauge that needs the store is NaN while the store does not respond. */
 export class Gauges {
   readonly #sources: GaugeSources;
   readonly #gauges: readonly { readonly row: Row; readonly gauge: Gauge }[];
-  /** One query at a time, no matter how many scrapers ask. */
+  /** One query at a time, no matter how many scrapers request the metrics. */
   readonly #store: SharedCall<StoreSample>;
 
   constructor(registry: Registry, sources: GaugeSources) {
@@ -76,11 +76,11 @@ export class Gauges {
     }));
   }
 
-  /** Resolves to `undefined` unless every part of the store answers in time. */
+  /** Resolves to `undefined` unless every part of the store responds in time. */
   async sample(): Promise<StoreSample | undefined> {
     let cancel: () => void = () => undefined;
     const late = new Promise<undefined>((resolve) => {
-      // On the system clock, because a scrape must end even if a test has stopped the bot's clock.
+      // Uses the system clock, because a scrape must end even if a test has stopped the bot's clock.
       const timer = setTimeout(resolve, STORE_TIMEOUT_MS, undefined);
       cancel = () => clearTimeout(timer);
     });

@@ -13,9 +13,9 @@ const LOG_FORBIDDEN =
   "the token lacks permission to read the event log; add the scope read or dm in the developer portal";
 
 /**
- * Logs the operation of a bot. A repeated failure is logged when it begins, then at `debug` until it is over.
+ * Logs a bot's operation. A repeated failure is logged when it begins, then at `debug` until it is over.
  *
- * @returns stops logging
+ * @returns a function that stops logging
  */
 export function logFacts(bot: object, log: Logger): () => void {
   return subscribe(bot, {
@@ -23,7 +23,7 @@ export function logFacts(bot: object, log: Logger): () => void {
     ...pollLines(log),
     run: (run) => logRun(log, run),
     step(step) {
-      // Building the line is wasted work for most bots.
+      // For most bots, building the line would be wasted work.
       if (!log.isLevelEnabled("debug")) return;
       const { event, type, lane, attempt, trace, step: name, outcome, ref } = step;
       log.debug({ event, type, lane, attempt, trace, step: name, outcome, ref }, "step");
@@ -46,7 +46,7 @@ export function logFacts(bot: object, log: Logger): () => void {
   });
 }
 
-/** Lines about deliveries and pages of the event log. */
+/** Lines about deliveries and event log pages. */
 function intakeLines(log: Logger) {
   /** Refusal codes since the last stored delivery. */
   const refused = new Set<string | undefined>();
@@ -119,7 +119,7 @@ function logRun(log: Logger, run: ChannelMessages["run"]): void {
   else if (outcome === "dead") log.error({ ...about, err }, "dead letter");
   else if (outcome === "retry") log.warn({ ...about, retryInMs, err }, "attempt failed");
   else {
-    // The loop guard warns once for all events that it holds back. A state conflict is over once the event has run
+    // The loop guard warns once for all events that it holds back. A state conflict is resolved once the event has run
     // again.
     const level = run.isLoopHeld || err?.code === "STATE_CONFLICT" ? "debug" : "warn";
     log[level]({ ...about, retryInMs, err }, "event postponed; attempt not counted");

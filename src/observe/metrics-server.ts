@@ -16,10 +16,10 @@ export async function serveMetrics(
   host: string,
   port: number,
 ): Promise<Listening> {
-  // Other machines may call this one by any name.
+  // Other machines may use any name for this machine.
   const isAllowed = isLoopback(host) ? hostCheck([]) : () => true;
   const handle = async (request: IncomingMessage) => {
-    // Discards the body, because it would otherwise be buffered while the store answers.
+    // Discards the body, because it would otherwise be buffered while the store responds.
     dropBody(request);
     if (!isAllowed(request)) return page(403, "Use the host name 127.0.0.1 or localhost.\n");
     return await answer(request, metrics);

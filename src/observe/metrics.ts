@@ -5,7 +5,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "./pr
 
 export const CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Prometheus metrics of one bot. */
+/** One bot's Prometheus metrics. */
 export class Metrics {
   readonly #registry = new Registry();
   /** Created at startup because it measures the event loop from then on. */
@@ -31,10 +31,10 @@ export class Metrics {
     this.#gauges = new Gauges(this.#registry, sources);
   }
 
-  /** Returns the metrics of the bot and the process in Prometheus text format 0.0.4. Never rejects. */
+  /** Returns the bot's and the process's metrics in Prometheus text format 0.0.4. Never rejects. */
   async text(): Promise<string> {
     const sample = await this.#gauges?.sample();
-    // No await between update and read, because a concurrent scrape would see half of this one.
+    // No await between update and read, because a concurrent scrape would see a half-finished update.
     this.#gauges?.update(sample);
     const texts = await Promise.all([this.#registry.metrics(), this.#process.metrics()]);
     return texts.join("\n");
@@ -280,7 +280,7 @@ const LEFT_OUT = [
   "nodejs_active_resources_total",
 ];
 
-/** One registry for all bots of the process, because the event loop monitor cannot be stopped. */
+/** One registry for all bots in the process, because the event loop monitor cannot be stopped. */
 function processRegistry(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry();

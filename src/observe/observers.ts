@@ -16,7 +16,7 @@ export interface ObserversOptions {
   readonly log: Logger;
 }
 
-/** Subscribers of one bot: its log, and, if enabled, spans, metrics and the report to a local platform. */
+/** One bot's subscribers: its log, and, if enabled, spans, metrics and the report to a local platform. */
 export class Observers {
   readonly #options: ObserversOptions;
   readonly #ends: (() => void)[] = [];
@@ -62,7 +62,7 @@ export class Observers {
     this.#ends.push(() => reporter?.end());
   }
 
-  /** Adds gauges of these parts to the metrics. */
+  /** Adds these parts' gauges to the metrics. */
   watch(sources: GaugeSources): void {
     this.#metrics?.watch(sources);
   }
@@ -88,7 +88,7 @@ export class Observers {
   /**
    * Announces the bot to a local platform.
    *
-   * @param url the address of the bot's server; `undefined` without one
+   * @param url the bot's server; `undefined` without a server
    */
   announce(url: string | undefined): void {
     this.#reporter?.start(url);

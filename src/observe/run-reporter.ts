@@ -29,7 +29,7 @@ const MAX_STACK_LENGTH = 8_000;
 /** In ms. A local platform answers within a few ms. */
 const REQUEST_TIMEOUT_MS = 2_000;
 
-/** In ms. A restarted platform does not have the bot's address until the bot repeats it. */
+/** In ms. A restarted platform does not know the bot's URL until the bot sends it again. */
 const ANNOUNCE_INTERVAL_MS = 10_000;
 
 /** In ms. Limits how long a stopping bot waits for its last reports. */
@@ -52,9 +52,9 @@ export interface RunReporterOptions {
 }
 
 /**
- * Reports the runs of a bot to a local platform, which shows them to the developer. The first request contains no runs.
- * It is repeated every 10 seconds because the platform may restart. Any other platform answers 404, or 200 with another
- * body, and receives no further request. A failed report is dropped.
+ * Reports a bot's runs to a local platform, which shows them to the developer. The first request contains no runs. The
+ * bot repeats that request every 10 seconds because the platform may restart. Any other platform responds with 404, or
+ * with 200 and another body, and receives no further request. A failed report is dropped.
  */
 export class RunReporter {
   readonly #options: RunReporterOptions;
@@ -62,7 +62,7 @@ export class RunReporter {
   /** Origin of the last error, by event. */
   readonly #origins = new Map<string, string>();
   readonly #closing = new AbortController();
-  /** Loopback address of the bot's server. */
+  /** Loopback URL of the bot's server. */
   #url: string | undefined;
   #sending: Promise<void> | undefined;
   readonly #unsubscribe: () => void;
@@ -85,7 +85,7 @@ export class RunReporter {
   /**
    * Announces to the platform that this bot reports its runs.
    *
-   * @param url the address at which the platform reaches the bot; `undefined` without a server
+   * @param url the URL at which the platform reaches the bot; `undefined` without a server
    */
   start(url?: string): void {
     this.#url = url === undefined ? undefined : onLoopback(url);
@@ -100,7 +100,7 @@ export class RunReporter {
 
   #add(run: ChannelMessages["run"]): void {
     const name = reported[run.outcome];
-    // A run that a stop cut short starts again after the restart.
+    // A run that was cut short because the bot stopped is repeated after the restart.
     const isCutShort = name === "released" && run.error?.code === "NOT_READY";
     if (name === undefined || isCutShort) return;
     const { event: eventId, attempt, ms, retryInMs, conversationId, postId } = run;

@@ -11,39 +11,39 @@ import type { PollerStatus } from "../poller/snapshot.ts";
 import type { Receiver } from "../receiver/receive.ts";
 
 /**
- * Status of a bot, without secrets or people's texts. Times are ms since 1970 on the bot's clock, which ignores changes
- * of the system time. `/readyz?verbose` returns ISO 8601 in UTC, and null for `undefined`. Only `inbox` and the cursor
+ * A bot's status, without secrets or users' texts. Times are ms since 1970 on the bot's clock, which ignores changes to
+ * the system time. `/readyz?verbose` returns ISO 8601 in UTC, and null for `undefined`. Only `inbox` and the cursor
  * survive a restart of the process.
  */
 export interface BotStatus {
-  /** Time of the status. */
+  /** Time at which the status was read. */
   readonly at: number;
-  /** True while `/readyz` answers 200: the bot has started, is not stopping, and its store answers. */
+  /** True while `/readyz` returns 200: the bot has started, is not stopping, and its store responds. */
   readonly ready: boolean;
   /**
    * `auditing`: the webhook delivers the events, and the bot reads the log occasionally. `polling`: the bot reads all
    * events from the log. `webhook`: the bot never reads the log (DELIVERY=webhook).
    */
   readonly mode: Mode | "webhook";
-  /** Time of the last mode switch, or of the start. */
+  /** Time of the last mode switch, or of startup. */
   readonly modeSince: number;
-  /** Reason for the current mode, for people. */
+  /** Reason for the current mode, for a human reader. */
   readonly modeReason: string;
   /** Time when any instance last stored a delivery, including duplicates and empty deliveries. */
   readonly lastDeliveryAt: number | undefined;
   /** `undefined` if the bot never reads the event log. */
   readonly log: LogStatus | undefined;
-  /** `undefined` if the store does not answer. */
+  /** `undefined` if the store does not respond. */
   readonly inbox: InboxStatus | undefined;
   /** This instance's budget of requests to the platform; `undefined` without MAX_REQUESTS_PER_MINUTE. */
   readonly requests: RequestsStatus | undefined;
-  /** `undefined` if the bot is one process (SQLite) or the store does not answer. */
+  /** `undefined` if the bot is one process (SQLite) or the store does not respond. */
   readonly instances: InstancesStatus | undefined;
   /** `undefined` if never restored. */
   readonly restored: RestoredStatus | undefined;
 }
 
-/** Restore of the inbox from a backup. */
+/** The inbox's restore from a backup. */
 export interface RestoredStatus {
   /** Time of the restore. */
   readonly at: number;
@@ -60,7 +60,7 @@ export interface RestoredStatus {
 export interface LogStatus
   extends Pick<PollerStatus, "cursor" | "lastPollAt" | "lastPollError" | "readToEndAt"> {
   /**
-   * Age of `readToEndAt` in ms; `undefined` until the end was reached. All earlier events of the log are in the inbox,
+   * Age of `readToEndAt` in ms; `undefined` until the end was reached. All earlier events in the log are in the inbox,
    * except events that the platform inserted out of order; the next audit finds those. Normal values go up to the
    * interval of the mode plus the time of a read.
    */
@@ -75,14 +75,14 @@ export interface InboxStatus {
   readonly oldestPendingAt: number | undefined;
   /** Age of the oldest pending event in ms. */
   readonly oldestPendingAgeMs: number | undefined;
-  /** Events that will not be handled unless a user retries them. */
+  /** Events that will not be handled unless an operator retries them. */
   readonly deadLetters: number;
 }
 
-/** Parts of a bot that its status reads. */
+/** A bot's parts that its status reads. */
 export interface StatusSources {
   readonly clock: Clock;
-  /** Time of the start, on `clock`. */
+  /** Startup time, on `clock`. */
   readonly startedAt: number;
   readonly isReady: () => Promise<boolean>;
   readonly receiver: Pick<Receiver, "lastDeliveryAt">;
@@ -92,7 +92,7 @@ export interface StatusSources {
   readonly restored?: { readonly mark: RestoreMark } | undefined;
 }
 
-/** One measurement of the store. A part is `undefined` if the store did not answer for it. */
+/** One measurement of the store. A field is `undefined` if the store did not respond in time. */
 export interface StoreSample {
   readonly measures: InboxMeasures | undefined;
   /** `undefined` also with a store that serves one process only. */
@@ -109,13 +109,13 @@ export async function sampleStore(inbox: StatusSources["inbox"]): Promise<StoreS
   return { measures, shared };
 }
 
-/** Reads the status. If the store does not answer, its fields are `undefined`. */
+/** Reads the status. If the store does not respond, its fields are `undefined`. */
 export async function readStatus(sources: StatusSources): Promise<BotStatus> {
   const ready = await sources.isReady();
   return statusOf(sources, ready, await sampleStore(sources.inbox));
 }
 
-/** Builds the status from a sample; an `undefined` sample means that the store does not answer. */
+/** Builds the status from a sample; an `undefined` sample means that the store does not respond. */
 export function statusOf(
   sources: Omit<StatusSources, "isReady">,
   ready: boolean,
@@ -198,9 +198,9 @@ function writeField(name: string, value: unknown): unknown {
   return typeof value === "object" && value !== null ? writeFields(value) : value;
 }
 
-/** Instances of a bot that share a database. Times as in {@link BotStatus}. */
+/** A bot's instances that share a database. Times are as in {@link BotStatus}. */
 export interface InstancesStatus {
-  /** Id of the instance that answers. */
+  /** Id of the instance that responds. */
   readonly self: string;
   /** Instances with a heartbeat in the last 15 seconds, oldest first. */
   readonly list: readonly InstanceStatus[];
@@ -210,16 +210,16 @@ export interface InstancesStatus {
   readonly endedLastMinute: number;
 }
 
-/** One instance of a bot. Times as in {@link BotStatus}. */
+/** One instance of a bot. Times are as in {@link BotStatus}. */
 export interface InstanceStatus {
   readonly id: string;
-  /** Host name of the instance's machine. */
+  /** The machine's host name. */
   readonly host: string;
   /** Process id. */
   readonly pid: number;
-  /** Version of service-bot. */
+  /** service-bot's version. */
   readonly version: string;
-  /** Time of the instance's start. */
+  /** Time at which the instance started. */
   readonly startedAt: number;
   /** Time of the last heartbeat, sent every 5 seconds. */
   readonly seenAt: number;

@@ -50,7 +50,7 @@ interface ApiSpan {
 
 type ApiAttributes = Record<string, string | number | boolean>;
 
-/** Span attributes, without secrets or people's texts. */
+/** Span attributes, without secrets or users' texts. */
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
@@ -74,7 +74,7 @@ export async function loadApi(
 }
 
 /**
- * Creates spans of the bot's work. The application's SDK samples and exports them.
+ * Creates spans for the bot's work. The application's SDK samples and exports them.
  *
  * @returns stops tracing
  * @throws {ServiceBotError} TRACING_MISSING
@@ -82,7 +82,7 @@ export async function loadApi(
 export async function startTracing(bot: object, log: Logger): Promise<() => void> {
   const api = await loadApi();
   const tracer = api.trace.getTracer("service-bot", version());
-  // Never ended, so that no SDK exports it.
+  // This span never ends, so that no SDK exports it.
   const probe = tracer.startSpan("probe", {}, api.ROOT_CONTEXT);
   if (!api.isSpanContextValid(probe.spanContext())) {
     log.warn(
@@ -163,7 +163,7 @@ class SpanMaker {
     if (message.error !== undefined) {
       const type = typeOf(message.error);
       span.setAttribute("error.type", type);
-      // Leaves out the error's message because it may quote people's texts.
+      // Leaves out the error's message because it may quote users' texts.
       span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: type });
     }
     span.end();
@@ -196,7 +196,7 @@ const pageSpan: SpanShape<WorkMessages["page"]> = {
   isDropped: ({ batch }) => batch?.stored.length === 0,
 };
 
-/** Outcomes named as in the history of an event. */
+/** Outcomes, named as in an event's history. */
 export const spanOutcomes: Readonly<Record<RunOutcome, string>> = {
   done: "done",
   retry: "failed",

@@ -240,8 +240,8 @@ export class LoopGuard {
   }
 
   /**
-   * Returns the wait in ms. A custom lane may contain other conversations, so it waits until one reply leaves the
-   * window, not until all do.
+   * Returns the wait in ms. A custom lane may contain other conversations, so its events wait only for one reply's
+   * share of the window.
    */
   #waitMs({ answered, usedAt }: Place, event: AnyEvent, now: number): number {
     const { answers, perMs } = this.#options;
