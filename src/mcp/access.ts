@@ -97,7 +97,7 @@ const MAX_TOKENS = 1_000;
 const TOKEN_VALID_MS = 60_000;
 
 export interface TokensOptions {
-  /** Checks with the platform whether a token is known. Never rejects. */
+  /** Checks whether the platform knows a token. Never rejects. */
   readonly lookUp: (token: string) => Promise<ScopeAnswer>;
   readonly newAccess: () => Access;
   readonly clock: Clock;

@@ -21,7 +21,7 @@ const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 /** Maximum size of all messages in progress, in bytes: eight of the largest messages. */
 const MAX_BYTES_UNDER_WAY = 8 * MAX_MESSAGE_BYTES;
 
-/** Requests in progress, until their response are sent. */
+/** Requests in progress, until their responses are sent. */
 const MAX_CALLS = 256;
 
 /** The same limit for tokens that the platform has not accepted before, so that strangers leave room for clients. */
@@ -47,7 +47,7 @@ export interface HttpOptions {
   readonly fetch?: Fetch | undefined;
 }
 
-/** Requests whose response are not sent yet. */
+/** Requests whose responses are not sent yet. */
 interface UnderWay {
   calls: number;
   /** Calls with tokens that the platform has not accepted before. */
