@@ -343,7 +343,7 @@ describe("no answer is a NetworkError", () => {
 
   test("what cannot be written as JSON was never sent, and is the caller's error", async () => {
     const { client, calls } = await serve(json(201, {}));
-    // @ts-expect-error a text is a string
+    // @ts-expect-error A message's text is a string.
     const sending = client.dms.send("c_1", { text: 5n });
     expect(await rejection(sending)).toBeInstanceOf(TypeError);
     expect(calls).toEqual([]);

@@ -48,10 +48,10 @@ describe("results", () => {
     expectTypeOf<Post["id"]>().toEqualTypeOf<string>();
     never(async () => {
       const { followers } = await client.me();
-      // @ts-expect-error what it is must be looked at first
+      // @ts-expect-error The type is unknown until it is checked.
       followers.toFixed();
       if (typeof followers === "number") followers.toFixed();
-      // @ts-expect-error a username is not certain
+      // @ts-expect-error The username may be missing.
       (await client.me()).username.length;
     });
   });
@@ -59,9 +59,9 @@ describe("results", () => {
   test("that are documented have no other fields, and are not to be changed", () => {
     never(async () => {
       const { items } = await client.dms.messages("c_1");
-      // @ts-expect-error a slip of the pen
+      // @ts-expect-error The field name is misspelt.
       items[0]?.txt;
-      // @ts-expect-error read only
+      // @ts-expect-error The list is read-only.
       items.push();
     });
   });
@@ -98,7 +98,7 @@ describe("errors", () => {
     expect(platformCodes.map(remedy)).toHaveLength(14);
     never((code: PlatformCode = "EMPTY") => {
       if (code === "EMPTY") return;
-      // @ts-expect-error thirteen are left
+      // @ts-expect-error Thirteen codes are left.
       code satisfies never;
     });
   });
@@ -106,7 +106,7 @@ describe("errors", () => {
   test("are narrowed by their class", () => {
     never((error: unknown = undefined) => {
       if (error instanceof ImageError) {
-        // @ts-expect-error an image has no quota
+        // @ts-expect-error An ImageError never has a quota code.
         never(() => error.code === "QUOTA_EXCEEDED");
         expectTypeOf(error.status).toEqualTypeOf<number>();
         expectTypeOf(error.requestId).toEqualTypeOf<string | undefined>();
@@ -116,13 +116,13 @@ describe("errors", () => {
       }
       if (error instanceof NetworkError) {
         expectTypeOf(error.sent).toEqualTypeOf<boolean>();
-        // @ts-expect-error it comes from no platform
+        // @ts-expect-error A NetworkError never has a platform error code.
         never(() => error.code === "EMPTY");
       }
       if (error instanceof ApiError) expectTypeOf(error.code).toEqualTypeOf<ApiError["code"]>();
-      // @ts-expect-error no such code
+      // @ts-expect-error There is no such code.
       if (error instanceof ApiError) error.code === "QUOTA_EXCEDED";
-      // @ts-expect-error the base has no status
+      // @ts-expect-error The base class has no status.
       if (error instanceof ServiceBotError) error.status;
     });
   });
@@ -139,29 +139,29 @@ test("an image may be all of these", () => {
 
 test("what must not compile does not", () => {
   never(() => {
-    // @ts-expect-error without a key
+    // @ts-expect-error The API key is missing.
     new Client({ baseUrl: "https://platform.example" });
-    // @ts-expect-error a number is no image
+    // @ts-expect-error A number is not an image.
     void client.upload(5);
-    // @ts-expect-error nor is a stream, which could be read once alone
+    // @ts-expect-error A stream is not an image, because it could be read only once.
     void client.upload(new ReadableStream<Uint8Array>());
-    // @ts-expect-error nor is an object that says nothing
+    // @ts-expect-error The object has none of the fields of an image.
     void client.upload({ file: "a.png" });
-    // @ts-expect-error a message is an object
+    // @ts-expect-error A message is an object.
     void client.dms.send("c_1", "hi");
-    // @ts-expect-error without a conversation: bots begin none
+    // @ts-expect-error The conversation is missing, because bots cannot start one.
     void client.dms.send({ text: "hi" });
-    // @ts-expect-error keys are strings
+    // @ts-expect-error Image keys are strings.
     void client.posts.create({ imageKeys: [new Uint8Array()] });
-    // @ts-expect-error a slip of the pen
+    // @ts-expect-error The field name is misspelt.
     void client.posts.create({ txt: "hi" });
-    // @ts-expect-error ids are strings
+    // @ts-expect-error Ids are strings.
     void client.posts.get(5);
-    // @ts-expect-error a number
+    // @ts-expect-error The limit is a number.
     void client.feed({ limit: "5" });
-    // @ts-expect-error nothing to search for
+    // @ts-expect-error The search query is missing.
     void client.search({});
-    // @ts-expect-error an id
+    // @ts-expect-error The cursor is an event id, which is a string.
     void client.events({ since: 5 });
   });
 });

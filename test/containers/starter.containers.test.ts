@@ -132,7 +132,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       await platform.answer("Hi Ada! You wrote: by polling");
       expect(await platform.answers(message.conversation)).toHaveLength(1);
       expect(await project.container("caddy")).toBe("");
-      // With a public address, Caddy needs a domain name, and says so in an error.
+      // With a public address, Caddy needs a domain name, and reports that the name is missing.
       const start = "docker compose run --rm -T --no-deps caddy 2>&1 || echo ended with $?";
       expect(await project.type(start)).toMatch(
         /BOT_DOMAIN.* must be set in \.env.*ended with 2\s*$/s,

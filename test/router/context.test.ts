@@ -65,9 +65,9 @@ describe("the context has the type of the event", () => {
 
   test("a type that does not exist does not compile", () => {
     const router = new Router();
-    // @ts-expect-error a typo
+    // @ts-expect-error The type is misspelt.
     expect(() => router.on("dm.mesage", () => undefined)).toThrow();
-    // @ts-expect-error a payload of another type
+    // @ts-expect-error The field belongs to another event type's payload.
     router.on("follow", (ctx) => ctx.payload.conversationId);
   });
 

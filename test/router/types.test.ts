@@ -51,7 +51,7 @@ test("a field that one way through a middleware leaves out may not be used", () 
   });
   // Middleware without next() ends the event, so later handlers always have a user.
   ends.on("mention", (ctx) => expectTypeOf(ctx.user).toEqualTypeOf<User>());
-  // @ts-expect-error The middleware does not return what next() has returned.
+  // @ts-expect-error The middleware does not return the result of next().
   router.use(async (_ctx, next) => void (await next({ user }))).on("mention", (ctx) => ctx.user);
 });
 
@@ -78,7 +78,7 @@ test("middleware of one handler adds to the context of that handler", () => {
 test("a module is mounted where the context has what it needs", () => {
   const admin = new Router<{ user: User }>();
   admin.command("ban", (ctx) => expectTypeOf(ctx.user).toEqualTypeOf<User>());
-  // @ts-expect-error A bot without a user.
+  // @ts-expect-error The bot's context has no user.
   const mount = () => new Bot({ env: {} }).use(admin);
   expect(mount).not.toThrow();
   const bot = new Bot({ env: {} }).use((_ctx, next) => next({ user })).use(new Router());
@@ -91,7 +91,7 @@ test("a custom type needs a schema, and a known one none", () => {
   router.on("poll.closed", schema, (ctx) => expectTypeOf(ctx.payload.question).toBeString());
   // @ts-expect-error There is no such field.
   router.on("poll.opened", schema, (ctx) => ctx.payload.answer);
-  // @ts-expect-error A slip in the name of a known type.
+  // @ts-expect-error The name of a known type is misspelt.
   expect(() => router.on("mentoin", () => undefined)).toThrow("Unknown event type");
 });
 

@@ -208,13 +208,13 @@ test("ids are in the order in which events happen, however they are made", async
 
 test("the compiler knows what each act takes", () => {
   const check = (bot: TestBot) => {
-    // @ts-expect-error a message is not on a post
+    // @ts-expect-error A message is not on a post.
     void bot.dm("hi", { postId: "p_1" });
-    // @ts-expect-error a follow has no text
+    // @ts-expect-error A follow has no text.
     void bot.follow("hi");
-    // @ts-expect-error a message without a conversation
+    // @ts-expect-error The message has no conversation.
     void bot.deliver({ type: "dm.message", payload: { excerpt: "hi" } });
-    // @ts-expect-error the same, in a batch
+    // @ts-expect-error The message in the batch has no conversation.
     void bot.deliver([{ type: "dm.message", payload: { excerpt: "hi" } }]);
     void bot.deliver({ type: "poll.closed", payload: { pollId: "7" } });
     // The platform may add fields.

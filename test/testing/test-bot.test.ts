@@ -381,7 +381,7 @@ test("the clock stands at the given time", async () => {
 test("payloads of known types are checked by the compiler, others are not", () => {
   expectTypeOf<DmMessagePayload>().toExtend<TestEvent<"dm.message">["payload"]>();
   expectTypeOf<TestEvent<"whisper">["payload"]>().toEqualTypeOf<object>();
-  // @ts-expect-error a message without a conversation
+  // @ts-expect-error The message has no conversation.
   const broken: TestEvent<"dm.message"> = { type: "dm.message", payload: { excerpt: "x" } };
   expect(broken.type).toBe("dm.message");
 });

@@ -1,5 +1,5 @@
 /**
- * The first word of a message selects the behaviour of its handler.
+ * A message's first word selects the behaviour of its handler.
  *
  * - `twins` sends two identical replies; `alike` sends the same reply to several messages.
  * - `once` fails its first attempt, `stubborn` until an operator retries it.

@@ -116,7 +116,7 @@ export class Ledger {
     return ids;
   }
 
-  /** Number of messages, comments and posts of the bot. */
+  /** Number of messages, comments and posts by the bot. */
   get answers(): number {
     return this.said + this.#commented.length;
   }

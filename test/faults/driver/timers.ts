@@ -94,7 +94,7 @@ export function checkFired(count: number, states: States): string[] {
 /** Interval of a cron that fires every second, in ms. */
 const PERIOD_MS = 1_000;
 
-/** Time within which a running instance has stored and answered a due tick, in ms. Allows for a busy machine. */
+/** Time within which a running instance has stored a due tick and replied to it, in ms. Allows for a busy machine. */
 const GRACE_MS = 2_000;
 
 export interface Moments {

@@ -66,7 +66,7 @@ export function underLoad<S extends Store>(
     if (settings !== undefined && settings !== current) await world.restart(settings);
     const attack = await fault.begin(stage);
     if (writers === "none") return attack;
-    // A separate random source, because the load depends on how fast the bots answer.
+    // Use a separate random source, because the load depends on how fast the bots reply.
     const own = new Random(random.below(2 ** 31));
     const pauseMs = () => PAUSE_MS[size];
     const load = new Load({ ledger: world.ledger, random: own, pauseMs, ...writers(size) });
