@@ -11,7 +11,7 @@ import { type Rates, StoredInboxes } from "./support/stored.ts";
 /** Events in the file. */
 const STORED = [0, 10_000, 100_000, 1_000_000, 5_000_000];
 
-/** Events stored and dispatched per point. */
+/** Events that each point stores and dispatches. */
 const COUNT = 20_000;
 
 const ROUNDS = 5;

@@ -6,7 +6,7 @@ import { Ingest, type Taker } from "../support/ingest.ts";
 
 const unit = "answers/s";
 
-/** Answers in flight in the second figure. Equals the number of deliveries that the load keeps in flight. */
+/** Replies in flight in the second figure. Equals the number of deliveries that the load keeps in flight. */
 const AT_ONCE = 64;
 
 const first: Figure = { name: "Express, HMAC, fetch; 200 before it", sample: "first", unit };
@@ -21,7 +21,7 @@ const ours: Figure = {
   target: { number: 2, bound: 0.8, is: "at least" },
 };
 
-/** Each delivery is answered with a message to the platform. The peer is a bot that stores neither. */
+/** The bot answers each delivery with a message. The peer is a bot that stores neither events nor steps. */
 export const benchmark: Benchmark = {
   title:
     "5,000 deliveries of one event, each answered by a message, 64 connections (--quick: 1,000)",
@@ -61,7 +61,7 @@ export const benchmark: Benchmark = {
   },
 };
 
-/** Resolves once the platform has every answer and the bot is idle. */
+/** Resolves once the platform has received every reply and the bot is idle. */
 async function answered(platform: Child<BarePlatform>, taker: Taker, count: number): Promise<void> {
   const wait = platform.call("received", count);
   await taker.finish(count);

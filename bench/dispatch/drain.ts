@@ -11,8 +11,7 @@ const CONVERSATIONS = 4_000;
 const DEFAULT = 16;
 
 /**
- * `CONCURRENCY` of a busy bot whose handlers wait for the platform. Outcomes of one turn of the event loop share a
- * commit.
+ * `CONCURRENCY` for a busy bot whose handlers wait for the platform. Outcomes from one event loop turn share a commit.
  */
 const BUSY = 1_000;
 
@@ -38,7 +37,7 @@ const busy: Figure = {
 };
 
 /**
- * Events drained per second from a file, with handlers that do nothing. service-bot orders each conversation,
+ * Measures events drained per second from a file, with handlers that do nothing. service-bot orders each conversation,
  * deduplicates, counts attempts before they begin and writes every outcome to disk. plainjob does none of these.
  */
 export const benchmark: Benchmark = {

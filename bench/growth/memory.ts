@@ -8,7 +8,7 @@ import type { MemoryProcess } from "../processes/memory.ts";
 import { makeBot } from "../support/bot.ts";
 import { copyHistory } from "../support/history.ts";
 
-/** `CONCURRENCY` of a busy bot, as in bench/dispatch/drain.ts. */
+/** `CONCURRENCY` for a busy bot, as in bench/dispatch/drain.ts. */
 const LANES = 1_000;
 
 const MB = 2 ** 20;

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import type { Benchmark } from "./benchmark.ts";
 import { FEWEST_ROUNDS } from "./document.ts";
 
-/** The options of the command line. */
+/** The CLI options. */
 export interface Wanted {
   readonly quick: boolean;
   readonly help: boolean;
@@ -51,7 +51,7 @@ export function parseArguments(args: readonly string[]): Wanted {
   return wanted;
 }
 
-/** Returns the number of rounds of a benchmark, or of most benchmarks if none is given. */
+/** Returns a benchmark's number of rounds, or without a benchmark the usual number. */
 export function roundsFor({ rounds, quick }: Wanted, benchmark?: Benchmark): number {
   return rounds ?? (quick ? (benchmark?.quickRounds ?? 3) : 5);
 }

@@ -10,9 +10,9 @@ export interface Benchmark {
   prepare(setting: Setting): Promise<Stage>;
 }
 
-/** The amount of work in this run. */
+/** How much work this run does. */
 export interface Setting {
-  /** True for smaller amounts and the same figures. */
+  /** True to measure the same figures with smaller amounts. */
   readonly quick: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Measures once. No two subjects of a benchmark share a sample name. */
+/** Measures once. Sample names must be unique among a benchmark's subjects. */
 export type Subject = () => Promise<Samples>;
 
 export type Samples = Readonly<Record<string, number>>;
@@ -39,11 +39,11 @@ export interface Figure {
   /** Such as `events/s`. */
   readonly unit: string;
   /**
-   * Samples of the physical limit or the peer to compare with, taken in the same rounds. If there are several peers,
-   * the best of each round counts. Absent if the figure is itself a reference.
+   * Names of the samples to compare with, for a physical limit or peers measured in the same rounds. If there are
+   * several peers, the best of each round counts. Absent if the figure is itself a reference.
    */
   readonly against?: string | readonly string[];
-  /** Target of the ratio, or of the median if nothing is compared. */
+  /** Target for the ratio, or for the median if nothing is compared. */
   readonly target?: Target;
 }
 

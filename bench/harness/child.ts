@@ -32,7 +32,7 @@ const running = new Set<ChildProcess>();
 /** Measured programs of service-bot, which `--profile` profiles. */
 const profiled = new Set<Child<Handlers>>();
 
-/** Ends the processes that a failed benchmark has left. */
+/** Ends the processes that a failed benchmark left running. */
 export async function endChildren(): Promise<void> {
   await Promise.all(
     [...running].map(async (process) => {
@@ -43,7 +43,7 @@ export async function endChildren(): Promise<void> {
   );
 }
 
-/** Starts a profile of every measured program of `bench/processes`. */
+/** Starts a CPU profile of every measured program of `bench/processes`. */
 export async function startProfiles(): Promise<void> {
   await Promise.all([...profiled].map((child) => child.call("startProfile")));
 }
@@ -53,7 +53,7 @@ export async function stopProfiles(folder: string): Promise<void> {
   await Promise.all([...profiled].map((child) => child.call("stopProfile", folder)));
 }
 
-/** A child process on the core of its side. */
+/** A child process, pinned to its side's core. */
 export class Child<H extends Handlers> {
   readonly #process: ChildProcess;
   readonly #open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -118,7 +118,7 @@ export class Child<H extends Handlers> {
   }
 }
 
-/** Handlers of every process. */
+/** Handlers that every process has. */
 const builtIn: Handlers = {
   cpuMs: () => {
     const { user, system } = process.cpuUsage();

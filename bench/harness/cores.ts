@@ -1,21 +1,23 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Side of a benchmark. The measured process has a core to itself, and everything else shares another core. */
+/**
+ * One of a benchmark's two sides. The measured process has a core to itself, and everything else shares another core.
+ */
 export type Side = "measured" | "load";
 
 type Cores = Readonly<Record<Side, number>>;
 
 let cores: Cores | undefined | "unknown" = "unknown";
 
-/** Pins this process, and every process it starts later, to the core of the load. */
+/** Pins this process, and every process it starts later, to the load's core. */
 export function useLoadCore(): void {
   const found = findCores();
   if (found === undefined) return;
   execFileSync("taskset", ["-a", "-p", "-c", String(found.load), String(process.pid)]);
 }
 
-/** Returns a command that runs on the core of its side, or the command itself if processes cannot be pinned. */
+/** Returns the command pinned to its side's core, or unchanged if processes cannot be pinned. */
 export function onCore(side: Side, command: readonly string[]): [string, ...string[]] {
   const found = findCores();
   const [program = "", ...args] =
@@ -23,7 +25,7 @@ export function onCore(side: Side, command: readonly string[]): [string, ...stri
   return [program, ...args];
 }
 
-/** Describes the cores of the two sides for the report. */
+/** Describes both sides' cores for the report. */
 export function coresLine(): string {
   const found = findCores();
   if (found === undefined) return "not pinned to cores";

@@ -7,7 +7,7 @@ import { judge, type Verdict, verdictOf } from "./targets.ts";
 /** Generated parts of docs/internals/performance.md, between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. */
 type Part = "targets" | "figures";
 
-/** Fewest rounds of a documented target. */
+/** Minimum number of rounds for figures in the page. */
 export const FEWEST_ROUNDS = 5;
 
 /**

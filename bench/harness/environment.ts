@@ -8,7 +8,7 @@ export interface Environment {
   /** In GiB. */
   readonly memory: number;
   readonly system: string;
-  /** Cores of the measured process and of the load. */
+  /** The measured process's core and the load's core. */
   readonly pinned: string;
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { Profiler } from "node:inspector";
 import { fileURLToPath } from "node:url";
 
-/** Profiles of the last run with `--profile`, in the format of Chromium and speedscope. */
+/** CPU profiles from the last run with `--profile`, in the format that Chromium and speedscope read. */
 export const PROFILES: string = fileURLToPath(new URL("../results/profiles/", import.meta.url));
 
 const ROOT = new URL("../../", import.meta.url).href;
@@ -69,7 +69,7 @@ function selfTimes({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): 
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((c) => [c, id])));
   const times = new Map<number, number>();
   samples.forEach((id, nth) => {
-    // A delta is the time before its sample. The time after a sample is therefore the next delta.
+    // A delta is the time before its sample, so a sample's own time is the next delta.
     times.set(id, (times.get(id) ?? 0) + Math.max(0, timeDeltas[nth + 1] ?? 0));
   });
   return [...times].map(([id, us]) => [placeOf(id, byId, parents), us]);

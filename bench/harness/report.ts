@@ -10,9 +10,9 @@ export interface Failure {
   readonly message: string;
 }
 
-/** A run, or its finished part. */
+/** The report of a run, or of the benchmarks finished so far. */
 export interface Report {
-  /** Start of the run, in ISO 8601. */
+  /** When the run started, in ISO 8601. */
   readonly at: string;
   readonly environment: Environment;
   readonly quick: boolean;

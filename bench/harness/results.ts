@@ -7,9 +7,9 @@ export interface Result {
   readonly median: number;
   readonly min: number;
   readonly max: number;
-  /** Name of the reference of the ratio. Absent without a reference. */
+  /** Name of the peer or limit that the ratio refers to. Absent if the figure is not compared. */
   readonly against?: string;
-  /** Median of the ratios of the rounds. */
+  /** Median of the rounds' ratios. */
   readonly ratio?: number;
   readonly target?: Target;
   /** One value per round. */

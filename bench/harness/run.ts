@@ -9,7 +9,7 @@ import { type Measured, measureRounds } from "./rounds.ts";
 import type { Section } from "./table.ts";
 
 /**
- * Runs one benchmark after the other. A failure is recorded in the report, and the next benchmark runs.
+ * Runs the benchmarks one after the other. A failure is recorded in the report, and the next benchmark runs.
  *
  * @param keep called after each benchmark with the report so far
  */

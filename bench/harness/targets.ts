@@ -26,14 +26,14 @@ export function judge(sections: readonly Section[]): Verdict[] {
   return verdicts.sort((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
 }
 
-/** Returns the verdict on the target of a result. `undefined` without a target. */
+/** Returns the verdict on a result's target. `undefined` without a target. */
 export function verdictOf(result: Result): Verdict | undefined {
   const { target, ratio, median, unit, figure, against } = result;
   if (target === undefined) return undefined;
   const { bound, is } = target;
   const reached = ratio ?? median;
   const margin = (is === "at least" ? reached - bound : bound - reached) / bound;
-  // NaN, such as from a round without samples, meets no target.
+  // NaN, for example from a round without samples, meets no target.
   const what = `${figure}, ${ratio === undefined ? `in ${unit}` : `to ${against}`}`;
   return { target, reached, met: margin >= 0, margin, what, result };
 }

@@ -9,7 +9,7 @@ const BATCH = 50;
 const unit = "events/s";
 
 const loop: Figure = { name: "SQLite, the same rows, 500 to a transaction", sample: "rows", unit };
-/** The limit of the receiver and its inbox. */
+/** The limit for the receiver and its inbox. */
 const durable: Figure = {
   name: "the least durable server: HMAC, JSON.parse, the rows",
   ...{ sample: "durable", unit, against: "rows" },

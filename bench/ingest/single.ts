@@ -7,7 +7,7 @@ const unit = "events/s";
 
 const bare: Figure = { name: "node:http, HMAC, JSON.parse", sample: "hmac", unit };
 const express: Figure = { name: "Express, HMAC, JSON.parse", sample: "express", unit };
-/** The limit of the bot. Every durable server has to do this work. */
+/** The limit for the bot, because every durable server has to do this work. */
 const durable: Figure = {
   ...{
     name: "the least durable server: HMAC, JSON.parse, the row and its outcome",

@@ -15,10 +15,10 @@ const WORDS: Readonly<Record<Receiving, string>> = {
 };
 
 /**
- * Latency of the acknowledgement and of the start of the handler. The peer is a server that verifies the signature and
- * stores nothing. Deliveries follow a fixed schedule that slow answers do not delay. An acknowledgement is measured
- * from the time its delivery was due. The handler is measured from the moment the last byte of the request was written
- * to the socket.
+ * Measures the time until a delivery is acknowledged, and until its handler starts. The peer is a server that verifies
+ * the signature and stores nothing. Deliveries follow a fixed schedule that slow responses do not delay.
+ * Acknowledgement time starts when the delivery is due. Handler time starts when the last byte of the request is
+ * written to the socket.
  */
 export const benchmark: Benchmark = {
   title:

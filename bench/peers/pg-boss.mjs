@@ -4,7 +4,7 @@ import { measured, tripsSoFar } from "./count-trips.mjs";
 
 /**
  * Two workers with large batches, which fetch the next batch as soon as a batch is done. Each job has its own outcome,
- * as with the other peers.
+ * like the other peers' jobs.
  */
 const BEST = {
   batchSize: 500,

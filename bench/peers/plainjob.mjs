@@ -8,7 +8,7 @@ const TYPE = "event";
 
 let queue;
 
-/** One worker. It runs one job after the other without waiting, so a second worker adds nothing. */
+/** A single worker, which runs jobs one after the other without waiting. A second worker would not be faster. */
 answer({
   open({ url }) {
     const connection = better(new Database(fileOf(url)));

@@ -17,8 +17,8 @@ const poller: Figure = {
 };
 
 /**
- * Speed of catching up with an event log after a downtime. The target applies to the poller, which fetches, checks and
- * durably stores every page. A whole bot also handles the events in the same process.
+ * Measures how fast a bot catches up with the event log after a downtime. The target applies to the poller, which
+ * fetches, checks and durably stores every page. A whole bot also handles the events in the same process.
  */
 export const benchmark: Benchmark = {
   title: `an event log of 50,000 events in pages of ${LIMIT} (--quick: 5,000), read from its beginning to its end`,

@@ -22,7 +22,7 @@ let begun = new Map<number, number>();
 let awaited: { readonly count: number; done(): void } | undefined;
 
 const handlers = {
-  /** Resolves to the origin of the bot. */
+  /** Resolves to the bot's origin. */
   start: async ({ handler, env = {} }: BotSetting): Promise<string> => {
     const database = `file:${folder.file("bot.db")}`;
     bot = new Bot({ loopGuard: false, env: { ...webhookEnv(database, "warn"), ...env } });
@@ -38,7 +38,7 @@ const handlers = {
     }
     return await startOnPort(bot);
   },
-  /** Resolves once no event is left to handle and every outcome is stored. */
+  /** Resolves once every event is handled and its outcome is stored. */
   idle: (): Promise<void> => bot.idle(),
   /** Waits until `count` events have been handled and the bot is idle. Then resets the count. */
   handled: async (count: number): Promise<Begun> => {

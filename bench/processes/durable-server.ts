@@ -8,7 +8,7 @@ import { makeFolder } from "../support/folder.ts";
 import { SECRET } from "../support/formats.ts";
 import { listenOnLoopback } from "../support/loopback.ts";
 
-/** A delivery whose events are not committed yet. */
+/** A delivery whose events have not been committed yet. */
 interface Delivery {
   readonly events: readonly Event[];
   readonly response: ServerResponse;
@@ -69,7 +69,7 @@ let file: EventFile;
 /** False if rows stay pending, as in an inbox without a dispatcher. */
 let endsEvents = true;
 let deliveries: Delivery[] = [];
-/** Committed events. Their endings share the next commit, because a handler runs after the commit of its event. */
+/** Committed events. Their outcomes share the next commit, because a handler runs after its event is committed. */
 let committed: (number | bigint)[] = [];
 
 function openNext(): void {
@@ -77,7 +77,7 @@ function openNext(): void {
   file = new EventFile(folder.file(`durable-${files}.db`));
 }
 
-/** Commits the deliveries of one turn of the event loop together, and then acknowledges them. */
+/** Commits the deliveries that arrive in one event loop turn together, and then acknowledges them. */
 function flush(): void {
   const group = deliveries;
   deliveries = [];
@@ -119,8 +119,8 @@ const server = createServer((request, response) => {
 });
 
 /**
- * A minimal durable server. Verifies events, commits them before its answer and stores their outcomes. Has no schema
- * check, no lanes and no handler.
+ * A minimal durable server. It verifies events, commits them before it responds, and stores their outcomes. It has no
+ * schema check, lanes or handler.
  */
 const handlers = {
   /** Returns the origin. */
@@ -129,11 +129,11 @@ const handlers = {
     openNext();
     return listenOnLoopback(server);
   },
-  /** Stores the outcomes of the last deliveries. */
+  /** Stores the last deliveries' outcomes. */
   finish: (): void => {
     committed = file.commit([], committed);
   },
-  /** Continues in an empty file. */
+  /** Switches to an empty file. */
   renew: (): void => {
     file.close();
     openNext();

@@ -10,7 +10,9 @@ const TRANSACTION = 500;
 const folder = makeFolder();
 let files = 0;
 
-/** The least work that storing events needs: their rows, in a file with the same tables, indexes and settings. */
+/**
+ * The minimal work for storing events. Writes only their rows, to a file with an inbox's tables, indexes and settings.
+ */
 const handlers = {
   /** Writes `count` rows into a new file. Resolves to the duration in ms. */
   insert: (count: number): number => {

@@ -10,8 +10,8 @@ import { countStatements } from "../support/statements.ts";
 import { startOnPort, webhookEnv } from "../support/webhook-bot.ts";
 
 /**
- * Use of state and timers by the handler of a message. With `none`, the bot has neither. With `unused`, the bot has
- * both and a cron, and the handler uses none of them. With `by hand`, the handler counts in its own table instead.
+ * How the message handler uses state and timers. With `none`, the bot has neither. With `unused`, the bot has both and
+ * a cron, but the handler uses none of them. With `by hand`, the handler counts in its own table instead.
  */
 export type Use = "none" | "unused" | "state" | "timer" | "by hand";
 
@@ -19,7 +19,7 @@ export interface Run {
   readonly ms: number;
   /** CPU time of this process, in ms. Other work on the machine hardly changes it. */
   readonly cpuMs: number;
-  /** Statements on SQLite, round trips on PostgreSQL. Includes those of the handler. */
+  /** Statements on SQLite, round trips on PostgreSQL. Includes the handler's own. */
   readonly statements: number;
 }
 
@@ -64,7 +64,7 @@ const handlers = {
       if (use === "timer") await ctx.later("remind", HOUR_MS, { text: "hello" });
       await counters?.increment(ctx.payload.conversationId);
     });
-    // A second type, as in most bots. A bot with only one type reserves no places for other types.
+    // A second type, as in most bots. A bot with only one type reserves no slots for other types.
     bot.on("mention", () => undefined);
     await startOnPort(bot);
     await all.promise;

@@ -7,7 +7,7 @@ type Bot = InstanceType<ServiceBot["Bot"]>;
 
 const INTERVAL_MS = 50;
 
-/** In ms. Background work of the bot has ended by then. */
+/** In ms. Long enough for the bot's background work to end. */
 const REST_MS = 500;
 
 let bot: Bot | undefined;

@@ -4,7 +4,7 @@ import { Connection } from "../support/connection.ts";
 import { formats } from "../support/formats.ts";
 import { frame } from "../support/frame.ts";
 
-/** A load of deliveries, each with one event, sent on a schedule that slow answers do not delay. */
+/** Deliveries with one event each, sent on a schedule that slow responses do not delay. */
 export interface OpenLoad {
   /** Origin. `http:` only. */
   readonly url: string;
@@ -18,17 +18,17 @@ export interface OpenLoad {
 
 /** Times in ms, one per delivery in the order of the numbers. */
 export interface OpenLoadResult {
-  /** From the due time until the answer was read. */
+  /** From the due time until the response was read. */
   readonly acknowledged: readonly number[];
   /** When the last byte was written to the socket, on `monotonicNow`. */
   readonly sent: readonly number[];
   /** From the due time until the last byte was written. */
   readonly late: readonly number[];
-  /** From the first due time to the last answer. */
+  /** From the first due time to the last response. */
   readonly ms: number;
 }
 
-/** A schedule that does not slow down. If no connection is free, the wait counts as latency of the delivery. */
+/** A schedule that does not slow down. If no connection is free, the wait counts towards the delivery's latency. */
 class Schedule {
   readonly #frames: readonly Buffer[];
   readonly #idle: Connection[];
@@ -47,7 +47,7 @@ class Schedule {
     this.#open = frames.length;
   }
 
-  /** @throws {Error} if an answer is not 200 to 299 */
+  /** @throws {Error} if a response is not 2xx */
   async run(): Promise<OpenLoadResult> {
     this.#tick();
     await this.#done.promise;
@@ -59,7 +59,7 @@ class Schedule {
     };
   }
 
-  /** Timers are accurate to 1 ms only. `setImmediate` checks on every turn of the event loop. */
+  /** Timers are only accurate to 1 ms. `setImmediate` checks on every event loop turn. */
   #tick(): void {
     this.#sendDue();
     if (this.#open > 0 && this.#sent.length < this.#frames.length) setImmediate(() => this.#tick());
@@ -95,7 +95,7 @@ class Schedule {
 }
 
 const handlers = {
-  /** Creates, signs and sends the deliveries. Rejects if an answer is not 200 to 299. */
+  /** Creates, signs and sends the deliveries. Rejects if a response is not 2xx. */
   run: async (load: OpenLoad): Promise<OpenLoadResult> => {
     const { url, from, count, rate = Number.POSITIVE_INFINITY } = load;
     const { host } = new URL(url);

@@ -11,7 +11,7 @@ const PROFILE = Buffer.from(JSON.stringify({ username: "bot" }));
 /** Pages by the value of `since`. The first page has none. */
 const pages = new Map<string | null, Buffer>();
 
-/** An event log with pages prepared in advance, so that serving a page costs next to nothing. */
+/** An event log with pages prepared in advance, so that serving a page costs almost nothing. */
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
   const isLog = pathname.endsWith("/events");

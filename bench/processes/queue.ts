@@ -21,7 +21,7 @@ async function measured(work: () => Promise<unknown>): Promise<Measured> {
   return { ms: performance.now() - started, trips: trips - before };
 }
 
-/** The queue of service-bot, with deduplication, lanes, fences and attempts. It keeps done events. */
+/** service-bot's queue, with deduplication, lanes, fences and attempts. It keeps done events. */
 const handlers = {
   open: async (options: QueueOptions): Promise<void> => {
     inFile = readDatabase(options.url).kind === "sqlite";

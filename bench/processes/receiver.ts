@@ -18,7 +18,7 @@ let inbox = openInbox();
 
 /** A receiver with an inbox on disk and no dispatcher. */
 const handlers = {
-  /** Resolves to the origin of the receiver. */
+  /** Resolves to the receiver's origin. */
   listen: async (): Promise<string> => {
     const log = createLogger({ level: "warn", secrets: [SECRET] });
     const bot = {};
@@ -36,7 +36,7 @@ const handlers = {
   },
   /** Writes the lanes of new events, because the next claim would otherwise do that work. */
   finish: (): Promise<unknown> => inbox.nextReadyIn(),
-  /** Starts a new file, because the backlog of a real bot does not only grow. */
+  /** Starts a new file, because a real bot's backlog does not only grow. */
   settle: async (): Promise<void> => {
     await inbox.close();
     inbox = openInbox();

@@ -11,7 +11,7 @@ export interface Requests {
   readonly count: number;
   /** Events per request. 1 for formats without batches. */
   readonly events: number;
-  /** Number of the first request. Unused numbers create new events. */
+  /** Number of the first request. Numbers that were not used before create new events. */
   readonly from: number;
 }
 
@@ -46,7 +46,7 @@ async function send(connections: number): Promise<number> {
 }
 
 const handlers = {
-  /** Creates and signs the requests of the next `send`, outside of the measured time. */
+  /** Creates and signs the requests of the next `send`, outside the measured time. */
   make: ({ url, format, count, events, from }: Requests): void => {
     const { host } = new URL(url);
     const frames = Array.from({ length: count }, (_, nth) =>
@@ -54,7 +54,7 @@ const handlers = {
     );
     ready = { url, frames };
   },
-  /** Resolves to the duration in ms. Rejects if an answer is not 200 to 299. */
+  /** Resolves to the duration in ms. Rejects if a response is not 2xx. */
   send: (connections: number): Promise<number> => send(connections),
 };
 

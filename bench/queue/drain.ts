@@ -16,8 +16,8 @@ const ours: Figure = {
 };
 
 /**
- * Events drained per second with handlers that do nothing. service-bot orders each conversation, deduplicates and keeps
- * done events. The peers do none of these.
+ * Measures events drained per second with handlers that do nothing. service-bot orders each conversation, deduplicates
+ * and keeps done events. The peers do none of this.
  */
 export const benchmark: Benchmark = {
   title:

@@ -7,7 +7,7 @@ import { perSecond } from "../support/rate.ts";
 const BATCH = 50;
 const CONVERSATIONS = 4_000;
 
-/** Deliveries of 50 events into the database, one after the other, each in one call. */
+/** Stores deliveries of 50 events in the database, one after the other, each with one call. */
 export const benchmark: Benchmark = {
   title: `20,000 events into PostgreSQL, ${BATCH} at a time, by one process (--quick: 5,000)`,
   quickRounds: 1,

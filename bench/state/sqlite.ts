@@ -7,7 +7,7 @@ import { layerFigures, layerSubjects } from "../support/layer.ts";
 /** The default of `CONCURRENCY`. */
 const CONCURRENCY = 16;
 
-/** Cost of state and timers in a file, for events that use them and for events that do not. */
+/** Measures what state and timers cost in a file, for events that use them and for events that do not. */
 export const benchmark: Benchmark = {
   title:
     "10,000 events handled by a whole bot on SQLite, with state, timers, or neither (--quick: 4,000)",

@@ -8,14 +8,14 @@ export interface Series {
 }
 
 export interface Point {
-  /** From 0 up. */
+  /** Starting at 0. */
   readonly x: number;
   readonly y: number;
 }
 
 export interface Chart {
   readonly title: string;
-  /** Labels of the axes, with units. */
+  /** Axis labels, with units. */
   readonly axes: { readonly x: string; readonly y: string };
   /** One or two. */
   readonly series: readonly Series[];
@@ -26,7 +26,7 @@ const HEIGHT = 400;
 /** The plot area. */
 const AREA = { left: 72, top: 74, right: 580, bottom: 330 };
 
-/** Smallest distance between two names at the ends of their lines. */
+/** Minimum distance between two names at the ends of their lines. */
 const APART = 44;
 
 /**
@@ -105,7 +105,7 @@ function line(places: readonly Place[], colour = TEXT): string {
   return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2.5" stroke-linejoin="round"/>${dots.join("")}`;
 }
 
-/** Draws the name of a line, and the ratio of its last point to its first. */
+/** Draws a line's name, and the ratio of its last point to its first. */
 function label({ name, points }: Series, y: number, colour = TEXT): string {
   const [first, last] = [points[0]?.y ?? Number.NaN, points.at(-1)?.y ?? Number.NaN];
   const x = AREA.right + 12;

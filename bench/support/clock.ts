@@ -9,8 +9,8 @@ interface Timed {
 }
 
 /**
- * Checks that the times of two processes can be subtracted. They can if the machine has one monotonic clock for all
- * processes, as Linux has.
+ * Checks that times from two processes can be subtracted. This requires one monotonic clock for all processes, as on
+ * Linux.
  *
  * @throws {Error} if a process has another clock
  */

@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /**
- * A keep-alive connection to an `http:` origin, for one request at a time. Sends prepared bytes, and parses an answer
- * only to find its end. A sender must not be slower than the server it measures.
+ * A keep-alive connection to an `http:` origin, for one request at a time. Sends prepared bytes, and parses a response
+ * only to find its end, because a sender must not be slower than the server it measures.
  */
 export class Connection {
   readonly #socket: Socket;
   #settle: ((error?: Error) => void) | undefined;
-  /** Received bytes of an incomplete head. */
+  /** Bytes of an incomplete head that have arrived so far. */
   #head: Buffer = EMPTY;
-  /** Missing bytes of the body. "head" until the length is read, "chunks" for a chunked body. */
+  /** Bytes of the body that are still missing. "head" until the length is read, "chunks" for a chunked body. */
   #missing: number | "head" | "chunks" = 0;
   /** Last bytes of a chunked body. */
   #tail = "";
@@ -31,7 +31,7 @@ export class Connection {
     );
   }
 
-  /** Sends one request. Calls `settle` once its answer has ended, with an error unless the answer was 200 to 299. */
+  /** Sends one request. Calls `settle` once its response is complete, with an error unless the response was 2xx. */
   send(bytes: Buffer, settle: (error?: Error) => void): void {
     this.#settle = settle;
     this.#head = EMPTY;

@@ -13,7 +13,7 @@ export interface DrainOptions {
 const clock = steadyClock();
 const log = createLogger({ level: "silent", secrets: [] });
 
-/** Sender on the channels. A bot is never without a subscriber, because it always logs. */
+/** Sender on the channels. It has a subscriber, because a real bot always logs and therefore always subscribes. */
 const bot = {};
 logFacts(bot, log);
 

@@ -4,7 +4,7 @@ import type pg from "pg";
 
 const load = createRequire(new URL("../../src/bot.ts", import.meta.url));
 
-/** The drivers of the inbox. `bench/` has its own copies for the peers. */
+/** The inbox's database drivers. `bench/` has its own copies for the peers. */
 export const drivers: { readonly Sqlite: typeof Sqlite; readonly pg: typeof pg } = {
   Sqlite: load("better-sqlite3"),
   pg: load("pg"),

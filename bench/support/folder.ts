@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Folders left by a failed benchmark. */
+/** Folders that a failed benchmark left behind. */
 const left = new Set<string>();
 
 process.once("exit", () => left.forEach(removeFolder));

@@ -3,13 +3,13 @@ import { sign } from "../../src/signature/signature.ts";
 import type { LoadRequest } from "./frame.ts";
 import { eventId, type MessageEvent, messageEvent } from "./message.ts";
 
-/** Secret of every webhook. Base64 after its prefix, as Standard Webhooks requires. */
+/** Secret for every webhook. Base64 after its prefix, as Standard Webhooks requires. */
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLw";
 
 /** Size of a body with one event. */
 const BODY_BYTES = 300;
 
-/** Conversations of the direct messages, in turn. */
+/** Number of conversations, to which the direct messages go in turn. */
 const CONVERSATIONS = 4_000;
 
 /** Platforms whose webhooks a benchmark sends. */
@@ -25,7 +25,7 @@ export type FormatName =
 /** Creates one signed request with its own events. `nth` makes the request unique. */
 type Format = (nth: number, events: number) => LoadRequest;
 
-/** Requests in the format of each platform, with one event of 300 bytes. Requests of `service` have `events` events. */
+/** Requests in each platform's format, with one event of 300 bytes. Requests of `service` have `events` events. */
 export const formats: Readonly<Record<FormatName, Format>> = {
   service: (nth, events) => {
     const all = Array.from({ length: events }, (_, index) => messageOf(nth * events + index));

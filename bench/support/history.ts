@@ -35,11 +35,11 @@ export function lanesOf({ done, pending }: History): number {
 
 const CACHE = new URL("../../node_modules/.cache/service-bot-bench/", import.meta.url);
 
-/** Sources that define the content of a file. If one changes, the file is made again. */
+/** Sources that define the file's content. If one changes, the file is created again. */
 const SOURCES = [new URL("../../src/inbox/sqlite/sql/", import.meta.url), import.meta.url];
 
 /**
- * Copies a file with this history to `target`, which may exist. The file is made once and cached until the schema
+ * Copies a file with this history to `target`, which may exist. The file is created once and cached until the schema
  * changes.
  */
 export function copyHistory(history: History, target: string): void {
@@ -68,7 +68,7 @@ function historyFile(history: History): string {
   return file;
 }
 
-/** Writes a history with the schema of this version, in bulk because a real one takes hours. */
+/** Writes a history with the schema of this version, in bulk because handling the events would take hours. */
 function makeHistory(file: string, history: History): void {
   openFile(file).close();
   const db = new Sqlite(file);
@@ -79,7 +79,7 @@ function makeHistory(file: string, history: History): void {
     addEvents(db, history);
     addLanes(db);
   })();
-  // The mode of an inbox. The inbox sets the other pragmas when it opens the file.
+  // The inbox's journal mode. The inbox sets the other pragmas when it opens the file.
   db.pragma("journal_mode = WAL");
   db.close();
 }

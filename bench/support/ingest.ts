@@ -18,7 +18,7 @@ export interface Taker {
   readonly process: Child<Handlers>;
   /** Completes deferred work, within the measured time. */
   finish(count: number): Promise<unknown>;
-  /** Completes work that no bot does, outside of the measured time. */
+  /** Completes work that a real bot would not do, outside the measured time. */
   settle(): Promise<unknown>;
   close(): Promise<unknown>;
 }
@@ -75,7 +75,7 @@ export class Ingest {
     return this.#keep({ url, format, process, finish: nothing, settle: nothing, close: nothing });
   }
 
-  /** Measures events per second of deliveries answered with 2xx, and CPU time. Each delivery has `events` events. */
+  /** Measures acknowledged events per second and CPU time. Each delivery has `events` events. */
   subject(name: string, taker: Taker, count: number, events = 1): Subject {
     const { url, format, process } = taker;
     return async (): Promise<Samples> => {

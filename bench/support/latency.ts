@@ -30,7 +30,7 @@ export class LatencyLab {
     this.#urls = this.#start();
   }
 
-  /** @throws {Error} if the times of two processes cannot be compared on this machine */
+  /** @throws {Error} if times from two processes cannot be compared on this machine */
   static async open(): Promise<LatencyLab> {
     const lab = new LatencyLab();
     await lab.#urls;

@@ -6,7 +6,7 @@ import { perSecond } from "./rate.ts";
 
 const CONVERSATIONS = 4_000;
 
-/** Names of the uses, in the order of the table. Every use is compared with the first. */
+/** Names of the uses, in table order. Every use is compared with the first. */
 const uses: readonly (readonly [use: Use, name: string])[] = [
   ["none", "a bot with neither"],
   ["unused", "a bot with both, which the handler does not use"],
@@ -52,7 +52,7 @@ export function layerSubjects({
   });
 }
 
-/** @param statements name of the statements in the table */
+/** @param statements what the table calls the statements */
 export function layerFigures(concurrency: number, statements: string): Figure[] {
   const measures = [
     { of: "", what: "", unit: "events/s" },

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 export function listenOnLoopback(server: Server): Promise<string> {
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
-      // The address of a listening TCP server always has this shape.
+      // A listening TCP server's address always has this shape.
       resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     });
   });

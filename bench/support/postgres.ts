@@ -3,7 +3,7 @@ import { PostgresServer } from "../../test/support/postgres/server.ts";
 import { Child } from "../harness/child.ts";
 import type { QueueProcess } from "./queue.ts";
 
-/** Settings of docs/operate/scaling.md. The tests set an interval of 1 s, which no real server uses. */
+/** Settings from docs/operate/scaling.md. The tests set an interval of 1 s, which no real server uses. */
 const SETTINGS = ["autovacuum_naptime=10"];
 
 /** A server and the processes that have a queue in it, each in its own schema. */
@@ -36,7 +36,7 @@ export class Queues {
     return ours;
   }
 
-  /** Vacuums and writes a checkpoint, because the server could otherwise do so in the middle of a measurement. */
+  /** Vacuums and writes a checkpoint, because otherwise the server could do so in the middle of a measurement. */
   async settle(): Promise<void> {
     const server = { url: this.#server.url() };
     await look(server, "VACUUM ANALYZE");

@@ -2,7 +2,8 @@ import type { Handlers } from "../harness/child.ts";
 import { eventId } from "./message.ts";
 
 /**
- * Calls of every process with a queue, of service-bot (`bench/processes/queue.ts`) and of the peers (`bench/peers/`).
+ * Calls that every process with a queue handles, both service-bot's (`bench/processes/queue.ts`) and of the peers
+ * (`bench/peers/`).
  */
 export interface QueueProcess extends Handlers {
   /** Creates missing tables. */
@@ -48,7 +49,7 @@ export interface Measured {
 /** Numbers below this belong to events of a history (history.ts). */
 let made = 100_000_000_000;
 
-/** Creates new events of `conversations` conversations. The numbers of the conversations are `step` apart. */
+/** Creates new events in `conversations` conversations. The conversation numbers are `step` apart. */
 export function makeEvents(count: number, conversations: number, step = 1): QueueEvent[] {
   return Array.from({ length: count }, (_, nth) => {
     made += 1;

@@ -6,7 +6,7 @@ import { complete } from "../../scripts/registry/program.ts";
 import { commandsOf } from "../../scripts/registry/toolchain.ts";
 import type { Figure, Samples, Stage, Subject } from "../harness/benchmark.ts";
 
-/** A scaffolder of a registry, and the flags with which it asks nothing and only writes files. */
+/** A published scaffolder, and the flags with which it asks no questions and only writes files. */
 interface Scaffolder {
   readonly key: "ours" | "peer";
   readonly name: string;
@@ -69,7 +69,7 @@ type Place = () => ReturnType<typeof emptyHome>;
 
 interface Installed extends Scaffolder {
   readonly at: Awaited<ReturnType<Place>>;
-  /** Path of its command. */
+  /** Path of the scaffolder's command. */
   readonly command: string;
   readonly sizes: Samples;
 }

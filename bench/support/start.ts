@@ -5,12 +5,12 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { onCore } from "../harness/cores.ts";
 
-/** A server, started as its user starts it. */
+/** A server that is started the way its users start it. */
 export interface Program {
   readonly cwd: string;
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Path of a request that is answered with 200 once the server is ready. */
+  /** Path that responds with 200 once the server is ready. */
   readonly path: string;
 }
 
@@ -49,8 +49,8 @@ export async function start({ cwd, file, env, path }: Program, port: number): Pr
 }
 
 /**
- * Returns the status of an answer, `undefined` if the server does not answer. Uses a plain socket because an HTTP
- * client would use CPU time that the started process needs.
+ * Returns the response's status, `undefined` if the server does not respond. Uses a plain socket because an HTTP client
+ * would use CPU time that the started process needs.
  */
 function ask(port: number, path: string): Promise<number | undefined> {
   return new Promise((resolve) => {

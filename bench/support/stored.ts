@@ -6,13 +6,13 @@ import { copyHistory, type History, lanesOf } from "./history.ts";
 import { makeEvents, type QueueProcess } from "./queue.ts";
 import { perSecond } from "./rate.ts";
 
-/** Active conversations, spread evenly over those of the history. */
+/** Number of active conversations, spread evenly over the history's conversations. */
 const CONVERSATIONS = 4_000;
 
 /** Deliveries that arrive together. Each has one event, and all share a commit. */
 const TOGETHER = 64;
 
-/** `CONCURRENCY` of a busy bot, the same as in bench/dispatch/drain.ts. */
+/** `CONCURRENCY` for a busy bot, the same as in bench/dispatch/drain.ts. */
 const CONCURRENCY = 1_000;
 
 /** A file counts as unchanged until it has grown by this share. */
@@ -20,7 +20,7 @@ const GROWTH = 0.1;
 
 const HOUR = 3_600_000;
 
-/** Retention that deletes nothing. */
+/** Retention settings that delete nothing. */
 const KEEP = { bodiesMs: 1e15, idsMs: 1e15, deadLettersMs: 1e15 };
 
 /** Events per second. */
@@ -37,7 +37,7 @@ export class StoredInboxes {
   /**
    * @param done events in the file
    * @returns a function that stores and handles `count` events. Each run finds the file almost unchanged, because the
-   * lanes of its history are idle.
+   * history's lanes are idle.
    */
   add(done: number): (count: number) => Promise<Rates> {
     const history: History = { done, pending: 0 };

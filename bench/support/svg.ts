@@ -3,7 +3,7 @@ export const COLOURS: readonly string[] = ["#1f7fd6", "#d9730d"];
 export const TEXT = "#7a828b";
 export const GRID = "#8b949e";
 
-/** Returns the opening of a picture that is readable on a light page and on a dark page. `</svg>` ends it. */
+/** Returns the start of an SVG picture that is readable on light and dark pages. `</svg>` ends it. */
 export function opening(width: number, height: number, title: string): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ` +

@@ -1,7 +1,7 @@
 import { serve } from "./serve.mjs";
 import { verified } from "./verify.mjs";
 
-// Verifies, parses and answers. Stores nothing.
+// Verifies and parses each request, responds, and stores nothing.
 serve((request, response) => {
   const chunks = [];
   request.on("data", (chunk) => chunks.push(chunk));
