@@ -6,7 +6,7 @@ import type { ProcessLike } from "../core/process.ts";
 import { messageOf } from "../errors.ts";
 import { quoted } from "./output.ts";
 
-/** Wrong arguments: exit code 2, nothing was done. */
+/** Wrong arguments. The exit code is 2, and the command has done nothing. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   /** Known names. Empty if the problem is not a name. */
@@ -25,9 +25,9 @@ export class UsageError extends Error {
 }
 
 export interface CommandErrorOptions {
-  /** `error.code` in the output of `--json`. */
+  /** `error.code` in the `--json` output. */
   readonly code?: string | undefined;
-  /** 2 if a change of the configuration is the remedy. Default 1. */
+  /** 2 if the user must change the configuration. Default 1. */
   readonly exitCode?: 1 | 2;
 }
 
@@ -55,7 +55,7 @@ export interface Command {
   run(args: readonly string[]): Promise<number>;
 }
 
-/** Values of flags by name, typed by their declarations. */
+/** Flag values by name, typed by the flags' declarations. */
 export type Flags<T extends ParseArgsOptionsConfig> = Readonly<
   ReturnType<typeof parseArgs<{ options: T }>>["values"]
 >;
@@ -69,7 +69,7 @@ export interface Arguments<T extends ParseArgsOptionsConfig> {
 export interface Flag {
   readonly type: "string" | "boolean";
   readonly multiple?: boolean;
-  /** Placeholder or default of the value in the usage. */
+  /** The value's placeholder or default in the usage. */
   readonly value?: string;
   /** A line break continues on the next line. */
   readonly help: string;
@@ -168,7 +168,7 @@ export function oneOf<const T extends string>(
   throw new UsageError(`--${name} takes ${list} (got "${text}").${didYouMean(text, values)}`);
 }
 
-/** Returns the command that starts this program, so that a printed command works when pasted. */
+/** Returns the command that starts this program, so that users can paste printed commands. */
 export function ownCommand(script: string = process.argv[1] ?? ""): string {
   const parts = script.split(sep);
   if (parts.includes("node_modules")) return "npx service-bot";
@@ -181,7 +181,7 @@ export function ownCommand(script: string = process.argv[1] ?? ""): string {
 const SAME_MS = 100;
 
 /**
- * Resolves at the first SIGTERM or SIGINT. A second one ends the process at once.
+ * Resolves at the first SIGTERM or SIGINT. A second signal ends the process at once.
  *
  * @param target process that receives the signals
  * @param elapsed returns a monotonic time in ms

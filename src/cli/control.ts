@@ -21,7 +21,7 @@ import { CommandError, ownCommand } from "./command.ts";
 import { CONTROL_TOKEN_VARIABLE, PLATFORM_PORT, variable } from "./environment.ts";
 import { printError } from "./output.ts";
 
-/** In ms. Time for an answer. */
+/** Time limit for a response, in ms. */
 const TIMEOUT_MS = 30_000;
 
 export interface ControlClientOptions {
@@ -29,7 +29,10 @@ export interface ControlClientOptions {
   readonly timeoutMs?: number;
 }
 
-/** Client of `/control/v1` of a local platform in another process. Every method rejects with a `CommandError`. */
+/**
+ * Client for the control API (`/control/v1`) of a local platform in another process. Every method rejects with a
+ * `CommandError`.
+ */
 export class ControlClient {
   readonly #platform: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -38,7 +41,7 @@ export class ControlClient {
   /**
    * @param platform origin, optionally with the `#token=…` that the platform prints for its portal
    * @param options.controlToken used if the URL has no token; `undefined` if unknown
-   * @param options.timeoutMs time for an answer, in addition to requested waits
+   * @param options.timeoutMs time limit for a response, in addition to requested waits
    */
   constructor(
     platform: string,
@@ -61,7 +64,7 @@ export class ControlClient {
     return this.#request("GET", "/state");
   }
 
-  /** Returns all messages of a conversation, oldest first. */
+  /** Returns all messages in a conversation, oldest first. */
   async messages(conversationId: string): Promise<readonly ControlMessage[]> {
     const path = `/conversations/${encodeURIComponent(conversationId)}/messages`;
     const { items } = await this.#request<{ items: ControlMessage[] }>("GET", path);
@@ -92,14 +95,14 @@ export class ControlClient {
     return deliveries;
   }
 
-  /** Returns the entries after an entry. Waits up to `waitMs` milliseconds for one. */
+  /** Returns the entries after a given entry. Waits up to `waitMs` milliseconds for the first. */
   timeline(after: number, waitMs: number): Promise<TimelinePage> {
     const wait = Math.ceil(waitMs);
     const path = `/timeline?after=${after}&waitMs=${wait}`;
     return this.#request("GET", path, { waitMs: wait });
   }
 
-  /** Trusts the shape of an answer because both ends have the same version. */
+  /** Trusts the shape of a response because both ends have the same version. */
   async #request<T>(
     method: string,
     path: string,
@@ -123,7 +126,7 @@ export class ControlClient {
   }
 }
 
-/** A page of the timeline. `last` is the start of the next page. */
+/** A timeline page. `last` is the start of the next page. */
 export interface TimelinePage {
   readonly entries: readonly TimelineEntry[];
   readonly last: number;
@@ -146,7 +149,7 @@ function noPlatform(platform: string, what: string): CommandError {
   );
 }
 
-/** Converts an error answer of the platform. `undefined` for any other answer. */
+/** Converts an error response from the platform; `undefined` for any other response. */
 function refused(answer: unknown, platform: string): CommandError | undefined {
   const { error }: { error?: unknown } = Object(answer);
   const { code, message }: { code?: unknown; message?: unknown } = Object(error);
@@ -166,14 +169,17 @@ function withoutToken(platform: string): CommandError {
   );
 }
 
-/** Returns the file with the control token of a platform, relative to the folder in which the platform was started. */
+/**
+ * Returns the path of the file with a platform's control token, relative to the folder in which the platform was
+ * started.
+ */
 function controlFileOf(url: string): string {
   return join(PRIVATE_FOLDER, `control-${portOf(new URL(url))}.json`);
 }
 
 /**
- * Writes the control token of a platform to a file of mode 0600 below the current folder. Returns a function that
- * removes the file. A file left after a crash is harmless because the next run has another token.
+ * Writes a platform's control token to a file with mode 0600 below the current folder. Returns a function that removes
+ * the file. A file left behind by a crash is harmless because the next run has another token.
  */
 export function writeControlFile({ url, controlToken }: Platform): () => void {
   const file = resolve(controlFileOf(url));
@@ -191,8 +197,8 @@ export function writeControlFile({ url, controlToken }: Platform): () => void {
 }
 
 /**
- * Finds the control token of a platform: `SERVICE_CONTROL_TOKEN`, or the file in this folder or one above. The file
- * must name the same URL. `undefined` if there is none.
+ * Finds a platform's control token: `SERVICE_CONTROL_TOKEN`, or the file in this folder or a parent. The file must name
+ * the same URL. `undefined` if there is none.
  */
 export function findControlToken(url: string): string | undefined {
   const given = variable(CONTROL_TOKEN_VARIABLE);

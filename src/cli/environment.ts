@@ -12,7 +12,7 @@ export const MCP_PATH = "/mcp";
 /** Variable with the control token. The platform accepts this token, and the other commands send it. */
 export const CONTROL_TOKEN_VARIABLE = "SERVICE_CONTROL_TOKEN";
 
-/** Reads `.env` in the current folder, if any. Variables of the environment override it. */
+/** Reads `.env` in the current folder, if any. Environment variables override the file. */
 export function readDotEnv(): void {
   if (existsSync(".env")) loadEnvFile(".env");
 }
@@ -29,13 +29,13 @@ export function rereadDotEnv(environment: NodeJS.ProcessEnv): void {
   readDotEnv();
 }
 
-/** Returns an environment variable. `undefined` if it is empty. */
+/** Returns an environment variable; `undefined` if it is empty. */
 export function variable(name: string): string | undefined {
   return process.env[name]?.trim() || undefined;
 }
 
 /**
- * Returns the local URL for deliveries of a bot with this environment.
+ * Returns the local URL for deliveries to a bot with this environment.
  *
  * @param port overrides PORT
  */
@@ -56,7 +56,7 @@ export function namesRealPlatform(): boolean {
   return variable("SERVICE_BASE_URL") !== undefined && localBaseUrl() === undefined;
 }
 
-/** Returns a secret of the environment. `undefined` if the secret belongs to a real platform. */
+/** Returns a secret from the environment; `undefined` if the secret belongs to a real platform. */
 export function ownSecret(name: string): string | undefined {
   return namesRealPlatform() ? undefined : variable(name);
 }

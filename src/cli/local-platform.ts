@@ -50,8 +50,8 @@ export const platformFlags = {
 } as const;
 
 /**
- * Reads the options of a platform from flags and environment. Secrets come only from the environment, unless it names a
- * real platform.
+ * Reads a platform's options from flags and the environment. Secrets come only from the environment, and only if the
+ * environment does not name a real platform.
  *
  * @throws {UsageError}
  */
@@ -81,7 +81,7 @@ export function platformSettings(
 }
 
 /**
- * Parses the limits of `--limit NAME=N`. `undefined` if there are none.
+ * Parses the limits from `--limit NAME=N`; `undefined` if there are none.
  *
  * @throws {UsageError}
  */
@@ -105,10 +105,10 @@ function portOf(base: URL | undefined): number | undefined {
 /** Default state file of `service-bot dev`. */
 export const DEV_STATE_FILE = ".service-bot/dev.db";
 
-/** In ms. A platform on this port answers within this time. */
+/** In ms. A platform on this port responds within this time. */
 const PROBE_TIMEOUT_MS = 1_000;
 
-/** Command-line names of the platform's options. */
+/** CLI names of the platform's options. */
 const flagOf: Readonly<Record<string, string>> = {
   apiKey: "SERVICE_API_KEY",
   webhookSecret: "SERVICE_WEBHOOK_SECRET",
@@ -160,7 +160,7 @@ async function isLocalPlatform(url: string): Promise<boolean> {
   }
 }
 
-/** Replaces the option in a problem by its name on the command line. */
+/** Replaces the option's name in a problem with its CLI name. */
 export function toFlagProblem(problem: string, command: string): string {
   const [, name = "", text = ""] = /^([\w, ]+): (.*)$/s.exec(problem) ?? [];
   const flag = Object.hasOwn(flagOf, name) ? flagOf[name] : undefined;
@@ -181,7 +181,8 @@ function anotherPort(command: string, port: number): string {
 }
 
 /**
- * Returns the URLs of the portal. A platform that listens on all addresses has one per IPv4 address of this machine.
+ * Returns the URLs of the portal. A platform that listens on all addresses has one portal URL per IPv4 address of this
+ * machine.
  *
  * @param host address that the platform listens on
  */
@@ -198,7 +199,7 @@ export function portalUrls({ portalUrl }: Platform, host: string | undefined): r
   return [portalUrl, ...elsewhere];
 }
 
-/** Serves MCP on a local platform. Imported with the first request, because the SDK is large. */
+/** Serves MCP on a local platform. Imports the SDK on the first request, because the SDK is large. */
 export function hostedMcp(): Extension {
   return {
     path: MCP_PATH,

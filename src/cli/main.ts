@@ -11,6 +11,6 @@ try {
 }
 // The reader of a pipe may close it, like `head`.
 process.stdout.on("error", () => process.exit(1));
-// Imported after the check of the Node version, because native modules crash an old Node.
+// Imported after the Node version check, because native modules crash an old Node.
 const { run } = await import("./run.ts");
 process.exitCode = await run(process.argv.slice(2));

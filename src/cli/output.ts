@@ -2,8 +2,7 @@ import { styleText } from "node:util";
 import { fillLine, WIDTH } from "../core/fill.ts";
 import { printable, printableStyled, printableText } from "../core/safe-text.ts";
 
-// All output of the command line passes through this file, so that no control character in a text from outside reaches
-// the terminal.
+// All CLI output passes through this file, so that no control character in a text from outside reaches the terminal.
 
 export function print(text: string): void {
   process.stdout.write(`${printableText(text)}\n`);
@@ -56,7 +55,7 @@ export interface Progress {
 }
 
 /**
- * Writes progress to a single line of a terminal. Writes nothing if the stream is no terminal or the output is JSON.
+ * Writes progress to a single line of a terminal. Writes nothing if the stream is not a terminal or the output is JSON.
  */
 export function progressOn(
   { json = false }: { readonly json?: boolean | undefined },
@@ -126,7 +125,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join("\n");
 }
 
-/** Cuts a line that is wider than the terminal. A program that reads the output gets it whole. */
+/** Cuts a line that is wider than the terminal. A program that reads the output gets the whole line. */
 function cutToTerminal(line: string, stream: NodeJS.WriteStream = process.stdout): string {
   const columns = stream.isTTY ? stream.columns || WIDTH : Number.POSITIVE_INFINITY;
   return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;

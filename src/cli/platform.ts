@@ -54,7 +54,7 @@ export const platform: Command = defineCommand({
     const running = await startLocalPlatform("platform", {
       ...settings,
       limits: limitsOf(given.limit),
-      // The timeline shows all activity, so the log has only errors of the platform.
+      // The timeline shows all activity, so the log contains only the platform's errors.
       logger: createLogger({ level: "error", secrets: [], destination: process.stderr }),
     });
     const removeControlFile = writeControlFile(running);
@@ -90,7 +90,7 @@ function farewell(stateFile: string | undefined): string {
     : `\nStopped. The state is in ${stateFile}; --state ${quoted(stateFile)} continues with it.`;
 }
 
-/** Formats the output of `--json`. */
+/** Formats the `--json` output. */
 export function readyLine({
   url,
   portalUrl,

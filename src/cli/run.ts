@@ -20,7 +20,7 @@ export const commands: Readonly<Record<string, Command>> = {
   mcp,
 };
 
-/** Runs `service-bot`. Resolves with the exit code: 0 done, 2 wrong usage, 1 any other failure. */
+/** Runs `service-bot`. Resolves with the exit code: 0 for success, 2 for wrong usage, 1 for any other failure. */
 export async function run(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
   if (name === "--version" || name === "-v") return succeed(version());
@@ -45,7 +45,7 @@ export async function run(args: readonly string[]): Promise<number> {
     }
     if (error instanceof CommandError) return fail(error.exitCode, error.message);
     if (error instanceof ServiceBotError) {
-      // The message has one problem per line.
+      // The message contains one problem per line.
       if (error.code === "CONFIG_INVALID") return fail(2, error.message);
       return fail(1, printable(error.message));
     }

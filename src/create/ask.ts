@@ -1,4 +1,4 @@
-// The only file that imports the prompts, so that they load on demand.
+// Only this file imports the prompts, so that they load on demand.
 import { join, resolve } from "node:path";
 import { styleText } from "node:util";
 import {
@@ -28,7 +28,7 @@ export interface Answers {
   /** Options with the answers filled in. */
   readonly options: Options & { readonly dir: string };
   readonly asked: ReadonlySet<Question>;
-  /** True if the header is already printed above the questions. */
+  /** True if the header was already printed above the questions. */
   readonly hasHead: boolean;
 }
 
@@ -46,7 +46,7 @@ const storeHints: Readonly<Record<Store, string>> = {
 };
 
 /**
- * Prompts for each choice that the command line leaves open.
+ * Prompts for each choice that the arguments leave open.
  *
  * @throws {Cancelled}
  */
@@ -69,7 +69,7 @@ export async function ask(options: Options, terminal: Terminal, io: Io): Promise
   const install = await unless("install", options.install, () =>
     askWhether(`Install with ${packageManager}?`, terminal),
   );
-  // No nested repository is created.
+  // The scaffolder does not create nested repositories.
   const asksGit = options.git === undefined && !repositoryAround(resolve(io.cwd, dir));
   const git = asksGit
     ? await unless("git", undefined, () => askWhether("Initialize git?", terminal))
@@ -82,7 +82,7 @@ async function askDirectory(terminal: Terminal, io: Io): Promise<string> {
   return atHome(await askText("Directory", DIRECTORY, problemOf, terminal), io);
 }
 
-/** Expands `~`, because no shell has processed this answer. */
+/** Expands `~`, because no shell has processed the input. */
 function atHome(answer: string, { env, platform }: Io): string {
   const home = platform === "win32" ? env["USERPROFILE"] : env["HOME"];
   const rest = /^~(?:[/\\](.*))?$/s.exec(answer);
@@ -109,7 +109,7 @@ updateSettings({ aliases: { "\x04": "cancel" } });
 /**
  * Prompts for a line of text. Enter accepts `initial`.
  *
- * @param problemOf describes an invalid answer, which is then asked for again
+ * @param problemOf describes an invalid input. The prompt then repeats
  * @throws {Cancelled}
  */
 async function askText(
@@ -131,7 +131,7 @@ async function askText(
 }
 
 /**
- * Prompts for one of several values. Enter accepts the first.
+ * Prompts for one of several values. Enter accepts the first value.
  *
  * @throws {Cancelled}
  */

@@ -32,7 +32,8 @@ export function checkDirectory(dir: string, { cwd, platform }: Place): string {
 }
 
 /**
- * Finds an obstacle to any bot in a directory. Every template has a package.json, so an existing one is an obstacle.
+ * Finds an obstacle to creating any bot in a directory. Every template has a package.json, so an existing package.json
+ * is an obstacle.
  *
  * @throws {UsageError} for an invalid directory or package name
  * @throws {CreateError} if the directory is not writable
@@ -44,7 +45,7 @@ export function obstacleToAll(dir: string, place: Place): Obstacle | undefined {
   return findObstacles(target, ["package.json"])[0];
 }
 
-/** Describes an obstacle to any bot in a directory. `undefined` if there is none. */
+/** Describes an obstacle to creating any bot in a directory; `undefined` if there is none. */
 export function directoryProblem(dir: string, place: Place): string | undefined {
   try {
     const obstacle = obstacleToAll(dir, place);
@@ -56,7 +57,7 @@ export function directoryProblem(dir: string, place: Place): string | undefined 
   }
 }
 
-/** Returns the parts of a path without the drive, `.` and `..`. */
+/** Returns a path's parts without the drive, `.` and `..`. */
 function partsOf(dir: string): string[] {
   const parts = dir.replace(/^[a-z]:/i, "").split(/[\\/]/);
   return parts.filter((part) => !["", ".", ".."].includes(part));
@@ -77,10 +78,10 @@ function refuseUnportable(part: string): void {
   }
 }
 
-/** Device names of Windows, with any extension. A repository should also work there. */
+/** Windows device names, with any extension. A repository should also work on Windows. */
 const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)(?:\.|$)/i;
 
-/** npm refuses the first two; the others are dependencies of the bot. */
+/** npm refuses the first two names; the others are dependencies of the bot. */
 const reservedNames = [
   "node_modules",
   "favicon.ico",
@@ -126,7 +127,7 @@ export function packageName(base: string): string {
   return name;
 }
 
-/** @throws {UsageError} for a device name of Windows */
+/** @throws {UsageError} for a Windows device name */
 function refuseDevice(name: string): void {
   if (!device.test(name)) return;
   throw new UsageError(`Windows reserves the name ${JSON.stringify(name)}. ${suggest(slug(name))}`);
@@ -149,7 +150,7 @@ function slug(base: string): string {
     .replace(/^[._-]+|[._-]+$/g, "");
 }
 
-/** A path in the target that blocks a file of the bot. */
+/** A path in the target that blocks one of the bot's files. */
 export interface Obstacle {
   /** Relative to the target, with slashes. "." is the target itself. */
   readonly path: string;
@@ -181,7 +182,7 @@ function refuseReadOnly(target: string): void {
   let here = target;
   try {
     while (!exists(here)) here = above(here);
-    // A file or a broken link is an obstacle, which is reported later.
+    // A file or a broken link is an obstacle. A later check reports it.
     if (!statSync(here).isDirectory()) return;
     accessSync(here, constants.W_OK | constants.X_OK);
   } catch (error) {
@@ -254,7 +255,7 @@ export function exists(path: string): boolean {
   }
 }
 
-/** Returns whether `path` is `directory` or inside of it, after following links. Both must exist. */
+/** Returns whether `path` is `directory` or is inside it, after following links. Both must exist. */
 export function isInside(directory: string, path: string): boolean {
   const way = relative(realpathSync.native(directory), realpathSync.native(path));
   // On Windows, a relative path to another drive is absolute.

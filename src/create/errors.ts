@@ -1,4 +1,4 @@
-/** Wrong usage. Exit code 2; nothing was written. */
+/** Wrong usage. The exit code is 2, and no file was written. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   /** Existing paths inside the target that block the bot's files. Empty for every other mistake. */
@@ -10,12 +10,12 @@ export class UsageError extends Error {
   }
 }
 
-/** Any other failure, with its remedy in the message. Exit code 1. */
+/** Any other failure, with its remedy in the message. The exit code is 1. */
 export class CreateError extends Error {
   override readonly name = "CreateError";
 }
 
-/** The user cancelled before the first file was written. Exit code 130. */
+/** The user cancelled before the first file was written. The exit code is 130. */
 export class Cancelled extends Error {
   override readonly name = "Cancelled";
 
@@ -28,7 +28,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the code of a system error, such as ENOENT. Empty for any other error. */
+/** Returns a system error's code, such as ENOENT; empty for any other error. */
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
@@ -54,7 +54,7 @@ const meanings: Readonly<Record<string, readonly [reason: string, remedy: string
  * Describes a system error with its remedy.
  *
  * @param what clause before the reason, such as "src/bot.ts could not be written"
- * @param after a sentence about the rest
+ * @param after a sentence about the remaining files
  */
 export function inWords(error: unknown, what: string, after: string): CreateError {
   const code = codeOf(error);

@@ -1,14 +1,14 @@
 import type { Readable, Writable } from "node:stream";
 import { isatty } from "node:tty";
 
-/** The environment of the scaffolder. Tests replace it. */
+/** The scaffolder's environment. Tests replace it. */
 export interface Io {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  /** Version of the Node that the user started, which may differ from the running one. */
+  /** The Node version that the user started, which may differ from the running version. */
   readonly nodeVersion: string;
-  /** In ms since any fixed moment. */
+  /** In ms since an arbitrary fixed time. */
   now(): number;
   /** Calls `what` every `ms` milliseconds. Returns a function that stops the calls. */
   every(ms: number, what: () => void): () => void;
@@ -26,7 +26,7 @@ const STARTED_ON = "CREATE_BOT_STARTED_ON";
 
 export function processIo(): Io {
   const { [STARTED_ON]: startedOn, ...env } = process.env;
-  // The reader of a pipe may close it, like `head`. The bot is created anyway.
+  // The reader of a pipe may close it, as `head` does. The bot is created anyway.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   return {
     cwd: process.cwd(),
@@ -55,7 +55,7 @@ export interface Terminal {
   readonly output: Writable;
 }
 
-/** Returns the terminal of this process. `undefined` if input or output is not a terminal. A pipe is not touched. */
+/** Returns this process's terminal; `undefined` if input or output is not a terminal. Does not touch a pipe. */
 function processTerminal(): Terminal | undefined {
   if (!isatty(0) || !isatty(1)) return undefined;
   const { stdin, stdout } = process;
@@ -65,7 +65,7 @@ function processTerminal(): Terminal | undefined {
 }
 
 export interface RunResult {
-  /** Exit code. `undefined` if the program could not be started or was killed. */
+  /** Exit code; `undefined` if the program could not be started or was killed. */
   readonly code: number | undefined;
   /** True if the user stopped it with Ctrl-C. */
   readonly interrupted: boolean;
@@ -108,7 +108,7 @@ export const run: Run = async (command, args, { cwd, env, timeoutMs }) => {
     const child = spawn(
       batch ? [command, ...args].join(" ") : command,
       batch ? [] : [...args],
-      // Without standard input, no program can wait for an answer to a hidden question.
+      // Without standard input, a program cannot wait for the answer to a hidden prompt.
       { cwd, env: { ...env }, shell: batch, timeout: timeoutMs, stdio: ["ignore", "pipe", "pipe"] },
     );
     const end = (result: Omit<RunResult, "interrupted">) => {

@@ -44,8 +44,8 @@ export type { Source } from "./project.ts";
  * Runs `create-service-bot`. Reports every failure itself and never throws.
  *
  * @param argv arguments after the script
- * @returns exit code: 0 done, 2 wrong usage with nothing written, 130 cancelled or interrupted by the user, 1 any other
- * failure
+ * @returns exit code: 0 for success, 2 for wrong usage with nothing written, 130 if the user cancelled or interrupted,
+ * 1 for any other failure
  */
 export async function main(
   argv: readonly string[],
@@ -271,7 +271,7 @@ async function install(project: Project, io: Io): Promise<InstallFailure | undef
   return { reason: missing ? absent : tail(withoutStack(output)), interrupted };
 }
 
-/** Removes lines about npm's own source code, which do not lead to the cause. */
+/** Removes lines about npm's own source code, which do not help to find the cause. */
 function withoutStack(output: string): string {
   return output.replaceAll(/^npm (?:error|ERR!) +at .*\n?/gm, "");
 }

@@ -23,7 +23,7 @@ export function runsBots(nodeVersion: string): boolean {
   return major > 22 || (major === 22 && minor >= 18);
 }
 
-/** Options of the command line. `undefined` means the default. */
+/** CLI options. `undefined` means the default. */
 export interface Options {
   readonly dir: string | undefined;
   readonly template: Template | undefined;
@@ -78,7 +78,7 @@ export function readOptions(argv: readonly string[], env: Io["env"]): Request {
   };
 }
 
-/** Returns whether the output is JSON, even if the rest of the command line is invalid. */
+/** Returns whether the output is JSON, even if the other arguments are invalid. */
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.includes("--json");
 }
@@ -154,7 +154,7 @@ function spec(value: string | undefined): string | undefined {
   );
 }
 
-/** Traces of flags that npm has consumed, by flag. */
+/** Traces of flags that npm consumed, by flag. */
 const traces: Readonly<Record<string, (env: Io["env"]) => boolean>> = {
   template: ({ npm_config_template: value }) => value !== undefined,
   store: ({ npm_config_store: value }) => value !== undefined,
@@ -167,10 +167,10 @@ const traces: Readonly<Record<string, (env: Io["env"]) => boolean>> = {
 };
 
 /**
- * Refuses a command line that npm has altered. Without a `--` before them, npm consumes the flags and leaves their
- * values among the arguments.
+ * Refuses arguments that npm altered. Without a `--` before them, npm consumes the flags and leaves their values among
+ * the arguments.
  *
- * @param given the flags that have arrived
+ * @param given the flags that arrived
  * @throws {UsageError}
  */
 function refuseKeptFlags(env: Io["env"], given: ReadonlySet<string>): void {

@@ -2,11 +2,11 @@ import { Cancelled } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { type PackageManager, packageManagers } from "./options.ts";
 
-/** Commands for a machine with only Node and npm, such as a CI service or the first stage of an image. */
+/** Commands for a machine with only Node and npm, such as a CI service or an image's first stage. */
 export interface Toolchain {
   /** Absent for npm, which comes with Node. */
   readonly setup?: string;
-  /** Installs exactly the versions of the lock file. */
+  /** Installs exactly the versions in the lock file. */
   readonly ci: string;
   /** The same without devDependencies. */
   readonly production: string;
@@ -19,7 +19,7 @@ interface PackageManagerFacts {
   /** Files that an install reads besides package.json. A trailing `*` marks an optional file. */
   readonly files: readonly string[];
   readonly installArgs: readonly string[];
-  /** Prefix of a command from a dependency. */
+  /** Prefix for a dependency's command. */
   readonly exec: string;
   /** Command that adds a dependency. */
   readonly add: string;
@@ -89,7 +89,7 @@ export const packageManagerFacts: Readonly<Record<PackageManager, PackageManager
   },
 };
 
-/** `--force` because Node's images include a yarn 1 that npm did not install. */
+/** Uses `--force` because Node's images include a yarn 1 that npm did not install. */
 const SETUP_YARN = "npm install --global --force";
 
 const yarn1: Toolchain = {
@@ -110,7 +110,7 @@ function yarn(major: number): Toolchain {
   };
 }
 
-/** Returns the command for a script of the bot: `npm run dev`, `npm test`. */
+/** Returns the command for one of the bot's scripts: `npm run dev`, `npm test`. */
 export function scriptCommand(packageManager: PackageManager, script: string): string {
   const short = script === "test" || script === "start";
   // `bun test` runs bun's own test runner instead of the script.
@@ -124,14 +124,14 @@ export function detectPackageManager(env: Io["env"]): PackageManager {
   return packageManagers.find((name) => name === agent) ?? "npm";
 }
 
-/** In ms. Timeout for the version of a package manager. */
+/** Timeout for reading a package manager's version, in ms. */
 const VERSION_TIMEOUT_MS = 5_000;
 
 /**
  * Returns the major version of the package manager that writes the bot's lock file. Another major version may not read
  * the file or may rewrite it.
  *
- * @param mayAsk whether to start the package manager if it has not started this process
+ * @param mayAsk whether to start the package manager if it did not start this process
  * @throws {Cancelled}
  */
 export async function majorOf(

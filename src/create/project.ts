@@ -46,7 +46,7 @@ function dependencyOf(source: Source, requested: string | undefined): Dependency
 /**
  * Packs the checkout. Reuses the last tarball if the checkout is unchanged.
  *
- * @throws {CreateError} with the output of the script
+ * @throws {CreateError} with the script's output
  * @throws {Cancelled}
  */
 export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> {
@@ -72,7 +72,7 @@ export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> 
 }
 
 export interface Project {
-  /** Absolute path of its directory. */
+  /** Absolute path of the project's directory. */
   readonly target: string;
   readonly name: string;
   readonly template: Template;
@@ -82,7 +82,7 @@ export interface Project {
   readonly install: boolean;
   readonly git: boolean;
   readonly serviceBot: Dependency;
-  /** True if the bot includes its own Node, because the running one is too old. */
+  /** True if the bot includes its own Node, because the running Node is too old. */
   readonly ownNode: boolean;
 }
 

@@ -25,7 +25,7 @@ export function choiceLine(name: string, value: string, mark = "◇"): string {
   return `${mark} ${name.padEnd(name.endsWith("?") ? 20 : 16)}${value}`;
 }
 
-/** Formats the choices and marks the defaults. Omits answers of the user, which are already printed. */
+/** Formats the choices and marks the defaults. Omits the user's answers, which are already printed. */
 export function choiceLines(
   project: Project,
   options: Options,
@@ -127,7 +127,7 @@ export function reportError(error: unknown, io: Io, json: boolean): void {
   if (json) io.out(printableText(`${JSON.stringify({ error: { message, conflicts } })}\n`));
 }
 
-/** The output of `--json`. */
+/** The `--json` output. */
 export interface Result {
   /** Absolute path. */
   readonly dir: string;
@@ -146,7 +146,7 @@ export interface Result {
   /** True if the repository has its first commit. */
   readonly committed: boolean;
   readonly next: readonly string[];
-  /** Failure of the install. Absent on success. */
+  /** Error from the install. Absent on success. */
   readonly error?: { readonly message: string; readonly interrupted: boolean };
 }
 
@@ -178,7 +178,7 @@ const FRAME_MS = 100;
 const CLEAR_LINE = "\r\x1b[K";
 
 /**
- * Shows progress of long work. A terminal gets a line with the elapsed seconds, which disappears at the end. Other
+ * Shows the progress of long work. A terminal gets a line with the elapsed seconds, which disappears at the end. Other
  * outputs get a static line.
  */
 export async function timed<T>(

@@ -37,7 +37,7 @@ export async function startRepository(
     return code === 0;
   };
   if (!(await git("init", "--quiet"))) return "unavailable";
-  // --force because a user's global ignore file may exclude archives, and an install needs vendor/.
+  // Uses --force because a user's global ignore file may exclude archives, and an install needs vendor/.
   if (!(await git("--literal-pathspecs", "add", "--force", "--", ...paths))) return "staged";
   // Without a configured user, git would invent one from the account and machine names.
   const identity = ["-c", "user.useConfigOnly=true"];
@@ -47,7 +47,7 @@ export async function startRepository(
 
 /**
  * Returns whether a directory, which need not exist, is in a repository. Checks the file system, because git refuses a
- * repository of another owner.
+ * repository that another user owns.
  */
 export function repositoryAround(directory: string): boolean {
   const parent = dirname(directory);

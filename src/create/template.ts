@@ -5,7 +5,7 @@ import type { Store } from "./options.ts";
 import { packageManagerFacts, scriptCommand } from "./package-manager.ts";
 import type { Project } from "./project.ts";
 
-/** A file of a new bot. `path` is relative to the bot, with slashes on every system. */
+/** A file in a new bot. `path` is relative to the bot, with slashes on every system. */
 export interface BotFile {
   readonly path: string;
   readonly content: string | Uint8Array;
@@ -13,12 +13,12 @@ export interface BotFile {
   readonly mode?: number;
 }
 
-/** A text file of a template with unfilled placeholders such as `{{name}}`. */
+/** A template's text file with unfilled placeholders such as `{{name}}`. */
 export interface TemplateFile extends BotFile {
   readonly content: string;
 }
 
-/** Reads a template, sorted by path, with the names that its files have in a bot. */
+/** Reads a template, sorted by path, with the file names as they are in a bot. */
 export function readTemplate(directory: string): TemplateFile[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   const files = entries
@@ -46,9 +46,9 @@ function botPath(stored: string): string {
 const OWNER_ONLY = 0o600;
 
 /**
- * Returns the files of a bot, sorted by path, without the packed checkout, which takes time.
+ * Returns a bot's files, sorted by path, without the packed checkout, which takes time.
  *
- * @param template files of the template and of the store
+ * @param template the template's and the store's files
  */
 export function planFiles(template: readonly TemplateFile[], project: Project): BotFile[] {
   const files = template.map(({ path, content }) => {
@@ -126,7 +126,7 @@ function valuesOf(project: Project): Readonly<Record<string, string>> {
   };
 }
 
-/** Version of the Node that a bot includes if the installed one is too old. */
+/** Version of Node that a bot includes if the installed Node is too old. */
 const NODE = "^24.0.0";
 
 function manifest(template: string, project: Project): string {
@@ -162,7 +162,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Returns the `.env` of a new bot: its example with generated secrets. */
+/** Returns a new bot's `.env`: the example file with generated secrets. */
 function envFile(example: string, secrets: Secrets, store: Store): string {
   const { apiKey, webhookSecret, databasePassword } = secrets;
   const values = [
@@ -179,11 +179,11 @@ function set(text: string, name: string, value: string): string {
   return text.replace(line, () => `${name}=${value}`);
 }
 
-/** Secrets of a new bot, for the local platform. The real ones come from the portal. */
+/** A new bot's secrets for the local platform. The real secrets come from the portal. */
 interface Secrets {
   readonly apiKey: string;
   readonly webhookSecret: string;
-  /** Password of the database server in the bot's compose files. */
+  /** The database server's password in the bot's compose files. */
   readonly databasePassword: string;
 }
 

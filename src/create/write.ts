@@ -11,8 +11,8 @@ interface CreatedPaths {
 }
 
 /**
- * Writes the files of a bot: all of them or none. A path that has appeared since the check is neither overwritten nor
- * followed to a place outside.
+ * Writes a bot's files: all or none. If a path appeared after the check, it is neither overwritten nor followed out of
+ * the target.
  *
  * @throws {CreateError} after a failure, with all written files removed
  */
@@ -59,7 +59,7 @@ function openNew(file: string, path: string, mode: number | undefined): number {
 }
 
 /**
- * Creates the directory of a bot and removes new directories again, so that a failure shows before slow work.
+ * Creates a bot's directory and removes new directories again, so that a failure shows before slow work.
  *
  * @throws {CreateError} on failure
  */
@@ -74,7 +74,7 @@ export function tryDirectory(target: string): void {
   }
 }
 
-/** Creates a directory with its parents, and records the new ones. */
+/** Creates a directory with its parents, and records which are new. */
 function makeDirectory(directory: string, made: CreatedPaths): void {
   if (made.directories.includes(directory)) return;
   const missing: string[] = [];

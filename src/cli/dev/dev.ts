@@ -68,7 +68,7 @@ export const dev: Command = defineCommand({
 
 interface Served {
   readonly entry: string;
-  /** Without the variables of `.env`. */
+  /** Without the variables from `.env`. */
   readonly environment: NodeJS.ProcessEnv;
   readonly botPort: ChosenPort;
 }

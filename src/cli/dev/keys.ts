@@ -12,11 +12,11 @@ import type { EventType } from "../../events/types.ts";
 import type { Platform } from "../../platform/index.ts";
 import { printLine } from "../output.ts";
 
-/** Shortcuts, shown at the start and by `?`. */
+/** Shortcuts, shown on startup and by `?`. */
 export const KEYS =
   "o open  d dm  m mention  l like  r replay  f fail next  w webhook on/off  ? keys  q quit";
 
-/** In ms. A second press within this time confirms. */
+/** In ms. A second press within this time confirms the action. */
 const CONFIRM_MS = 5_000;
 
 const ESCAPE = "\u001b";
@@ -41,14 +41,14 @@ interface Typing {
 }
 
 /**
- * Shortcuts of `service-bot dev`. A key acts at once, or prompts for a text in the last line of the terminal while
+ * Keyboard shortcuts for `service-bot dev`. A key acts at once, or prompts for a text in the terminal's last line while
  * other lines are printed above.
  */
 export class Keyboard {
   readonly #options: Required<KeyboardOptions>;
   readonly #quit = Promise.withResolvers<void>();
   #typing: Typing | undefined;
-  /** A key that needs a second press, and the time of the first. */
+  /** A key that needs a second press, and the time of the first press. */
   #unconfirmed: { readonly key: string; readonly at: number } | undefined;
 
   constructor(options: KeyboardOptions) {
@@ -81,11 +81,11 @@ export class Keyboard {
 
   readonly say = (line: string): void => this.printAbove(() => this.#options.print(line));
 
-  /** Prints lines above the one in which the user types. */
+  /** Prints lines above the line in which the user types. */
   printAbove(print: () => void): void {
     const rows = this.#eraseText();
     print();
-    // The prompt moves up by its previous number of rows.
+    // prompt() first moves the cursor up by the rows the old prompt took, so move down by as many.
     this.#options.output.write("\n".repeat(rows));
     this.#typing?.line.prompt(true);
   }
@@ -141,7 +141,7 @@ export class Keyboard {
     return key === "w" && webhook.enabled ? "switch the webhook off" : undefined;
   }
 
-  /** Prompts for a text and sends it as a person. */
+  /** Prompts for a text and sends it as a test user. */
   async #write(type: EventType, label: string): Promise<void> {
     const { output, platform } = this.#options;
     // A separate stream, because a closing interface pauses its input and leaves raw mode.
@@ -159,7 +159,7 @@ export class Keyboard {
     else platform.control.act({ type, from: "ada", text });
   }
 
-  /** Delivers the newest event again, like a platform that has lost the acknowledgement. */
+  /** Delivers the newest event again, like a platform that lost the bot's acknowledgement. */
   async #replay(): Promise<void> {
     const { control } = this.#options.platform;
     const { lastEventId } = control.state();
@@ -177,7 +177,7 @@ export class Keyboard {
     this.say(`Cannot open a browser. The portal is at ${platform.portalUrl}`);
   }
 
-  /** Erases the text that the user is typing. Returns the number of its rows beyond the first. */
+  /** Erases the text that the user is typing. Returns the number of rows that the text took beyond the first. */
   #eraseText(): number {
     if (this.#typing === undefined) return 0;
     const { output } = this.#options;

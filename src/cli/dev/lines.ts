@@ -4,7 +4,7 @@ import { wordsOf } from "../../platform/timeline/words.ts";
 import { ownCommand } from "../command.ts";
 import { clockTime, printLine, quoted } from "../output.ts";
 
-/** Prints new timeline entries of a platform, except unimportant ones. */
+/** Prints a platform's new timeline entries, except unimportant entries. */
 export function printTimeline(
   platform: Platform,
   writeLine: (line: string) => void = printLine,
@@ -16,16 +16,16 @@ export function printTimeline(
   });
 }
 
-/** Formats a timeline entry as a line. `undefined` for an unimportant entry. */
+/** Formats a timeline entry as a line; `undefined` for an unimportant entry. */
 export function timelineLine(entry: TimelineEntry): string | undefined {
-  // Polling reads constantly. Only writes and failures deserve a line.
+  // Polling sends reads constantly, so only writes and failures get a line.
   if (entry.kind === "api" && entry.method === "GET" && entry.status === 200) return undefined;
   // A successful run is visible in the bot's writes.
   if (entry.kind === "run" && entry.outcome === "done") return undefined;
   return `${clockTime(entry.at)} ${wordsOf(entry)}`;
 }
 
-/** Returns the frames of a failed run's stack, if the bot has sent the stack with this run. */
+/** Returns the frames of a failed run's stack, if the bot sent the stack with this run. */
 export function stackLines(entry: TimelineEntry): readonly string[] {
   if (entry.kind !== "run" || entry.error?.stack === undefined) return [];
   const { type, message, stack } = entry.error;
@@ -39,7 +39,7 @@ function remedyLines(entry: TimelineEntry): readonly string[] {
   return [`    \`${ownCommand()} inbox retry ${quoted(entry.eventId)}\` runs it again`];
 }
 
-/** Formats a JSON line of the bot's log for people. */
+/** Formats a JSON line from the bot's log for human readers. */
 export type LogFormatter = (line: string) => string | undefined;
 
 export interface LogFormatterOptions {
@@ -61,8 +61,8 @@ const repeated: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Formats lines with pino-pretty if the bot has installed it. Text that is not JSON (a `console.log`, a stack) stays
- * unchanged. The line "ready" shows the time since this call.
+ * Formats lines with pino-pretty if the bot has installed it. Text that is not JSON (from `console.log`, or a stack)
+ * stays unchanged. The line "ready" shows the time since this call.
  */
 export async function logFormatter({
   colour,
@@ -99,7 +99,7 @@ async function loadPretty(colour: boolean): Promise<(line: string) => string> {
   }
 }
 
-/** Escapes every text of a record before pino-pretty adds colors. A stack keeps its line breaks. */
+/** Escapes every text in a record before pino-pretty adds colors. A stack keeps its line breaks. */
 function printableFields(value: unknown, name = ""): unknown {
   if (typeof value === "string") return name === "stack" ? printableText(value) : printable(value);
   if (Array.isArray(value)) return value.map((item) => printableFields(item));
@@ -118,7 +118,8 @@ interface LogRecord {
 }
 
 /**
- * Returns whether a line is about a failed run. Excludes a run cut short by a stop, because the bot does not report it.
+ * Returns whether a line is about a failed run. Excludes a run that was cut short when the bot stopped. The bot does
+ * not report such a run.
  */
 function isFailedRun({ err, attempt }: LogRecord): boolean {
   const { code }: { code?: unknown } = Object(err);

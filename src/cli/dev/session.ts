@@ -13,14 +13,14 @@ import { logFormatter, printTimeline } from "./lines.ts";
 import { WaitingRetries } from "./waiting-retries.ts";
 import { watchBot } from "./watch.ts";
 
-/** In ms. Short, so that a developer can watch a retry or the change to polling. */
+/** In ms. Short, so that a developer can watch a retry or the switch to polling. */
 export const RETRY_INTERVAL_MS = 5_000;
 
 export interface DevSessionOptions {
   readonly platform: Platform;
-  /** Entry file of the bot. */
+  /** The bot's entry file. */
   readonly entry: string;
-  /** Without the variables of `.env`. */
+  /** Without the variables from `.env`. */
   readonly environment: NodeJS.ProcessEnv;
   /** Prints lines above the text that the user is typing. */
   readonly keyboard: Keyboard;
@@ -147,7 +147,7 @@ function secretsOf({ apiKey, webhookSecret }: Platform): string {
 }
 
 /**
- * Returns the bot's environment for this platform. Audits are frequent, so that a developer can watch the change to
+ * Returns the bot's environment for this platform. Audits are frequent, so that a developer can watch the switch to
  * polling.
  */
 function botEnvironment(platform: Platform, port: number): Record<string, string> {
@@ -157,7 +157,7 @@ function botEnvironment(platform: Platform, port: number): Record<string, string
     ...(platform.apiKey === "" ? {} : { SERVICE_API_KEY: platform.apiKey }),
     SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
     ...(Number.isNaN(port) ? {} : { PORT: String(port) }),
-    // Each save restarts the bot, and no load balancer needs time to notice.
+    // Each save restarts the bot, and there is no load balancer that needs time to notice.
     DRAIN_MS: "0",
     AUDIT_INTERVAL_MS: variable("AUDIT_INTERVAL_MS") ?? String(RETRY_INTERVAL_MS),
     SILENCE_MS: variable("SILENCE_MS") ?? String(RETRY_INTERVAL_MS * 1.5),
@@ -171,7 +171,7 @@ export interface ChosenPort {
 }
 
 /**
- * Chooses the bot's port: PORT, otherwise the first free port from 3000 up.
+ * Chooses the bot's port: PORT, otherwise the first free port, starting at 3000.
  *
  * @throws {CommandError} if PORT is set and taken
  */
@@ -194,8 +194,8 @@ export async function chooseBotPort(): Promise<ChosenPort> {
 const MAX_PORT_TRIES = 50;
 
 /**
- * Returns the first free port from `port` up. Returns `port` if none is free or the host is invalid, so that listening
- * on it reports the problem.
+ * Returns the first free port, starting at `port`. Returns `port` if none is free or the host is invalid, so that
+ * listening on it reports the problem.
  *
  * @param port 0 stays 0, because the system then chooses
  */
@@ -207,7 +207,7 @@ export async function findFreePort(host: string, port: number): Promise<number> 
   return port;
 }
 
-/** Returns whether nothing listens on a port. A port that is unusable for another reason counts as free. */
+/** Returns whether no program listens on a port. A port that is unusable for another reason counts as free. */
 async function isFree(host: string, port: number): Promise<boolean> {
   if (port === 0) return true;
   const server = createServer();

@@ -2,12 +2,15 @@ import type { TimelineEntry } from "../../platform/index.ts";
 import { ownCommand } from "../command.ts";
 import { quoted } from "../output.ts";
 
-/** Events that wait for a retry. A restart of the bot does not shorten the wait, so `dev` lists them after it. */
+/**
+ * Events that wait for a retry. Restarting the bot does not shorten the wait, so `dev` lists these events after a
+ * restart.
+ */
 export class WaitingRetries {
   /** Time of the next try in ms since 1970, by event id. */
   readonly #dueAt = new Map<string, number>();
 
-  /** @param now bot's time, because the user can set the clock of the platform */
+  /** @param now the bot's time, because the user can set the platform's clock */
   add(entry: TimelineEntry, now: number): void {
     if (entry.kind !== "run" && entry.kind !== "inbox") return;
     this.#dueAt.delete(entry.eventId);

@@ -4,7 +4,7 @@ import { systemClock } from "../../core/clock.ts";
 
 const DOT_ENV = ".env";
 
-/** Excludes hidden files because editors lock a file with one, such as `.#main.ts`. */
+/** Excludes hidden files because editors create hidden lock files, such as `.#main.ts`. */
 const SOURCE = /^[^.].*\.(?:[cm]?[jt]sx?|json)$/;
 
 /** Excludes packages, data and hidden folders. */
@@ -36,7 +36,7 @@ export function watchBot(entry: string, onChange: (reason: string) => void): () 
         cancel = systemClock.timer(SETTLE_MS, settle);
       }),
     );
-    // Closed last, so that no change falls between the old watchers and the new ones.
+    // Closes the old watchers last, so that no change falls between the old watchers and the new.
     for (const watcher of previous) watcher.close();
   };
   const settle = () => {

@@ -10,13 +10,13 @@ import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
 const { ok, note } = findingsOf("bot");
 
-/** In ms. Time for an answer. */
+/** Time limit for a response, in ms. */
 const TIMEOUT_MS = 5_000;
 
 /** In ms. Polling beyond this time means that the webhook does not work. */
 const LASTING_MS = 2 * 60_000;
 
-/** In ms. Time that a read may take in addition to the interval. */
+/** Time that a read may take in addition to the interval, in ms. */
 const READ_MS = 60_000;
 
 /** The part of `/readyz?verbose` that is checked (docs/operate/overview.md). */
@@ -56,12 +56,12 @@ const status: z.ZodType<RunningBot> = z.object({
 });
 
 /**
- * Checks the report of the bot on this machine. Finds nothing if no bot runs, because the webhook check reports that.
+ * Checks the status of the bot on this machine. Reports nothing if no bot runs, because the webhook check reports that.
  */
 export const checkBot: Check = withConfig(async (config) => {
   if (config.port === 0) return [];
   const url = new URL("/readyz?verbose", localWebhookUrl());
-  // Another program may use the port, so the token is sent only after an answer that requires it.
+  // Another program may use the port, so the token is sent only after a response that requires a token.
   let answer = await ask(url);
   if (asksForToken(answer)) {
     if (!(await isThisMachine(url.hostname))) return [elsewhere(url.hostname)];
@@ -70,7 +70,7 @@ export const checkBot: Check = withConfig(async (config) => {
   if (answer === undefined) return [];
   if (asksForToken(answer)) return [otherToken];
   const read = status.safeParse(answer);
-  // The application's own server may answer something else.
+  // The application's own server may return something else.
   if (!read.success) return [];
   return aboutBot(read.data, config, Date.now());
 });
@@ -96,7 +96,7 @@ export async function isThisMachine(host: string): Promise<boolean> {
   return found.length > 0 && found.every(({ address }) => isOwn(address));
 }
 
-/** Returns whether the bot requires its token for the report. */
+/** Returns whether the bot requires its token for the status. */
 function asksForToken(answer: unknown): boolean {
   return typeof answer === "object" && answer !== null && "verbose" in answer;
 }

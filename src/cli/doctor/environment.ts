@@ -12,7 +12,7 @@ const { ok, note, warn, fail } = findingsOf("environment");
 
 const known = variables;
 
-/** Hints at the origin of a missing variable's value. */
+/** Hints where to find a missing variable's value. */
 const sources: Readonly<Record<string, string>> = {
   SERVICE_BASE_URL: "the platform's URL, such as http://127.0.0.1:4400 for the local platform",
   SERVICE_API_KEY: "the bot's token, from the developer portal",
@@ -26,7 +26,7 @@ export interface Environment {
   readonly config: Config | undefined;
 }
 
-/** Reads `.env` into the environment and checks every variable of a bot. */
+/** Reads `.env` into the environment and checks each of the bot's variables. */
 export function checkEnvironment(): Environment {
   const before = { ...process.env };
   const read = readFiles();
@@ -87,7 +87,7 @@ function aboutFile(values: Values | undefined): Finding[] {
   ];
 }
 
-/** Reports variables set in both places, because a change to the wrong one has no effect. */
+/** Reports variables set in both places, because changing the wrong place has no effect. */
 function overruled(before: Values, file: Values = {}): Finding[] {
   return known
     .filter((name) => isSet(before[name]) && isSet(file[name]) && before[name] !== file[name])
@@ -146,7 +146,7 @@ function aboutAddress({ baseUrl }: Config): Finding[] {
   ];
 }
 
-/** Describes the value of a variable. Does not reveal secrets. */
+/** Describes a variable's value. Does not reveal secrets. */
 function describeValue(name: string, config: Config): string {
   const { length } = config.webhookSecrets;
   if (name === "SERVICE_API_KEY") return "is set";

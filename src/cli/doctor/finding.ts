@@ -28,11 +28,11 @@ export interface Finding {
 export interface Context {
   /** `undefined` if the environment is incomplete. */
   readonly config: Config | undefined;
-  /** Public URL of the webhook. `undefined` if not given. */
+  /** The webhook's public URL; `undefined` if not given. */
   readonly webhook: URL | undefined;
 }
 
-/** Checks one part of a bot's surroundings without changing anything. */
+/** Checks one part of a bot's environment without changing anything. */
 export type Check = (context: Context) => Promise<Finding[]> | Finding[];
 
 /** Wraps a check that needs the full configuration. Without a configuration, the check finds nothing. */
@@ -40,7 +40,7 @@ export function withConfig(check: (config: Config, context: Context) => Promise<
   return (context) => (context.config === undefined ? [] : check(context.config, context));
 }
 
-/** Returns constructors for the findings of an area. */
+/** Returns constructors for an area's findings. */
 export function findingsOf(area: Area): {
   ok(what: string): Finding;
   note(what: string, remedy: string): Finding;

@@ -31,7 +31,7 @@ const remedies: Readonly<Record<string, string>> = {
 const REMEDY =
   "Set DATABASE_URL to a file that the bot can write to, or to a running PostgreSQL server that accepts the role.";
 
-/** Checks that the bot can store events at DATABASE_URL, and the health of the store and its contents. */
+/** Checks that the bot can store events at DATABASE_URL, and that the store and its contents are healthy. */
 export const checkInbox: Check = async () => {
   const { ok, note, fail } = database;
   try {
@@ -95,10 +95,10 @@ export function aboutDisk(place: string, disk: EphemeralDisk | undefined): Findi
   ];
 }
 
-/** A multiple of the reserve. Less free space than this may run out before the user checks again. */
+/** A multiple of the reserve. Less free space than this may be used up before the user checks again. */
 const SCARCE = 10;
 
-/** In bytes. SQLite truncates the WAL to 64 MB. Four times as much means that a reader blocks that. */
+/** In bytes. SQLite truncates the WAL to 64 MB. Four times as much means that a reader blocks the truncation. */
 const LONG_WAL = 256 * 1024 * 1024;
 
 /** In ms. Events that wait longer need attention. */

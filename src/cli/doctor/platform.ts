@@ -24,7 +24,7 @@ async function checkToken(client: Client, baseUrl: string): Promise<Finding> {
     const who = username === undefined ? "" : ` as @${username}`;
     return ok(`${baseUrl} accepts the token${who}`);
   } catch (error) {
-    // The platform's document does not name the scope of the profile. This error still proves that the platform accepts
+    // The platform document does not name a scope for the profile. This error still proves that the platform accepts
     // the token.
     if (error instanceof ApiError && error.code === "AGENT_SCOPE_MISSING") {
       return ok(`${baseUrl} accepts the token`);
@@ -46,19 +46,19 @@ function remedyFor(error: unknown): string {
   return "Try again later. The bot retries until the platform responds.";
 }
 
-/** In seconds. A clock synchronized by NTP differs by less, even if the answer was slow. */
+/** In seconds. A clock synchronized by NTP differs by less, even if the response was slow. */
 const MAX_KEPT_SECONDS = 10;
 
 const NTP = "Synchronize this machine's clock with NTP.";
 
-/** Compares the clock with the `Date` of the platform's last answer, which has a resolution of seconds. */
+/** Compares the clock with the `Date` of the platform's last response, which has a resolution of seconds. */
 function checkClock(client: Client): Finding[] {
   const { ok, note, fail } = findingsOf("clock");
   if (client.platformNow() === undefined) return [];
   const seconds = Math.round(client.clockOffsetMs / 1000);
   const away = Math.abs(seconds);
   const what = `the clock is ${away} s ${seconds > 0 ? "behind" : "ahead of"} the platform's`;
-  // Compares with the tolerance of signatures (section 5, rule 7).
+  // Compares with the tolerance for signatures (section 5 of the platform document, rule 7).
   if (away >= TOLERANCE_SECONDS) return [fail(`${what}, so every signature is refused`, NTP)];
   if (away < MAX_KEPT_SECONDS) return [ok(`the clock differs from the platform's by ${away} s`)];
   return [note(`${what}; at ${TOLERANCE_SECONDS} s every signature is refused`, NTP)];
@@ -77,7 +77,9 @@ const without = {
 const ADD_SCOPE =
   "Add the scope to the token in the developer portal, unless the bot does not need it.";
 
-/** Determines the scopes of the token (section 5, rules 2 and 3) with requests that change nothing. */
+/**
+ * Determines the token's scopes (section 5 of the platform document, rules 2 and 3) with requests that change nothing.
+ */
 async function checkScopes({ baseUrl, apiKey }: Config): Promise<Finding[]> {
   const { ok, note } = scopes;
   const answers = await probeScopes({ baseUrl, apiKey });
@@ -94,7 +96,7 @@ async function checkScopes({ baseUrl, apiKey }: Config): Promise<Finding[]> {
   ];
 }
 
-/** An empty `since` reads no event and moves no cursor (section 4, rule 5 of GET /events). */
+/** An empty `since` reads no event and moves no cursor (section 4 of the platform document, rule 5 of GET /events). */
 async function checkLog({ delivery }: Config, client: Client): Promise<Finding[]> {
   const { ok, fail } = scopes;
   if (delivery === "webhook") return [];

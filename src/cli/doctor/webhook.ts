@@ -6,7 +6,7 @@ import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
 const { ok, note, fail } = findingsOf("webhook");
 
-/** In ms. Time for an answer. */
+/** Time limit for a response, in ms. */
 const TIMEOUT_MS = 5_000;
 
 /** In seconds. Twice the tolerance, because either clock may be slightly off. */
@@ -14,7 +14,7 @@ const OLD_SECONDS = 2 * TOLERANCE_SECONDS;
 
 const START = "Run `npm run dev` or `npm start`.";
 
-/** Checks that the webhook answers and refuses forged requests, on this machine and at its public URL. */
+/** Checks that the webhook responds and refuses forged requests, on this machine and at its public URL. */
 export const checkWebhook: Check = withConfig(async (config, { webhook }) => {
   const findings = webhook === undefined ? [] : [await checkPublic(webhook)];
   if (config.delivery === "polling") {
@@ -38,8 +38,8 @@ async function checkLocal(url: URL): Promise<Finding> {
 }
 
 /**
- * Sends an old request too, which the bot must refuse (section 5, rule 7). Otherwise a recorded delivery could be sent
- * again.
+ * Also sends an old request, which the bot must refuse (section 5 of the platform document, rule 7). Otherwise a
+ * recorded delivery could be sent again.
  */
 async function checkTwice(url: URL, answer: Answer): Promise<Finding> {
   const finding = findingOf(url, answer);
@@ -72,7 +72,7 @@ async function checkPublic(url: URL): Promise<Finding> {
 
 interface Answer {
   readonly status: number;
-  /** Error code in the body of a bot's answer. */
+  /** Error code in the body of a bot's response. */
   readonly code: unknown;
 }
 

@@ -9,7 +9,7 @@ export type Action = (args: readonly string[]) => () => Promise<number>;
 
 /**
  * Opens the inbox of `DATABASE_URL` for the duration of `work`. Imports the store on demand, because most commands need
- * none.
+ * no store.
  */
 export async function withInbox<T>(work: (inbox: AttachedInbox) => Promise<T>): Promise<T> {
   const inbox = await attach();

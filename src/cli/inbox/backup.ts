@@ -51,12 +51,12 @@ const restoreFlags = {
   ended: { type: "string" },
 } as const;
 
-/** In ms. Possible difference between the clock that `--ended` comes from and the platform's. */
+/** Possible difference between the clock that `--ended` comes from and the platform's clock, in ms. */
 const CLOCK_TOLERANCE_MS = 300_000;
 
 type Restored = Omit<RestoreReport, "movedTo"> & { readonly movedTo?: string | undefined };
 
-/** Replaces the inbox by a backup, or marks an inbox that was restored by other means. */
+/** Replaces the inbox with a backup, or marks an inbox that was restored by other means. */
 export const restore: Action = (args) => {
   if (args.some((arg) => /^--assume-absent(=|$)/.test(arg))) {
     throw new UsageError(

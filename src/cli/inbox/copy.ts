@@ -60,13 +60,13 @@ type CopyFlags = Flags<typeof flags>;
 /** In ms. Clocks that differ by less count as equal, and times stay unchanged. */
 const SAME_CLOCK_MS = 1_000;
 
-/** Called after each batch of a table. */
+/** Called after each batch from a table. */
 export type OnRows = (table: Table, done: number) => void;
 
 /**
  * Copies a whole inbox. A mark on the target prevents a bot from starting on an incomplete copy. At the end, a mark on
- * the source prevents a bot from starting there. An interrupted copy can be run again. A refused copy changes nothing
- * on either side.
+ * the source prevents a bot from starting there. An interrupted copy can be run again. A refused copy changes neither
+ * side.
  *
  * @returns the ms added to all times, because the two clocks differ
  * @throws {ServiceBotError} INBOX_DIFFERS, INBOX_IN_USE, INBOX_MOVED, INBOX_NOT_EMPTY, INBOX_TOO_NEW, INBOX_TOO_OLD,
@@ -91,7 +91,7 @@ export async function copyInbox(
     }
   }
   await compareCounts(source, target);
-  // This order leaves a moment in which no bot can start, instead of one in which two can.
+  // In this order there is a moment in which no bot can start. In the other order, two bots could start.
   source.leave(target.place);
   await target.finish();
   return byMs;
@@ -106,7 +106,7 @@ async function check(source: CopySource, target: CopyTarget): Promise<void> {
   await target.check(source.place);
 }
 
-/** Moves times to the other clock, so that remaining waits and the ages of steps stay the same. */
+/** Converts times to the other clock, so that remaining waits and the steps' ages stay the same. */
 function moveTimes({ columns }: Table, rows: readonly Row[], byMs: number): readonly Row[] {
   if (byMs === 0) return rows;
   const isTime = columns.map(({ type }) => type === "time");

@@ -34,7 +34,7 @@ const MAX_IDS = 100_000;
 
 const MAX_LIMIT = 1_000_000_000;
 
-/** Rows of a dry run. `--json` prints all ids. */
+/** Number of rows that a dry run prints. `--json` prints all ids. */
 const MAX_SHOWN = 20;
 
 export const retry: Action = (args) => {
@@ -83,7 +83,7 @@ interface Decision {
   ) => Promise<InboxChange>;
 }
 
-/** Selects events by id or by filter. An empty command line must not mean every event. */
+/** Selects events by id or by filter. A command without arguments must not select every event. */
 function targetOf({ flags, words: ids }: DecisionArguments, state: Target["state"]): Target {
   const limit = wholeNumber(flags.limit, "limit", { min: 1, max: MAX_LIMIT });
   const filter = filterIn(flags);

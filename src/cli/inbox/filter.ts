@@ -42,7 +42,7 @@ export function filterArguments({ since, until, ...texts }: InboxFilter): string
     .join("");
 }
 
-/** Returns the name of a state for a count: "dead letters", "pending event". */
+/** Returns a state's name for a count: "dead letters", "pending event". */
 export function nameOf(state: EventState, n: number): string {
   const noun = state === "dead" ? "dead letter" : `${state} event`;
   return n === 1 ? noun : `${noun}s`;

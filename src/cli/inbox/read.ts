@@ -66,7 +66,7 @@ export const list: Action = (args) => {
     });
 };
 
-/** Returns an event. `undefined` if the inbox does not have it. */
+/** Returns an event; `undefined` if it is not in the inbox. */
 export async function findEvent(admin: InboxAdmin, id: string): Promise<EventDetails | undefined> {
   try {
     return await admin.show(id);
@@ -143,7 +143,7 @@ export const show: Action = (args) => {
     });
 };
 
-/** Formats all details of an event, with the possible actions. */
+/** Formats all of an event's details, with the possible actions. */
 function showEvent(event: EventDetails, now: number): string {
   const parts = [
     facts(event, now),
@@ -174,7 +174,7 @@ function facts(event: EventDetails, now: number): string {
     ["error", event.error],
     ["reason", event.discardReason],
   ];
-  // Indents the lines of an error below the first.
+  // Indents an error's lines below the first.
   const lines = rows.flatMap(([name, value]) =>
     value === undefined ? [] : [`  ${name.padEnd(10)} ${printableLines(value, 13)}`],
   );
@@ -319,7 +319,7 @@ function details(report: InboxReport): string {
     .join("\n");
 }
 
-/** Number of types in one line. `--json` prints all. */
+/** Maximum number of types in one line. `--json` prints all. */
 const MAX_KINDS = 8;
 
 function listed(counts: Readonly<Record<string, number>>): string {
@@ -327,7 +327,7 @@ function listed(counts: Readonly<Record<string, number>>): string {
   return all.length <= MAX_KINDS ? all.join(", ") : `${all.slice(0, MAX_KINDS).join(", ")}, …`;
 }
 
-/** Formats the instances of the bot, with the one that reads the event log. */
+/** Formats the bot's instances, and shows which instance reads the event log. */
 export function instancesText({ instances, poller, endedLastMinute }: SharedReport): string {
   const handled = `${count(endedLastMinute, "event")} ended in the last minute`;
   if (instances.length === 0) return handled;

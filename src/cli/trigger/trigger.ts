@@ -27,7 +27,7 @@ import {
   type WaitInput,
 } from "./wait.ts";
 
-/** In seconds. Default timeout of `--wait`. */
+/** Default timeout for `--wait`, in seconds. */
 const WAIT_SECONDS = 30;
 
 const flags = {
@@ -163,7 +163,7 @@ function readAct({ flags, words: [type = ""] }: TriggerArguments): ActInput {
   };
 }
 
-/** Event types of section 6, and `post`. */
+/** Event types from section 6 of the platform document, and `post`. */
 const knownTypes: readonly string[] = [...eventTypes, "post"];
 
 /** An unknown type is new or misspelled. Without a payload, a misspelling is far more likely. */
@@ -198,7 +198,7 @@ function payloadOf(text: string | undefined): ActInput["payload"] {
   throw new UsageError(`--payload takes a JSON object, such as '{"pollId":"x"}'.`);
 }
 
-/** Formats a line for each event, or a line about the lack of one. */
+/** Formats a line for each event, or a line that says there is none. */
 export function eventLines({ type }: ActInput, result: ActResult): string {
   const { events, commentId, messageId, postId } = result;
   const made = commentId ?? messageId ?? postId ?? "";
@@ -206,7 +206,7 @@ export function eventLines({ type }: ActInput, result: ActResult): string {
   return events.map((event) => printable(`${event.type} ${event.id}`)).join("\n");
 }
 
-/** Describes the bot's answers. `undefined` if the bot has not received the event or has failed. */
+/** Describes the bot's replies; `undefined` if the bot has not received the event or has failed. */
 export function answerLines({ outcome, answers }: Reaction): string | undefined {
   if (answers.length > 0) return answers.map(answerLine).join("\n");
   return outcome === "handled" || outcome === "delivered"
@@ -219,7 +219,7 @@ function answerLine(answer: Answer): string {
   return `${name}: ${printableLines(answer.text || "(no text)", name.length + 2)}`;
 }
 
-/** Returns the error of a wait that failed. `undefined` if the wait succeeded. */
+/** Returns the error of a failed wait; `undefined` if the wait succeeded. */
 export function failureOf(
   { act, result, timeoutMs }: WaitInput,
   { outcome, answers, run, isUnfinished = false, deliveryError }: Reaction,

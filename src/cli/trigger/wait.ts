@@ -12,7 +12,7 @@ export type Run = EntryOf<"run">;
 /**
  * `answered`: the bot has written at least once per repetition. `handled`: the bot has reported all events as done.
  * `failed`: the bot has reported a failed run. `delivered`: the bot has received the events, by webhook or polling.
- * `none`: the bot has not received all of them.
+ * `none`: the bot has not received all events.
  */
 export type ReactionOutcome = "answered" | "handled" | "failed" | "delivered" | "none";
 
@@ -20,11 +20,11 @@ export interface Reaction {
   readonly outcome: ReactionOutcome;
   /** All content that the bot wrote, oldest first. */
   readonly answers: readonly Answer[];
-  /** The first failed run, otherwise the last postponed one. Absent if neither was reported. */
+  /** The first failed run, otherwise the last postponed run. Absent if neither was reported. */
   readonly run?: Run | undefined;
-  /** True if the bot reports its runs and did not report all of them in time. */
+  /** True if the bot reports its runs but did not report all of them in time. */
   readonly isUnfinished?: boolean;
-  /** Error of the last failed delivery. Absent if the bot has received the events. */
+  /** Error from the last failed delivery. Absent if the bot received the events. */
   readonly deliveryError?: string | undefined;
 }
 
@@ -38,20 +38,20 @@ export interface WaitInput {
   readonly timeoutMs: number;
 }
 
-/** In ms. Longest wait of one timeline request. */
+/** Longest time one timeline request may wait, in ms. */
 const MAX_POLL_MS = 30_000;
 
-/** In ms. Time for a bot without run reports to answer an event of a quiet type. */
+/** Time for a bot without run reports to reply to an event of a quiet type, in ms. */
 const QUIET_TIMEOUT_MS = 2_000;
 
 const wordTypes = ["dm.message", "mention", "comment", "reply", "post"];
 
-/** Returns whether bots rarely answer this type. A delivery is then the only certain sign. */
+/** Returns whether bots rarely reply to events of this type. For such types, a delivery is the only reliable sign. */
 export function isQuiet(type: string): boolean {
   return !wordTypes.includes(type);
 }
 
-/** Waits for the bot's outcome or the timeout. Returns at once if no bot is concerned. */
+/** Waits for the bot's outcome or the timeout. Returns at once if the action concerns no bot. */
 export async function awaitReaction(
   control: Pick<ControlClient, "timeline">,
   awaited: WaitInput,
@@ -75,11 +75,11 @@ export async function awaitReaction(
   return watch.timeOut();
 }
 
-/** Finds the reactions of the bots to one action in the timeline. */
+/** Finds the bots' reactions to one action in the timeline. */
 class Watch {
   readonly #act: ActInput;
   readonly #ids: ReadonlySet<string>;
-  /** Ids of the conversations and posts concerned. */
+  /** Ids of the affected conversations and posts. */
   readonly #places: ReadonlySet<string>;
   readonly #reporting: Set<string>;
   readonly #bots = new Set<string>();
@@ -89,7 +89,7 @@ class Watch {
   readonly #answers: Answer[] = [];
   #failedRun: Run | undefined;
   #deliveryError: string | undefined;
-  /** The last postponed run of each event, by event id. */
+  /** Each event's last postponed run, by event id. */
   readonly #postponed = new Map<string, Run>();
 
   constructor({ act, result, reportingBots }: WaitInput) {
@@ -110,11 +110,11 @@ class Watch {
     return this.#bots.size > 0 && [...this.#bots].every((bot) => this.#reporting.has(bot));
   }
 
-  /** Returns the outcome of the wait. `undefined` while the wait continues. */
+  /** Returns the wait's outcome; `undefined` while the wait continues. */
   end(): Reaction | undefined {
     const answers = this.#answers;
     if (this.#failedRun) return { outcome: "failed", answers, run: this.#failedRun };
-    // A handler may fail after its answer.
+    // A handler may fail after its reply.
     if (this.isReporting && this.#undone.size > 0) return undefined;
     if (answers.length >= (this.#act.count ?? 1)) return { outcome: "answered", answers };
     return this.isReporting ? { outcome: "handled", answers } : undefined;
@@ -172,12 +172,14 @@ class Watch {
     for (const id of eventIds) this.#untaken.delete(id);
   }
 
-  /** A bot on this library names the event that it answers. For other bots, the conversation or post decides. */
+  /**
+   * A bot built with this library names the event that it replies to. For other bots, the conversation or post decides.
+   */
   #isAnswer({ bot = "", eventId, guessed, created = {}, text = "" }: Answer): boolean {
     if (!this.#bots.has(bot)) return false;
     if (eventId !== undefined && guessed !== true) return this.#ids.has(eventId);
     if (this.#places.size > 0) return idsIn(created).some((id) => this.#places.has(id));
-    // An answer to an event without a conversation or post, such as a follow, may be anywhere and mentions the user.
+    // A reply to an event without a conversation or post, such as a follow, may be anywhere and mentions the user.
     return mentionsIn(text).has(plainUsername(this.#act.from));
   }
 }
@@ -186,7 +188,7 @@ function placesOf({ events, conversationId, postId }: ActResult): ReadonlySet<st
   const places = events.flatMap(({ payload }) => {
     const named: Readonly<Record<string, unknown>> = { ...payload };
     const { conversationId, postId, entityType, entityId } = named;
-    // A quote concerns two posts: the quoted one and the new one.
+    // A quote concerns two posts: the quoted post and the new post.
     const quoting = entityType === "post" ? entityId : undefined;
     return [...idsIn({ conversationId, postId }), ...idsIn({ postId: quoting })];
   });
