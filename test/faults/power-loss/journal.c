@@ -1,10 +1,10 @@
 /*
- * Preloaded into a process, this library writes a journal of system calls on the files of one folder, and of HTTP
- * responses and POSTs that the process sends. Linux, 64 bits. Environment variables: JOURNAL_FOLDER is the folder
- * (without its subfolders), JOURNAL_FILE the journal, which is appended to.
+ * A library to preload into a process. It keeps a journal of the process's system calls on the files in one folder, and
+ * of the HTTP responses and POSTs that the process sends. Linux only, 64 bits. Environment variables: JOURNAL_FOLDER is
+ * the folder (without its subfolders). JOURNAL_FILE is the journal, to which the library appends.
  *
- * A change is recorded before the call, a sync after it, and a response or request before it is sent. The journal
- * therefore never claims more durability than the files have.
+ * The library records a change before the call, a sync after the call, and a response or request before sending it. The
+ * journal therefore never claims more durability than the files have.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -72,7 +72,7 @@ static const char *name_in(const char *path) {
   return path[folder_length] == '/' ? path + folder_length + 1 : NULL;
 }
 
-/* Returns the name of an open file. */
+/* Returns an open file's name. */
 static const char *name_of(int fd, char *path) {
   char link[32];
   if (journal < 0 || fd == journal) return NULL;
@@ -88,7 +88,7 @@ static uint64_t inode_of(int fd) {
   return fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
-/* The first bytes identify a response or request. The remote port identifies the delivery of a response. */
+/* The first bytes identify a response or request. The remote port identifies the delivery to which a response belongs. */
 static void note_http(int fd, const struct iovec *data, int count) {
   struct sockaddr_storage peer;
   socklen_t length = sizeof peer;
