@@ -5,7 +5,7 @@ import type { Block, User } from "./store/people.ts";
 import { addBot } from "./store/seed.ts";
 import type { Store } from "./store/store.ts";
 
-/** Profile of an account. */
+/** An account's profile. */
 export interface Profile {
   readonly username: string;
   readonly name: string;
@@ -80,7 +80,7 @@ export interface GroupInput {
   readonly text?: string | undefined;
 }
 
-/** Result of a message to a group. */
+/** Result of creating a group. */
 export interface GroupResult {
   readonly conversationId: string;
   readonly messageId: string;

@@ -1,7 +1,6 @@
 /**
- * Error codes in the local platform's responses. The codes of the platform document (section 7 of the platform
- * document) come first. The local platform adds the other codes for cases that the document leaves open
- * (docs/reference/local-platform.md).
+ * Error codes in the local platform's responses. The codes in section 7 of the platform document come first. The local
+ * platform adds the other codes for cases that the document leaves open (docs/reference/local-platform.md).
  */
 export type PlatformErrorCode =
   | "BLOCKED_HOST"
@@ -41,7 +40,7 @@ export class PlatformError extends Error {
   /** HTTP status. */
   readonly status: number;
   readonly code: PlatformErrorCode;
-  /** Headers of the response. */
+  /** Response headers. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(

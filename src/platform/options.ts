@@ -8,7 +8,7 @@ import { MEMORY } from "./store/database.ts";
 
 /** Options for a local platform. */
 export interface PlatformOptions {
-  /** Origin of the platform, for the URLs of images. Default: `http://platform.test`, or the origin of its server. */
+  /** The platform's origin, for image URLs. Default: `http://platform.test`, or the server's origin. */
   readonly url?: string | undefined;
   /** SQLite file for the state. Default ":memory:", which keeps nothing after the platform stops. */
   readonly stateFile?: string | undefined;
@@ -16,7 +16,7 @@ export interface PlatformOptions {
   readonly apiKey?: string | undefined;
   /** `whsec_…`. Default: the secret in the state file, otherwise a new one. */
   readonly webhookSecret?: string | undefined;
-  /** Token of the control API: at least 16 letters, digits, `-` or `_`. Default: a new token on every startup. */
+  /** Control API token: at least 16 letters, digits, `-` or `_`. Default: a new token on every startup. */
   readonly controlToken?: string | undefined;
   /** Sends webhook deliveries, for example `(request) => bot.handle(request)`. Default: the global `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;

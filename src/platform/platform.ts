@@ -42,7 +42,7 @@ import { State } from "./world.ts";
 export interface PlatformOverrides {
   readonly download?: Download;
   readonly makeThumbnail?: MakeThumbnail;
-  /** Folder of the built portal. */
+  /** The built portal's folder. */
   readonly portalFiles?: URL;
 }
 

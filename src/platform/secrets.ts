@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 
 /**
- * The platform document defines the prefix (section 2 of the platform document). Commas are excluded, because bots use
- * them to separate several secrets.
+ * Section 2 of the platform document defines the prefix. Commas are excluded, because bots use them to separate several
+ * secrets.
  */
 export const WEBHOOK_SECRET: RegExp = /^whsec_[\x21-\x2b\x2d-\x7e]+$/;
 

@@ -136,7 +136,7 @@ interface AppOptions {
   readonly now: () => number;
 }
 
-/** Returns the Express app of a platform. It checks the host, then serves extensions and the platform. */
+/** Returns a platform's Express app, which checks the host, then serves extensions and the platform. */
 export function appOf({ platform, opened, allowHosts, logger, now }: AppOptions): Express {
   const isOurs = hostCheck(allowHosts);
   const serve = async (request: ExpressRequest, response: ServerResponse): Promise<void> => {

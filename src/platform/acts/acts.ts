@@ -197,7 +197,7 @@ function repostPost(act: Act): Outcome {
   return reactToPost("repost", act);
 }
 
-/** Writes an event of a custom type with the given payload. */
+/** Writes a custom event with the given payload. */
 function inventedEvent(act: Act): Outcome {
   const { type, payload = {} } = act.input;
   act.write.notice({ recipient: recipientOf(act), event: { type, payload } }, act);

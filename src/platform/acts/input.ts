@@ -34,7 +34,7 @@ export interface ActInput {
   readonly conversationId?: string | undefined;
   readonly postId?: string | undefined;
   readonly commentId?: string | undefined;
-  /** Payload of an event with a custom type, sent unchanged. Default `{}`. */
+  /** Payload of a custom event, sent unchanged. Default `{}`. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
   /** Number of repetitions, 1 to 1000. Default 1. */
   readonly count?: number | undefined;

@@ -17,7 +17,7 @@ export interface LimitSettings {
   readonly dmsPerDay: number | null;
 }
 
-/** The rate limit, or one of the daily quotas. */
+/** The rate limit, or a daily quota. */
 export type LimitName = keyof LimitSettings;
 
 export type Quota = Exclude<LimitName, "requestsPerMinute">;
@@ -76,8 +76,7 @@ export interface LimitsOptions {
 }
 
 /**
- * Rate limit and daily quotas, counted per app (section 8 of the platform document). The platform document leaves the
- * values open.
+ * Rate limit and daily quotas, counted per app (section 8 of the platform document, which does not specify the values).
  */
 export class Limits {
   readonly #store: LimitsOptions["store"];

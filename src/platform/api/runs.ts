@@ -78,7 +78,7 @@ export class RunReports {
     this.#options = options;
   }
 
-  /** Usernames of the bots that have reported since the platform started. */
+  /** Usernames of bots that have reported runs since the platform started. */
   get bots(): readonly string[] {
     return [...this.#bots.keys()];
   }

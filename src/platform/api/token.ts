@@ -2,14 +2,14 @@ import type { Scope } from "../../core/platform-contract.ts";
 import { PlatformError } from "../error.ts";
 import type { AppStore, Grant, Tokens } from "../store/apps.ts";
 
-/** Returns the grant of the bearer token. `undefined` if the token is missing or unknown. */
+/** Returns the bearer token's grant. `undefined` if the token is missing or unknown. */
 export function findGrant(tokens: Tokens, { headers }: Request): Grant | undefined {
   const apiKey = bearerIn(headers);
   return apiKey === undefined ? undefined : tokens.find(apiKey);
 }
 
 /**
- * Returns the grant of the bearer token (section 5 of the platform document, rule 1).
+ * Returns the bearer token's grant (section 5 of the platform document, rule 1).
  *
  * @throws {PlatformError} 401 UNAUTHORIZED
  */

@@ -52,7 +52,7 @@ export interface CronView {
   readonly missed: "last" | "none";
   /** `null` if the cron will never run again. */
   readonly nextAt: string | null;
-  /** Event of the last run. `null` if the inbox no longer has the event. */
+  /** The last run's event. `null` if the inbox no longer has the event. */
   readonly last: (Pick<InboxView, "id" | "state"> & { readonly at: string }) | null;
 }
 
@@ -63,7 +63,7 @@ export type InboxDecision = "retry" | "discard";
 export interface StatesInput {
   /** Key prefix. */
   readonly prefix?: string | undefined;
-  /** `nextCursor` of the previous page. */
+  /** The previous page's `nextCursor`. */
   readonly cursor?: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface StatesInput {
 export interface TimersInput {
   /** Exact lane of the handlers that set the timers. */
   readonly lane?: string | undefined;
-  /** `nextCursor` of the previous page. */
+  /** The previous page's `nextCursor`. */
   readonly cursor?: string | undefined;
 }
 

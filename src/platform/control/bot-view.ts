@@ -10,7 +10,7 @@ const MAX_BYTES = 1024 * 1024;
 
 /** A bot's reported status. */
 export interface BotView {
-  /** URL of the bot's local channel. `null` if the bot has reported no URL and has no webhook. */
+  /** The bot's local channel URL. `null` if the bot has reported no URL and has no webhook. */
   readonly url: string | null;
   /** Response to `GET /readyz?verbose` (docs/operate/overview.md). `null` if the bot does not respond. */
   readonly status: Readonly<Record<string, unknown>> | null;
@@ -111,7 +111,7 @@ function tooSlow({ host }: URL, timeoutMs: number): string {
   return `${host} did not answer within ${timeoutMs} ms. Is the bot busy, or stopped in a debugger?`;
 }
 
-/** Returns the cause of a failed `fetch`, which the error itself hides. */
+/** Returns the cause of a failed `fetch`, which the error's own message does not contain. */
 export function why(error: unknown, target: URL): string {
   const { cause }: { cause?: unknown } = Object(error);
   return cause === undefined ? messageOf(error) : whyNoAnswer(cause, target);

@@ -51,7 +51,7 @@ export class ControlApi {
     const { route, id } = found;
     const query = url.searchParams;
     const answer = await route.answer({ incoming, request, query, id, bot: text(query, "bot") });
-    // Notifies readers of the stream because some changes, such as a deleted message, write no entry.
+    // Notify stream readers, because some changes, such as a deleted message, add no entry.
     if (!isRead(incoming)) this.#timeline.change();
     const headers = { ...answer.headers, "cross-origin-resource-policy": "same-origin" };
     return { ...answer, headers };
@@ -118,7 +118,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Its result becomes the JSON body of the response. */
+/** Its result becomes the response's JSON body. */
 type Handler = (call: Call) => unknown;
 type BodyHandler<T> = (body: T, call: Call) => unknown;
 

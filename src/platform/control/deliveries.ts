@@ -64,7 +64,7 @@ export class ForcedDeliveries {
     this.#options = options;
   }
 
-  /** @param bot `seq` of the bot that owns the events */
+  /** @param bot `seq` of the bot that receives the events */
   async deliver(
     bot: number,
     { times = 1, ...input }: DeliverInput,

@@ -53,7 +53,7 @@ const editedLimit: BodyLimit = {
     new PlatformError(413, "TOO_LARGE", "A delivery body may have at most 1048576 bytes."),
 };
 
-/** Returns every operation of the control API (docs/reference/local-platform.md). */
+/** Returns every control API operation (docs/reference/local-platform.md). */
 export function endpointsOf(control: Control, timeline: Timeline): readonly Endpoint[] {
   return [
     ...worldEndpoints(control),

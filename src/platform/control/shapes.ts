@@ -60,7 +60,7 @@ export interface MessagesInput {
   readonly before?: string | undefined;
 }
 
-/** A page of a conversation, oldest first. */
+/** A conversation page, oldest first. */
 export interface MessagesPage {
   readonly items: readonly ControlMessage[];
   /** True if there are older messages. */

@@ -40,7 +40,7 @@ export interface EventFaultsOptions {
   readonly timeline: Timeline;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called with the `seq` of a bot after late events have entered its log. */
+  /** Called with a bot's `seq` after late events have entered its log. */
   readonly onEvents: (bot: number) => void;
 }
 

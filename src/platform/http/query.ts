@@ -49,7 +49,7 @@ export function badCursor(): PlatformError {
 export interface PageInput {
   /** 1 to 50. Default 20. */
   readonly limit?: number | undefined;
-  /** `nextCursor` of the previous page. */
+  /** The previous page's `nextCursor`. */
   readonly cursor?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export function pageQuery(input: PageInput): URLSearchParams {
 /** A list page. */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** `cursor` of the next page. `null` on the last page. */
+  /** The next page's `cursor`. `null` on the last page. */
   readonly nextCursor: string | null;
 }
 

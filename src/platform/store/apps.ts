@@ -23,7 +23,7 @@ export class AppStore {
     return this.#bots.all().map(({ bot }) => bot);
   }
 
-  /** True while the kill switch is on. The platform then refuses every call of the app. */
+  /** True while the kill switch is on. The platform then refuses every call by the app. */
   disabled(bot: number): boolean {
     return this.#disabled.get(bot)?.disabled === 1;
   }

@@ -107,7 +107,7 @@ export function openBytes(file: Uint8Array, check: (db: Database) => void = () =
   }
 }
 
-/** Throws unless the file is new or has the tables of a platform. */
+/** Throws unless the file is new or has a platform's tables. */
 function checkOwn(db: Database): void {
   const tables = db.prepare<[], { name: string }>(
     "SELECT name FROM sqlite_schema WHERE type = 'table'",

@@ -20,7 +20,7 @@ export function eventOf({ json }: LoggedEvent): AnyEvent {
   return JSON.parse(json);
 }
 
-/** Event types that a token may read (section 4 of the platform document, rule 6 of GET /events). */
+/** Event types that a token may read (section 4 of the platform document, GET /events, rule 6). */
 export interface Visible {
   readonly dms: boolean;
   readonly others: boolean;

@@ -4,8 +4,8 @@ import { faultOf, MEMORY, openBytes, openDatabase, UnusableFile } from "./databa
 import { Store } from "./store.ts";
 
 /**
- * Opens an uploaded snapshot in memory and migrates its schema. Checks its integrity, schema, references and payloads,
- * because the file may come from any source.
+ * Opens an uploaded snapshot in memory and migrates its schema. Checks the file's integrity, schema, references and
+ * payloads, because the file may come from any source.
  *
  * @throws {PlatformError} 400 VALIDATION for a file that is not a snapshot, is damaged or comes from a newer version
  */

@@ -11,7 +11,7 @@ export function check(text: string): string {
   return `A batch of ${events.length === 1 ? "1 event" : `${events.length} events`}.`;
 }
 
-/** Returns whether the bot already had every event of a delivery. */
+/** Returns whether the bot already had every event in a delivery. */
 export function isRepeat(body: string | undefined): boolean {
   const { stored, duplicates } = parse(body);
   return stored === 0 && Number(duplicates) > 0;

@@ -57,7 +57,7 @@ export function Avatar({ username, isBot = false }: { username: string; isBot?: 
   );
 }
 
-/** The label of bot content (section 1 of the platform document). */
+/** Label for bot content (section 1 of the platform document). */
 export function BotLabel() {
   return <span class="label">bot</span>;
 }

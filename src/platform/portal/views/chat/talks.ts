@@ -14,7 +14,7 @@ export function between(
 
 const list = new Intl.ListFormat("en");
 
-/** Returns the members of a conversation, people first: "@ben and @bot". */
+/** Returns a conversation's members, people first: "@ben and @bot". */
 export function nameOf(members: readonly AuthorView[]): string {
   const sorted = members.toSorted((one, other) => Number(one.isBot) - Number(other.isBot));
   return list.format(sorted.map(({ username }) => `@${username}`));

@@ -108,7 +108,7 @@ export function actOf({ type, text }: Pick<Story["event"], "type" | "text">): st
 
 const names = { webhook: "Webhook", fault: "Fault", state: "State" } as const;
 
-/** Describes a change of the platform: "Webhook disabled: 20 failures in a row". */
+/** Describes a platform change: "Webhook disabled: 20 failures in a row". */
 export function changeOf({ entry }: Change): string {
   if (entry.kind === "app") return `App of @${entry.bot}: ${entry.change}`;
   const detail = entry.kind === "webhook" ? entry.reason : entry.detail;

@@ -25,7 +25,7 @@ export interface RowProps {
   readonly onOpen?: (id: string) => void;
 }
 
-/** A row of the list. Events and requests expand below it. */
+/** A list row. Events and requests expand below it. */
 export function Row({ thing, isOpen, onOpen }: RowProps) {
   if (thing.kind === "change") {
     const { entry } = thing;

@@ -31,7 +31,7 @@ export interface Change {
   readonly entry: EntryOf<"webhook" | "app" | "fault" | "state">;
 }
 
-/** A row of the list. */
+/** A list row. */
 export type Thing = Story | Calls | Change;
 
 export function entryOf(thing: Thing) {
@@ -39,18 +39,21 @@ export function entryOf(thing: Thing) {
   return thing.kind === "calls" ? thing.call : thing.entry;
 }
 
-/** Returns the key of an event among all bots: its id, or `bot/id` because several bots' crons may share an id. */
+/**
+ * Returns an event's key, unique among all bots: its id, or `bot/id` for a timer or cron, because several bots' crons
+ * may share an id.
+ */
 export function keyOfEvent({ bot, id }: { bot?: string | undefined; id: string }): string {
   return isOwn(id) ? `${bot}/${id}` : id;
 }
 
-/** Parses the key of an event. `bot` is `undefined` for an event in the platform's log. */
+/** Parses an event's key. `bot` is `undefined` for an event in the platform's log. */
 export function readKey(key: string): { readonly bot: string | undefined; readonly id: string } {
   const [, bot, id = key] = /^(\w+)\/(.+)$/s.exec(key) ?? [];
   return { bot, id };
 }
 
-/** Returns the id of a row that expands; for an event, its key. */
+/** Returns the id of an expandable row. For an event, this is its key. */
 export function idOf(thing: Thing): string | undefined {
   const entry = entryOf(thing);
   if (entry.kind === "event") return keyOfEvent(entry);
@@ -96,7 +99,7 @@ export function overviewOf(entries: readonly TimelineEntry[]): Overview {
     if (isPart(entry)) {
       const about = eventKeysOf(entry)
         .flatMap((key) => stories.get(key) ?? [])
-        // Bots read the newest minute of the log repeatedly.
+        // Ignore repeated reads, because bots read the newest minute of the log again and again.
         .filter(({ parts }) => !isRead(entry) || !parts.some(isTaken));
       for (const story of about) {
         story.parts.push(entry);
@@ -191,7 +194,7 @@ export function errorIn(run: Run, parts: readonly Part[]): Run["error"] {
   return first === run && run !== endOf(parts) ? run.error : undefined;
 }
 
-/** Returns the code of an error. `undefined` if its message already begins with the code. */
+/** Returns an error's code. `undefined` if its message already begins with the code. */
 export function codeOf({ code, message }: NonNullable<Run["error"]>): string | undefined {
   return code !== undefined && message.startsWith(code) ? undefined : code;
 }

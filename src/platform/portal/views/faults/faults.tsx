@@ -121,7 +121,7 @@ interface SummaryProps extends Pick<Scenario, "title" | "bot"> {
   readonly children?: ComponentChildren;
 }
 
-/** Title of a scenario, with its effect collapsed. */
+/** A scenario's title, with its effect collapsed. */
 function Summary({ title, bot, active, blocked, children }: SummaryProps) {
   return (
     <details class="grow">

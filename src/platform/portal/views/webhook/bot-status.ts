@@ -2,7 +2,7 @@ import { duration } from "../../parts/duration.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A row of the status. `isBad` marks a value that needs attention. */
+/** A status row. `isBad` marks a value that needs attention. */
 export interface StatusRow {
   readonly name: string;
   readonly value: string;
