@@ -12,7 +12,7 @@ const src = join(root, "src");
 /** Path below src. Built separately, because the page is for browsers. */
 const PORTAL = join("platform", "portal");
 
-/** Entry point of the command, which no module imports. */
+/** The command's entry point, which no module imports. */
 const COMMAND = join("cli", "main");
 
 export interface CompileOptions {
@@ -22,7 +22,7 @@ export interface CompileOptions {
 
 /**
  * Builds the package `service-bot` from `src`. The output is a bundle with one file per entry, its declarations, the
- * page of the local platform, and files that are read at run time, such as SQL.
+ * page of the local platform, and files that are read at runtime, such as SQL.
  *
  * @returns the source files in the bundle and in the page
  * @throws {Error} with the messages of the compiler

@@ -84,7 +84,7 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   },
 };
 
-/** Returns the event of a direct message. In the envelope of a delivery its body has {@link BODY_BYTES} bytes. */
+/** Returns a direct message's event. A delivery with only this event has {@link BODY_BYTES} bytes. */
 export function messageOf(nth: number): MessageEvent {
   const conversation = `c_${String(nth % CONVERSATIONS).padStart(6, "0")}`;
   const event = { id: eventId(nth), conversation };

@@ -49,7 +49,7 @@ export async function forgery(stage: Stage, webhook: string): Promise<void> {
   show("the bot refuses a request without a signature: [400]", naked === 400, naked);
 }
 
-/** Checks that a repeated delivery is acknowledged, and answered once. */
+/** Checks that the bot acknowledges a retried delivery, but answers its event only once. */
 export async function repeats(stage: Stage): Promise<void> {
   chapter("The platform retries a delivery");
   const written = await stage.write("cleo", "only once, please");

@@ -2,12 +2,12 @@ import type { Process } from "./process.ts";
 import { chapter, show, tell } from "./report.ts";
 import { handled, type Stage, type Written } from "./stage.ts";
 
-/** Three messages that a killed bot left unfinished, and the process that continues them. */
+/** Three messages that a killed bot left unfinished, and the process that finishes them. */
 export interface Unfinished {
   readonly restarted: Process;
-  /** Answered, but the process was killed before recording the answer. */
+  /** The bot replied, but was killed before recording the reply. */
   readonly said: Written;
-  /** The answer was being sent. */
+  /** The bot was killed while sending the reply. */
   readonly underWay: Written;
   readonly waiting: Written;
 }

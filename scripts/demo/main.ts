@@ -1,6 +1,6 @@
 /**
- * Runs `npm run demo`: scaffolds a bot, connects it to a platform, and checks its promises.
- * Each line with a mark is asserted. Exits with 1 at the first broken promise.
+ * Runs `npm run demo`: scaffolds a bot, connects it to a platform, and checks its promises. Each line with a check mark
+ * is an assertion. Exits with code 1 at the first broken promise.
  */
 import { messageOf } from "../../src/errors.ts";
 import { answering, forgery, repeats } from "./answering.ts";
@@ -37,7 +37,7 @@ async function play(on: Stage): Promise<void> {
   tell(`bot ${webhook}`);
 
   await answering(on);
-  // Finishing takes 10 s, the longest time for a request of the killed process. Other chapters run meanwhile.
+  // Finishing takes 10 s, the longest time a request by the killed process can last. Other chapters run meanwhile.
   const unfinished = await killed(on, bot, webhook);
   const { restarted } = unfinished;
   await forgery(on, webhook);
@@ -57,7 +57,7 @@ async function play(on: Stage): Promise<void> {
   process.stdout.write(`\n${promisesKept()} promises checked in ${elapsed()} s.\n`);
 }
 
-/** Checks that every conversation has as many answers as messages. */
+/** Checks that every conversation has as many replies as messages. */
 async function accounts(on: Stage): Promise<void> {
   chapter("The bot answered every message once");
   let asked = 0;

@@ -12,7 +12,7 @@ interface Waiter {
   readonly resolve: (line: Line) => void;
 }
 
-/** A process of the demo, and its output. */
+/** A process that the demo starts, and its output. */
 export class Process {
   readonly name: string;
   readonly lines: Line[] = [];

@@ -1,4 +1,4 @@
-/** A failed check of the demo. */
+/** A failed check in the demo. */
 export class BrokenPromise extends Error {
   override readonly name = "BrokenPromise";
 }
@@ -23,7 +23,7 @@ export function tell(line: string): void {
   process.stdout.write(`${elapsed().padStart(6)} s    ${line}\n`);
 }
 
-/** Prints a line if its check holds, and otherwise ends the demo. */
+/** Prints a line if its check passes, and otherwise ends the demo. */
 export function show(line: string, holds: boolean, otherwise: unknown): void {
   if (!holds) throw new BrokenPromise(`${line}\n  but: ${describe(otherwise)}`);
   kept += 1;

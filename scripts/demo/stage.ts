@@ -24,7 +24,7 @@ const PLATFORM_RETRY_MS = "500";
 /** Consecutive failures after which the platform disables the webhook. */
 export const DISABLE_AFTER = 3;
 
-/** A temporary folder with a scaffolded bot, and the processes of the demo. */
+/** A temporary folder with a scaffolded bot, and the demo's processes. */
 export class Stage {
   readonly folder: string;
   /** Ids of the conversations in which a user has written to the bot. */

@@ -75,7 +75,7 @@ async function failures(stage: Stage): Promise<readonly number[]> {
   return statuses;
 }
 
-/** Waits until a message is handled. Resolves to the bot's answer. */
+/** Waits until a message is handled. Resolves to the bot's reply. */
 async function answer(stage: Stage, bot: Process, written: Written): Promise<string> {
   await bot.line(`${written.eventId} handled`, handled(written.eventId));
   return (await stage.answers(written.conversationId)).at(-1) ?? "";

@@ -10,7 +10,7 @@ export interface Dependency {
   readonly license: string;
   /** In bytes, without nested packages. */
   readonly bytes: number;
-  /** Whether npm runs a script of the package when it is installed. */
+  /** Whether npm runs one of the package's scripts when it is installed. */
   readonly hasInstallScript: boolean;
 }
 

@@ -24,12 +24,12 @@ const SOURCES = [
 /** Folders that are not packed: the scaffolder, and the built page, which packing builds again. */
 const APART = [join("src", "create"), join("src", "platform", "portal", "static")];
 
-/** About one for each branch in use. A tarball has about 1 MB. */
+/** About one for each branch in use. A tarball is about 1 MB. */
 const MAX_KEPT = 5;
 
 export interface PackCacheOptions {
   readonly checkout?: string;
-  /** Folder of the cached tarballs. */
+  /** Folder for the cached tarballs. */
   readonly folder?: string;
   /** Packs the checkout into a folder. Resolves to the path of the tarball. */
   readonly pack?: (out: string) => Promise<string>;

@@ -10,7 +10,7 @@ import { thirdPartyNotices } from "./third-party.ts";
 const SCAFFOLDER_NODE = ">=20.12";
 
 export interface PackOptions extends CompileOptions {
-  /** Address of the repository for the manifests, such as `https://github.com/someone/service-bot`. */
+  /** URL of the repository for the manifests, such as `https://github.com/someone/service-bot`. */
   readonly repository?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export async function packBoth(out: string, options: PackOptions = {}): Promise<
   return packed;
 }
 
-/** Files for the operators of bots. Not a template. */
+/** Files for bot operators. Not a template. */
 const operations = join(root, "templates", "operations");
 
 /**

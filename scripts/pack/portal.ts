@@ -9,7 +9,7 @@ import { rolldown } from "rolldown";
 
 const require = createRequire(import.meta.url);
 
-/** Folder of the page's sources. */
+/** Folder with the page's sources. */
 const source = fileURLToPath(new URL("../../src/platform/portal", import.meta.url));
 
 export interface BuiltPortal {

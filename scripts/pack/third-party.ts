@@ -11,7 +11,7 @@ const heldLicences = fileURLToPath(new URL("licences", import.meta.url));
  * of the packages that it has bundled, which are read from `licences`.
  *
  * @param modules paths of files; files outside `node_modules` are part of the project
- * @throws {Error} if the licence of a package is missing
+ * @throws {Error} if a package's licence is missing
  */
 export async function thirdPartyNotices(
   modules: readonly string[],
@@ -78,7 +78,7 @@ async function manifestIn(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
 }
 
-/** Returns the text of the licence, indented. `undefined` if the folder has none. */
+/** Returns the licence's text, indented. `undefined` if the folder has none. */
 async function licenceIn(folder: string): Promise<string | undefined> {
   const file = (await readdir(folder)).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
   if (file === undefined) return undefined;

@@ -19,7 +19,7 @@ export async function emptyHome(
   await writeFile(join(home, ".npmrc"), lines.join("\n"));
   const author = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org" };
   const committer = { GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.org" };
-  // Drops the folders that `npm run` has prepended, with the commands of this checkout.
+  // Drops the folders that `npm run` has prepended, with this checkout's commands.
   const system = (process.env["PATH"] ?? "")
     .split(delimiter)
     .filter((each) => !each.includes("node_modules"));

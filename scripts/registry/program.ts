@@ -17,7 +17,7 @@ export interface Ended {
 /** Running programs, so that none is left behind. */
 const running = new Set<Program>();
 
-/** A command in its own process group, which receives signals as it would from a terminal. */
+/** A command in its own process group, which receives signals as if from a terminal. */
 export class Program {
   readonly ended: Promise<Ended>;
   readonly #child: ChildProcess;
@@ -66,7 +66,7 @@ export class Program {
     try {
       process.kill(-this.#child.pid, signal);
     } catch {
-      // The group has ended.
+      // The process group has already ended.
     }
   }
 }

@@ -1,16 +1,16 @@
 import type { Template } from "../../src/create/options.ts";
 
-/** Text of the message to the bot. */
+/** Text of the message that the check sends to the bot. */
 export const SAID = "hello";
 
-/** Expected answer of each template to {@link SAID} from Ada. */
+/** Each template's expected reply when Ada sends {@link SAID}. */
 const ANSWERS: Readonly<Record<Template, string>> = {
   starter: `Hi Ada! You wrote: ${SAID}`,
   minimal: `Hi Ada! You wrote: ${SAID}`,
   assistant: "Write /help.",
 };
 
-/** Returns true if a line of `service-bot trigger --wait --json` reports one correct answer. */
+/** Returns true if a line of `service-bot trigger --wait --json` reports one correct reply. */
 export function isAnswered(template: Template, line: string): boolean {
   try {
     const { outcome, answers } = JSON.parse(line);

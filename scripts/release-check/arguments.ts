@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { type Cell, cells, chooseCells, sampleCells } from "./cells.ts";
 
-/** Parsed command line. */
+/** The parsed CLI flags. */
 export interface Wanted {
   readonly help: boolean;
   readonly cells: readonly Cell[];

@@ -9,7 +9,7 @@ import { commandsOf } from "../registry/toolchain.ts";
 import { isAnswered, SAID } from "./answer.ts";
 import { type Cell, nameOf } from "./cells.ts";
 
-/** Steps of a new user, in order. */
+/** Steps that a new user takes, in order. */
 export const steps = ["create", "test", "typecheck", "dev", "answer"] as const;
 
 export type Timings = Readonly<Record<(typeof steps)[number], number>>;
@@ -67,7 +67,7 @@ function createArguments({ template, store, packageManager }: Cell): readonly st
   return ["create", "service-bot@latest", "my-bot", ...between, ...flags];
 }
 
-/** Runs the bot with the local platform, sends a message as a user, and waits for the answer. */
+/** Runs the bot with the local platform, sends a message as a user, and waits for the reply. */
 async function runAndAsk(cell: Cell, bot: Surroundings): Promise<Pick<Timings, "dev" | "answer">> {
   const began = performance.now();
   const dev = new Program(cell.packageManager, ["run", "dev"], bot);

@@ -1,6 +1,6 @@
 /**
- * Runs `npm run release:check`: publishes the packages to a registry on loopback, and uses them as a new user would.
- * Exits with 1 if a step of any cell fails, and prints the end of its output.
+ * Runs `npm run release:check`: publishes the packages to a registry on loopback, and uses them as a new user would. If
+ * a step in any cell fails, prints the end of its output and exits with code 1.
  */
 import { messageOf } from "../../src/errors.ts";
 import { sizeTable } from "../pack/size.ts";

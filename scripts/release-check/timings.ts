@@ -8,7 +8,7 @@ import { aboveLimit, LIMIT } from "./limit.ts";
 
 const ROUNDS = 5;
 
-/** Per round. The fastest counts. */
+/** Runs per round, of which the fastest counts. */
 const STARTS = 25;
 
 /**

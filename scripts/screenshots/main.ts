@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of README.md and docs/start/tour.md: creates a bot, starts `npm run dev`, and uses the page in a
+ * Takes the pictures for README.md and docs/start/tour.md: creates a bot, starts `npm run dev`, and uses the page in a
  * browser.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ import { scenes } from "./scenes.ts";
 
 const out = join(root, "docs", "images");
 
-/** In CSS pixels. The pictures have twice as many. */
+/** In CSS pixels. The pictures have twice as many pixels. */
 const WINDOW = { width: 1120, height: 700 };
 
 const folder = await mkdtemp(join(tmpdir(), "service-bot-screenshots-"));
@@ -49,7 +49,7 @@ async function takePictures(portal: string): Promise<void> {
       await page.emulateMedia({ colorScheme: colours });
       await page.setViewportSize(size ?? WINDOW);
       await play(page);
-      // Wait until the notification has gone, because it covers the page.
+      // Wait until the notification disappears, because it covers the page.
       await page.locator(".toast").first().waitFor({ state: "detached" });
       const picture = await page.screenshot({ animations: "disabled" });
       // A small palette reduces the file to a tenth.

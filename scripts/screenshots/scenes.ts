@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** A picture, and the actions before it. */
+/** A picture, and the actions that prepare it. */
 export interface Scene {
   readonly name: string;
   readonly colours?: "light" | "dark";
@@ -8,7 +8,7 @@ export interface Scene {
   play(page: Page): Promise<void>;
 }
 
-/** Scenes of the pictures. Each continues from the previous one. */
+/** Scenes for the pictures. Each scene continues from the previous one. */
 export const scenes: readonly Scene[] = [
   {
     name: "portal-chat",

@@ -10,7 +10,7 @@ const site = join(root, "site");
 export interface SiteOptions {
   /** Path of the site on its host, with a slash at both ends. Default: `/`. */
   readonly base?: string | undefined;
-  /** Address of the repository. Links to files that are not pages lead there, or become plain text without it. */
+  /** URL of the repository. Links to files that are not pages lead there. Without the URL, they become plain text. */
   readonly repository?: string | undefined;
   /** Default: `site/.vitepress/dist`. */
   readonly folder?: string | undefined;

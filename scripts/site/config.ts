@@ -4,7 +4,7 @@ import { root } from "../root.ts";
 import { EXCLUDED, pageOf, siteTarget } from "./pages.ts";
 import { githubSlug } from "./slug.ts";
 
-/** Sections that are expanded on every page. Others expand on their own pages. */
+/** Sections that are expanded on every page. The others are expanded only on their own pages. */
 const UNFOLDED = ["Start", "Guides", "Concepts"];
 
 /** In kB. The search index is one large file. */
@@ -32,7 +32,7 @@ interface MarkdownIt {
   };
 }
 
-/** Returns the configuration of VitePress. The environment variable `SITE_REPOSITORY` is the repository's address. */
+/** Returns the configuration of VitePress. The environment variable `SITE_REPOSITORY` is the repository's URL. */
 export function siteConfig(): Readonly<Record<string, unknown>> {
   const repository = process.env["SITE_REPOSITORY"] || undefined;
   return {
@@ -89,7 +89,7 @@ const vueForPages = {
 };
 
 /**
- * Rewrites the links of a page to pages of the site or files of the repository. Other links become plain text. Also
+ * Rewrites a page's links so that they lead to site pages or repository files. Other links become plain text. Also
  * disables Vue in inline code, and removes empty table headers.
  */
 function adaptPage(tokens: readonly Token[], file: string, repository: string | undefined): void {

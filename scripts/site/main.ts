@@ -3,7 +3,7 @@
  *
  *     npm run docs
  *
- * `SITE_BASE` is the path of the site on its host (default: `/`). `SITE_REPOSITORY` is the repository's address.
+ * `SITE_BASE` is the path of the site on its host (default: `/`). `SITE_REPOSITORY` is the repository's URL.
  */
 import { relative } from "node:path";
 import { root } from "../root.ts";

@@ -32,15 +32,15 @@ export function pageOf(file: string): string | undefined {
 }
 
 export interface Place {
-  /** Address of the repository, such as `https://github.com/someone/service-bot`. */
+  /** URL of the repository, such as `https://github.com/someone/service-bot`. */
   readonly repository?: string | undefined;
 }
 
 /**
- * Returns the target of a link on the site. Links to other files of the checkout lead to the repository.
+ * Returns a link's target on the site. Links to files that are not pages lead to the repository.
  *
  * @param file path of the page with the link
- * @returns `undefined` if the target is in the repository and its address is unknown
+ * @returns `undefined` if the target is in the repository and the repository's URL is unknown
  */
 export function siteTarget(
   file: string,

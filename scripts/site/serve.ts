@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 export interface ServedSite {
-  /** Address of the home page. */
+  /** URL of the home page. */
   readonly url: string;
   stop(): Promise<void>;
 }

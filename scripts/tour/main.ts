@@ -18,7 +18,7 @@ const file = join(root, "docs/start/tour.md");
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 
 const folder = await mkdtemp(join(tmpdir(), "service-bot-tour-"));
-// A check ignores times, so the bot may poll more often.
+// The comparison ignores times, so the bot may poll more often.
 const hurried = { POLL_INTERVAL_MS: "300", AUDIT_INTERVAL_MS: "500", SILENCE_MS: "1500" };
 const shell = new Shell(folder, root, { ...environment(), ...(values.check ? hurried : {}) });
 try {

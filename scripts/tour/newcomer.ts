@@ -8,9 +8,9 @@ export async function usePorts(path: string, platform: string, bot: string): Pro
   await writeFile(path, `${text.replace(":4400", `:${platform}`)}\nPORT=${bot}\n`);
 }
 
-/** Returns the environment of a new user: it has an author for the first commit, and no variables of a bot. */
+/** Returns the environment of a new user: it has an author for the first commit, and none of a bot's variables. */
 export function environment(): Record<string, string | undefined> {
-  // The settings files of npm stay, because they name the registry.
+  // npm's settings files stay, because they name the registry.
   const around = /^(?:npm_(?!config_(?:global|user)config$)|CI$|VITEST)/;
   const kept = Object.entries(withoutBotVariables()).filter(([name]) => !around.test(name));
   const who = { NAME: "Ada", EMAIL: "ada@example.org" };

@@ -52,7 +52,7 @@ export function pageOf(scenes: readonly Recorded[]): string {
  */
 export function asShown(printed: string, usual: ReadonlyMap<string, string>): string {
   const lines = printed
-    // The prompt of `dev` ends its lines with an additional carriage return.
+    // The prompt of `dev` ends lines with an extra carriage return.
     .split(/\r*\n/)
     .map((line) => line.split("\r").at(-1)?.trimEnd() ?? "")
     .filter((line) => !/^npm (?:warn|notice)/.test(line));
@@ -72,7 +72,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/You rolled a \d/g, "You rolled a N"],
 ];
 
-/** Lists the lines that differ between two pages, scene by scene. Ignores varying parts. */
+/** Lists the lines that differ between two pages, scene by scene. Ignores the parts that vary between runs. */
 export function differences(was: string, is: string): string[] {
   const [before, after] = [scenesOf(was), scenesOf(is)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((title) => {

@@ -17,7 +17,7 @@ export class Shell {
 
   /**
    * @param folder the first working folder; `service-bot` in it links to the checkout
-   * @param env the environment of every program
+   * @param env every program's environment
    */
   constructor(folder: string, checkout: string, env: Readonly<Record<string, string | undefined>>) {
     this.folder = folder;

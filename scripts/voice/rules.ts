@@ -5,7 +5,7 @@ export interface Rule {
   readonly name: string;
   readonly pattern: RegExp;
   readonly instead: string;
-  /** Default: all kinds. */
+  /** Kinds of text to check. Default: all kinds. */
   readonly kinds?: readonly Kind[];
 }
 

@@ -6,12 +6,12 @@ import { root } from "../compile.ts";
 
 export type Kind = "comment" | "message" | "prose";
 
-/** A comment, a message of a program, or a paragraph of a page. */
+/** A comment, a program's message, or a page's paragraph. */
 export interface Text {
   readonly kind: Kind;
-  /** Path from the root. */
+  /** Path relative to the root. */
   readonly file: string;
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly line: number;
   /** Without code, markers and line breaks. */
   readonly words: string;
@@ -19,9 +19,9 @@ export interface Text {
 
 /** Files with comments that the parser understands. CSS, YAML and shell are not checked. */
 const CODE = /\.(?:ts|tsx|mts|mjs|js)$/;
-/** Folders whose strings are messages. Strings in tests are data. */
+/** Folders whose strings count as messages. Strings in tests are data. */
 const PROGRAMS = /^(?:src|scripts|templates)\/|^create-bot\.js$/;
-/** Bots of earlier versions, which stay as they were. */
+/** Bots created by earlier versions. They are fixtures and stay unchanged. */
 const RECORDED = /^test\/fixtures\/bot-/;
 /** Marks a generated page, whose texts are checked at their source. */
 const GENERATED = /^<!-- Written by/;
@@ -40,7 +40,7 @@ export function readLongLines(): { readonly file: string; readonly line: number 
 }
 
 interface Source {
-  /** Path from the root. */
+  /** Path relative to the root. */
   readonly file: string;
   readonly source: string;
 }
@@ -71,7 +71,7 @@ interface Node {
   readonly [key: string]: unknown;
 }
 
-/** Returns the comments of a source file, and the messages of a program. */
+/** Returns a source file's comments and, if it belongs to a program, its messages. */
 export function codeTexts(file: string, source: string): Text[] {
   const { program, comments, errors } = parseSync(file, source);
   if (errors.length > 0) throw new Error(`${file} cannot be parsed`);
@@ -106,7 +106,7 @@ function isMessage(words: string): boolean {
   );
 }
 
-/** Yields the string literals and texts of JSX below a node. Values in templates become `…`. */
+/** Yields the string literals and JSX texts below a node. Values in templates become `…`. */
 function* strings(node: Node): Generator<{ start: number; text: string }> {
   if ((node.type === "Literal" || node.type === "JSXText") && typeof node["value"] === "string")
     yield { start: node.start, text: node["value"] };
@@ -120,7 +120,7 @@ function* strings(node: Node): Generator<{ start: number; text: string }> {
   }
 }
 
-/** Returns the numbers, from 1, of the long lines that `readLongLines` describes. */
+/** Returns the numbers, starting at 1, of the long lines that `readLongLines` describes. */
 export function longLines(file: string, source: string): number[] {
   const text = CODE.test(file) ? source : withoutBlocks(source);
   const prose = CODE.test(file)
@@ -132,13 +132,13 @@ export function longLines(file: string, source: string): number[] {
   });
 }
 
-/** Empties the lines of code blocks and comments of a page, so that line numbers stay the same. */
+/** Empties the lines of a page's code blocks and comments, so that line numbers stay the same. */
 function withoutBlocks(page: string): string {
   const blank = (block: string) => block.replaceAll(/[^\n]+/g, "");
   return page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank).replaceAll(/<!--[\s\S]*?-->/g, blank);
 }
 
-/** Returns the paragraphs, list items and table rows of a page, without code blocks. */
+/** Returns a page's paragraphs, list items and table rows, without code blocks. */
 export function proseOf(file: string, source: string): Text[] {
   const texts: Text[] = [];
   let open = false;
