@@ -181,7 +181,7 @@ function anotherPort(command: string, port: number): string {
 }
 
 /**
- * Returns the URLs of the portal. A platform that listens on all addresses has one portal URL per IPv4 address of this
+ * Returns the portal's URLs. A platform that listens on all addresses has one portal URL per IPv4 address of this
  * machine.
  *
  * @param host address that the platform listens on

@@ -46,7 +46,7 @@ export function coloured(
 
 const ERASE_LINE = "\r\u001b[K";
 
-/** In ms. Minimum time between two updates of a progress line. */
+/** Minimum time between two updates of a progress line, in ms. */
 const PROGRESS_INTERVAL_MS = 100;
 
 export interface Progress {

@@ -255,7 +255,7 @@ class Circuit {
    * Opens the circuit at once, because the platform requests a pause or refuses the token.
    *
    * @param waitMs minimum length of the pause, in ms
-   * @param refusal answer that refused the token
+   * @param refusal response that refused the token
    */
   refused(pass: Pass, waitMs: number, refusal?: ApiError): void {
     this.#isRequested = true;
@@ -282,7 +282,7 @@ class Circuit {
     this.#trial = undefined;
   }
 
-  /** Returns between half and the whole bound in ms, because many processes must not return at the same moment. */
+  /** Returns between half and the whole bound in ms, because many processes must not return at the same time. */
   #cooldownMs(): number {
     return backoff(this.#waits, this.#opened, () => 0.5 + this.#options.random() / 2);
   }

@@ -124,7 +124,7 @@ export class LimitError extends ApiError {
   declare readonly code: "QUOTA_EXCEEDED" | "API_ERROR";
 }
 
-/** The platform cannot handle the request at the moment (5xx). */
+/** The platform cannot handle the request now (5xx). */
 export class UnavailableError extends ApiError {
   override readonly name = "UnavailableError";
   declare readonly code: "NOT_CONFIGURED" | "API_ERROR";

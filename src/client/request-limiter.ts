@@ -174,7 +174,7 @@ export class RequestLimiter {
     };
     const abort = () => leave(() => signal?.reason);
     const giveUp = () => {
-      // A permit may become free at this very moment.
+      // A permit may be about to become free.
       this.#serve();
       leave(() => this.#spent(kind));
     };

@@ -28,7 +28,7 @@ export class BodyError extends Error {
 /** In ms. Even on a slow connection, a large delivery arrives within a few seconds. */
 const BODY_TIMEOUT_MS = 10_000;
 
-/** In ms. A refused body is still read for this long, so that its sender receives the response. */
+/** The server still reads a refused body for this long, so that the sender receives the response. In ms. */
 const DROP_TIMEOUT_MS = 5_000;
 
 /** Maximum number of a refused body's chunks that are dropped. 16 MiB in TCP segments are 12,000 chunks. */

@@ -11,7 +11,7 @@ export interface TimerOptions {
   readonly background?: boolean;
 }
 
-/** In ms. Node's longest timer delay; longer delays fire at once. */
+/** Node's longest timer delay, in ms. A timer with a longer delay fires at once. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -87,7 +87,7 @@ export type Random = () => number;
 
 /**
  * Returns an exponential backoff with full jitter: a random wait up to `base * factor^(attempt - 1)`, capped. Full
- * jitter spreads the retries of lanes that failed at the same moment.
+ * jitter spreads the retries of lanes that failed at the same time.
  *
  * @param attempt the number of tries made so far, starting at 1
  * @returns whole milliseconds

@@ -1,7 +1,7 @@
 /** Image formats that the platform accepts (section 4 of the platform document, "POST /uploads"). */
 export type ImageKind = "png" | "jpeg" | "webp" | "gif" | "avif";
 
-/** In bytes. Later bytes do not help to detect the format. */
+/** In bytes. Later bytes do not help to detect an image's format. */
 export const KIND_PREFIX_BYTES = 128;
 
 const PNG = "\x89PNG\r\n\x1a\n";

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import { allScopes, type Scope } from "../core/platform-contract.ts";
 import type { Tool } from "./tool.ts";
 
-/** In ms. A token's owner may change its scopes. */
+/** In ms. Short, because a token's owner may change its scopes. */
 const SCOPES_VALID_MS = 5 * 60_000;
 
 /** In ms. Limits probes while the platform cannot respond. */

@@ -33,7 +33,7 @@ export interface GaugeSources extends Omit<StatusSources, "isReady"> {
   };
 }
 
-/** In ms. Prometheus gives up after ten seconds, and other scrapers sooner. */
+/** In ms. Prometheus aborts a scrape after ten seconds, and other scrapers abort sooner. */
 const STORE_TIMEOUT_MS = 2_000;
 
 /** One gauge: its value, or a value for each value of its label. `undefined` keeps the last value. */

@@ -51,7 +51,7 @@ const STORE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 /** In seconds, from an empty handler up to the usual time limit. */
 const RUN_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** In seconds. A request has a deadline of ten. */
+/** In seconds. A request's deadline is ten seconds. */
 const REQUEST_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 const OK = "OK";

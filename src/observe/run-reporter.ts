@@ -26,13 +26,13 @@ const MAX_MESSAGE_LENGTH = 2_000;
 /** In characters. */
 const MAX_STACK_LENGTH = 8_000;
 
-/** In ms. A local platform answers within a few ms. */
+/** In ms. A local platform responds within a few ms. */
 const REQUEST_TIMEOUT_MS = 2_000;
 
 /** In ms. A restarted platform does not know the bot's URL until the bot sends it again. */
 const ANNOUNCE_INTERVAL_MS = 10_000;
 
-/** In ms. Limits how long a stopping bot waits for its last reports. */
+/** Longest time a stopping bot waits for its last reports, in ms. */
 const CLOSE_TIMEOUT_MS = 500;
 
 /** In bytes. */

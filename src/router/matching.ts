@@ -80,7 +80,7 @@ export async function firstMatch(
   return undefined;
 }
 
-/** In characters. The excerpt may cut a longer word. */
+/** In characters. The excerpt may cut off a longer word. */
 const MAX_NEEDLE_LENGTH = 16;
 
 /** Returns a matcher for `/name` and the text after it, in any case. */

@@ -150,7 +150,7 @@ function distance(
   return Number.isNaN(ms) ? 0 : ms;
 }
 
-/** In ms. The platform creates an event sooner than this after its message. */
+/** The platform creates an event within this time after its message, in ms. */
 const EVENT_DELAY_MS = 60_000;
 
 function isOlder({ createdAt }: Message, event: AnyEvent): boolean {

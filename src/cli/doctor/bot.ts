@@ -13,7 +13,7 @@ const { ok, note } = findingsOf("bot");
 /** Time limit for a response, in ms. */
 const TIMEOUT_MS = 5_000;
 
-/** In ms. Polling beyond this time means that the webhook does not work. */
+/** If the bot polls for longer than this, the webhook does not work. In ms. */
 const LASTING_MS = 2 * 60_000;
 
 /** Time that a read may take in addition to the interval, in ms. */
@@ -140,7 +140,7 @@ const notReady = note(
   "Read the bot's log, and the findings about the database.",
 );
 
-/** In ms. Same limit as the alert ServiceBotLogUnread. */
+/** In ms. The alert ServiceBotLogUnread has the same limit. */
 function longestLagMs(
   { mode }: RunningBot,
   { pollIntervalMs, auditIntervalMs }: Pick<Config, "pollIntervalMs" | "auditIntervalMs">,
