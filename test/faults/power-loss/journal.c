@@ -88,7 +88,7 @@ static uint64_t inode_of(int fd) {
   return fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
-/* The first bytes identify a response or request. The remote port identifies the delivery to which a response belongs. */
+/* The first bytes identify a response or request. The remote port identifies a response's delivery. */
 static void note_http(int fd, const struct iovec *data, int count) {
   struct sockaddr_storage peer;
   socklen_t length = sizeof peer;
