@@ -2,7 +2,7 @@ import type { Entry, Member } from "./describe.ts";
 import type { Docstring } from "./docstring.ts";
 import type { Declared } from "./module.ts";
 
-/** Returns the address of a declaration's description. */
+/** Returns the URL of a declaration's description. */
 export type Places = (declared: Declared) => string | undefined;
 
 const GROUPS: readonly [title: string, kinds: readonly Entry["kind"][]][] = [

@@ -79,7 +79,7 @@ function toldBy(points: readonly EntryPoint[]): ReadonlyMap<EntryPoint, Told> {
   );
 }
 
-/** Returns the address and the page of each documented declaration. */
+/** Returns each documented declaration's URL and page. */
 function addresses(told: ReadonlyMap<EntryPoint, Told>): ReadonlyMap<string, string> {
   return new Map(
     [...told].flatMap(([{ name }, { own, unexported }]) => {

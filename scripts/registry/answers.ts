@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 const PATIENCE_MS = 60_000;
 const EVERY_MS = 50;
 
-/** Polls an address. Returns true at the first 2xx response; false if the server ends or takes too long. */
+/** Polls a URL. Returns true at the first 2xx response; false if the server ends or takes too long. */
 export async function answers(url: string, isRunning: () => boolean): Promise<boolean> {
   const until = Date.now() + PATIENCE_MS;
   while (isRunning() && Date.now() < until) {
