@@ -122,7 +122,7 @@ describe.skipIf(reason !== undefined)("the platform checks the certificate", () 
       fault: "is for another name",
       shown: "elsewhere",
       trusts: true,
-      told: /^the certificate of localhost:\d+ is for another name .*bot\.example\.org/,
+      told: /^the certificate of localhost:\d+ is for a different host name .*bot\.example\.org/,
     },
   ] as const)("and delivers nothing where it $fault", async ({ shown, trusts, told }) => {
     const folder = temporaryFolder();
