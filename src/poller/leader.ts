@@ -21,7 +21,7 @@ export interface Term {
 
 /** {@link Snapshot} of another instance. */
 export interface SavedSnapshot extends Snapshot {
-  /** Time of the snapshot, on this instance's clock. */
+  /** Time when the snapshot was taken, on this instance's clock. */
   readonly at: number;
 }
 
@@ -29,24 +29,24 @@ export interface PeersOptions {
   readonly shared: Shared;
   readonly clock: Clock;
   readonly log: Logger;
-  /** In ms. Time without a renewal after which the leader is replaced. Default 15,000. */
+  /** Time without a renewal after which the leader is replaced, in ms. Default 15,000. */
   readonly leaseMs?: number | undefined;
-  /** Sender of channel messages. */
+  /** The bot named in channel messages. */
   readonly bot?: object | undefined;
 }
 
-/** In ms. The lease is renewed three times in this period. */
+/** Duration of the lease, in ms. The lease is renewed three times in this period. */
 const LEASE_MS = 15_000;
 
-/** In ms. Retry delay when another instance was faster. */
+/** Retry delay if another instance was faster, in ms. */
 const ELECTION_RETRY_MS = 100;
 
-/** In ms. Minimum interval between two publications of deliveries. */
+/** Minimum interval between two publications of deliveries, in ms. */
 const PUBLISH_INTERVAL_MS = 250;
 
 /**
- * Instances that share an inbox. One at a time reads the log, the holder of a lease in the inbox. Failures are logged
- * and retried, never thrown.
+ * Instances that share an inbox. Only one instance at a time reads the log: the holder of a lease in the inbox.
+ * Failures are logged and retried, never thrown.
  */
 export class SharedPeers {
   readonly #options: PeersOptions;
@@ -62,11 +62,11 @@ export class SharedPeers {
     this.#leaseMs = options.leaseMs ?? LEASE_MS;
   }
 
-  /** Resolves when this instance becomes the reader of the log; to `undefined` once `stop` aborts. */
+  /** Resolves when this instance becomes the log's reader. Resolves to `undefined` once `stop` aborts. */
   async nextTerm(stop: AbortSignal): Promise<Term | undefined> {
     const { shared, clock, log } = this.#options;
     while (!stop.aborted) {
-      // Subscribes before the request, so that no change is missed in between.
+      // Subscribe before the request, so that no change in between is missed.
       const changed = new AbortController();
       const unsubscribe = shared.onChange((topic) => {
         if (topic === undefined || topic === "leader") changed.abort();
@@ -109,14 +109,14 @@ export class SharedPeers {
     return snapshot && { ...snapshot, at };
   }
 
-  /** Calls `listener` when a new snapshot may exist. Returns a function that unsubscribes. */
+  /** Calls `listener` when a new snapshot may exist. Returns an unsubscribe function. */
   onSaved(listener: () => void): () => void {
     return this.#options.shared.onChange((topic) => {
       if (topic === undefined || topic === "note") listener();
     });
   }
 
-  /** Queues a stored delivery of this instance for {@link pollDeliveries} of the leader. */
+  /** Queues a delivery that this instance has stored, for the leader's {@link pollDeliveries}. */
   publishDelivery(events: DeliveredEvents): void {
     const { clock } = this.#options;
     this.#outbox.push({ at: clock.now(), events: events.map(({ id, type }) => ({ id, type })) });
@@ -172,7 +172,7 @@ export class SharedPeers {
     return term;
   }
 
-  /** Renews the lease. The new lease counts from before the request, because the response may be delayed. */
+  /** Renews the lease. The new lease counts from the time before the request, because the response may be delayed. */
   #renew(term: Term, onRenewed: (at: number) => void): Promise<void> {
     const { shared, clock, log } = this.#options;
     const renew = async () => {
@@ -205,7 +205,10 @@ export class SharedPeers {
   }
 }
 
-/** Returns a fallback if the work fails. Missing state only makes other instances briefly consider the webhook slow. */
+/**
+ * Returns a fallback if the work fails. If the state is missing, other instances merely consider the webhook slow for a
+ * short time.
+ */
 async function orElse<T>(
   work: Promise<T>,
   otherwise: T,

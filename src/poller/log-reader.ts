@@ -19,7 +19,7 @@ export interface LogReaderOptions {
   readonly client: Pick<Client, "events">;
   readonly laneOf: LaneOf;
   readonly log: Logger;
-  /** Position of a first start without a cursor: the present or the oldest event. */
+  /** Position at which the first start begins, without a cursor: the present or the oldest event. */
   readonly startFrom: "now" | "oldest";
   /** Result of the first start, shared with the next reader of this process. */
   readonly firstStart?: FirstStart | undefined;
@@ -29,14 +29,14 @@ export interface LogReaderOptions {
   readonly clock?: Clock | undefined;
   /** Term in which the cursor moves, if several instances share the inbox. */
   readonly term?: number | undefined;
-  /** Sender of channel messages. */
+  /** The bot named in channel messages. */
   readonly bot?: object | undefined;
 }
 
 export interface FirstStart {
   /**
-   * End of the log at the first start. Kept, because after a failed write a new request would skip events created in
-   * the meantime.
+   * The log's end at the first start. It is kept because, after a failed write, a new request would skip events created
+   * in the meantime.
    */
   present?: string;
 }
@@ -45,18 +45,18 @@ export const CURSOR: string = EVENT_LOG;
 
 const PAGE_LIMIT = 50;
 
-/** Maximum number of events per transaction. Larger groups save no time per row, but block the event loop longer. */
+/** Maximum number of events per transaction. Larger groups take as long per row, but block the event loop longer. */
 const MAX_GROUP_EVENTS = 500;
 
-/** In ms. Pages that arrive within this time share a transaction. Their events are late already. */
+/** Time within which arriving pages share a transaction, in ms. Their events are already late. */
 const GROUP_WAIT_MS = 100;
 
 /** Maximum number of empty pages in a row. Pages may be empty because the platform filters by scope. */
 const MAX_EMPTY_PAGES = 100;
 
 /**
- * In ms. The platform may commit events out of order, so the stored cursor stays behind recent events, and audits read
- * that part again.
+ * Distance that the stored cursor keeps behind the present, in ms. The platform may commit events out of order, so
+ * audits read the recent part of the log again.
  */
 const SETTLED_AFTER_MS = 60_000;
 
@@ -64,15 +64,15 @@ const SETTLED_AFTER_MS = 60_000;
  * Reads the event log (`GET /events`, section 4 of the platform document) into the inbox.
  *
  * The reader has two positions. The *cursor* is stored in one transaction with the events before it. It never passes an
- * event that is not in the inbox, and trails the present by a minute. The *head* is how far this process has read. Both
- * are values that the platform returned, never computed.
+ * event that is not in the inbox, and trails the present by a minute. The *head* is the position up to which this
+ * process has read. Both are values that the platform returned, and are never computed.
  */
 export class LogReader {
   readonly #options: LogReaderOptions;
   readonly #purpose: () => LogPurpose;
   #cursor: string | undefined;
   #head: string | undefined;
-  /** First sighting of each position in the last read from the cursor, on the platform's clock. */
+  /** Time when each position was first seen in the last read from the cursor, on the platform's clock. */
   #seenAt = new Map<string, number>();
   readonly #dates = new EventDates();
   #resumed = false;
@@ -85,7 +85,10 @@ export class LogReader {
     this.#purpose = purpose;
   }
 
-  /** Stored position; `undefined` before the first one, while the log is empty, and while the platform refuses it. */
+  /**
+   * Stored position; `undefined` if no position has been stored yet, while the log is empty, and while the platform
+   * refuses the position.
+   */
   get cursor(): string | undefined {
     return this.#cursor;
   }
@@ -107,7 +110,7 @@ export class LogReader {
       await this.#put([], position);
     }
     // An empty log returns the cursor that was sent, here an empty one (rule 3). The end of an empty log is also its
-    // beginning. Sending the empty cursor again would skip events created in the meantime.
+    // beginning. Sending the empty cursor again would skip the events created in the meantime.
     this.#cursor = position === "" ? undefined : position;
     this.#head = this.#cursor;
     return this.#resumed;
@@ -117,7 +120,7 @@ export class LogReader {
    * Reads to the end of the log, from the cursor or, if no audit is due, from the head. Resolves to the events that
    * were not in the inbox.
    *
-   * @param found collects these events page by page, also before a page that fails
+   * @param found collects these events page by page, even if a later page fails
    */
   async read(
     from: "cursor" | "head",
@@ -141,13 +144,13 @@ export class LogReader {
       const isLast = this.#atEnd || empty > MAX_EMPTY_PAGES;
       // Fetches the next page while this one is stored.
       if (!isLast) fetching = this.#fetch(next, signal);
-      // Nothing awaits that page if storing fails.
+      // If storing fails, no code awaits the next page.
       fetching.catch(() => undefined);
       const dated = this.#date(page);
       settled &&= next !== undefined && this.#isSettled(dated, next, group.reached, seenAt);
       group.add(dated, settled ? next : undefined);
       since = next;
-      // The first page is stored at once, because most reads have only one page.
+      // Store the first page at once, because most reads have only one page.
       if (
         isFirst ||
         isLast ||
@@ -181,7 +184,7 @@ export class LogReader {
       return { since, page: await this.#fetch(since, signal) };
     } catch (error) {
       if (since === undefined || !mayRefusePosition(error)) throw error;
-      // If this request is refused too, the position was not the reason.
+      // If this request is refused too, the position was not the cause.
       const page = await this.#fetch(undefined, signal);
       this.#options.log.warn(
         { err: error, cursor: since },
@@ -203,7 +206,7 @@ export class LogReader {
     return new PageGroup(this.#cursor, clock.now() + GROUP_WAIT_MS);
   }
 
-  /** Resolves to whether a page arrives before a time; to false if it fails. */
+  /** Resolves to true if a page arrives before a time; to false if it is late or fails. */
   #arrivesBefore(page: Promise<EventPage>, until: number): Promise<boolean> {
     const { clock = systemClock } = this.#options;
     return new Promise((resolve) => {
@@ -237,7 +240,7 @@ export class LogReader {
   ): boolean {
     if (dates.some(([, at]) => now - at < SETTLED_AFTER_MS)) return false;
     if (position === reached || position === dates.at(-1)?.[0]) return true;
-    // The position may be ahead of the last event by events that the token cannot read and whose age is unknown.
+    // Between the last event and the position there may be events that the token cannot read, and whose age is unknown.
     const first = this.#seenAt.get(position) ?? now;
     seenAt.set(position, first);
     return now - first > SETTLED_AFTER_MS;
@@ -264,7 +267,7 @@ export class LogReader {
   }
 
   /**
-   * Stores pages as one trace, like a delivery. Most contain nothing new, and are neither logged nor traced.
+   * Stores pages as one trace, like a delivery. Most pages contain no new events, and are neither logged nor traced.
    *
    * @throws {ServiceBotError} LEASE_LOST if another instance now reads the log; the events are stored
    */
@@ -288,11 +291,11 @@ export class LogReader {
   }
 }
 
-/** A page with the times of its response and its events, in ms since 1970 on the platform's clock. */
+/** A page with the time of its response and the times of its events, in ms since 1970 on the platform's clock. */
 interface DatedPage {
   readonly events: readonly unknown[];
   readonly now: number;
-  /** In the order of the events. */
+  /** Times of the events, in event order. */
   readonly dates: readonly Dated[];
 }
 
@@ -366,7 +369,7 @@ class RefusedPosition {
     this.#isLogged = false;
   }
 
-  /** Clears the refused position, because there is a new one. */
+  /** Clears the refused position, because there is a new position. */
   replace(log: Logger): void {
     this.logLeftOut(log);
     this.#cursor = undefined;
@@ -380,7 +383,7 @@ class RefusedPosition {
     return isDone;
   }
 
-  /** Logs once how many events were skipped, in case they were not done. */
+  /** Logs once how many events were skipped, because they may not have been handled. */
   logLeftOut(log: Logger): void {
     if (this.#leftOut.size === 0 || this.#isLogged) return;
     this.#isLogged = true;
@@ -403,15 +406,15 @@ type Dated = readonly [id: string, at: number];
 
 /**
  * Determines when events were created. An event counts as created when first seen if its date is unreadable or in the
- * future, or if the platform's time is unknown. Such an event must not look new on each read, because the cursor would
- * never pass it.
+ * future, or if the platform's time is unknown. Otherwise such an event would look new on each read, and the cursor
+ * would never pass it.
  */
 class EventDates {
-  /** First sighting of each event without a usable date. */
+  /** Time when each event without a usable date was first seen. */
   #seenAt = new Map<string, number>();
   #seenNow = new Map<string, number>();
 
-  /** Returns the dates of a page's events, in order. */
+  /** Returns the creation times of a page's events, in order. */
   of({ events, date }: EventPage, now: number): Dated[] {
     return events.map((raw): Dated => {
       const { id, createdAt }: { id?: unknown; createdAt?: unknown } = Object(raw);
@@ -420,7 +423,7 @@ class EventDates {
     });
   }
 
-  /** Drops events that the last read from the cursor did not see, because the cursor has passed them. */
+  /** Forgets events that the last read from the cursor did not return, because the cursor has passed them. */
   forgetPassed(): void {
     this.#seenAt = this.#seenNow;
     this.#seenNow = new Map();

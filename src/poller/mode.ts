@@ -1,11 +1,11 @@
 /**
- * Decides how often to read the log. Pure: takes observations, returns the next state and a possible switch. Times are
- * the platform's (ms since 1970), because the platform dates the events.
+ * Decides how often to read the log. The functions are pure: they take observations, and return the next state and
+ * possibly a switch. Times are on the platform's clock (ms since 1970), because the platform dates the events.
  *
  * - *auditing*: the webhook delivers the events, and the bot reads the log occasionally to find lost ones.
  * - *polling*: the webhook is silent, and the bot reads the log every few seconds.
  *
- * "Silent" does not mean "no traffic". The webhook counts as down only if an event of the log has not arrived by
+ * "Silent" does not mean "no traffic". The webhook counts as down only if an event in the log has not arrived by
  * webhook within `silenceMs` of its creation.
  */
 export type Mode = "auditing" | "polling";
@@ -14,7 +14,7 @@ export type Mode = "auditing" | "polling";
 export interface FoundEvent {
   readonly id: string;
   readonly type: string;
-  /** Creation time; the time of finding if the date is unreadable. */
+  /** Creation time, or the time when the event was found if the date is unreadable. */
   readonly at: number;
 }
 
@@ -28,9 +28,9 @@ export interface ModeState {
   readonly mode: Mode;
   /** Events that the webhook has not delivered yet. */
   readonly unconfirmed: readonly AwaitedEvent[];
-  /** Event types that arrive by webhook. The webhook may be subscribed to some types only. */
+  /** Event types that arrive by webhook. The webhook may be subscribed to only some types. */
   readonly webhookTypes: ReadonlySet<string>;
-  /** Event ids of the last delivery. */
+  /** Event ids in the last delivery. */
   readonly lastDelivery: ReadonlySet<string>;
   /** Time of the first delivery after the last switch to polling; `undefined` before it. */
   readonly deliveredAt: number | undefined;
@@ -50,7 +50,7 @@ export type Observation =
       readonly kind: "round";
       readonly now: number;
       readonly found: readonly FoundEvent[];
-      /** Start time of the bot. Set in the first round after a start that continues from a stored cursor. */
+      /** Time when the bot started. Set only in the first round after a start that continues from a stored cursor. */
       readonly resumedAt?: number | undefined;
       /** True if the read failed before the end. */
       readonly partial?: boolean;
@@ -59,20 +59,21 @@ export type Observation =
 
 export interface ModeStep {
   readonly state: ModeState;
-  /** Set if the mode has changed. `reason` is for people. */
+  /** Set if the mode has changed. `reason` is for display. */
   readonly switched?: { readonly to: Mode; readonly reason: string };
 }
 
-/** Maximum number of unconfirmed events. More would add no information. */
+/** Maximum number of unconfirmed events to track. More would add no information. */
 const MAX_UNCONFIRMED = 1_000;
 
 /**
- * In ms. Minimum time for the webhook after an event was found. An event that committed late may look old when found
- * while its delivery is still in progress. Shorter than two polls, so that it does not delay the takeover.
+ * Minimum time that the webhook has after an event was found, in ms. An event that was committed late may look old when
+ * it is found, while its delivery is still in progress. Shorter than two polls, so that it does not delay the switch to
+ * polling.
  */
 const UNDER_WAY_MS = 5_000;
 
-/** Clean rounds that end polling. */
+/** Number of consecutive clean rounds that end polling. */
 const CLEAN_ROUNDS = 2;
 
 export function initialMode(webhookTypes: ReadonlySet<string>): ModeState {
@@ -86,7 +87,7 @@ export function initialMode(webhookTypes: ReadonlySet<string>): ModeState {
   };
 }
 
-/** @param silenceMs how long the webhook may take to deliver an event, in milliseconds */
+/** @param silenceMs time that the webhook may take to deliver an event, in ms */
 export function observe(state: ModeState, observation: Observation, silenceMs: number): ModeStep {
   switch (observation.kind) {
     case "delivery":
@@ -102,13 +103,15 @@ export function observe(state: ModeState, observation: Observation, silenceMs: n
   }
 }
 
-/** Returns when to check the state even if nothing happens; `undefined` if never. */
+/** Returns the time at which to check the state without an observation; `undefined` if no check is due. */
 export function nextDeadline(state: ModeState, silenceMs: number): number | undefined {
   if (state.mode === "polling" || state.unconfirmed.length === 0) return undefined;
   return Math.min(...state.unconfirmed.map((event) => dueAt(event, silenceMs)));
 }
 
-/** Returns the deadline for the webhook to deliver an event. A creation date after the finding is ignored. */
+/**
+ * Returns the deadline for the webhook to deliver an event. A creation date later than the time of finding is ignored.
+ */
 function dueAt({ at, foundAt }: AwaitedEvent, silenceMs: number): number {
   return Math.max(Math.min(at, foundAt) + silenceMs, foundAt + UNDER_WAY_MS);
 }
@@ -152,7 +155,7 @@ function polled(
   const expected = found.filter((event) => isExpected(state, event) && !isFromBefore(state, event));
   const unconfirmed = awaiting(state, expected, now);
   const late = overdue(unconfirmed, now, silenceMs);
-  // The webhook is silent again. It may never deliver these events, so the next delivery starts over.
+  // The webhook is silent again. It may never deliver these events, so counting starts over with the next delivery.
   if (late.length > 0) return { state: startPolling(without(state, late)) };
   const cleanRounds = partial ? state.cleanRounds : state.cleanRounds + 1;
   const next = { ...state, unconfirmed, cleanRounds };
@@ -183,8 +186,8 @@ function startPolling(state: ModeState): ModeState {
 }
 
 /**
- * Removes the types of late events until they arrive again. The webhook may work without them if its owner has changed
- * the subscription.
+ * Removes the types of late events until an event of the type arrives again. If the owner has changed the webhook's
+ * subscription, the webhook works but no longer delivers these types.
  */
 function without(state: ModeState, late: readonly FoundEvent[]): ModeState {
   const missing = new Set(late.map(({ type }) => type));
@@ -203,8 +206,8 @@ function isExpected(state: ModeState, event: FoundEvent): boolean {
 }
 
 /**
- * An event created while the webhook was off may never be delivered. It may also be found late: an event that committed
- * late can lie before the head, where only an audit finds it.
+ * An event created while the webhook was off may never be delivered. It may also be found late, because only an audit
+ * finds an event that was committed late and lies before the head.
  */
 function isFromBefore({ deliveredAt }: ModeState, { at }: FoundEvent): boolean {
   return deliveredAt !== undefined && at < deliveredAt;

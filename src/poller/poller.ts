@@ -23,14 +23,14 @@ export interface PollerOptions extends Omit<LogReaderOptions, "term" | "firstSta
   readonly pollIntervalMs: number;
   /** Interval between rounds while auditing, in ms. */
   readonly auditIntervalMs: number;
-  /** In ms. Time for the webhook to deliver an event. */
+  /** Time that the webhook has to deliver an event, in ms. */
   readonly silenceMs: number;
-  /** Event types that ever arrived by webhook. */
+  /** Event types that have ever arrived by webhook. */
   readonly webhookTypes: ReadonlySet<string>;
-  /** Spreads retries. Default `Math.random`. */
+  /** Source of the retry jitter. Default `Math.random`. */
   readonly random?: Random;
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
-  /** Other instances of the bot; absent if only one process can use the inbox. */
+  /** The bot's other instances; absent if the inbox serves only one process. */
   readonly peers?: SharedPeers | undefined;
   /**
    * True while the log returns events from after the restored backup. Most of them were acknowledged and will not be
@@ -39,7 +39,7 @@ export interface PollerOptions extends Omit<LogReaderOptions, "term" | "firstSta
   readonly isCatchingUp?: (() => boolean) | undefined;
 }
 
-/** Period in which this instance reads the log: the life of the process, or a term among several instances. */
+/** Period in which this instance reads the log: the process's lifetime, or a term if there are several instances. */
 interface Reading {
   readonly reader: LogReader;
   readonly signal: AbortSignal;
@@ -51,15 +51,18 @@ interface Reading {
   auditedAt: number;
 }
 
-/** In ms. Longest pause after consecutive failures, and the pause after a missing scope. */
+/** Longest pause after consecutive failures, and the pause if the token lacks a scope, in ms. */
 const MAX_PAUSE_MS = 60_000;
 
-/** In ms. The platform's time comes from a header of whole seconds, so it may be this much later. */
+/**
+ * Rounding error of the platform's time, in ms. The time comes from a header in whole seconds, so it may be this much
+ * later.
+ */
 const DATE_STEP_MS = 1_000;
 
 /**
  * Reads the event log repeatedly, and decides how often. The webhook is a hint; the log is the truth. One instance
- * reads, and the others follow its state.
+ * reads, and the other instances follow its state.
  */
 export class Poller {
   readonly #options: PollerOptions;
@@ -165,7 +168,7 @@ export class Poller {
     const reading: Reading = { reader, signal, term, knownUntil, auditedAt };
     this.#reading = reading;
     let isOpen = false;
-    // True until the first round after a start is over.
+    // True until the first round after startup is over.
     let isResumed = false;
     while (!signal.aborted) {
       try {
@@ -188,7 +191,7 @@ export class Poller {
   }
 
   /**
-   * Reads the log to its end, and judges the webhook by the missing events.
+   * Reads the log to its end, and decides from the missing events whether the webhook works.
    *
    * @param isResumed true for the first round after a start that continues from a stored cursor
    */
@@ -225,7 +228,7 @@ export class Poller {
     await this.#save(reading);
   }
 
-  /** @param startedAt start of the round */
+  /** @param startedAt time when the round started */
   #succeed(startedAt: number, atEnd: boolean): void {
     const { clock, bot } = this.#options;
     this.#failures = 0;
@@ -238,7 +241,7 @@ export class Poller {
     channels.poll.publish({ bot, code: undefined, atEnd });
   }
 
-  /** Publishes a failed round. Returns the pause before the next round, in ms. */
+  /** Publishes that a round failed. Returns the pause before the next round, in ms. */
   #fail(error: unknown): number {
     const { clock, bot } = this.#options;
     const code = error instanceof ServiceBotError ? error.code : "INTERNAL";
@@ -315,7 +318,7 @@ export class Poller {
     const { to, reason } = switched;
     this.#status = { ...this.#status, modeSince: clock.now(), modeReason: reason };
     channels.mode.publish({ bot, mode: to, reason });
-    // The user's function may throw or reject, which must end neither the loop nor the process.
+    // The bot author's function may throw or reject, which must end neither the loop nor the process.
     Promise.resolve()
       .then(() => onSwitch?.(to, reason))
       .catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));

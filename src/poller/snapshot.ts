@@ -2,7 +2,7 @@ import * as z from "../core/zod.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Mode, ModeState } from "./mode.ts";
 
-/** Error of a failed read. Contains codes only, because the platform's messages may quote anything. */
+/** Error of a failed read. Contains only codes, because the platform's messages may quote any text. */
 export interface PollFailure {
   /** A code of docs/reference/errors.md; INTERNAL for an error without a code. */
   readonly code: ErrorCode;
@@ -13,20 +13,21 @@ export interface PollFailure {
 /** State of a poller. Times are in ms since 1970 on the bot's clock. */
 export interface PollerStatus {
   readonly mode: Mode;
-  /** Time of the last mode switch, or of the start. */
+  /** Time of the last mode switch, or of startup. */
   readonly modeSince: number;
   /** Reason for the current mode. */
   readonly modeReason: string;
   /**
-   * Stored position in the log. Every event before it is in the inbox. It stays about a minute behind the present.
-   * `undefined` before the first read, while the log is empty, and while the platform refuses the position.
+   * Stored position in the log. Every event before this position is in the inbox. The position stays about a minute
+   * behind the present. `undefined` before the first read, while the log is empty, and while the platform refuses the
+   * position.
    */
   readonly cursor: string | undefined;
   /** Time when the last read of the log ended or failed. */
   readonly lastPollAt: number | undefined;
   /** Error of the last read; `undefined` if it succeeded. */
   readonly lastPollError: PollFailure | undefined;
-  /** Start of the last read that reached the end of the log. */
+  /** Time when the last read that reached the log's end began. */
   readonly readToEndAt: number | undefined;
 }
 
@@ -51,7 +52,7 @@ const snapshotSchema = z.object({
     deliveredAt: z.number().nullable(),
     cleanRounds: z.number(),
   }),
-  /** Times are stored as ages because the clocks of instances differ. Times in `state` are on the platform's clock. */
+  /** Times are stored as ages, because the instances' clocks differ. Times in `state` are on the platform's clock. */
   status: z.object({
     modeMsAgo: z.number(),
     modeReason: z.string(),
@@ -62,7 +63,7 @@ const snapshotSchema = z.object({
   }),
 });
 
-/** @param now on the clock of the status */
+/** @param now on the status's clock */
 export function writeSnapshot({ state, status }: Snapshot, now: number): string {
   const ago = (at: number | undefined) => (at === undefined ? null : now - at);
   const { lastPollError: error } = status;
@@ -88,7 +89,7 @@ export function writeSnapshot({ state, status }: Snapshot, now: number): string 
 /**
  * Parses a snapshot; `undefined` if another version wrote it in another format.
  *
- * @param at when it was written, on the reader's clock
+ * @param at time when the snapshot was written, on the reader's clock
  */
 export function readSnapshot(text: string, at: number): Snapshot | undefined {
   const parsed = snapshotSchema.safeParse(parse(text));
@@ -109,7 +110,7 @@ export function readSnapshot(text: string, at: number): Snapshot | undefined {
       modeReason: status.modeReason,
       cursor: status.cursor ?? undefined,
       lastPollAt: before(status.lastPollMsAgo),
-      // A newer version's code is unknown here, but only shown as text.
+      // A newer version's code is unknown here, but it is only displayed.
       lastPollError: error
         ? { code: error.code as ErrorCode, status: error.status ?? undefined }
         : undefined,

@@ -27,25 +27,25 @@ export type WebhookMiddleware = (
   next: (error?: unknown) => void,
 ) => void;
 
-/** The HTTP endpoints of a bot. */
+/** A bot's HTTP endpoints. */
 export interface Endpoints {
   /** Absent without a webhook (DELIVERY=polling). */
   readonly webhook: Webhook | undefined;
   readonly health: HealthOptions;
 }
 
-/** Operations that the local platform may request, and the token for them. */
+/** Operations that the local platform may request, and the token that authorizes them. */
 export interface LocalAccess {
-  /** The bearer token of the bot. It also gives access to the health report. */
+  /** The bot's bearer token. It also grants access to the health report. */
   readonly apiKey: string;
   /** Absent unless the platform runs on this machine. */
   readonly local?: LocalChannel | undefined;
 }
 
 export interface HealthOptions extends LocalAccess {
-  /** Resolves to true if the store answers and the bot is not draining. */
+  /** Resolves to true if the store responds and the bot is not draining. */
   readonly isReady: () => Promise<boolean>;
-  /** Returns the content of `/readyz?verbose`. `ready` is the result of `isReady`. */
+  /** Returns the body of `/readyz?verbose`. `ready` is the result of `isReady`. */
   readonly report: () => Promise<{ readonly ready: boolean }>;
   /** Absent without a webhook (DELIVERY=polling). */
   readonly webhookPath: string | undefined;
@@ -60,7 +60,7 @@ export function toNodeListener(
   };
 }
 
-/** Creates a handler of web-standard requests, which needs no port and no server. */
+/** Creates a handler for web-standard requests, which needs neither a port nor a server. */
 export function toFetch(endpoints: Endpoints): (request: Request) => Promise<Response> {
   return async (request) => {
     const { status, headers, body } = await answerAny(fromWeb(request), endpoints);
@@ -72,7 +72,8 @@ export function toFetch(endpoints: Endpoints): (request: Request) => Promise<Res
  * Creates middleware for an existing Express 5 application.
  *
  * @param webhook returns the current webhook; `undefined` without one (DELIVERY=polling)
- * @param onStray called with the path of a signed request outside the webhook, most likely because of a wrong path
+ * @param onStray called with the path of a signed request outside the webhook, most likely because the path is
+ *   misconfigured
  * @param local returns the operations for the local platform; `undefined` before the start
  */
 export function toExpress(
@@ -86,7 +87,7 @@ export function toExpress(
     const access = local();
     const answering = current?.receive(incoming) ?? (access && answerChannel(incoming, access));
     if (answering !== undefined) {
-      // Answers here, because the application's own error page could show details of the bot.
+      // Respond here, because the application's own error page could reveal details about the bot.
       void answering.catch(() => internal).then((answer) => write(request, response, answer));
       return;
     }
@@ -96,7 +97,7 @@ export function toExpress(
   };
 }
 
-/** Answers any request to the bot. Never rejects. */
+/** Responds to any request to the bot. Never rejects. */
 async function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Promise<Answer> {
   try {
     return await (webhook?.receive(incoming) ?? answerHealth(incoming, health));
@@ -106,16 +107,16 @@ async function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Pr
 }
 
 /**
- * Remedy of a refused report. A local address does not identify a local client, because a proxy may run on this
- * machine.
+ * Remedy for a refused report. Even a client on this machine needs the token, because a local address may belong to a
+ * proxy.
  */
 const REPORT_REMEDY = "Send Authorization: Bearer <SERVICE_API_KEY> to read the report.";
 
-/** Answers `/healthz` and `/readyz`, and 404 for anything else. */
+/** Responds to `/healthz` and `/readyz`, and with 404 to any other path. */
 async function answerHealth(incoming: Incoming, options: HealthOptions): Promise<Answer> {
   const { method, path, query, headers } = incoming;
   const { apiKey } = options;
-  // Drops the body now, because it would stay in memory while the store is queried.
+  // Drop the body now, because otherwise it would stay in memory while the store is queried.
   incoming.drop();
   const answer = answerChannel(incoming, options);
   if (answer !== undefined) return await answer;
@@ -136,7 +137,7 @@ async function answerHealth(incoming: Incoming, options: HealthOptions): Promise
   return isVerbose ? json(503, { error: notReady.error, ...more }, retryAfter) : notReady;
 }
 
-/** Answers the local platform. `undefined` for another path or without the bot's token. */
+/** Returns the response to the local platform. `undefined` if the path differs or the request lacks the bot's token. */
 function answerChannel(
   incoming: Incoming,
   { apiKey, local }: LocalAccess,
@@ -152,12 +153,12 @@ function isBearer(header: string | readonly string[] | undefined, token: string)
   return typeof given === "string" && timingSafeEqual(digest(given), digest(token));
 }
 
-/** Gives texts of any length the same length, which the comparison requires. */
+/** Hashes texts to the same length, which the comparison requires. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** A request of node:http or Express. Body parsers add fields, and Express adds the path of its mount point. */
+/** A node:http or Express request. Body parsers add fields, and Express adds the mount path. */
 type NodeRequest = IncomingMessage & {
   readonly originalUrl?: string;
   readonly body?: unknown;
@@ -191,8 +192,8 @@ function fromWeb(request: Request): Incoming {
 }
 
 /**
- * Reads the raw bytes. Bytes kept by a body parser work as well as the stream. `express.raw()` keeps a Buffer in
- * `body`, and some hosts keep one in `rawBody`.
+ * Reads the raw bytes, from the stream or from the Buffer that a body parser has kept. `express.raw()` keeps a Buffer
+ * in `body`, and some hosts keep one in `rawBody`.
  */
 async function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<Uint8Array> {
   const kept = [request.body, request.rawBody].find((value) => value instanceof Uint8Array);
@@ -204,7 +205,7 @@ async function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<U
   return await readRequestBody(request, bounds);
 }
 
-/** Splits a URL. A trailing slash is dropped, because it is a common slip in the portal's address field. */
+/** Splits a URL. A trailing slash is dropped, because it is a common mistake in the portal's URL field. */
 function target(url: string): Pick<Incoming, "path" | "query"> {
   const [path = "/", ...rest] = url.split("?");
   const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;

@@ -1,12 +1,12 @@
 import type { BodyProblem } from "../core/body.ts";
 import type { ErrorCode } from "../errors.ts";
 
-/** An HTTP answer, before an adapter writes it. */
+/** An HTTP response, before an adapter writes it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
-  /** Reason of an answer that is not 2xx, for the log. */
+  /** Reason for a response that is not 2xx, for the log. */
   readonly error?: { readonly code: ErrorCode; readonly message: string };
 }
 
@@ -25,7 +25,7 @@ export function json(status: number, body: unknown, headers: Headers = {}): Answ
   };
 }
 
-/** Returns the answer `{"error":{"code","message"}}`. A sender sees no other details. */
+/** Returns the response `{"error":{"code","message"}}`. It is all that a sender sees. */
 export function failure(
   status: number,
   code: ErrorCode,
@@ -40,7 +40,7 @@ export function methodNotAllowed(allow: string): Answer {
   return failure(405, "METHOD_NOT_ALLOWED", `Use ${allow}.`, { allow });
 }
 
-/** In seconds. Retry delay for a sender while the bot is not ready or has no room for a body. */
+/** Time after which a sender may retry if the bot is not ready or is reading too many bodies, in seconds. */
 export const retryAfter: Headers = { "retry-after": "5" };
 
 export const notReady: Answer = failure(
@@ -63,7 +63,8 @@ const ALREADY_PARSED =
 const close = { connection: "close" };
 
 const bodyFailures: Readonly<Record<BodyProblem, (limit: number) => Answer>> = {
-  // The connection stays open while the rest is dropped, because a proxy answers a reset connection with 502.
+  // Keep the connection open while the rest of the body is dropped, because a proxy responds to a reset connection with
+  // 502.
   too_large: (limit) => failure(413, "BODY_TOO_LARGE", `The body is larger than ${limit} bytes.`),
   incomplete: () =>
     failure(400, "BODY_INCOMPLETE", "The connection closed before the body was complete."),

@@ -4,15 +4,15 @@ import type { CronView, InboxAdmin } from "../inbox/admin.ts";
 import type { TimerName } from "../inbox/effects.ts";
 import { type Answer, failure, json, methodNotAllowed, notReady } from "./answer.ts";
 
-/** Parts of the bot that the local platform shows and controls. */
+/** Parts of the bot that the local platform displays and controls. */
 export interface LocalChannel {
   readonly log: Logger;
   readonly inbox: InboxAdmin;
   readonly schedule: {
     crons(): Promise<readonly CronView[]>;
-    /** Resolves to the id of the event. `undefined` if there is no such cron. */
+    /** Resolves to the event's id. `undefined` if there is no such cron. */
     fireCron(name: string): Promise<string | undefined>;
-    /** Resolves to the number of timers fired. */
+    /** Resolves to the number of fired timers. */
     fireTimers(name: TimerName): Promise<number>;
   };
 }
@@ -20,7 +20,7 @@ export interface LocalChannel {
 export interface LocalRequest {
   readonly method: string;
   readonly path: string;
-  /** Without the question mark. */
+  /** The query, without the question mark. */
   readonly query: string;
 }
 
@@ -29,17 +29,17 @@ const PREFIX = "/local/v1/";
 /** Items per page. */
 const PAGE = 50;
 
-/** In characters. The command line shows longer states. */
+/** Maximum length of a displayed state, in characters. The CLI shows longer states. */
 const MAX_VALUE = 4_000;
 
 /** Reason that the inbox stores with a discarded event. */
 const REASON = "discarded in the local platform's portal";
 
-/** An operation of the channel. Its path follows {@link PREFIX}. */
+/** An operation on the channel. Its path follows {@link PREFIX}. */
 interface Operation {
   readonly method: "GET" | "POST";
   readonly path: RegExp;
-  /** @param id parameter of the path */
+  /** @param id the path's parameter */
   run(channel: LocalChannel, id: string, query: URLSearchParams): Promise<object>;
 }
 
@@ -120,7 +120,7 @@ function refusal(error: unknown, log: Logger): Answer {
   return failure(error.code === MISSING ? 404 : 409, error.code, error.message);
 }
 
-/** Code for every missing event, cron and timer. */
+/** Code for an event, cron or timer that does not exist. */
 const MISSING: ErrorCode = "EVENT_NOT_FOUND";
 
 function missing(what: string): ServiceBotError {
@@ -145,7 +145,7 @@ async function statesOf(inbox: InboxAdmin, query: URLSearchParams): Promise<obje
 }
 
 /**
- * Reads the key in a cursor. A cursor holds its key in JSON, because a key may be any text.
+ * Reads the key in a cursor. A cursor contains its key as JSON, because a key may be any text.
  *
  * @throws {ServiceBotError} CURSOR_INVALID
  */
@@ -155,7 +155,7 @@ function keyIn(cursor: string | null): string | undefined {
     const [key]: unknown[] = JSON.parse(cursor);
     if (typeof key === "string") return key;
   } catch {
-    // Not JSON, or not a list.
+    // The cursor is not JSON, or not a list.
   }
   throw new ServiceBotError(
     "CURSOR_INVALID",
@@ -186,7 +186,7 @@ function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Decodes a part of a path. A wrongly encoded part matches nothing. */
+/** Decodes a path segment. An incorrectly encoded segment matches nothing. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

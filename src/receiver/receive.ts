@@ -33,13 +33,13 @@ import {
 /** A request, from any server. */
 export interface Incoming {
   readonly method: string;
-  /** Without the query and without a trailing slash. */
+  /** The path, without the query or a trailing slash. */
   readonly path: string;
   /** Path below the mount point of the middleware in Express. Absent in other servers. */
   readonly mountedPath?: string;
-  /** Text after the question mark. Empty without a query. */
+  /** Text after the question mark. Empty if there is no query. */
   readonly query: string;
-  /** By name in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /**
    * Reads the raw body within bounds. Reading begins before the call returns.
@@ -53,41 +53,41 @@ export interface Incoming {
 
 export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
   readonly inbox: Pick<Inbox, "put">;
-  /** Path of the webhook, such as `/webhook`. */
+  /** The webhook's path, such as `/webhook`. */
   readonly path: string;
-  /** Largest body, in bytes. */
+  /** Maximum size of a body, in bytes. */
   readonly maxBodyBytes: number;
-  /** Every valid secret, the newest first. */
+  /** All valid secrets, newest first. */
   readonly secrets: readonly string[];
   readonly laneOf: LaneOf;
-  /** Time of day, for the dates of signatures. */
+  /** Clock with the time of day, for signature timestamps. */
   readonly clock: Clock;
-  /** Clock of `lastDeliveryAt`. Default `clock`. */
+  /** Clock for `lastDeliveryAt`. Default `clock`. */
   readonly steady?: Clock;
   readonly log: Logger;
   /** Notified of each stored batch, including duplicates, because a delivery proves that the webhook works. */
   readonly fallback?: { delivered(events: readonly NewEvent[]): void } | undefined;
-  /** Sender on the channels. */
+  /** The bot named in channel messages. */
   readonly bot?: object | undefined;
 }
 
-/** Answers requests to the path of the webhook. */
+/** Responds to requests to the webhook's path. */
 export type Webhook = Pick<Receiver, "receive">;
 
-/** Header with the number of events in a delivery. */
+/** Header that contains the number of events in a delivery. */
 const EVENT_COUNT_HEADER = "x-service-event-count";
 
-/** In ms. Interval between two log lines about the same old secret. */
+/** Interval between two log lines about the same old secret, in ms. */
 const OLD_SECRET_INTERVAL_MS = 3_600_000;
 
 /**
- * Answers deliveries ("Webhook receiver" in section 4, rules in section 6 of the platform document). A 2xx means that
- * the whole batch is on disk. A handler's failure never reaches the sender, because the platform disables a webhook
- * that fails often.
+ * Responds to deliveries ("Webhook receiver" in section 4 of the platform document, rules in section 6). A 2xx means
+ * that the whole batch is on disk. A handler's failure never reaches the sender, because the platform disables a
+ * webhook that fails often.
  */
 export class Receiver {
   readonly #options: ReceiverOptions;
-  /** When the use of an old secret was last logged, by the secret's index. */
+  /** Time when the use of an old secret was last logged, by the secret's index. */
   readonly #oldSecretLoggedAt = new Map<number, number>();
   #lastDeliveryAt: number | undefined;
   #isClosed = false;
@@ -96,24 +96,26 @@ export class Receiver {
     this.#options = options;
   }
 
-  /** When the last batch was stored, in ms since 1970. Counts duplicates and empty batches as well. */
+  /** Time when the last batch was stored, in ms since 1970. Duplicates and empty batches count as well. */
   get lastDeliveryAt(): number | undefined {
     return this.#lastDeliveryAt;
   }
 
-  /** Acknowledges no more batches, even one that is being stored, because another inbox is in use. */
+  /**
+   * Stops acknowledging batches, including a batch that is being stored, because another inbox has replaced this one.
+   */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Answers a request to the webhook. `undefined` for another path. */
+  /** Returns the response to a request to the webhook. `undefined` if the path differs. */
   receive(incoming: Incoming): Promise<Answer> | undefined {
     return atWebhook(this.#options.path, incoming, () => this.#receive(incoming));
   }
 
   async #receive(incoming: Incoming): Promise<Answer> {
     const { clock, secrets, maxBodyBytes: limit, budget, timeoutMs } = this.#options;
-    // Checked before the body, because strangers must not make the bot read one.
+    // Check the header before reading the body, so that unauthenticated senders cannot make the bot read one.
     const head = readSignature(incoming.headers[SIGNATURE_HEADER], clock.now());
     if (!head.ok) {
       incoming.drop();
@@ -130,7 +132,8 @@ export class Receiver {
     const verdict = verifyBody(body, head, { secrets, now: started });
     if (!verdict.ok) return await this.#refuseSignature(verdict);
     this.#noteSecret(verdict.secretIndex, started);
-    // The header is not signed. A stranger could use it to add spans to foreign traces, so it is read only now.
+    // Read the trace header only after checking the signature. It is not signed itself, and an attacker could use it to
+    // add spans to other traces.
     const parent = readTraceparent(incoming.headers[TRACEPARENT_HEADER]);
     const count = incoming.headers[EVENT_COUNT_HEADER];
     return await this.#trace(parent, async (work) => {
@@ -150,7 +153,7 @@ export class Receiver {
     const { events } = wire;
     const announced = readCount(count);
     if (announced !== undefined && announced !== events.length) {
-      // Only a warning, because the header is not signed and nothing depends on it.
+      // A mismatch only causes a warning, because the header is not signed and nothing depends on it.
       log.warn(
         { announced, events: events.length },
         "X-Service-Event-Count differs from the number of events in the body",
@@ -181,7 +184,7 @@ export class Receiver {
     return this.#trace(undefined, async () => this.#refuse(answer));
   }
 
-  /** Publishes an answer that is not 2xx. */
+  /** Publishes a response that is not 2xx. */
   #refuse(
     answer: Answer,
     about: Pick<ChannelMessages["delivery"], "ms" | "error" | "trace"> = {},
@@ -212,7 +215,7 @@ export class Receiver {
     throw new ServiceBotError("STORE_UNAVAILABLE", "The bot has closed its inbox.");
   }
 
-  /** A failure of the fallback must not fail a batch that is stored. */
+  /** The batch is already stored, so it must not fail if the poller does. */
   #notifyFallback(batch: readonly NewEvent[]): void {
     try {
       this.#options.fallback?.delivered(batch);
@@ -225,7 +228,7 @@ export class Receiver {
   #noteSecret(index: number, now: number): void {
     if (index === 0) return;
     const loggedAt = this.#oldSecretLoggedAt.get(index) ?? Number.NEGATIVE_INFINITY;
-    // In both directions, because a clock that was set back must not suppress the log line.
+    // Compare in both directions, because the line must be logged even if the clock was set back.
     if (Math.abs(now - loggedAt) < OLD_SECRET_INTERVAL_MS) return;
     this.#oldSecretLoggedAt.set(index, now);
     const { log, secrets } = this.#options;
@@ -243,7 +246,7 @@ interface Arrival {
   readonly work: WorkMessages["delivery"] | undefined;
 }
 
-/** Answers deliveries with 503 until the bot has started. */
+/** Responds to deliveries with 503 until the bot has started. */
 export function beforeStart(path: string): Webhook {
   return {
     receive: (incoming) =>
@@ -254,7 +257,7 @@ export function beforeStart(path: string): Webhook {
   };
 }
 
-/** Answers a POST to the path of the webhook with `answer`. `undefined` for another path. */
+/** Responds with `answer` to a POST to the webhook's path. `undefined` if the path differs. */
 function atWebhook(
   webhook: string,
   incoming: Incoming,

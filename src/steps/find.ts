@@ -7,18 +7,18 @@ import { hasContentOf, readFingerprint, refOf } from "./fingerprint.ts";
 import { stepUncertain } from "./reconcile.ts";
 import type { Candidates, Intent } from "./step.ts";
 
-/** Searches the platform's pages for effects of an earlier run. Decides nothing. */
+/** Searches the platform's pages for effects of an earlier run. The caller decides what a match means. */
 
-/** In ms. The platform's time comes from a header of whole seconds. */
+/** Rounding error of the platform's time, in ms. The time comes from a header in whole seconds. */
 const CLOCK_SLACK_MS = 3_000;
 
 /**
- * In ms. For an intent recorded without the platform's time. Signatures are valid for 300 s, so a bot that
- * receives deliveries is at most that far off.
+ * Tolerance for an intent recorded without the platform's time, in ms. Signatures are valid for 300 s, so the clock of
+ * a bot that receives deliveries is off by at most that much.
  */
 const UNKNOWN_CLOCK_SLACK_MS = 300_000;
 
-/** In ms. A date of whole seconds looks up to this much older than it is. */
+/** Rounding error of a date in whole seconds, in ms. An effect looks up to this much older than it is. */
 const WHOLE_SECOND_MS = 1_000;
 
 /** Maximum number of pages (50 entries each) that a search reads. */
@@ -58,14 +58,14 @@ export async function findComments(
     client.posts.comments(postId, { limit: 50, cursor, signal }),
   );
   for await (const comment of comments) {
-    // The order of comments is not documented, so all pages are read.
+    // The platform document does not define the order of comments, so all pages are read.
     if (!isOlder(comment.createdAt, intent, client)) recent.push(comment);
   }
   const same = recent.filter((comment) => isSame(comment, intent));
   const matters = intent.lostRun === undefined ? same : recent;
   if (matters.length === 0) return candidates<Comment>("comment", [], intent);
   const { username } = await client.me({ signal });
-  // The author of a comment is not documented either. Without an author, the same text proves nothing.
+  // The platform document does not define a comment's author either. Without an author, the same text proves nothing.
   const isUnknown = username === undefined || same.some(({ author }) => author === undefined);
   if (same.length > 0 && isUnknown) {
     throw stepUncertain(
@@ -93,7 +93,7 @@ export async function findPosts(
       if (isOwn && !isOlder(post.createdAt, intent, client)) own.push(post);
     }
   } catch (error) {
-    // The endpoint is missing, the token may not read it, or the feed is endless. The search stays inconclusive.
+    // The endpoint is missing, the token may not read it, or the feed is endless. The search is inconclusive.
     const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 429;
     const isEndless = error instanceof ServiceBotError && error.code === "STEP_UNCERTAIN";
     if (!isRefused && !isEndless) throw error;
@@ -133,7 +133,7 @@ function isOlder(createdAt: string | undefined, intent: Intent, client: Client):
 
 /** Returns the lower bound of an effect's time, in ms since 1970 on the platform's clock. */
 function earliest({ request, startedAt, lostRun }: Intent, client: Client): number {
-  // Only the event's time bounds that of a lost run.
+  // If the run was lost, only the event's time is a lower bound.
   if (lostRun !== undefined) {
     return (lostRun.eventAt ?? Number.NEGATIVE_INFINITY) - WHOLE_SECOND_MS;
   }

@@ -1,37 +1,37 @@
-/** Target of a write. A message or a comment has one of the two, a post none. */
+/** Target of a write. A message has a conversation, a comment has a post, and a post has neither. */
 export interface Place {
   readonly conversationId?: string | undefined;
   readonly postId?: string | undefined;
 }
 
-/** Record of a write before it is sent, sufficient to recognize the effect on the platform. */
+/** Record of a write, made before it is sent, that suffices to recognize the effect on the platform. */
 export interface WriteFingerprint extends Place {
   readonly text?: string | undefined;
   readonly imageCount: number;
-  /** The platform's time, in ms since 1970. Absent if it was unknown. */
+  /** The platform's time, in ms since 1970. Absent if unknown. */
   readonly at?: number | undefined;
 }
 
-/** Parses a recorded request; `undefined` if the request is no write. */
+/** Parses a recorded request; `undefined` if the request is not a write. */
 export function readFingerprint(request: string): WriteFingerprint | undefined {
   if (!request.startsWith("{")) return undefined;
   const fingerprint: WriteFingerprint = JSON.parse(request);
   return fingerprint;
 }
 
-/** Returns the unique name of an effect. Ids alone are not unique across messages, comments and posts. */
+/** Returns an effect's unique name. Ids alone are not unique across messages, comments and posts. */
 export function refOf(kind: "dm" | "comment" | "post", id: string): string {
   return `${kind}:${id}`;
 }
 
-/** Returns the place of a recorded request; `undefined` for a post. */
+/** Returns a recorded request's place; `undefined` for a post. */
 export function placeOf(request: string): string | undefined {
   return placeName(readFingerprint(request) ?? {});
 }
 
 /**
- * Returns whether an entry has the fingerprint's text and number of images. Messages with images only and deleted
- * messages both have no text (section 2).
+ * Returns whether an entry has the fingerprint's text and number of images. Neither a message with only images nor a
+ * deleted message has text (section 2 of the platform document).
  */
 export function hasContentOf(
   { text, imageCount }: WriteFingerprint,
@@ -41,8 +41,8 @@ export function hasContentOf(
 }
 
 /**
- * Returns whether two requests may have the same effect. Ignores their times. A request without a place may match any,
- * because another version during a rollout may record places differently.
+ * Returns whether two requests may have the same effect. Ignores their times. A request without a place may match any
+ * request, because another version may record places differently during a rollout.
  */
 export function mayBeAlike(one: string, other: string): boolean {
   const [a, b] = [readFingerprint(one), readFingerprint(other)];

@@ -5,14 +5,17 @@ import { mayBeAlike } from "./fingerprint.ts";
 import type { Intent, Search, ShownEffect } from "./step.ts";
 
 /**
- * Decides the outcome of an effect that may have happened: no effect, an effect that the platform shows, or a question
- * for a person.
+ * Decides the outcome of an effect that may have happened. Either it did not happen, or the platform shows it, or an
+ * operator must decide.
  */
 
-/** In ms. Retry delay while another process is sending the same content. */
+/** Retry delay while another process is sending the same content, in ms. */
 const OTHER_SENDER_MS = 1_000;
 
-/** In ms. An unclaimed message may belong to an event of another lane, which adopts it within this time. */
+/**
+ * Time within which an event in another lane adopts its message, in ms. Until then, an unclaimed message may belong to
+ * such an event.
+ */
 const OTHER_LANES_MS = 5_000;
 
 export interface ReconcileOptions {
@@ -21,11 +24,11 @@ export interface ReconcileOptions {
 }
 
 /**
- * Finds the effect of an intent: the oldest message with its content that no other step has claimed, because sends go
- * out in order. `undefined` if the effect did not happen.
+ * Finds an intent's effect: the oldest message with its content that no other step has claimed. The oldest, because
+ * messages are sent in order. `undefined` if the effect did not happen.
  *
  * @throws {RetryLater} while another process is sending the same content, or may still adopt a message
- * @throws {ServiceBotError} STEP_UNCERTAIN if a person must decide
+ * @throws {ServiceBotError} STEP_UNCERTAIN if an operator must decide
  */
 export async function reconcile<T>(
   search: Search<T>,
@@ -79,7 +82,7 @@ async function refuseOtherWords(
   );
 }
 
-/** Certainty, after an error, that an effect did not happen. */
+/** Certainty, after an error, about whether an effect happened. */
 export type EffectCertainty =
   /** The effect cannot have happened. */
   | "absent"
@@ -88,10 +91,10 @@ export type EffectCertainty =
   /** The effect may have happened, and its request is over. */
   | "ended";
 
-/** A gateway may answer while the platform behind it is still working. */
+/** A gateway may respond while the platform behind it is still working. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** Returns the certainty that an error implies. The least certain of its causes decides. */
+/** Returns the certainty that an error implies. The least certain of its causes counts. */
 export function effectCertainty(error: unknown): EffectCertainty {
   const evidence = findCause(error, isEvidence);
   if (evidence === undefined) return "absent";
@@ -113,7 +116,7 @@ function isEvidence(error: Error): error is Error {
   return error instanceof ServiceBotError && error.code === "API_INVALID_RESPONSE";
 }
 
-/** An abort, or a code of Node and its `fetch` for a connection that broke, in any call of the handler. */
+/** An abort, or a code with which Node or its `fetch` reports a broken connection, in any of the handler's calls. */
 function isBrokenOff(error: Error): boolean {
   return (
     /^(Abort|Timeout)Error$/.test(error.name) ||
@@ -123,12 +126,15 @@ function isBrokenOff(error: Error): boolean {
   );
 }
 
-/** Creates the error of a step that can neither be found nor repeated. The error parks the event for a person. */
+/**
+ * Creates the error for a step whose effect can neither be found nor repeated. The error parks the event until an
+ * operator decides.
+ */
 export function stepUncertain(reason: string, event?: string): ServiceBotError {
   return new ServiceBotError("STEP_UNCERTAIN", `${reason} ${howToSettle(event)}`);
 }
 
-/** Creates the error of a handler's own step, which could be marked as repeatable. */
+/** Creates the error for a handler's own step, which could be marked as repeatable. */
 export function ownStepUncertain(reason: string, event: string, cause?: unknown): ServiceBotError {
   const message = `${reason} ${howToSettle(event)} If repeating the step is harmless, mark it as repeatable.`;
   return new ServiceBotError("STEP_UNCERTAIN", message, { cause });

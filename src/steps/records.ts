@@ -11,7 +11,7 @@ export interface StepRecordsOptions {
   readonly job: Pick<Job, "claim" | "log" | "signal">;
 }
 
-/** Intents and results of one run's steps, in the inbox. Every write throws LEASE_LOST if the lease is lost. */
+/** Intents and results of one run's steps, stored in the inbox. Every write throws LEASE_LOST if the lease is lost. */
 export class StepRecords {
   readonly #options: StepRecordsOptions;
 
@@ -46,8 +46,8 @@ export class StepRecords {
   }
 
   /**
-   * Records a result and returns it as later runs will read it. A result that is no JSON leaves the step open, so that
-   * no later run repeats the effect.
+   * Records a result and returns it in the form in which later runs will read it. If the result is not JSON, the step
+   * stays open, so that no later run repeats the effect.
    *
    * @throws {ServiceBotError} STEP_RESULT_INVALID, LEASE_LOST
    */
@@ -94,7 +94,7 @@ export function displayName(step: string): string {
   return step.replace(/^step\//, "");
 }
 
-/** Parses a recorded result. A step settled by a person has none. */
+/** Parses a recorded result. A step that an operator settled has no result. */
 export function unpackResult<T>(text: string | undefined): T {
   const { value }: { value: T } = JSON.parse(text ?? "{}");
   return value;

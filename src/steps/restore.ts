@@ -27,24 +27,30 @@ export interface LogReading {
   };
 }
 
-/** In ms. Poll interval while handlers wait for the log. */
+/** Poll interval while handlers wait for the log, in ms. */
 const LOOK_INTERVAL_MS = 200;
 
-/** In ms. Poll interval once handlers are running. */
+/** Poll interval once handlers are running, in ms. */
 const SLOW_LOOK_INTERVAL_MS = 5_000;
 
-/** In ms. Handlers start after this time even if the log cannot be read. */
+/** Time after which handlers start even if the log cannot be read, in ms. */
 const LOG_TIMEOUT_MS = 60_000;
 
-/** In ms. The platform's time comes from a header of whole seconds, and its own clocks differ slightly. */
+/**
+ * Tolerance for the platform's time, in ms. The time comes from a header in whole seconds, and the platform's servers
+ * have slightly different clocks.
+ */
 const SLACK_MS = 3_000;
 
-/** In ms. Signatures are valid for this long, so a bot that receives deliveries is at most that far off. */
+/**
+ * Tolerance for the bot's clock, in ms. Signatures are valid for this long, so the clock of a bot that receives
+ * deliveries is off by at most that much.
+ */
 const MAX_CLOCK_DIFFERENCE_MS = 300_000;
 
 /**
- * Restore of an inbox from a backup. A run lost with the restore may have made any step of an event created before the
- * first start after it. Such steps start as uncertain.
+ * Restore of an inbox from a backup. If an event was created before the first start after the restore, a lost run may
+ * have made any of its steps. Such steps begin as uncertain.
  */
 export class RestoreWindow {
   readonly #options: RestoreOptions;
@@ -53,7 +59,7 @@ export class RestoreWindow {
   #following: Promise<void> = Promise.resolve();
   #mark: RestoreMark;
 
-  /** Resolves to `undefined` for an inbox that was never restored. */
+  /** Resolves to `undefined` if the inbox was never restored. */
   static async open(options: RestoreOptions): Promise<RestoreWindow | undefined> {
     const mark = readRestoreMark(await options.inbox.cursor(RESTORED));
     return mark && new RestoreWindow(options, mark);
@@ -76,8 +82,8 @@ export class RestoreWindow {
 
   /**
    * Resolves when handlers may start; to false if the bot stops first. Handlers wait for the log, because otherwise a
-   * later event of a lane could run before an earlier one and adopt its replies. An unreadable log is given up after a
-   * minute.
+   * later event of a lane could run before an earlier one and adopt its replies. If the log cannot be read, the wait
+   * ends after a minute.
    *
    * @param reading `undefined` if the bot does not read the log
    */
@@ -113,11 +119,11 @@ export class RestoreWindow {
     const { at, until, readAt } = this.#mark;
     const endedMsAgo = Math.max(0, clock.now() - at);
     const setter = setterOf(event);
-    // The lost run may have set the timer too, for another time.
+    // The lost run may also have set the timer, for another time.
     if (setter?.inDoubt) return { eventAt: this.#timeOf(setter), endedMsAgo };
     const eventAt = this.#timeOf(event);
     if (eventAt === undefined) {
-      // All events in the log at the restore were received by the time the log was read.
+      // By the time the log was read, the bot had received all events that were in the log at the restore.
       const isNew = readAt !== undefined && receivedAt > readAt + MAX_CLOCK_DIFFERENCE_MS;
       return isNew ? undefined : { eventAt, endedMsAgo };
     }
@@ -135,7 +141,7 @@ export class RestoreWindow {
     return isOwn(type) ? time + ((client.platformNow() ?? now) - now) : time;
   }
 
-  /** Completes the mark with the platform's time of this start and the time when the log was read. */
+  /** Completes the mark with the platform's time at this start and the time when the log was read. */
   async #follow(reading: LogReading | undefined, begin: () => void): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#stopping;
@@ -161,7 +167,7 @@ export class RestoreWindow {
   async #look(reading: LogReading | undefined): Promise<boolean> {
     const { inbox, client } = this.#options;
     await client.syncClock();
-    // Values of other instances take precedence, because one instance reads the log for all.
+    // Other instances' values take precedence, because one instance reads the log for all.
     const stored = readRestoreMark(await inbox.cursor(RESTORED));
     const until = stored?.until ?? this.#mark.until ?? client.platformNow();
     const readAt = stored?.readAt ?? this.#mark.readAt ?? this.#logReadAt(reading);
@@ -173,7 +179,7 @@ export class RestoreWindow {
     return until !== undefined && readAt !== undefined;
   }
 
-  /** Returns when the log was read to its end since the start. Without a reader there is nothing to wait for. */
+  /** Returns when the log was read to its end since the start. Without a reader, there is no read to wait for. */
   #logReadAt(reading: LogReading | undefined): number | undefined {
     if (reading === undefined) return this.#startedAt;
     const { readToEndAt } = reading.status;

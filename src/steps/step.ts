@@ -1,4 +1,4 @@
-/** Types of a step, its effect, and the search for an effect that an earlier run may have made. */
+/** Types for a step, its effect, and the search for an effect that an earlier run may have made. */
 
 import type { Logger } from "../core/logger.ts";
 import type { RunEffects } from "../effects/run-effects.ts";
@@ -27,23 +27,26 @@ export interface Step<T> {
   /** Unique within one run of a handler. */
   readonly name: string;
   run(): Promise<Effect<T>>;
-  /** True if repeating the effect does no harm. */
+  /** True if repeating the effect is harmless. */
   readonly repeatable: boolean;
   /**
-   * Finds the effect of an earlier run. Without a search, an uncertain step is repeated if repeatable, and otherwise
-   * parked.
+   * Finds the effect of an earlier run. Without a search, an uncertain step is repeated if it is repeatable. Otherwise
+   * its event is parked.
    */
   readonly search?: Search<T> | undefined;
-  /** Lifetime of the result in ms, after which the effect is made again. Default: unlimited. */
+  /** Lifetime of the result, in ms. Afterwards the effect is made again. Default: unlimited. */
   readonly validForMs?: number;
-  /** Subject of the event, if several events can share it. One event makes the step, and the others get `undefined`. */
+  /**
+   * The event's subject, if several events can share it. One event makes the step, and the other events get
+   * `undefined`.
+   */
   readonly subject?: Subject | undefined;
 }
 
 /** An effect on the outside world. */
 export interface Effect<T> {
   readonly result: T;
-  /** Unique name of the effect, from the platform's id; `undefined` if the platform returned no id. */
+  /** The effect's unique name, derived from the platform's id; `undefined` if the platform returned no id. */
   readonly ref?: string | undefined;
 }
 
@@ -52,40 +55,41 @@ export interface ShownEffect<T> extends Effect<T> {
   readonly ref: string;
 }
 
-/** Result and outcome of a step. `result` is `undefined` if a person settled the step. */
+/** Result and outcome of a step. `result` is `undefined` if an operator settled the step. */
 export interface StepEnd<T> extends Effect<T> {
   readonly outcome: StepOutcome;
 }
 
 /** Finds an effect that an earlier run may have made. */
 export interface Search<T> {
-  /** Returns the fingerprint of the effect, recorded before each attempt. May contain the time. */
+  /** Returns the effect's fingerprint, which is recorded before each attempt. May contain the time. */
   request(): string;
-  /** Finds candidates on the platform for the intent's effect. */
+  /** Finds candidates for the intent's effect on the platform. */
   find(intent: Intent): Promise<Candidates<T>>;
-  /** In ms after the intent. The request may be in progress until then. */
+  /** Time after the intent until which the request may be in progress, in ms. */
   readonly inFlightMs: number;
 }
 
 /** An effect without a recorded result, which an earlier run may have made. */
 export interface Intent {
-  /** Recorded fingerprint of the effect. */
+  /** The effect's recorded fingerprint. */
   readonly request: string;
-  /** Time of recording, in ms since 1970 on the bot's clock. */
+  /** Time when the intent was recorded, in ms since 1970 on the bot's clock. */
   readonly startedAt: number;
   /** Age of the intent, in ms. */
   readonly ageMs: number;
-  /** Set if a lost run may have made the effect, with another content and at another time. */
+  /** Set if a lost run may have made the effect, with different content and at a different time. */
   readonly lostRun?: LostRun | undefined;
 }
 
 /** A run missing from the inbox because the inbox was restored from an older backup. */
 export interface LostRun {
   /**
-   * Creation time of the event, in ms since 1970 on the platform's clock; `undefined` if unknown. Effects are newer.
+   * Creation time of the event, in ms since 1970 on the platform's clock; `undefined` if unknown. The run's effects are
+   * newer.
    */
   readonly eventAt: number | undefined;
-  /** In ms. The lost process ended at least this long ago. */
+  /** Minimum time since the lost process ended, in ms. */
   readonly endedMsAgo: number;
 }
 
@@ -104,7 +108,7 @@ export interface Subject {
   /** A name that at most one event can claim. */
   readonly ref: string;
   /**
-   * A name that at most one event of a type can claim. If it is taken, the event has another subject with the same
+   * A name that at most one event of each type can claim. If it is taken, this event has another subject with the same
    * `ref`.
    */
   readonly kindRef: string;

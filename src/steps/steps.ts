@@ -21,27 +21,30 @@ import type {
 } from "./step.ts";
 import { SubjectClaim } from "./subject.ts";
 
-/** In ms. After a slower write, the intent may look to other processes like a finished call. */
+/**
+ * Time after which an intent is stale, in ms. After a slower write, the intent may look to other processes like a
+ * finished call.
+ */
 const FRESH_MS = 500;
 
-/** Renewals of a stale intent before its effect. A slow store must not prevent the step. */
+/** Maximum number of times a stale intent is renewed before its effect. A slow store must not prevent the step. */
 const MAX_RENEWALS = 3;
 
-/** Maximum number of remembered call ends. An unknown end is waited for. */
+/** Maximum number of remembered call ends. A step whose call end is unknown waits for the longest possible call. */
 const MAX_ENDS = 10_000;
 
 export interface StepsOptions {
   readonly inbox: Inbox;
   readonly clock: Clock;
-  /** Sender of channel messages. */
+  /** The bot named in channel messages. */
   readonly bot?: object | undefined;
-  /** Restore of the inbox; `undefined` if never restored. */
+  /** The inbox's restore; `undefined` if never restored. */
   readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
 }
 
 /**
- * Steps of one process. Its memory may be lost with the process, because a dead process sends nothing, and the next one
- * waits for calls that may be in progress.
+ * Steps in one process. The memory may be lost with the process, because a dead process sends nothing, and the next
+ * process waits for calls that may be in progress.
  */
 export class Steps {
   readonly #options: StepsOptions;
@@ -58,7 +61,9 @@ export class Steps {
     return new JobSteps(this.#options, this, job);
   }
 
-  /** Runs `work` while no other work runs at the place. A caller must not hold one place while it waits for another. */
+  /**
+   * Runs `work` while no other work runs at the place. A caller must not occupy one place while it waits for another.
+   */
   alone<T>(place: string, work: () => Promise<T>): Promise<T> {
     const mine = (this.#tails.get(place) ?? Promise.resolve()).then(work);
     const free = () => {
@@ -82,7 +87,7 @@ export class Steps {
     this.#ends.set(key, end);
   }
 
-  /** Returns Infinity if unknown. */
+  /** Returns Infinity if the end is unknown. */
   endOf(event: string, step: string): number {
     return this.#ends.get(JSON.stringify([event, step])) ?? Number.POSITIVE_INFINITY;
   }
@@ -102,12 +107,11 @@ type StartedStep<T> =
  * idempotency keys. Therefore a step with an intent but no result is *uncertain*, and the bot searches for its effect
  * before repeating it:
  *
- *     absent ──intent──▶ made ──result──▶ done
- *                │
- *                └─ a crash, or a restored inbox ──▶ uncertain ──▶ found │ made again │ parked
+ *     absent ──intent──▶ made ──result──▶ done │ └─ a crash, or a restored inbox ──▶ uncertain ──▶ found │ made again │
+ *     parked
  *
- * One step at a time searches or sends at a place, until its result is recorded. Otherwise two steps of different lanes
- * with the same text could both adopt the same message.
+ * One step at a time searches or sends at a place, until its result is recorded. Otherwise two steps in different lanes
+ * with the same text could adopt the same message.
  */
 class JobSteps implements StepRunner {
   readonly #options: StepsOptions;
@@ -126,8 +130,8 @@ class JobSteps implements StepRunner {
   }
 
   /**
-   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST, RETRY_LATER while the
-   *   call of an earlier run may be under way, and the errors of the step
+   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST, RETRY_LATER while an
+   *   earlier run's call may be in progress, and the step's errors
    */
   async run<T>(step: Step<T>): Promise<StepEnd<T>> {
     this.#job.signal.throwIfAborted();
@@ -206,7 +210,7 @@ class JobSteps implements StepRunner {
     return { state: "made", effect: await this.#make(step, since) };
   }
 
-  /** Uses the age of the lost call, which is older than the new intent. */
+  /** Use the lost call's age, because the lost call is older than the new intent. */
   #rememberLostCall({ name, search }: Step<unknown>, { endedMsAgo }: LostRun): void {
     if (search === undefined) return;
     const end = this.#options.clock.now() + search.inFlightMs - endedMsAgo;
@@ -231,8 +235,8 @@ class JobSteps implements StepRunner {
   }
 
   /**
-   * Renews a stale intent, which fails without the lease. If the process was suspended while recording the intent,
-   * other processes may have searched for the effect in the meantime.
+   * Renews a stale intent. The renewal fails if the lease was lost. If the process was suspended while recording the
+   * intent, other processes may have searched for the effect in the meantime.
    */
   async #renewStaleIntent(step: Step<unknown>, since: number): Promise<void> {
     const { clock } = this.#options;
@@ -242,10 +246,10 @@ class JobSteps implements StepRunner {
     }
   }
 
-  /** Records how certain it is that the effect did not happen. Returns the error for the handler. */
+  /** Records how certain it is that the effect did not happen. Returns the error to throw to the handler. */
   async #recordFailure(step: Step<unknown>, error: unknown): Promise<unknown> {
     const { claim, signal } = this.#job;
-    // The abort may have come during the request. The next run searches for the effect.
+    // The run may have been aborted during the request. The next run searches for the effect.
     if (signal.aborted) return error;
     const certainty = effectCertainty(error);
     if (certainty === "absent") {
@@ -275,7 +279,8 @@ class JobSteps implements StepRunner {
     return await this.#inTurn(step, intent.request, async () => {
       for (;;) {
         const found = await reconcile(search, intent, { inbox, claim });
-        // Searches again, because another process has adopted the effect in the meantime. The next search skips it.
+        // Search again, because another process has adopted the effect in the meantime. The next search skips that
+        // effect.
         if (found === undefined || (await this.#records.reconcile(name, found))) return found;
       }
     });
@@ -285,9 +290,9 @@ class JobSteps implements StepRunner {
   #putOffWhileInFlight(step: string, inFlightMs: number, { ageMs, lostRun }: Intent): void {
     const { id } = this.#job.claim;
     const now = this.#options.clock.now();
-    // A lost run may have called later than the intent in the backup.
+    // A lost run may have made its call later than the intent in the backup.
     const calledMsAgo = Math.min(ageMs, lostRun?.endedMsAgo ?? ageMs);
-    // At most the time of one call, even if the clock was set in the meantime.
+    // Wait for at most the duration of one call, even if the clock was set in the meantime.
     const leftMs = Math.min(inFlightMs - calledMsAgo, inFlightMs);
     const end = Math.min(now + leftMs, this.#process.endOf(id, step));
     if (end <= now) return;
@@ -307,7 +312,7 @@ class JobSteps implements StepRunner {
     });
   }
 
-  /** Warns that this run's text is not sent because an earlier run sent another text. */
+  /** Warns that this run's text is not sent because an earlier run sent a different text. */
   #warnIfDifferent(step: Step<unknown>, recorded: string): void {
     if (!differs(recorded, requestOf(step))) return;
     const name = this.#scrubbedName(step);
@@ -321,7 +326,7 @@ class JobSteps implements StepRunner {
     channels.step.publish({ bot: this.#options.bot, ...about, step, outcome, ref });
   }
 
-  /** Returns the step's name without people's texts. */
+  /** Returns the step's name without users' texts. */
   #scrubbedName({ name }: Step<unknown>): string {
     return scrubber(textsOf(this.#job.event))(displayName(name));
   }

@@ -13,7 +13,7 @@ type RefClaim = "new" | "earlier" | "taken";
 type Standing = RefClaim | "other";
 
 /**
- * Claims a subject for the event of one run. The claim is recorded before anything is sent, and released if nothing was
+ * Claims a subject for one run's event. The claim is recorded before anything is sent, and released if nothing was
  * sent.
  */
 export class SubjectClaim {
@@ -36,7 +36,7 @@ export class SubjectClaim {
 
   /**
    * Releases the subject after an effect that did not happen, unless another step of this run may have replied. A claim
-   * by an earlier run stays, because that run may have replied.
+   * by an earlier run is kept, because that run may have replied.
    */
   async release(): Promise<void> {
     this.#answers -= 1;

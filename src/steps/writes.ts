@@ -17,18 +17,19 @@ import { findComments, findMessages, findPosts } from "./find.ts";
 import { type Place, refOf, type WriteFingerprint } from "./fingerprint.ts";
 import type { Search, Step, Subject } from "./step.ts";
 
-/** Writes of the API as steps: how to make each write, and how to find it after a crash. */
+/** API writes as steps: how to make each write, and how to find its effect after a crash. */
 
 export interface WriteScope {
   readonly client: Client;
   readonly signal: AbortSignal;
 }
 
-/** In ms. The API may finish a request shortly after the deadline. */
+/** Time after the deadline within which the API may still finish a request, in ms. */
 const SETTLE_MS = 1_000;
 
 /**
- * In ms. An unattached upload expires after an hour (section 3), and the retry that uses it needs some of that time.
+ * Lifetime of an upload's key, in ms. An unattached upload expires after an hour (section 3 of the platform document),
+ * and the retry that attaches it needs some of that time.
  */
 const UPLOAD_VALID_MS = 45 * 60_000;
 
@@ -46,7 +47,7 @@ export function replyStep(
   const conversationId = conversationOf(event);
   if (conversationId !== undefined) return messageStep(name, conversationId, message, scope);
   const payload: Readonly<Record<string, unknown>> = { ...event.payload };
-  // The values of entityType are not documented; "post" is the type of posts (section 2).
+  // The platform document does not list the values of entityType; "post" is the type of posts in its section 2.
   const ofPost = payload["entityType"] === "post" ? payload["entityId"] : undefined;
   const postId = idText(payload["postId"]) ?? idText(ofPost);
   if (postId !== undefined) {
@@ -116,7 +117,7 @@ export function uploadStep(
   };
 }
 
-/** Differences between the kinds of writes. */
+/** Properties in which the kinds of writes differ. */
 interface Write<T> extends Pick<Search<T>, "find"> {
   readonly kind: "dm" | "comment" | "post";
   readonly place: Place;
@@ -136,7 +137,7 @@ function writeStep<T extends { readonly id?: string | undefined }>(
       ...{ text, imageCount, ...place, at: client.platformNow() },
     } satisfies WriteFingerprint);
   };
-  // Images are uploaded and attached, and both are repeated if a key has expired.
+  // Uploads and attaches images. Both are repeated if a key has expired.
   const calls = images.length === 0 ? 1 : 4;
   return {
     name,
@@ -153,11 +154,11 @@ function writeStep<T extends { readonly id?: string | undefined }>(
   };
 }
 
-/** Event types that one comment can cause at once (section 6). */
+/** Event types that one comment can cause at once (section 6 of the platform document). */
 const COMMENT_TYPES: ReadonlySet<string> = new Set(["mention", "comment", "reply"]);
 
 /**
- * Returns the subject of an event: its comment, so that only one of several events of a comment gets a reply.
+ * Returns an event's subject. The subject is its comment, so that only one of the events about a comment gets a reply.
  * `undefined` if the event names no comment.
  *
  * The platform document does not define whether the `commentId` of a `reply` is the new comment or its parent. If it is
