@@ -25,33 +25,33 @@ import { Schedule } from "../schedule/schedule.ts";
 import { RestoreWindow } from "../steps/restore.ts";
 import { Membership } from "./membership.ts";
 
-/** Bodies of the largest size that the bot reads at once. */
+/** Number of maximum-size bodies that the bot reads concurrently. */
 const BODIES = 2;
 
-/** In ms. Requests to `/readyz?verbose` within this time share one query of the store. */
+/** Time within which requests to `/readyz?verbose` share one store query, in ms. */
 const REPORT_KEPT_MS = 1_000;
 
 export interface Parts extends Endpoints {
   readonly log: Logger;
-  /** Log, spans, metrics and the report to a local platform. */
+  /** Log, spans, metrics, and the reports to a local platform. */
   readonly observers: Observers;
   readonly inbox: Inbox;
   readonly dispatcher: Dispatcher;
-  /** Source of timers and cron moments. */
+  /** Source of timers and cron ticks. */
   readonly schedule: Schedule;
   readonly receiver: Receiver;
-  /** Absent with DELIVERY=webhook. */
+  /** Absent if DELIVERY=webhook. */
   readonly poller: Poller | undefined;
-  /** The restore of the inbox. `undefined` if never restored. */
+  /** The inbox's restore. `undefined` if never restored. */
   readonly restore: RestoreWindow | undefined;
-  /** `undefined` if only one process can use the inbox. */
+  /** `undefined` if the inbox serves only one process. */
   readonly membership: Membership | undefined;
   readonly status: StatusSources;
 }
 
-/** Settings of a bot, and the state of its lifecycle that the parts read. */
+/** A bot's settings, and the lifecycle state that the components read. */
 interface Setup {
-  /** Sender on the channels. */
+  /** The bot named in channel messages. */
   readonly bot: object;
   readonly config: Config;
   readonly options: BotOptions;
@@ -73,11 +73,12 @@ interface Common extends Setup {
   readonly scrub: (text: string) => string;
 }
 
-/** Wires the parts together. Nothing runs yet. */
+/** Wires the components together, without starting any. */
 export async function assemble(setup: Setup): Promise<Parts> {
   const { bot, config, options } = setup;
   const { random = Math.random, fetch = globalThis.fetch } = options;
-  // The driver reads its password from `process.env`, even if the bot has another `env`.
+  // Read the database's secrets from `process.env`, because the driver reads its password there even if the bot has
+  // another `env`.
   const ofDatabase = secretsOf(config.database, process.env);
   const secrets = [config.apiKey, ...config.webhookSecrets, ...ofDatabase];
   const log = withBotName(
@@ -109,7 +110,7 @@ async function wire(common: Common): Promise<Parts> {
   const { shared } = inbox;
   const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
   const { leaseMs = defaults.leaseMs } = options;
-  // Half the lease, so that another instance reads the log before it takes over the lanes of a dead instance.
+  // Half the lane lease, so that another instance reads the log before it takes over a dead instance's lanes.
   const peers = shared && new SharedPeers({ shared, clock, log, bot, leaseMs: leaseMs / 2 });
   const restore = await RestoreWindow.open({ inbox, client, clock, log });
   const poller = await createPoller(common, { client, laneOf, peers, restore });
@@ -173,13 +174,13 @@ async function openInbox({ bot, config, options, clock, deadline }: Setup): Prom
   if (database.kind === "postgres") {
     const { PostgresInbox } = await import("../inbox/postgres/postgres-inbox.ts");
     const { random, maxBacklog } = options;
-    // A test that stops the clock stops the leases as well. Otherwise leases use the database's clock.
+    // If a test stops the clock, leases stop as well. Otherwise leases use the database's clock.
     const now = options.clock && (() => clock.now());
     const { url } = database;
     const shared = { clock, now, random, maxBacklog, deadline, bot };
     return await PostgresInbox.open({ url, schema, ...shared });
   }
-  // Loaded late, because the version of Node must be checked before the native binding loads.
+  // Imported late, because the Node version must be checked before the native binding loads.
   const { SqliteInbox } = await import("../inbox/sqlite/sqlite-inbox.ts");
   return new SqliteInbox({
     file: database.file,
@@ -190,7 +191,7 @@ async function openInbox({ bot, config, options, clock, deadline }: Setup): Prom
   });
 }
 
-/** Creates the client of a bot. The client works before the bot has started. */
+/** Creates a bot's client, which works even before the bot has started. */
 export function createClient({
   bot,
   config,
@@ -217,7 +218,7 @@ interface PollerParts {
   readonly restore: RestoreWindow | undefined;
 }
 
-/** Creates the poller. `undefined` with DELIVERY=webhook. */
+/** Creates the poller. `undefined` if DELIVERY=webhook. */
 async function createPoller(
   { bot, config, options, clock, log, random, inbox }: Common,
   { client, laneOf, peers, restore }: PollerParts,

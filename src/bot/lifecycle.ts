@@ -12,13 +12,13 @@ import type { Routes } from "../router/routes.ts";
 import { assemble, createClient, type Parts } from "./assemble.ts";
 import { logWarnings } from "./warnings.ts";
 
-/** In ms. Time to record outcomes once the handlers' time is over. Later outcomes are lost. */
+/** Time to record outcomes after the handlers' time is over, in ms. Later outcomes are lost. */
 const STORE_TIMEOUT_MS = 5_000;
 
-/** In ms. A store that does not answer must not block the start. */
+/** Time limit for a query on startup, in ms. An unresponsive store must not block startup. */
 const FIRST_LOOK_TIMEOUT_MS = 5_000;
 
-/** Starts and stops the parts of one bot, each once. */
+/** Starts and stops one bot's components, each once. */
 export class Lifecycle {
   readonly #bot: object;
   readonly #options: BotOptions;
@@ -31,12 +31,12 @@ export class Lifecycle {
   #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
   #isStarted = false;
-  /** Aborts the wait for last deliveries during a stop. */
+  /** Aborts the wait for the last deliveries while the bot stops. */
   readonly #noDrain = new AbortController();
   /** Aborts when the bot no longer waits for the store. */
   readonly #deadline = new AbortController();
 
-  /** @param bot sender on the channels */
+  /** @param bot the bot named in channel messages */
   constructor(bot: object, options: BotOptions, routes: Routes) {
     this.#bot = bot;
     this.#options = options;
@@ -73,7 +73,7 @@ export class Lifecycle {
     throw new ServiceBotError("NOT_STARTED", "The bot has not started. Await bot.start() first.");
   }
 
-  /** Address of the bot's server. `undefined` unless the server listens. */
+  /** Address that the bot's server listens on. `undefined` unless the server listens. */
   get url(): string | undefined {
     return this.#server?.url;
   }
@@ -87,7 +87,7 @@ export class Lifecycle {
     }
     this.#starting = this.#start(listen, standalone);
     if (!standalone) return await this.#starting;
-    // Registered before the bot is ready, because a supervisor may send a signal as soon as the log says "ready".
+    // Register before the bot is ready, because a supervisor may send a signal as soon as "ready" is logged.
     processOwners.add(() => this.stop());
     try {
       await this.#starting;
@@ -123,7 +123,7 @@ export class Lifecycle {
     });
     logWarnings({ config, options: this.#options, routes: this.#routes, ...parts });
     try {
-      // Registers first, because an inbox of another version must not receive events.
+      // Register first, because an inbox of another version must not receive events.
       await parts.membership?.start((error) => this.#giveUp(error, parts, standalone));
       await parts.observers.serve();
       if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
@@ -140,7 +140,7 @@ export class Lifecycle {
     parts.log.info({ ...readyLine(config, this.url), metrics }, "ready");
   }
 
-  /** Starts the handlers and the schedule. In a restored inbox both wait for the event log. */
+  /** Starts the handlers and the schedule. If the inbox was restored, both wait for the event log. */
   async #startHandlers({ dispatcher, schedule, restore, poller, log }: Parts): Promise<void> {
     const start = async () => {
       dispatcher.start();
@@ -164,7 +164,7 @@ export class Lifecycle {
     observers.end();
   }
 
-  /** Stops the bot, because another version or another inbox has the events. */
+  /** Stops the bot, because another version or another inbox now has the events. */
   #giveUp(error: ServiceBotError, parts: Parts, standalone: boolean): void {
     const { log, receiver, dispatcher, schedule } = parts;
     log.error({ err: error }, "the inbox is no longer usable; stopping the bot");
@@ -181,7 +181,7 @@ export class Lifecycle {
   }
 
   async #stop(graceMs: number, drainMs: number): Promise<void> {
-    // A half-started bot cannot be stopped. `start()` reports the failure of a start.
+    // A half-started bot cannot be stopped. If starting fails, `start()` reports the failure.
     await this.#starting?.catch(() => undefined);
     this.#isStarted = false;
     if (this.#parts === undefined) return;
@@ -197,7 +197,7 @@ export class Lifecycle {
         () => restore?.stop(),
         () => this.#drain(drainMs),
       ],
-      // Serves metrics to the end, because operators watch a stop as well.
+      // Serve metrics to the end, because operators monitor a stop as well.
       [() => this.#server?.close(), () => observers.close()],
       [() => membership?.stop()],
       [() => inbox.close()],
@@ -211,13 +211,13 @@ export class Lifecycle {
     if (ms > 0) await sleep(this.#options.clock ?? systemClock, ms, this.#noDrain.signal);
   }
 
-  /** In ms. 0 before the bot is ready, because no load balancer sends it deliveries yet. */
+  /** Drain time, in ms. 0 before the bot is ready, because no load balancer sends it deliveries yet. */
   #drainMs(): number {
     const takesDeliveries = this.#isStarted && this.#server !== undefined;
     return takesDeliveries && !this.#noDrain.signal.aborted ? this.config.drainMs : 0;
   }
 
-  /** Bounds the wait for a store that does not answer, because the bot must stop all the same. */
+  /** Limits the wait for an unresponsive store, because the bot must stop even then. */
   async #withDeadline(ms: number, work: () => Promise<void>): Promise<void> {
     const { clock = systemClock } = this.#options;
     const cancel = clock.timer(ms, () => this.#deadline.abort(), { background: true });
@@ -226,10 +226,9 @@ export class Lifecycle {
 }
 
 /**
- * Runs the stages one after the other, and the work of each stage concurrently. All work runs, even if some of it
- * fails.
+ * Runs the stages one after the other, and each stage's tasks concurrently. All tasks run, even if some fail.
  *
- * @throws the failure once all work has ended; an AggregateError of several failures
+ * @throws the error once all tasks have ended; an AggregateError if several tasks failed
  */
 export async function inStages(
   stages: readonly (readonly (() => Promise<unknown> | undefined)[])[],
@@ -246,8 +245,8 @@ export async function inStages(
 }
 
 /**
- * Prints the error and exits. The exit code is 2 for a wrong configuration and 1 for other errors. Other bots of this
- * process stop first.
+ * Prints the error and exits. The exit code is 2 for an invalid configuration and 1 for other errors. Other bots in
+ * this process stop first.
  */
 export function exitWith(error: ServiceBotError): Promise<void> {
   process.stderr.write(`${printableText(error.message)}\n`);

@@ -9,7 +9,7 @@ export interface MembershipOptions {
   readonly shared: Pick<Shared, "beat" | "leave" | "requireUsable">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** When this instance last stored a delivery, on the clock. */
+  /** Time when this instance last stored a delivery, on the clock. */
   readonly lastDeliveryAt: () => number | undefined;
   /** Called with the number of live instances, including this one, when it changes. */
   readonly onSize: (instances: number) => void;
@@ -17,14 +17,14 @@ export interface MembershipOptions {
 
 const HEARTBEAT_INTERVAL_MS = 5_000;
 
-/** Failures that only a person can fix. All others are retried. */
+/** Failures that only an operator can fix. All other failures are retried. */
 const UNUSABLE: ReadonlySet<ErrorCode> = new Set([
   "INBOX_TOO_NEW",
   "INBOX_UNFINISHED",
   "INBOX_MOVED",
 ]);
 
-/** Sends heartbeats to the other instances on one inbox, and stops this instance if the inbox becomes unusable. */
+/** Sends heartbeats to the other instances on the inbox, and stops this instance if the inbox becomes unusable. */
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #details = { host: hostname(), pid: process.pid, version: version() };
@@ -38,7 +38,7 @@ export class Membership {
   }
 
   /**
-   * Registers this instance. Resolves once other instances can see it and the inbox is checked to be usable.
+   * Registers this instance. Resolves once other instances can see it and the inbox has been found usable.
    *
    * @param onUnusable called once when this instance must no longer use the inbox
    * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED; STORE_UNAVAILABLE if the check failed
@@ -84,9 +84,9 @@ export class Membership {
       if (instances !== this.#instances) onSize(instances);
       this.#instances = instances;
     } finally {
-      // Checked after the heartbeat. Either a copy that begins now sees this instance, or this check sees the copy.
-      // Checked even if the heartbeat failed, because a newer version may have changed the tables. Its error is the one
-      // to report.
+      // Check after the heartbeat, so that either a copy that begins now sees this instance, or this check sees the
+      // copy. Check even if the heartbeat failed, because a newer version may have changed the tables. In that case the
+      // check's error is reported.
       await shared.requireUsable();
     }
   }

@@ -5,7 +5,7 @@ import { ConfigError } from "../errors.ts";
 import type { StartOptions } from "../options.ts";
 import { exitWith, type Lifecycle } from "./lifecycle.ts";
 
-/** Starts the bots of one process, one after the other. If a bot cannot start, the others stop. */
+/** Starts several bots in one process, one after the other. If a bot cannot start, the others stop. */
 export async function startTogether(
   bots: readonly Lifecycle[],
   options: StartOptions,
@@ -30,7 +30,7 @@ interface Configured {
   readonly config: Config;
 }
 
-/** Returns the conflicts between bots of one process, such as a shared address. */
+/** Returns the conflicts between bots in one process, such as a shared port. */
 function problemsOf(bots: readonly Lifecycle[], listen: boolean): string[] {
   if (bots.length < 2) return [];
   const unnamed = bots.filter(({ name }) => name === undefined).length;
@@ -45,7 +45,7 @@ function problemsOf(bots: readonly Lifecycle[], listen: boolean): string[] {
   ];
 }
 
-/** Skips an invalid configuration, because the start of its bot reports it. */
+/** Skips a bot with an invalid configuration, because the bot reports the error when it starts. */
 function readConfig(bot: Lifecycle): readonly Configured[] {
   try {
     return [{ name: bot.name ?? "", config: bot.config }];

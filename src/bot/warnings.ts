@@ -37,15 +37,15 @@ function warnOfPlainHttp({ baseUrl }: Config, log: Logger): void {
 }
 
 /**
- * Warns if handlers time out before their requests do. A platform that accepts requests and never answers would then
- * never count as away.
+ * Warns if handlers time out before their requests do. If the platform then accepts requests but never responds, the
+ * bot would not recognize the outage.
  */
 function warnOfTimeouts(options: BotOptions, routes: Routes, config: Config, log: Logger): void {
   const {
     handlerTimeoutMs = defaults.handlerTimeoutMs,
     requestTimeoutMs = defaults.requestTimeoutMs,
   } = options;
-  // With a budget, a request may also wait for its turn.
+  // With a request budget, a request may also have to wait before it is sent.
   const waitMs = config.maxRequestsPerMinute === undefined ? 0 : HANDLER_WAIT_MS;
   const requestMs = requestTimeoutMs + waitMs;
   const isShort = (ms: number | undefined) => ms !== undefined && ms <= requestMs;
@@ -59,14 +59,14 @@ function warnOfTimeouts(options: BotOptions, routes: Routes, config: Config, log
   );
 }
 
-/** An interval that needs more requests than the budget has left. */
+/** An interval that needs more requests than remain in the budget. */
 export interface BudgetProblem {
   readonly perMinute: number;
-  /** Requests a minute that the budget has left for this interval. */
+  /** Requests per minute that remain in the budget for this interval. */
   readonly places: number;
   readonly variable: string;
   readonly intervalMs: number;
-  /** Fewest requests a minute that the interval makes. */
+  /** Minimum number of requests per minute that the interval causes. */
   readonly wanted: number;
 }
 
@@ -80,7 +80,7 @@ export function warnOfBudget(config: Config, log: Logger): void {
   }
 }
 
-/** Returns the intervals that exceed the budget on their own. Empty without a budget. */
+/** Returns the intervals that exceed the budget on their own. Empty if there is no budget. */
 export function budgetProblems(config: Config): readonly BudgetProblem[] {
   const { maxRequestsPerMinute: perMinute, delivery, pollIntervalMs, auditIntervalMs } = config;
   if (perMinute === undefined || delivery === "webhook") return [];

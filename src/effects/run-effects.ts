@@ -10,8 +10,8 @@ export interface RunEffectsOptions extends TimersOptions {
 }
 
 /**
- * State writes and timers of one run's handlers. The inbox writes all of them in the transaction that completes the
- * event; a failed run writes none.
+ * State writes and timers requested by one run's handlers. The inbox writes all of them in the transaction that
+ * completes the event; a failed run writes none.
  */
 export class RunEffects {
   readonly #options: RunEffectsOptions;
@@ -33,13 +33,13 @@ export class RunEffects {
     return await (await this.#open(key)).read(schema);
   }
 
-  /** Deletes a state once the run succeeds. */
+  /** Deletes a state when the run succeeds. */
   async clearState(key: string | undefined): Promise<void> {
     (await this.#open(key)).clear();
   }
 
   /**
-   * Sets a timer once the run succeeds. Returns its key.
+   * Sets a timer when the run succeeds. Returns the timer's key.
    *
    * @throws {ServiceBotError} INVALID_OPTION
    */
@@ -47,13 +47,13 @@ export class RunEffects {
     return this.#timers.set(name, when, data, key);
   }
 
-  /** Cancels timers once the run succeeds. Resolves to their number. */
+  /** Cancels timers when the run succeeds. Resolves to the number of timers. */
   cancel(name: string, key: string | undefined): Promise<number> {
     return this.#timers.cancel(name, key);
   }
 
   /**
-   * Resolves to the effects of the run; `undefined` if there are none.
+   * Resolves to the run's effects; `undefined` if there are none.
    *
    * @throws {ServiceBotError} STATE_INVALID
    */

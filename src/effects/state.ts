@@ -3,10 +3,10 @@ import { type StandardSchemaV1, validate } from "../core/standard-schema.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { StateWrite, StoredState } from "../inbox/effects.ts";
 
-/** In bytes of JSON. Each event that uses a state reads and writes the whole state. */
+/** Maximum size of a state's JSON, in bytes. Each event that uses a state reads and writes the whole state. */
 export const MAX_STATE_BYTES: number = 64 * 1024;
 
-/** State of one key during one run. Handlers change its value in place. */
+/** The state under one key during one run. Handlers change its value in place. */
 export class State {
   readonly #key: string;
   readonly #stored: StoredState | undefined;
@@ -22,7 +22,7 @@ export class State {
   /**
    * Resolves to the value, the same object for the whole run.
    *
-   * @throws {ServiceBotError} STATE_MISMATCH, INVALID_OPTION if the schema has no initial state
+   * @throws {ServiceBotError} STATE_MISMATCH, INVALID_OPTION if the schema defines no initial state
    */
   async read(schema: StandardSchemaV1): Promise<object> {
     this.#reading ??= { schema, loaded: this.#load(schema) };
@@ -53,7 +53,7 @@ export class State {
 
   /** Resolves to the JSON of a changed value; `undefined` if unchanged. */
   async #changed({ schema, loaded }: Reading): Promise<string | undefined> {
-    // If the handler caught the error of an unreadable state, that state stays unchanged.
+    // If the state was unreadable and the handler caught the error, the state is not changed.
     const state = await loaded.catch(() => undefined);
     if (state === undefined) return undefined;
     const json = this.#serialize(state.value);
@@ -106,7 +106,7 @@ interface Loaded {
   readonly json: string;
 }
 
-/** Returns the schema's defaults: of the schema itself, or of its properties. */
+/** Returns the default that the schema defines, for itself or for its properties. */
 async function firstState(schema: StandardSchemaV1): Promise<Loaded> {
   for (const nothing of [undefined, {}]) {
     const read = await validate(schema, nothing);
@@ -118,7 +118,7 @@ async function firstState(schema: StandardSchemaV1): Promise<Loaded> {
   );
 }
 
-/** Copies the value because schemas return their default objects by reference, and conversations would share them. */
+/** Copies the value, because schemas return their default objects by reference, and conversations would share them. */
 function loadedState(shared: object): Loaded {
   try {
     const value = structuredClone(shared);

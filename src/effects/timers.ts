@@ -7,7 +7,7 @@ import type { AnyEvent } from "../events/types.ts";
 import type { NewTimer, TimerName } from "../inbox/effects.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 
-/** In bytes of JSON. */
+/** Maximum size of a timer's data as JSON, in bytes. */
 const MAX_DATA_BYTES = 64 * 1024;
 
 export interface TimersOptions {
@@ -42,7 +42,7 @@ export class Timers {
 
   /** @throws {ServiceBotError} INVALID_OPTION */
   set(name: string, when: When, data: unknown, key: string = this.#nextKey()): string {
-    // Reports an invalid time now. The delay itself is measured when the run ends.
+    // Report an invalid time now. The delay itself is measured when the run ends.
     readWhen(when, this.#options.now(), "The timer's time");
     const body = timerBody(this.#options, { name, key, data });
     // The caller may change its Date before the run ends.
@@ -52,8 +52,8 @@ export class Timers {
   }
 
   /**
-   * Cancels one timer, or all timers of a name. Resolves to the number cancelled, including timers that this run has
-   * set.
+   * Cancels one timer, or all timers of a name. Resolves to the number of cancelled timers, including timers that this
+   * run has set.
    */
   async cancel(name: string, key: string | undefined): Promise<number> {
     const { inbox, claim } = this.#options;
@@ -83,7 +83,8 @@ export class Timers {
       lane: claim.lane,
       ...{ name, key, body },
       delayMs: readWhen(when, now(), name),
-      // A random id instead of the setting event's, because timers can set timers without end and ids must not grow.
+      // The id is random instead of derived from the event that sets the timer. Timers can set timers endlessly, and
+      // ids must not grow.
       eventId: `${timerType(name)}:${randomUUID()}`,
     }));
   }
@@ -92,7 +93,7 @@ export class Timers {
     return this.#cancelled.has(id) || this.#cancelled.has(idOf(name, undefined));
   }
 
-  /** Numbered like the replies of a run, so that a retry replaces the timers of the earlier run. */
+  /** Numbered like a run's replies, so that a retry replaces the earlier run's timers. */
   #nextKey(): string {
     this.#unnamed += 1;
     return `${this.#options.claim.id}/${this.#unnamed}`;

@@ -1,4 +1,4 @@
-/** Ids of digits only, such as `10`. */
+/** Ids that consist of digits only, such as `10`. */
 const DIGITS = /^[0-9]+$/;
 
 /** ASCII letters and digits after the last separator, such as `10af` in `evt_10af`. */
@@ -8,30 +8,31 @@ const TAIL = /[^0-9A-Za-z]([0-9A-Za-z]+)$/;
 const UUID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
 /**
- * Sorts after every letter and digit. Keys that earlier versions stored for a prefix therefore sort before the keys of
- * this version.
+ * Sorts after every letter and digit. Keys that earlier versions stored for a prefix therefore sort before this
+ * version's keys.
  */
 const NUMERAL_MARK = "~";
 
-/** An id split into two parts. */
+/** An id, split into two parts. */
 interface PrefixedId {
   /** Text up to and including the last separator. */
   readonly prefix: string;
-  /** ASCII letters and digits, at least one. */
+  /** One or more ASCII letters and digits. */
   readonly tail: string;
 }
 
 /**
- * Builds the sort key of an event id. The platform orders events by id: "a larger id means a later event" (section 2).
- * Ids are strings and can exceed 2^53, so they are never converted to numbers.
+ * Builds an event id's sort key. The platform orders events by id: "a larger id means a later event" (section 2 of the
+ * platform document). Ids are strings and can exceed 2^53, so they are never converted to numbers.
  *
- * Ids of digits only compare as numbers (`9` before `10`) and come first. An id with a separator (any character except
- * an ASCII letter or digit) compares by the text up to its last separator, then by its tail. Tails compare as numerals:
- * leading zeros are ignored, a shorter tail is smaller, and tails of one length compare by bytes. This orders decimal
- * tails (`evt_9`, `evt_10`), hexadecimal tails (`evt_9`, `evt_a`, `evt_10`), other numerals whose digits ascend in
- * ASCII, and fixed widths (ULIDs). UUIDs and all other ids compare as text.
+ * Ids that consist of digits only compare as numbers (`9` before `10`) and sort first. An id with a separator (any
+ * character except an ASCII letter or digit) compares by the text up to its last separator, then by its tail. Tails
+ * compare as numerals: leading zeros are ignored, a shorter tail is smaller, and tails of one length compare by bytes.
+ * This orders decimal tails (`evt_9`, `evt_10`), hexadecimal tails (`evt_9`, `evt_a`, `evt_10`), other numerals whose
+ * digits ascend in ASCII, and fixed widths (ULIDs). UUIDs and all other ids compare as text.
  *
- * @returns a key whose byte order is the order of the ids. Two ids share a key only if they differ in leading zeros.
+ * @returns a key whose byte order is the order of the ids. Two ids share a key only if they differ only in leading
+ *   zeros.
  */
 export function orderKey(id: string): string {
   if (DIGITS.test(id)) return numeralKey(id);
@@ -40,9 +41,9 @@ export function orderKey(id: string): string {
   return `~${prefixed.prefix}${NUMERAL_MARK}${numeralKey(prefixed.tail)}`;
 }
 
-/** Returns the family of an id: digits only, a prefix, or text. Order keys are comparable only within one family. */
+/** Returns an id's family: digits only, a prefix, or text. Order keys are comparable only within one family. */
 export function idFamily(id: string): string {
-  // A prefix ends with a separator, so it never equals either word.
+  // A prefix ends with a separator, so it never equals one of these words.
   return DIGITS.test(id) ? "digits" : (splitPrefix(id)?.prefix ?? "text");
 }
 
@@ -53,11 +54,11 @@ function splitPrefix(id: string): PrefixedId | undefined {
 
 function numeralKey(numeral: string): string {
   const digits = numeral.replace(/^0+(?=.)/, "");
-  // A longer numeral is larger, so the length goes first. Nine digits hold the length of the longest string.
+  // A longer numeral is larger, so the length comes first. Nine digits suffice for the length of the longest string.
   return `${String(digits.length).padStart(9, "0")}${digits}`;
 }
 
-/** Returns an id as a string; `undefined` unless it is a non-empty string or a whole number. */
+/** Returns an id as a string; `undefined` unless it is a non-empty string or an integer. */
 export function idText(value: unknown): string | undefined {
   if (typeof value === "string") return value === "" ? undefined : value;
   return Number.isSafeInteger(value) ? String(value) : undefined;

@@ -4,7 +4,7 @@ import { idText } from "./id.ts";
 import { textsOf } from "./parse.ts";
 import type { AnyEvent } from "./types.ts";
 
-/** Returns the lane of an event. Events of one lane are handled one after the other, in order. */
+/** Returns an event's lane. Events in one lane are handled one after the other, in order. */
 export type LaneOf = (event: AnyEvent) => string;
 
 /** Returns the default lane: the conversation for messages, the post for activity on a post, the user for follows. */
@@ -21,7 +21,8 @@ export function defaultLane(event: AnyEvent): string {
 }
 
 /**
- * Wraps a bot's own lane function. If it throws, the event gets the default lane instead of the delivery being refused.
+ * Wraps a bot's own lane function. If the function throws, the event gets the default lane, so that the delivery is not
+ * refused.
  */
 export function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
   return (event) => {
@@ -35,13 +36,16 @@ export function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
   };
 }
 
-/** Returns the id of an event's conversation; `undefined` if it has none. */
+/** Returns the id of an event's conversation; `undefined` if the event has no conversation. */
 export function conversationOf(event: AnyEvent): string | undefined {
   const { conversationId }: Readonly<Record<string, unknown>> = { ...event.payload };
   return idText(conversationId);
 }
 
-/** Returns the username of the account that caused an event; `undefined` if the payload has none (section 6). */
+/**
+ * Returns the username of the account that caused an event; `undefined` if the payload has no username (section 6 of
+ * the platform document).
+ */
 export function actorOf(event: AnyEvent): string | undefined {
   // Read by field rather than by type, so that types newer than this version also have an actor.
   const { actor, from }: Readonly<Record<string, unknown>> = { ...event.payload };
@@ -49,7 +53,9 @@ export function actorOf(event: AnyEvent): string | undefined {
   return typeof username === "string" && username !== "" ? username : undefined;
 }
 
-/** Folds a username for comparison. The platform document does not say whether case matters; here it does not. */
+/**
+ * Folds a username for comparison. The platform document does not define whether case matters. The bot ignores case.
+ */
 export function foldUsername(username: string): string {
   return username.toLowerCase();
 }

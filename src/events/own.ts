@@ -1,6 +1,6 @@
 /**
- * The bot's own events: due timers and moments of cron patterns. They pass through the inbox like the platform's
- * events. Their types and ids begin with `timer:` and `cron:`, which are reserved.
+ * The bot's own events: due timers and cron ticks. They pass through the inbox like the platform's events. Their types
+ * and ids begin with `timer:` and `cron:`, which are reserved.
  */
 import type { Actor, AnyEvent, Sender } from "./types.ts";
 
@@ -23,15 +23,15 @@ export interface EventPlace {
   readonly entityId?: string | undefined;
   /** Sender of a direct message. */
   readonly from?: Sender | undefined;
-  /** Account behind any other activity. */
+  /** Account that caused any other activity. */
   readonly actor?: Actor | undefined;
 }
 
-/** Payload of a due timer, with the conversation, post and user of the event that set it. */
+/** Payload of a due timer, with the conversation, post and user of the event that set the timer. */
 export interface TimerPayload<D = unknown> extends EventPlace {
   readonly name: string;
   readonly key: string;
-  /** The data after a round trip through JSON. */
+  /** The timer's data after a JSON round trip. */
   readonly data: D;
   /** ISO 8601, UTC. */
   readonly dueAt: string;
@@ -40,7 +40,7 @@ export interface TimerPayload<D = unknown> extends EventPlace {
   readonly origin: string;
 }
 
-/** Payload of a due cron moment. */
+/** Payload of a cron tick. */
 export interface CronPayload {
   readonly name: string;
   /** ISO 8601, UTC. */
@@ -56,7 +56,7 @@ export interface OwnEvent {
   readonly body: string;
 }
 
-/** Conversation and post of a payload. */
+/** A payload's conversation and post. */
 export interface PayloadPlace {
   readonly conversationId?: string;
   readonly postId?: string;
@@ -77,7 +77,7 @@ export function timerType(name: string): string {
   return TIMER + name;
 }
 
-/** Returns the event type of a cron pattern, which is also its lane. */
+/** Returns a cron pattern's event type, which is also its lane. */
 export function cronType(name: string): string {
   return CRON + name;
 }
@@ -87,10 +87,10 @@ export function isOwn(typeOrId: string): boolean {
   return typeOrId.startsWith(TIMER) || typeOrId.startsWith(CRON);
 }
 
-/** Suffix of an event id: random for a timer, a moment for a cron pattern. */
+/** Suffix of an event id: random for a timer, the time of the tick for a cron pattern. */
 const ID_END = /:(?:[^:]*|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
 
-/** Returns the type of one of the bot's own events by its id. */
+/** Returns the type of one of the bot's own events from its id. */
 export function ownTypeOf(id: string): string {
   return id.replace(ID_END, "");
 }
@@ -121,7 +121,7 @@ export function timerPayload(
   return { name, key, data, setBy, origin: originOf(event), ...Object.fromEntries(place) };
 }
 
-/** Returns the id of the event that started a chain of timers; the event's own id if it is no timer. */
+/** Returns the id of the event that started a chain of timers; the event's own id if it is not a timer. */
 export function originOf(event: AnyEvent): string {
   if (!event.type.startsWith(TIMER)) return event.id;
   const { origin }: Readonly<Record<string, unknown>> = { ...event.payload };
@@ -145,14 +145,16 @@ export interface DueTimer {
   readonly body: string;
 }
 
-/** Builds the event of a due timer, in the lane of the event that set it. */
+/** Builds the event for a due timer, in the lane of the event that set the timer. */
 export function timerEvent({ lane, name, eventId, dueAt, body }: DueTimer): OwnEvent {
   const due = new Date(dueAt).toISOString();
   const payload = { ...JSON.parse(body), dueAt: due };
   return ownEvent({ id: eventId, type: timerType(name), lane, createdAt: due, payload });
 }
 
-/** Builds the event of a due cron moment. The id is the name and the moment, so that each moment is one event. */
+/**
+ * Builds the event for a cron tick. The id consists of the name and the tick's time, so that each tick is one event.
+ */
 export function cronEvent(name: string, dueAt: number): OwnEvent {
   const due = new Date(dueAt).toISOString();
   const type = cronType(name);
@@ -173,6 +175,6 @@ interface Fields {
 }
 
 function ownEvent({ id, type, lane, createdAt, payload }: Fields): OwnEvent {
-  // Without an order key, the event comes first in its lane and never counts as late.
+  // Without an order key, the event sorts first in its lane and never counts as late.
   return { id, type, lane, ord: "", body: JSON.stringify({ id, type, createdAt, payload }) };
 }

@@ -22,7 +22,7 @@ export type ParsedEvent =
       readonly id: string | undefined;
       /** `undefined` if unreadable. */
       readonly type: string | undefined;
-      /** Reason why the event cannot be handled, by path. Never contains a value of the event. */
+      /** Reason why the event cannot be handled, as `path: problem`. Never contains a value from the event. */
       readonly reason: string;
     };
 
@@ -31,7 +31,7 @@ export type ParsedEvent =
  * new types become unknown events. Never throws.
  */
 export function parseEvent(raw: unknown): ParsedEvent {
-  // Copies own fields only.
+  // Copies own properties only.
   const fields = isFields(raw) ? { ...raw } : undefined;
   const id = readId(fields?.["id"]);
   const type = readType(fields?.["type"]);
@@ -58,8 +58,8 @@ export function parseEvent(raw: unknown): ParsedEvent {
  * Parses an event from the inbox. The event is checked again because an older version, with fewer types, may have
  * stored it.
  *
- * @throws {ServiceBotError} BODY_INVALID for a text that never was an event, or whose payload lacks what this version
- *   needs
+ * @throws {ServiceBotError} BODY_INVALID if the text was never an event, or if its payload lacks a field that this
+ *   version needs
  */
 export function readStoredEvent(text: string): AnyEvent {
   const parsed = parseEvent(jsonOf(text));
@@ -67,7 +67,8 @@ export function readStoredEvent(text: string): AnyEvent {
     throw new ServiceBotError("BODY_INVALID", `The event is malformed: ${parsed.reason}`);
   }
   const { id, type } = parsed.event;
-  // A dead letter named like one of the bot's own events must not become one when a user retries it.
+  // A dead letter whose type or id resembles one of the bot's own events must not become such an event when an operator
+  // retries it.
   if ((isOwn(type) || isOwn(id)) && !id.startsWith(`${type}:`)) {
     throw new ServiceBotError(
       "BODY_INVALID",
@@ -99,22 +100,23 @@ function readType(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Returns the texts that people wrote in an event. Logs, errors and dead letters must not show them. */
+/** Returns the texts in an event that users wrote. Logs, errors and dead letters must not contain them. */
 export function textsOf(event: AnyEvent): string[] {
   const { excerpt, data }: Readonly<Record<string, unknown>> = { ...event.payload };
   const texts = typeof excerpt === "string" ? [excerpt] : [];
-  // A timer's data often contains text that a person wrote.
+  // A timer's data often contains text that a user wrote.
   return isOwn(event.type) ? [...texts, ...textsIn(data)] : texts;
 }
 
-// Section 6 names the fields of a payload but no types, so only the fields that handlers need are required.
+// Section 6 of the platform document names a payload's fields but not their types, so only the fields that handlers
+// need are required.
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the payload, or its problem as `path: problem`. A problem never contains a value of the event. */
+/** Returns the payload, or its problem as `path: problem`. A problem never contains a value from the event. */
 type Reader<T> = (payload: Fields) => T | string;
 
-/** Reads the payload of each type. Ids become strings, and optional fields of an unexpected type become absent. */
+/** Reads each type's payload. Ids become strings, and optional fields of an unexpected type become absent. */
 const payloadReaders: { readonly [T in EventType]: Reader<PayloadByType[T]> } = {
   "dm.message": readDirectMessage,
   mention: readAnswerable,
@@ -158,7 +160,7 @@ function readActivity(payload: Fields): ActivityPayload {
   };
 }
 
-/** Reads activity that a handler may reply to, which needs an entity or a post. */
+/** Reads activity that a handler may reply to. The reply requires an entity or a post. */
 function readAnswerable(payload: Fields): ActivityPayload | string {
   const activity = readActivity(payload);
   const isPlaced = activity.entityId !== undefined || activity.postId !== undefined;
@@ -177,11 +179,11 @@ function readSender(from: unknown): Sender {
 function readActor(actor: unknown): Actor {
   const fields = fieldsOf(actor);
   const username = idText(fields["username"]) ?? "";
-  // `||` because an empty name counts as missing.
+  // Use `||`, because an empty name counts as missing.
   return { ...fields, username, name: plainText(fields["name"]) || username };
 }
 
-/** Returns the fields of an object; empty for other values. */
+/** Returns an object's fields; empty for other values. */
 function fieldsOf(value: unknown): Fields {
   return isFields(value) ? { ...value } : {};
 }
@@ -201,8 +203,8 @@ function missing(field: string): string {
 }
 
 /**
- * Maximum nesting of an event, the event itself included. Documented events have three levels. Some Node versions
- * serialize any depth while others fail at a few thousand levels, and an event must be valid on all of them.
+ * Maximum nesting depth of an event, including the event itself. Documented events have three levels. Some Node
+ * versions serialize any depth while others fail at a few thousand levels, and an event must be valid on all of them.
  */
 export const MAX_DEPTH = 100;
 
@@ -215,7 +217,7 @@ export function textOf(raw: unknown, text?: string): string | undefined {
   return isObject(raw) && isDeeper(raw, MAX_DEPTH) ? undefined : (text ?? JSON.stringify(raw));
 }
 
-/** Stops at `levels`. Allocates no lists of keys or values because it runs for every event. */
+/** Stops at `levels`. Allocates no lists of keys or values, because it runs for every event. */
 function isDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true;
   if (Array.isArray(value)) {

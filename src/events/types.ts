@@ -1,14 +1,14 @@
 /**
- * Events of section 6 of the platform document.
+ * Events as defined in section 6 of the platform document.
  *
- * Objects may have more fields than declared, because the platform adds fields without a new version (section 9). They
- * are passed through unchanged.
+ * Objects may have more fields than declared, because the platform adds fields without a new version (section 9). Such
+ * fields are passed through unchanged.
  *
- * The document names the fields but neither their types nor which are optional. Ids are strings here even if the
- * platform sends numbers.
+ * The document names the fields, but neither their types nor which fields are optional. Ids are strings here, even if
+ * the platform sends numbers.
  */
 
-/** Account whose activity concerns the bot. */
+/** Account that caused the activity. */
 export interface Actor {
   /** Empty if the platform sent none. Never empty in a `follow`. */
   readonly username: string;
@@ -26,7 +26,7 @@ export interface Sender extends Actor {
 export interface DmMessagePayload {
   readonly conversationId: string;
   readonly from: Sender;
-  /** Beginning of the text; empty for a message with images only. */
+  /** Beginning of the text; empty if the message contains only images. */
   readonly excerpt: string;
 }
 
@@ -40,9 +40,9 @@ export interface FollowPayload {
 }
 
 /**
- * `mention`, `comment`, `reply`, `like`, `repost`, `quote`: activity around a post. A mention, a comment and a reply
- * have `entityId`, `postId`, or both. `excerpt`, `postId` and `commentId` are documented for mentions and comments;
- * other types have them if the platform sends them.
+ * `mention`, `comment`, `reply`, `like`, `repost`, `quote`: activity around a post. A mention, a comment or a reply has
+ * `entityId`, `postId`, or both. `excerpt`, `postId` and `commentId` are documented for mentions and comments; other
+ * types have them if the platform sends them.
  */
 export interface ActivityPayload extends FollowPayload {
   readonly excerpt?: string | undefined;
@@ -50,7 +50,7 @@ export interface ActivityPayload extends FollowPayload {
   readonly commentId?: string | undefined;
 }
 
-/** Payload of each event type. Closed on purpose: newer types are {@link UnknownEvent}s. */
+/** Payload of each event type. The list is deliberately closed, because newer types are {@link UnknownEvent}s. */
 export interface PayloadByType {
   readonly "dm.message": DmMessagePayload;
   readonly mention: ActivityPayload;
@@ -67,7 +67,7 @@ export type EventType = keyof PayloadByType;
 
 /** Fields of every event. */
 interface Envelope {
-  /** Ordered: a larger id means a later event. */
+  /** Ids are ordered: a larger id means a later event. */
   readonly id: string;
   /** ISO 8601, UTC; empty if the platform sent none. */
   readonly createdAt: string;

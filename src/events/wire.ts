@@ -1,9 +1,9 @@
 import { hasLongId, parseJson } from "../core/json.ts";
 
-/** Elements of `events` in a delivery. */
+/** The elements of a delivery's `events`. */
 export interface WireEvents {
   readonly events: readonly unknown[];
-  /** JSON of each event as the sender wrote it; absent if the body could not be split. */
+  /** JSON of each event, as the sender wrote it; absent if the body could not be split. */
   readonly texts?: readonly string[];
 }
 
@@ -12,9 +12,9 @@ const TAIL = "]}";
 const BETWEEN = "},{";
 
 /**
- * Parses the body of a delivery; `undefined` unless it is `{"events":[…]}`.
+ * Parses a delivery's body; `undefined` unless it is `{"events":[…]}`.
  *
- * @throws {SyntaxError} when the text is not JSON
+ * @throws {SyntaxError} if the text is not JSON
  */
 export function readEvents(body: string): WireEvents | undefined {
   const cut = cutEvents(body);
@@ -24,8 +24,8 @@ export function readEvents(body: string): WireEvents | undefined {
 }
 
 /**
- * Splits a compact body between its events, so that each event's text need not be serialized again. A split inside an
- * event leaves invalid JSON, which is detected; the body is then parsed as a whole.
+ * Splits a compact body between its events, so that events need not be serialized again. A split inside an event would
+ * produce invalid JSON. This is detected, and the body is then parsed as a whole.
  */
 function cutEvents(body: string): WireEvents | undefined {
   if (!body.startsWith(HEAD) || !body.endsWith(TAIL) || hasLongId(body)) return undefined;

@@ -13,20 +13,20 @@ export interface CronsOptions {
   readonly routes: { readonly crons: readonly CronJob[] };
 }
 
-/** In ms. Cron moments are whole seconds. */
+/** Unit of cron ticks, in ms. */
 const SECOND_MS = 1_000;
 
-/** Lists and fires the cron patterns of a bot. */
+/** Lists and fires a bot's cron patterns. */
 export class Crons {
   readonly #options: CronsOptions;
-  /** Last moment fired by hand in this process, in ms since 1970, by name. */
+  /** Last tick fired by hand in this process, in ms since 1970, by name. */
   readonly #firedAt = new Map<string, number>();
 
   constructor(options: CronsOptions) {
     this.#options = options;
   }
 
-  /** Lists the patterns in order of registration. */
+  /** Lists the patterns in registration order. */
   list(): Promise<readonly CronView[]> {
     const { wall, routes } = this.#options;
     const now = wall.now();
@@ -40,10 +40,11 @@ export class Crons {
   }
 
   /**
-   * Fires a cron now and returns the id of its event: name and second, like every moment. A regular moment in the same
-   * second is the same event. The schedule's position and next moment do not change.
+   * Fires a cron now and returns the event's id, which, like that of any scheduled run, consists of the cron's name and
+   * the second. If the cron is also due in that second, both are one event. The schedule's position and next tick do
+   * not change.
    *
-   * @returns `undefined` if there is no cron of that name
+   * @returns `undefined` if there is no cron with that name
    */
   async fire(name: string): Promise<string | undefined> {
     const { inbox, wall, routes } = this.#options;

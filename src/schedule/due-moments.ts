@@ -5,35 +5,35 @@ import { cronEvent, cronType, type OwnEvent } from "../events/own.ts";
 import type { CursorMove, Inbox } from "../inbox/inbox.ts";
 import { LookLoop, type LookLoopOptions } from "./loop.ts";
 
-/** A cron pattern and the name of its handler. */
+/** A cron pattern and its handler's name. */
 export interface CronJob {
   readonly name: string;
   readonly pattern: string;
   readonly timeZone: string;
-  /** Which of the moments missed while the bot was down is due at its start. */
+  /** Determines which of the ticks that the bot missed while it was down is due on startup. */
   readonly missed: "last" | "none";
   readonly moments: CronPattern;
 }
 
 export interface DueMomentsOptions extends LookLoopOptions {
   readonly inbox: Pick<Inbox, "put" | "cursor">;
-  /** The time of day. Follows corrections of the machine's clock. */
+  /** Clock with the time of day. Follows corrections of the machine's clock. */
   readonly wall: Pick<Clock, "now">;
   readonly crons: readonly CronJob[];
 }
 
-/** In ms. A moment found later than this, such as after the machine slept, counts as missed. */
+/** Delay after which a tick counts as missed, in ms, for example because the machine slept. */
 const MAX_LATE_MS = 60_000;
 
-/** Due moments of one check. */
+/** Due ticks found by one check. */
 interface DueCheck {
   readonly events: readonly OwnEvent[];
   readonly cursor?: CursorMove;
 }
 
 /**
- * Turns due moments of cron patterns into events of the inbox. No next run is stored: moments are computed, and their
- * ids make each moment one event across instances and restarts.
+ * Turns due cron ticks into inbox events. The next run is not stored, because ticks are computed from the pattern. A
+ * tick's id makes it one event across instances and restarts.
  */
 export class DueMoments {
   readonly #options: DueMomentsOptions;
@@ -46,7 +46,7 @@ export class DueMoments {
     this.#loop = new LookLoop(options, () => this.#look());
   }
 
-  /** Resolves after the first check, which stores the position of a new cron. */
+  /** Resolves after the first check, which stores a new cron's position. */
   start(): Promise<void> {
     return this.#loop.start();
   }
@@ -86,7 +86,7 @@ export class DueMoments {
     return { events, cursor: { name: cronType(cron.name), position: positionOf(cron, now) } };
   }
 
-  /** Returns the moment to make up after a gap. A new or changed pattern has missed nothing. */
+  /** Returns the tick to make up for after a gap. A new or changed pattern has missed no tick. */
   async #missed(cron: CronJob, now: number): Promise<readonly OwnEvent[]> {
     const { inbox, log } = this.#options;
     const { name, moments, missed } = cron;
@@ -99,7 +99,7 @@ export class DueMoments {
   }
 }
 
-/** Lists the moments after `since`, up to and including `now`. */
+/** Lists the ticks after `since`, up to and including `now`. */
 function momentsOf({ name, moments }: CronJob, since: number, now: number): readonly OwnEvent[] {
   const events: OwnEvent[] = [];
   for (let at = moments.after(since); at !== undefined && at <= now; at = moments.after(at)) {
@@ -108,12 +108,12 @@ function momentsOf({ name, moments }: CronJob, since: number, now: number): read
   return events;
 }
 
-/** Formats a position: the time up to which moments are in the inbox, and the pattern that computed them. */
+/** Formats a position: the time up to which ticks are in the inbox, and the pattern that they were computed from. */
 function positionOf({ pattern, timeZone }: CronJob, now: number): string {
   return `${new Date(now).toISOString()} ${timeZone} ${pattern}`;
 }
 
-/** Returns the time of a position; `undefined` if the pattern has changed. */
+/** Returns a position's time; `undefined` if the pattern has changed. */
 function readPosition(cron: CronJob, position: string | undefined): number | undefined {
   const [at = ""] = position?.split(" ") ?? [];
   const time = Date.parse(at);

@@ -9,10 +9,10 @@ export interface DueTimersOptions extends LookLoopOptions {
 /** Maximum number of timers fired in one transaction. */
 const PAGE = 200;
 
-/** In ms. A due timer that this instance could not fire may be locked by another instance. */
+/** Retry delay for a due timer that this instance could not fire, in ms. Another instance may have locked the timer. */
 const HELD_MS = 50;
 
-/** Turns due timers into events of the inbox. */
+/** Turns due timers into inbox events. */
 export class DueTimers {
   readonly #options: DueTimersOptions;
   readonly #loop: LookLoop;

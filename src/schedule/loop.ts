@@ -7,16 +7,19 @@ export interface LookLoopOptions {
   readonly log: Logger;
 }
 
-/** Processes due items. Resolves to the ms until the next one (0: now); `undefined` if none is planned. */
+/** Processes due items. Resolves to the time in ms until the next item (0: now); `undefined` if no item is planned. */
 export type Look = () => Promise<number | undefined>;
 
-/** In ms. Another instance may have set a timer, or the machine's time may have been corrected. */
+/**
+ * Maximum time between two checks, in ms. Another instance may have set a timer, or the machine's clock may have been
+ * corrected.
+ */
 const LOOK_INTERVAL_MS = 15_000;
 
-/** In ms. Wait after a failure of the store. */
+/** Wait after the store has failed, in ms. */
 const STORE_RETRY_MS = 1_000;
 
-/** Loop that sleeps until the next item is due. */
+/** A loop that sleeps until the next item is due. */
 export class LookLoop {
   readonly #options: LookLoopOptions;
   readonly #look: Look;
@@ -43,7 +46,7 @@ export class LookLoop {
     await firstLook.promise;
   }
 
-  /** Starts no further check. */
+  /** Stops starting checks. */
   close(): void {
     this.#stopping.abort();
     this.#wake.call();
@@ -63,7 +66,7 @@ export class LookLoop {
     this.#wake.call();
   }
 
-  /** Resolves after a check that leaves nothing due. */
+  /** Resolves after a check that leaves no item due. */
   async settled(): Promise<void> {
     if (!this.#isRunning) return;
     const settled = Promise.withResolvers<void>();
@@ -76,7 +79,7 @@ export class LookLoop {
     const { clock } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      // Taken before the check, because a check already in progress may have missed a later item.
+      // Read before the check, because a check in progress may miss an item that is planned now.
       const waiters = [...this.#waiters];
       this.#nextAt = Number.POSITIVE_INFINITY;
       const inMs = await this.#lookOnce();

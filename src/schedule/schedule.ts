@@ -18,8 +18,8 @@ export interface ScheduleOptions
 }
 
 /**
- * Third source of events, after the webhook and the event log: due timers and moments of cron patterns. Idle if the bot
- * handles neither.
+ * Third source of events, besides the webhook and the event log: due timers and cron ticks. Idle if the bot handles
+ * neither.
  */
 export class Schedule {
   readonly #options: ScheduleOptions;
@@ -41,7 +41,7 @@ export class Schedule {
   }
 
   /**
-   * Makes timers due now. Resolves to their number once they are events.
+   * Makes timers due now. Resolves to the number of timers once they have become events.
    *
    * @throws {ServiceBotError} HANDLER_MISSING if the bot has no handler for the timer
    */
@@ -68,7 +68,7 @@ export class Schedule {
     await Promise.all(this.#sources.map((source) => source.start()));
   }
 
-  /** Starts no further writes. */
+  /** Stops starting writes. */
   close(): void {
     for (const source of this.#sources) source.close();
   }
@@ -78,7 +78,7 @@ export class Schedule {
     await Promise.all(this.#sources.map((source) => source.stop()));
   }
 
-  /** Resolves when everything due is in the inbox. */
+  /** Resolves when every due timer and tick is in the inbox. */
   async settled(): Promise<void> {
     await Promise.all(this.#sources.map((source) => source.settled()));
   }

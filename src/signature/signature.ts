@@ -1,18 +1,21 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { ErrorCode } from "../errors.ts";
 
-/** In seconds, in both directions. Tolerance between `t` and the receiver's clock (section 5, rule 7). */
+/**
+ * Tolerance between `t` and the receiver's clock in either direction, in seconds (section 5, rule 7 of the platform
+ * document).
+ */
 export const TOLERANCE_SECONDS = 300;
 
-/** Name of the signature header, in lower case as in Node. */
+/** Name of the signature header, in lower case as Node reports it. */
 export const SIGNATURE_HEADER = "x-service-signature";
 
-/** Verdict on a signature. `status` is the HTTP status required by section 5, rule 7. */
+/** Verdict on a signature. `status` is the HTTP status that the platform document requires (section 5, rule 7). */
 export type Verdict =
   | {
       readonly ok: true;
       readonly timestamp: number;
-      /** Index in `secrets` of the matching secret. */
+      /** Index of the matching secret in `secrets`. */
       readonly secretIndex: number;
     }
   | {
@@ -23,10 +26,10 @@ export type Verdict =
       readonly message: string;
     };
 
-/** Verdict on a refused signature. */
+/** Verdict on an invalid signature. */
 export type RefusedSignature = Extract<Verdict, { readonly ok: false }>;
 
-/** Options of a verification. */
+/** Options for a verification. */
 export interface VerifyOptions {
   /** All currently valid secrets, newest first; several during a rotation. The prefix `whsec_` is part of the key. */
   readonly secrets: readonly string[];
@@ -38,7 +41,7 @@ export interface VerifyOptions {
  * Returns the value of `X-Service-Signature` (section 5, rule 6): `t=<unix-seconds>,v1=<lowercase-hex>`. `v1` is the
  * HMAC-SHA256 of `<t>.<raw body>`.
  *
- * @param body the bytes exactly as they are sent; a string is sent as UTF-8
+ * @param body the bytes exactly as they are sent; a string is encoded as UTF-8
  * @param timestamp seconds since 1970; fractions are truncated
  */
 export function sign(body: Uint8Array | string, secret: string, timestamp: number): string {
@@ -47,8 +50,8 @@ export function sign(body: Uint8Array | string, secret: string, timestamp: numbe
 }
 
 /**
- * Verifies a signature over the raw bytes of a body (section 5, rule 7). Compares in constant time, tries every secret,
- * and never throws on a sender's input.
+ * Verifies a signature over a body's raw bytes (section 5, rule 7). Compares in constant time, tries every secret, and
+ * never throws on a sender's input.
  */
 export function verify(
   body: Uint8Array,
@@ -80,7 +83,7 @@ export function verifyBody(
 /**
  * Parses the header and checks its timestamp before the body arrives (section 5, rule 7).
  *
- * @param now the receiver's clock, in milliseconds since 1970
+ * @param now time on the receiver's clock, in ms since 1970
  */
 export function readSignature(
   header: string | readonly string[] | undefined,
@@ -112,19 +115,19 @@ function refuseStale(t: string, now: number): RefusedSignature | undefined {
   );
 }
 
-/** A well-formed and fresh signature header, not yet compared with the body. */
+/** A well-formed signature header with a timestamp within the tolerance, not yet compared with the body. */
 export interface SignatureHead {
   readonly ok: true;
   readonly t: string;
   readonly signatures: readonly Buffer[];
 }
 
-/** In characters. No genuine header is longer. */
+/** Maximum length of a header, in characters. No genuine header is longer. */
 const MAX_HEADER_LENGTH = 1024;
 
 /**
- * Parses one `t` and one or more `v1`. Unknown names are skipped so that the platform can add schemes. A second `t` is
- * malformed, and so is a `v1` other than 64 lowercase hex digits.
+ * Parses one `t` and one or more `v1`. Unknown names are skipped, so that the platform can add schemes. The header is
+ * malformed if it has a second `t`, or a `v1` other than 64 lowercase hex digits.
  */
 function parseHeader(header: string): Omit<SignatureHead, "ok"> | undefined {
   if (header.length > MAX_HEADER_LENGTH) return undefined;
@@ -144,7 +147,7 @@ function parseHeader(header: string): Omit<SignatureHead, "ok"> | undefined {
   return t === undefined || signatures.length === 0 ? undefined : { t, signatures };
 }
 
-/** Returns the index of the first secret that matches a signature; -1 if none does. */
+/** Returns the index of the first secret that matches a signature; -1 if no secret matches. */
 function findSecret(body: Uint8Array, head: SignatureHead, secrets: readonly string[]): number {
   let found = 0;
   for (const [index, secret] of secrets.entries()) {
@@ -153,7 +156,7 @@ function findSecret(body: Uint8Array, head: SignatureHead, secrets: readonly str
     for (const signature of head.signatures) {
       equal |= Number(timingSafeEqual(expected, signature));
     }
-    // No early exit and no branch, because timing must not reveal which secret or signature matched.
+    // The loop neither exits early nor branches, because its timing must not reveal which secret or signature matched.
     found += equal * (index + 1) * Number(found === 0);
   }
   return found - 1;
