@@ -15,7 +15,7 @@ import { logWarnings } from "./warnings.ts";
 /** Time to record outcomes after the handlers' time is over, in ms. Later outcomes are lost. */
 const STORE_TIMEOUT_MS = 5_000;
 
-/** Time limit for a query on startup, in ms. An unresponsive store must not block startup. */
+/** Time that startup waits for the schedule's first check, in ms. An unresponsive store must not block startup. */
 const FIRST_LOOK_TIMEOUT_MS = 5_000;
 
 /** Starts and stops one bot's components, each once. */
