@@ -68,7 +68,7 @@ describe("an invalid response is described", () => {
       "a redirect",
       (response) => response.writeHead(302, { location: "https://elsewhere.example/" }).end(),
       "API_REDIRECT",
-      /no redirects/,
+      /redirects/,
     ],
     [
       "headers of 100 kB",

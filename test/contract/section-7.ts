@@ -27,11 +27,11 @@ export const section7: Readonly<Record<PlatformCode, CodeFacts>> = {
   GROUP_UNSUPPORTED: {
     status: 400,
     family: ContentError,
-    remedy: /only write to conversations of two/,
+    remedy: /conversations between two/,
   },
   EMPTY: { status: 400, family: ContentError, remedy: /Pass text, imageKeys or both/ },
   TOO_LONG: { status: 400, family: ContentError, remedy: /Shorten the text/ },
-  AGENT_SCOPE_MISSING: { status: 403, family: AccessError, remedy: /scopes of the token/ },
+  AGENT_SCOPE_MISSING: { status: 403, family: AccessError, remedy: /scopes/ },
   BLOCKED: { status: 403, family: AccessError, remedy: /Do not try again/ },
   NOT_FOUND: {
     status: 404,
@@ -39,5 +39,5 @@ export const section7: Readonly<Record<PlatformCode, CodeFacts>> = {
     remedy: /does not exist, or the bot has no access/,
   },
   QUOTA_EXCEEDED: { status: 429, family: LimitError, remedy: /the next day\.$/ },
-  NOT_CONFIGURED: { status: 503, family: UnavailableError, remedy: /no storage for uploads/ },
+  NOT_CONFIGURED: { status: 503, family: UnavailableError, remedy: /no upload storage/ },
 };

@@ -102,7 +102,7 @@ describe("a question", () => {
     const { code, out } = await session.outcome;
     expect(code).toBe(0);
     expect(session.screen.text).not.toContain("git");
-    expect(out).toContain("is part of a repository already");
+    expect(out).toContain("already in a repository");
   });
 
   test("offers every template and every store, with a word about each", async () => {

@@ -36,7 +36,7 @@ describe("names that cannot be", () => {
     ["favicon.ico", "reserved"],
     ["service-bot", "reserved"],
     ["Service Bot", "reserved"],
-    ["events", "module of Node"],
+    ["events", "Node module"],
     ["a".repeat(215), "214"],
   ])("%s is refused", (base, reason) => {
     expect(() => packageName(base)).toThrow(UsageError);

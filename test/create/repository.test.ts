@@ -39,7 +39,7 @@ describe("no repository is started", () => {
     const outcome = await scaffold(["a/b/bot", "--no-install"], { cwd });
     expect(outcome.code).toBe(0);
     expect(outcome.calls).toEqual([]);
-    expect(outcome.out).toContain("is part of a repository already");
+    expect(outcome.out).toContain("already in a repository");
     expect(await everythingIn(join(cwd, "a/b/bot"))).not.toContain(".git");
   });
 

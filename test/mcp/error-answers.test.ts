@@ -61,7 +61,7 @@ const rows: readonly Row[] = [
     "403 of a code that is not shown",
     refusal(403, "FORBIDDEN"),
     { code: "FORBIDDEN", status: 403, retryable: false },
-    /the scopes of the token/,
+    /scopes/,
   ),
   row(
     "a rate limit that says until when",
@@ -137,7 +137,7 @@ const rows: readonly Row[] = [
     "a redirect",
     (response) => response.writeHead(302, { location: "https://elsewhere.example/" }).end(),
     { code: "API_REDIRECT", status: 302, retryable: false },
-    /Set SERVICE_BASE_URL \(baseUrl\) to the final address/,
+    /Set SERVICE_BASE_URL \(baseUrl\) to the final URL/,
   ),
   row(
     "a connection that breaks",

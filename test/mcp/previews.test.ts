@@ -37,7 +37,7 @@ test("a preview is thumbUrl, or url where there is none; no token goes along", a
 });
 
 test.each([
-  ["/gone", "the answer was 404"],
+  ["/gone", "the status was 404"],
   ["/page", "not an image"],
   ["/large", "larger than 524288 bytes"],
   ["/moved", "fetch failed"],

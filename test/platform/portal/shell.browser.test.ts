@@ -128,7 +128,7 @@ test("a page needs the control token, reports a lost connection, and continues w
   expect(new URL(other.url()).hash).not.toContain(third.controlToken);
 });
 
-const REFUSED = "rejects the control token";
+const REFUSED = "rejects this page's control token";
 
 /** Starts platforms on the same port, one after another. */
 async function takePort(): Promise<(controlToken: string) => Promise<Platform>> {
