@@ -1,6 +1,7 @@
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { compile, root } from "./compile.ts";
+import { compile } from "./compile.ts";
+import { root } from "./root.ts";
 
 const dist = join(root, "dist");
 const page = join("platform", "portal", "static");

@@ -5,8 +5,6 @@ import { bundleLibrary } from "./pack/bundle.ts";
 import { buildPortal } from "./pack/portal.ts";
 import { root } from "./root.ts";
 
-export { root };
-
 const src = join(root, "src");
 
 /** Path below src. Built separately, because the page is for browsers. */

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { settings } from "../../src/config.ts";
-import { root } from "../compile.ts";
 import { nameIn } from "../reference/describe.ts";
 import { entryPoints } from "../reference/reference.ts";
+import { root } from "../root.ts";
 
 export const PAGE: string = join(root, "docs/reference/configuration.md");
 

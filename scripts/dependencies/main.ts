@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../compile.ts";
+import { root } from "../root.ts";
 import { complaints, limits, totalBytes } from "./budget.ts";
 import { dependenciesPage } from "./page.ts";
 import { productionTree } from "./tree.ts";

@@ -1,6 +1,7 @@
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type CompileOptions, compile, root } from "../compile.ts";
+import { type CompileOptions, compile } from "../compile.ts";
+import { root } from "../root.ts";
 import { bundle } from "./bundle.ts";
 import { refuseTooLarge } from "./size.ts";
 import { type Packed, packStage } from "./stage.ts";

@@ -1,7 +1,7 @@
 /** Writes the reference from the docstrings. */
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { root } from "../compile.ts";
+import { root } from "../root.ts";
 import { reference } from "./reference.ts";
 
 const docs = join(root, "docs");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import { root } from "../compile.ts";
+import { root } from "../root.ts";
 import { describe, type Entry } from "./describe.ts";
 import { readDocstring } from "./docstring.ts";
 import { type Declared, idOf, moduleAt } from "./module.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run, tail } from "../../src/create/io.ts";
-import { root } from "../compile.ts";
+import { root } from "../root.ts";
 
 /**
  * Versions for the checks: the current release of each Node line, except the oldest line with its oldest supported

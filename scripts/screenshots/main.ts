@@ -10,7 +10,7 @@ import sharp from "sharp";
 import { chromium as browserProgram } from "../../test/platform/portal/support/chromium.ts";
 import { reservePort } from "../../test/support/reserve-port.ts";
 import { scaffoldedBot, withoutBotVariables } from "../../test/support/scaffolded.ts";
-import { root } from "../compile.ts";
+import { root } from "../root.ts";
 import { Dev } from "./dev.ts";
 import { scenes } from "./scenes.ts";
 

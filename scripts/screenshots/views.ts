@@ -12,8 +12,8 @@ import { z } from "zod";
 import { Bot } from "../../src/index.ts";
 import { type Platform, startPlatform } from "../../src/platform/index.ts";
 import { chromium as browserProgram } from "../../test/platform/portal/support/chromium.ts";
-import { root } from "../compile.ts";
 import { buildPortal } from "../pack/portal.ts";
+import { root } from "../root.ts";
 
 const CHAT = ["chat", "chat/list", "chat/posts"];
 const VIEWS = [...CHAT, "events", "state", "webhook", "faults", "settings"];

@@ -11,7 +11,7 @@ import { countTable } from "./count.ts";
 import { findIn } from "./rules.ts";
 import { changedCode } from "./same-code.ts";
 import { drawSample } from "./sample.ts";
-import { readLongLines, readTexts } from "./texts.ts";
+import { longLines, readSources, textsIn } from "./texts.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -29,22 +29,25 @@ if (values["same-code"] !== undefined) {
   if (changed.length > 0) process.exitCode = 1;
   else console.log(`Without comments, the code is the same as in ${values["same-code"]}`);
 } else if (values.count) {
-  console.log(countTable(readTexts()));
+  console.log(countTable(textsIn(readSources())));
 } else if (values.sample !== undefined) {
-  console.log(drawSample(readTexts(), Number(values.sample), Number(values.seed ?? Date.now())));
+  console.log(
+    drawSample(textsIn(readSources()), Number(values.sample), Number(values.seed ?? Date.now())),
+  );
 } else {
-  const wanted = ({ file }: { file: string }) =>
-    positionals.length === 0 || positionals.some((path) => file.startsWith(path));
+  const sources = readSources().filter(
+    ({ file }) => positionals.length === 0 || positionals.some((path) => file.startsWith(path)),
+  );
   const problems = [
-    ...findIn(readTexts())
-      .filter(wanted)
-      .map(
-        ({ file, line, kind, found, rule }) =>
-          `${file}:${line} ${kind}: "${found}". Write: ${rule.instead}`,
+    ...findIn(textsIn(sources)).map(
+      ({ file, line, kind, found, rule }) =>
+        `${file}:${line} ${kind}: "${found}". Write: ${rule.instead}`,
+    ),
+    ...sources.flatMap(({ file, source }) =>
+      longLines(file, source).map(
+        (line) => `${file}:${line}: longer than 120 characters. Wrap the line.`,
       ),
-    ...readLongLines()
-      .filter(wanted)
-      .map(({ file, line }) => `${file}:${line}: longer than 120 characters. Wrap the line.`),
+    ),
   ];
   for (const problem of problems) console.log(problem);
   if (problems.length > 0) {

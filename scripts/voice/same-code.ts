@@ -1,25 +1,23 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseSync } from "rolldown/utils";
-import { root } from "../compile.ts";
+import { root } from "../root.ts";
+import { CODE, git } from "./git.ts";
 
 /** Lists the source files whose syntax tree differs from that of a commit. Ignores comments and layout. */
 export function changedCode(ref: string): string[] {
-  const files = git("diff", "--name-only", "--no-renames", ref)
+  return git("diff", "--name-status", "--no-renames", ref)
     .split("\n")
-    .filter((file) => /\.(?:ts|tsx|mts|mjs|js)$/.test(file));
-  return files.filter((file) => {
-    const path = join(root, file);
-    return (
-      !existsSync(path) || tree(file, readFileSync(path, "utf8")) !== tree(file, show(ref, file))
-    );
-  });
+    .flatMap((row) => {
+      const [status, file = ""] = row.split("\t");
+      if (!CODE.test(file)) return [];
+      return status === "M" && hasSameTree(ref, file) ? [] : [file];
+    });
 }
 
-function show(ref: string, file: string): string {
-  const { stdout, status } = run("show", `${ref}:${file}`);
-  return status === 0 ? stdout : "";
+function hasSameTree(ref: string, file: string): boolean {
+  const now = readFileSync(join(root, file), "utf8");
+  return tree(file, now) === tree(file, git("show", `${ref}:${file}`));
 }
 
 function tree(file: string, source: string): string {
@@ -27,14 +25,4 @@ function tree(file: string, source: string): string {
     if (key === "start" || key === "end" || key === "range") return undefined;
     return typeof value === "bigint" ? String(value) : value;
   });
-}
-
-function git(...args: string[]): string {
-  const { stdout, stderr, status } = run(...args);
-  if (status !== 0) throw new Error(stderr.trim());
-  return stdout;
-}
-
-function run(...args: string[]) {
-  return spawnSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 100_000_000 });
 }

@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseSync } from "rolldown/utils";
-import { root } from "../compile.ts";
+import { root } from "../root.ts";
+import { CODE, git } from "./git.ts";
 
 export type Kind = "comment" | "message" | "prose";
 
@@ -17,8 +17,6 @@ export interface Text {
   readonly words: string;
 }
 
-/** Files with comments that the parser understands. CSS, YAML and shell are not checked. */
-const CODE = /\.(?:ts|tsx|mts|mjs|js)$/;
 /** Folders whose strings count as messages. Strings in tests are data. */
 const PROGRAMS = /^(?:src|scripts|templates)\/|^create-bot\.js$/;
 /** Bots created by earlier versions. They are fixtures and stay unchanged. */
@@ -26,43 +24,27 @@ const RECORDED = /^test\/fixtures\/bot-/;
 /** Marks a generated page, whose texts are checked at their source. */
 const GENERATED = /^<!-- Written by/;
 
-export function readTexts(): Text[] {
-  return readSources().flatMap(({ file, source }) =>
-    CODE.test(file) ? codeTexts(file, source) : proseOf(file, source),
-  );
-}
-
-/** Finds the lines of prose and comments that are longer than 120 characters and could be wrapped. */
-export function readLongLines(): { readonly file: string; readonly line: number }[] {
-  return readSources().flatMap(({ file, source }) =>
-    longLines(file, source).map((line) => ({ file, line })),
-  );
-}
-
-interface Source {
+export interface Source {
   /** Path relative to the root. */
   readonly file: string;
   readonly source: string;
 }
 
-function readSources(): Source[] {
-  return listFiles()
+/** Reads the files with comments, messages or prose. */
+export function readSources(): Source[] {
+  return git("ls-files", "-co", "--exclude-standard")
+    .split("\n")
+    .filter((file) => CODE.test(file) || file.endsWith(".md"))
+    .filter((file) => !RECORDED.test(file))
+    .filter((file) => existsSync(join(root, file)))
     .map((file) => ({ file, source: readFileSync(join(root, file), "utf8") }))
     .filter(({ source }) => !GENERATED.test(source));
 }
 
-/** Lists the files with comments, messages or prose. */
-function listFiles(): string[] {
-  const { stdout, status } = spawnSync("git", ["ls-files", "-co", "--exclude-standard"], {
-    cwd: root,
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error("git ls-files failed: run this in a clone");
-  return stdout
-    .split("\n")
-    .filter((file) => CODE.test(file) || file.endsWith(".md"))
-    .filter((file) => !RECORDED.test(file))
-    .filter((file) => existsSync(join(root, file)));
+export function textsIn(sources: readonly Source[]): Text[] {
+  return sources.flatMap(({ file, source }) =>
+    CODE.test(file) ? codeTexts(file, source) : proseOf(file, source),
+  );
 }
 
 interface Node {
@@ -120,7 +102,7 @@ function* strings(node: Node): Generator<{ start: number; text: string }> {
   }
 }
 
-/** Returns the numbers, starting at 1, of the long lines that `readLongLines` describes. */
+/** Returns the line numbers, starting at 1, of prose and comments that need wrapping at 120 characters. */
 export function longLines(file: string, source: string): number[] {
   const text = CODE.test(file) ? source : withoutBlocks(source);
   const prose = CODE.test(file)

@@ -1,10 +1,15 @@
 import { readFileSync } from "node:fs";
 
-/** Returns the programs listed below "Checked against" in docs/reference/mcp.md, as `name version`. */
-export function documentedPeers(): readonly string[] {
+/** Returns the code spans and the other numbers in the paragraph of docs/reference/mcp.md about conformance. */
+export function documentedConformance(): {
+  readonly code: readonly string[];
+  readonly numbers: readonly number[];
+} {
   const page = readFileSync(new URL("../../docs/reference/mcp.md", import.meta.url), "utf8");
-  const [, section = ""] = page.split("## Checked against");
-  return [...section.matchAll(/`(@modelcontextprotocol\/\S+ [^`]+)`/g)].map(
-    ([, title = ""]) => title,
+  const paragraphs = page.split("\n\n").map((paragraph) => paragraph.replaceAll("\n", " "));
+  const found = paragraphs.find((each) => each.includes("`@modelcontextprotocol/")) ?? "";
+  const [between = [], code = []] = [0, 1].map((parity) =>
+    found.split("`").filter((_, index) => index % 2 === parity),
   );
+  return { code, numbers: [...between.join(" ").matchAll(/\d+/g)].map(Number) };
 }

@@ -5,7 +5,7 @@ import { usePeer } from "../peers/peer.ts";
 import { startWithDownloads } from "../platform/uploads/start.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
 import { mcpOverHttp } from "./connect.ts";
-import { documentedPeers } from "./documented.ts";
+import { documentedConformance } from "./documented.ts";
 
 /** In ms. Each test starts several processes, some of which start other processes. */
 const TIMEOUT_MS = 60_000;
@@ -37,7 +37,7 @@ const overHttp: Target = async ({ url, apiKey }) => {
 };
 
 test("docs/reference/mcp.md names the inspector that is run here", () => {
-  expect(documentedPeers()).toContain(inspector.title);
+  expect(documentedConformance().code).toContain(inspector.title);
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { root } from "../../scripts/compile.ts";
+import { root } from "../../scripts/root.ts";
 import { run, tail } from "../faces/create.ts";
 
 /** Folder for the installed packages. Outside `test/`, because packages contain tests. */

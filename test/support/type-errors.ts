@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { root } from "../../scripts/compile.ts";
+import { root } from "../../scripts/root.ts";
 
 const run = promisify(execFile);
 

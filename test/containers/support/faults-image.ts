@@ -1,8 +1,8 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { root } from "../../../scripts/compile.ts";
 import { bundleLibrary } from "../../../scripts/pack/bundle.ts";
+import { root } from "../../../scripts/root.ts";
 import { POSTGRES_SCHEMA, SAMPLE_PICTURE, SQLITE_SCHEMA } from "../../faces/files.ts";
 import type { Docker } from "../engine/docker.ts";
 import { ComposeProject } from "./compose.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
-import { root } from "../../../scripts/compile.ts";
+import { root } from "../../../scripts/root.ts";
 import { PostgresStore } from "../../faults/driver/postgres-store.ts";
 import type { Docker } from "../engine/docker.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { chromium as launcher } from "playwright-core";
 import type { TestProject } from "vitest/node";
-import { root } from "../../../../scripts/compile.ts";
 import { buildPortal } from "../../../../scripts/pack/portal.ts";
+import { root } from "../../../../scripts/root.ts";
 import { chromium } from "./chromium.ts";
 
 declare module "vitest" {
