@@ -4,7 +4,7 @@ import { makeBaseImages } from "./engine/images.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The container engine's address, or the reason why there is no engine. */
+    /** The container engine's host, or the reason why there is no engine. */
     readonly engine: { readonly host: string } | { readonly whyNot: string };
   }
 }

@@ -14,7 +14,8 @@ import { docker, hostAddress, withEngine } from "./support/given.ts";
 const IMAGE = "service-bot-test/hardened";
 
 /**
- * Maximum image size, in bytes. Measured: 268 MB with these tests' base images, of which Debian and Node take 248 MB.
+ * Maximum image size, in bytes. Measured: 268 MB with the base images of these tests. Debian and Node take 248 MB of
+ * that.
  */
 const MAX_SIZE = 290_000_000;
 
@@ -38,7 +39,6 @@ withEngine("the image of a scaffolded bot", () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Runs a command in the image. */
   const inside = (...command: readonly string[]) => docker.run("run", "--rm", IMAGE, ...command);
 
   test("has a bounded size, and no package manager", async () => {
@@ -52,7 +52,7 @@ withEngine("the image of a scaffolded bot", () => {
     const text = readFileSync(join(project.dir, ".env"), "utf8");
     const secrets = text.match(/(?<==)(?:sbk_|whsec_)\w+/g) ?? [];
     expect(secrets).toHaveLength(2);
-    // Positive control: the search finds a text that is in a layer.
+    // Positive control: the search does find text in a layer.
     const known = '"name": "hardened"';
     expect(await findInLayers([known, ...secrets])).toEqual([known]);
   });
@@ -102,7 +102,7 @@ withEngine("the image of a scaffolded bot", () => {
     expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/x`)).toBe(false);
     expect(await docker.succeeds("exec", bot.name, "touch", `${HOME}/data/x`)).toBe(true);
 
-    // In the engine's description, the secrets appear only in the environment.
+    // The engine's description contains the secrets only in the environment.
     const { Config, ...rest } = await docker.inspect<{ Config: { Env: string[] } }>(bot.name);
     const { Env, ...config } = Config;
     expect(Env).toContain(`SERVICE_WEBHOOK_SECRET=${SECRET}`);
@@ -115,7 +115,7 @@ withEngine("the image of a scaffolded bot", () => {
   });
 });
 
-/** Returns the texts that occur in a layer of the image or in its configuration. */
+/** Returns the texts that occur in one of the image's layers or in its configuration. */
 async function findInLayers(texts: readonly string[]): Promise<string[]> {
   const saving = spawn("docker", ["save", IMAGE], { env: { ...process.env, ...docker.env } });
   const found = new Set<string>();

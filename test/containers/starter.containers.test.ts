@@ -10,10 +10,10 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ComposeProject, DOMAIN } from "./support/compose.ts";
 import { docker, hostAddress, withEngine } from "./support/given.ts";
 
-/** Time limit, in ms. Covers the bot's installation, and the start of its database and both services. */
+/** Time limit for installing the bot and for starting its database and both services, in ms. */
 const UP_TIMEOUT_MS = 600_000;
 
-/** Lines from the page, with a domain for which Caddy signs the certificate itself. */
+/** Lines from the page, with a domain whose certificate Caddy signs itself. */
 const [NAME_LINE = "", UP = "", FOLLOW = "", ...MORE] = documentedBlock(
   "docs/deploy/docker.md",
   "docker",
@@ -46,7 +46,6 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Sends the bot a message, and waits for the reply. */
   async function say(text: string): Promise<{ event: string; status: number | null }> {
     const message = await platform.message(text);
     conversation = message.conversation;
@@ -56,7 +55,6 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
     return { event: message.event, status };
   }
 
-  /** Expects exactly one reply to each message, in order. */
   async function expectAnswers(): Promise<void> {
     const answers = texts.map((text) => `Hi Ada! You wrote: ${text}`);
     expect(await platform.answers(conversation)).toEqual(answers);
@@ -132,7 +130,7 @@ withEngine.each(["sqlite", "postgres"])("the starter on %s, by its compose.yaml"
       await platform.answer("Hi Ada! You wrote: by polling");
       expect(await platform.answers(message.conversation)).toHaveLength(1);
       expect(await project.container("caddy")).toBe("");
-      // With a public address, Caddy needs a domain name, and reports that the name is missing.
+      // With a public URL, Caddy needs a domain name, and must report that it is missing.
       const start = "docker compose run --rm -T --no-deps caddy 2>&1 || echo ended with $?";
       expect(await project.type(start)).toMatch(
         /BOT_DOMAIN.* must be set in \.env.*ended with 2\s*$/s,

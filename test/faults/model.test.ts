@@ -11,7 +11,7 @@ test("random commands have the same results in SQLite as in a simple model of th
 });
 
 test("an inbox that differs from the model is found, and the commands are shown", async () => {
-  // The store's clock is independent of the model's.
+  // This clock runs independently of the model's, so the results differ.
   const differing = compareWithModel({
     ...{ runs: 25, seed: 1, shrinkMs: 0 },
     open: (options) => openSqliteStore({ ...options, clock: new ManualClock(0) }),

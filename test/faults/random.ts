@@ -1,8 +1,8 @@
 import { mulberry32 } from "../support/mulberry32.ts";
 
-/** A scenario's random choices, all from one seed. */
+/** A scenario's random choices, all derived from one seed. */
 export class Random {
-  /** In [0, 1), like `Math.random`. */
+  /** Returns a number in [0, 1), like `Math.random`. */
   readonly next: () => number;
 
   constructor(seed: number) {
@@ -14,7 +14,7 @@ export class Random {
     return Math.floor(this.next() * end);
   }
 
-  /** Returns true with this probability, between 0 and 1. */
+  /** Returns true with a probability of `share`, between 0 and 1. */
   chance(share: number): boolean {
     return this.next() < share;
   }
@@ -35,7 +35,7 @@ export class Random {
   }
 }
 
-/** Returns the SEED environment variable, to reproduce a failure, or a new seed. */
+/** Returns the SEED environment variable, which reproduces a failure, or else a new seed. */
 export function chooseSeed(given: string | undefined = process.env.SEED): number {
   if (given === undefined || given === "") return Math.floor(Math.random() * 2 ** 31);
   if (!/^\d{1,10}$/.test(given)) throw new Error(`a seed is a whole number (got "${given}")`);

@@ -6,10 +6,9 @@ export interface Result {
   readonly seconds: number;
 }
 
-/** More violations add no information. */
+/** Further violations add no information. */
 const MAX_SHOWN = 20;
 
-/** Wraps a scenario so that each run adds its result to `results`. */
 export function recorded(scenario: Scenario, results: Result[]): Scenario {
   const run: Scenario["run"] = async (options) => {
     const started = performance.now();
@@ -52,7 +51,6 @@ export function readyFigures(values: readonly number[]): Record<string, number> 
   };
 }
 
-/** Returns the median, or NaN if there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = Float64Array.from(values).sort();
   const middle = sorted.length / 2;

@@ -1,9 +1,9 @@
-/** `small` is part of `npm run test:all`. `large` is the default for `npx node test/faults/main.ts`. */
+/** `small` is part of `npm run test:all`. `large` is the default of `npx node test/faults/main.ts`. */
 export type Size = "small" | "large";
 
 export interface ScenarioRun {
   readonly size: Size;
-  /** Seed for all random choices, to repeat a run. */
+  /** Seed of all random choices. Using it again repeats the run. */
   readonly seed: number;
   /** Multiplies the number of events and faults, for a short trial of a large run. Default: 1. */
   readonly scale?: number;
@@ -11,13 +11,13 @@ export interface ScenarioRun {
 }
 
 export interface Outcome {
-  /** Counts and measurements. Names include the unit: `kills`, `ready, worst (ms)`. */
+  /** Counts and measurements. A name includes the unit: `kills`, `ready, worst (ms)`. */
   readonly figures: Readonly<Record<string, number | string>>;
   /** One sentence per broken promise. */
   readonly violations: readonly string[];
 }
 
-/** A fault that runs against the real bot, and its checks. */
+/** A fault inflicted on the real bot, and the checks that follow. */
 export interface Scenario {
   /** Name in the results table. */
   readonly name: string;

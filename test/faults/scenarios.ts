@@ -20,7 +20,7 @@ export const botScenarios: readonly Scenario[] = [
   ...[counting, timers],
 ];
 
-/** All scenarios, in the order of the report. */
+/** In the order of the report. */
 export const scenarios: readonly Scenario[] = [
   ...botScenarios,
   powerLoss,

@@ -4,13 +4,15 @@ import type { Outcome, Scenario, Size } from "./scenario.ts";
 
 const size: Size = process.env.SIZE === "large" ? "large" : "small";
 
-/** In ms. Far more than any scenario needs alone, because other tests use the machine's two cores as well. */
+/**
+ * Test timeout, in ms. Far more than any scenario needs alone, because other tests use the machine's two cores as well.
+ */
 const TIMEOUT_MS: Readonly<Record<Size, number>> = { small: 300_000, large: 3_600_000 };
 
 /**
  * Runs a scenario's small size as a test. SEED=… repeats a run; SIZE=large runs the large size.
  *
- * @param judge performs further checks on the outcome. Default: expects no violations
+ * @param judge makes further checks on the outcome. Default: expects no violations
  */
 export function testSmall(
   scenario: Scenario,

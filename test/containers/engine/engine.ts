@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isInstalled, SERVER_PATH } from "../../support/server-path.ts";
 import { Docker } from "./docker.ts";
 
-/** Folder for images and containers, kept between runs because the base images take minutes to build. */
+/** Folder for images and containers, kept between runs because building the base images takes minutes. */
 export const CACHE: string =
   process.env["SERVICE_BOT_CONTAINERS"] ?? "/var/cache/service-bot-containers";
 
@@ -28,7 +28,8 @@ export function whyNoEngine(): string | undefined {
 }
 
 /**
- * A private engine, as a child of this process. Its images, containers and networks are separate from the machine's.
+ * A private engine that runs as a child of this process. Its images, containers and networks are separate from the
+ * machine's.
  */
 export class Engine {
   readonly host: string;
@@ -41,7 +42,11 @@ export class Engine {
     this.#daemon = daemon;
   }
 
-  /** Starts the engine, or reuses another run's daemon. @throws if the daemon ends or does not respond in time */
+  /**
+   * Starts the engine, or reuses the daemon of another run.
+   *
+   * @throws if the daemon exits or does not respond in time
+   */
   static async start(): Promise<Engine> {
     mkdirSync(CACHE, { recursive: true });
     const socket = `unix://${join(CACHE, "docker.sock")}`;
@@ -69,7 +74,7 @@ export class Engine {
     return engine;
   }
 
-  /** Stops the daemon that this run started, together with all containers. */
+  /** Stops the daemon, together with all its containers, unless another run started it. */
   async stop(): Promise<void> {
     if (this.#daemon === undefined || this.#daemon.exitCode !== null) return;
     const exited = once(this.#daemon, "exit");

@@ -45,20 +45,18 @@ const bases: readonly Base[] = [
   },
 ];
 
-/** Debian with systemd, PostgreSQL and Node. The build takes two minutes, so only its own tests request it. */
+/** Debian with systemd, PostgreSQL and Node. Only its own tests request it, because the build takes two minutes. */
 const MACHINE: Base = {
   folder: "machine",
   tag: "service-bot-test/machine",
   prepare: () => undefined,
 };
 
-/** Builds the machine image if this version is missing. Resolves to its name. */
 export async function makeMachineImage(docker: Docker): Promise<string> {
   await makeImage(docker, MACHINE);
   return MACHINE.tag;
 }
 
-/** Builds the starter's base images if this version is missing. */
 export async function makeBaseImages(docker: Docker): Promise<void> {
   if (!(await docker.succeeds("inspect", DEBIAN))) await importDebian(docker);
   for (const base of bases) await makeImage(docker, base);
@@ -88,7 +86,6 @@ async function makeImage(docker: Docker, { folder, tag, prepare }: Base): Promis
   }
 }
 
-/** Returns an image's version: a hash of its files and of Node's version. */
 function versionOf(folder: string): string {
   const hash = createHash("sha256").update(process.version);
   const files = readdirSync(join(SOURCES, folder)).sort();

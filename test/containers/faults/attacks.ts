@@ -6,7 +6,7 @@ import { type FloodTarget, openRequest, peakMemory, sendChunks } from "../../sup
 import type { FaultBots } from "../support/fault-bots.ts";
 import type { MemoryLimit } from "./memory-limit.ts";
 
-/** Number of connections per kind and attack. */
+/** Number of connections of each kind, per attack. */
 const CHUNKED = 4;
 const UNFINISHED = 64;
 const IDLE = 1_200;
@@ -47,10 +47,10 @@ export class Attacks implements Attack {
     const target = { url: bot.url, path: "/webhook" };
     const { webhookSecret } = world.platform;
     const seeming = `x-service-signature: ${sign("another body", webhookSecret, Date.now() / 1000)}`;
-    // The bot derives the size of the largest batch from its memory limit.
+    // One byte more than the largest batch, whose size the bot derives from its memory limit.
     const refused = await this.#deliverRound(target.url, this.#roundBytes + 1);
     if (refused !== 413) world.violations.push(`a larger round got ${refused}, time ${time}`);
-    // The bot may close the incomplete request to make room for a newer connection.
+    // Do not wait for this request: the bot may close it to make room for a newer connection.
     const round = this.#sendRound(target.url, this.#roundBytes);
     const floods = [[], [seeming]].flatMap((head) =>
       Array.from({ length: CHUNKED }, () => sendChunks(target, head)),
@@ -91,7 +91,7 @@ export class Attacks implements Attack {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Checks that the engine did not kill the process or a child for its memory use. */
+  /** Checks that the engine killed neither the process nor any of its children for using too much memory. */
   async #look(): Promise<void> {
     const { pid, violations } = await this.#limit.checkContainer(this.#bots.at().name);
     this.#stage.world.violations.push(...violations);
@@ -101,14 +101,14 @@ export class Attacks implements Attack {
   /** Delivers a batch until the bot accepts it or responds with 413. Resolves to the last status. */
   async #deliverRound(url: string, bytes: number): Promise<number> {
     const deadline = performance.now() + ANSWER_TIMEOUT_MS;
-    // An attack's connections close one after another, so the bot may still drop this connection.
+    // Retry, because the attack's connections close one after another, and the bot may still drop this connection.
     for (;;) {
       const status = await this.#sendRound(url, bytes);
       if (status === 200 || status === 413 || performance.now() > deadline) return status;
     }
   }
 
-  /** Delivers a batch of `bytes` with events that are already stored. Resolves to 0 if the connection ends. */
+  /** Delivers a batch of `bytes` with events that are already stored. Resolves to 0 if the connection closes first. */
   async #sendRound(url: string, bytes: number): Promise<number> {
     const { platform } = this.#stage.world;
     const event = JSON.stringify(platform.control.events()[0]);
@@ -122,7 +122,6 @@ export class Attacks implements Attack {
       .finally(() => poster.close());
   }
 
-  /** Sends unsigned requests one after another. */
   async #flood(url: string): Promise<void> {
     const end = performance.now() + FLOOD_MS;
     while (performance.now() < end) {
@@ -137,7 +136,6 @@ export class Attacks implements Attack {
     }
   }
 
-  /** Starts requests that never end. */
   async #hold(target: FloodTarget, count: number, headers: readonly string[]): Promise<void> {
     for (let n = 0; n < count; n++) {
       const socket = await openRequest(target, headers).catch(() => undefined);

@@ -7,17 +7,19 @@ import { median } from "../../faults/report.ts";
 import type { Docker } from "../engine/docker.ts";
 import type { FaultBots } from "../support/fault-bots.ts";
 
-/** Folder of the libfaketime package. `undefined` if it is not installed. The base images use this machine's Debian. */
+/**
+ * Folder of the libfaketime package, or `undefined` if it is not installed. The base images use this machine's Debian,
+ * so the library works there too.
+ */
 export const FAKETIME_FOLDER: string | undefined = globSync("/usr/lib/*-linux-gnu*/faketime")[0];
 
-/** Longer than the age that the bot tolerates in a signature. */
+/** In seconds. Further off than the 300 seconds that the bot tolerates in a signature. */
 const OFFSETS = ["+600", "-600"] as const;
 
-/** Longest wait for a reply while a busy machine polls, in ms. */
+/** Longest wait for a reply while polling on a busy machine, in ms. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const REFUSED_TIMEOUT_MS = 10_000;
 
-/** Sets a running container's clock. */
 export class ContainerClock {
   readonly flags: readonly string[];
   readonly #folder: string;
@@ -30,7 +32,7 @@ export class ContainerClock {
       LD_PRELOAD: "/faketime/libfaketimeMT.so.1",
       FAKETIME_TIMESTAMP_FILE: "/clock/offset",
       FAKETIME_CACHE_DURATION: "1",
-      // The monotonic clock continues, as after a change by an administrator.
+      // Let the monotonic clock run on, as it does when an administrator changes the time.
       FAKETIME_DONT_FAKE_MONOTONIC: "1",
     };
     this.flags = [
@@ -49,13 +51,16 @@ export class ContainerClock {
   }
 }
 
-/** Shifts a bot's clock by ±10 min under load, while the bot runs or before it starts, then corrects it. */
+/**
+ * Shifts a bot's clock by ±10 min under load, either while the bot is running or before it starts, and then corrects
+ * it.
+ */
 export class Clocks implements Attack {
   readonly #stage: Stage;
   readonly #bots: FaultBots;
   readonly #docker: Docker;
   readonly #clock: ContainerClock;
-  /** Time from a refused delivery to the reply to the next event, in ms. */
+  /** Time from a rejected delivery to the reply to the next event, in ms. */
   readonly #takenOverMs: number[] = [];
   #refused = 0;
 
@@ -71,7 +76,7 @@ export class Clocks implements Attack {
 
   async once(time: number): Promise<void> {
     const { world } = this.#stage;
-    // Every second shift happens before a start, because a bot reads the system time on startup.
+    // Make every second shift before a start, because a bot reads the system time on startup.
     const restarts = time % 4 > 2 || time % 4 === 0;
     await this.#setClock(OFFSETS[time % 2] ?? "+0", restarts);
     if (!(await this.#untilRefused())) {
@@ -128,7 +133,6 @@ export class Clocks implements Attack {
     return ledger.hasAnswer(id);
   }
 
-  /** Runs `service-bot doctor` in the container. */
   async #doctor(): Promise<Finding[]> {
     const command = "node node_modules/.bin/service-bot doctor --json || true";
     const output = await this.#docker.run("exec", this.#bots.at().name, "sh", "-c", command);

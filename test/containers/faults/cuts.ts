@@ -12,7 +12,7 @@ const MIN_CUT_MS = 500;
 
 export interface CutOptions {
   readonly bots: FaultBots;
-  /** Network to disconnect. */
+  /** The network to disconnect. */
   readonly network: string;
   /** A URL that a bot can reach only through this network. */
   readonly peer: URL;
@@ -20,7 +20,7 @@ export interface CutOptions {
   readonly maxMs: number;
   /** Returns true if all bots should lose the network this time. Default: never. */
   readonly isForAll?: (time: number) => boolean;
-  /** True if an event may count another attempt, because another bot continues with it. Default: false. */
+  /** True if an event may use up another attempt, because another bot takes it over. Default: false. */
   readonly mayCount?: boolean;
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Docker } from "../engine/docker.ts";
 import type { State } from "../support/container.ts";
 
-/** Program that prints the limit that Node sees, and allocates as many bytes as its argument says. */
+/** A program that prints the memory limit that Node detects, and then allocates as many bytes as its argument says. */
 const GREEDY = `
 console.log(process.constrainedMemory());
 const taken = [];
@@ -26,12 +26,11 @@ export class MemoryLimit {
     this.bytes = bytes;
   }
 
-  /** Flags for `docker run`. */
   get flags(): readonly string[] {
     return ["--memory", `${this.bytes}b`, "--memory-swap", `${this.bytes}b`];
   }
 
-  /** Allocates twice the limit. Returns a sentence if the engine permits it or Node sees another limit. */
+  /** Allocates twice the limit. Returns a sentence if the engine allows it or if Node detects another limit. */
   async checkEngine(image: string): Promise<string[]> {
     const docker = this.#docker;
     const name = `greedy-${process.pid}`;
@@ -49,7 +48,10 @@ export class MemoryLimit {
     }
   }
 
-  /** Checks that no process of a container was killed for its memory use. Returns the pid if the container runs. */
+  /**
+   * Checks that no process in a container was killed for using too much memory. Returns the pid if the container is
+   * running.
+   */
   async checkContainer(name: string): Promise<{ pid?: number; violations: string[] }> {
     const docker = this.#docker;
     const { OOMKilled, Pid, Running } = await docker.inspect<RunningState>(name, "json .State");

@@ -41,7 +41,6 @@ const hasty: Partial<BotSettings> = { requestTimeoutMs: 400 };
 /** Size of the disk that replaces the volume, in MB. */
 const DISK_SIZE = { small: 16, large: 64 } as const;
 
-/** Memory limit for a bot under attack. */
 const small = new MemoryLimit(docker, 128 * 1024 * 1024);
 
 type Loaded<S extends Store> = Omit<LoadedFault<S>, "name">;

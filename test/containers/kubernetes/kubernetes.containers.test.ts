@@ -19,7 +19,9 @@ const IMAGE = "service-bot-test/kubernetes";
 const NAME = "kubernetes-pod";
 const DATABASE = "kubernetes";
 
-/** Delay after a pod's first 503, in ms. Less than DRAIN_MS, because a cluster is still sending deliveries then. */
+/**
+ * Delay after a pod's first 503, in ms. Shorter than DRAIN_MS, because a cluster still sends deliveries at this point.
+ */
 const LATE_MS = 2_500;
 
 withEngine("a container as the manifests for Kubernetes describe it", () => {
@@ -45,7 +47,6 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
     await docker.succeeds("volume", "rm", `${NAME}-data`);
   }
 
-  /** Starts a platform that delivers to a bot in a pod. */
   async function start(manifest: Manifest) {
     const platform = await startPlatform();
     return { pod: await startPod(manifest, platform), platform };
@@ -77,8 +78,8 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
   }
 
   /**
-   * Ends a pod. Ada sends a message LATE_MS after the pod's readiness probe has failed. Resolves to the probe's
-   * response, the message, its delivery status, and how the pod ended.
+   * Terminates a pod. Ada sends a message LATE_MS after the pod's readiness probe has failed. Resolves to the probe's
+   * status, the message, the status of its delivery, and how the pod ended.
    */
   async function endWithMessage(pod: Pod, platform: PlatformProcess, text: string) {
     const ending = pod.terminate();
@@ -171,7 +172,7 @@ withEngine("a container as the manifests for Kubernetes describe it", () => {
   }, 400_000);
 });
 
-/** Removes DRAIN_MS from a pod's manifest, for the control test. */
+/** Disables draining in a pod's manifest, for the control test. */
 function withoutDrain(text: string): string {
   const changed = text.replace(/(name: DRAIN_MS\n +value:) "\d+"/, '$1 "0"');
   expect(changed).not.toBe(text);

@@ -13,9 +13,9 @@ const LOOK_INTERVAL_MS = 100;
 export interface PodOptions {
   readonly name: string;
   readonly image: string;
-  /** `.env` file for the Secret. */
+  /** The `.env` file that becomes the Secret. */
   readonly secret: string;
-  /** Additional network, such as the database's. */
+  /** An additional network, such as the database's. */
   readonly network: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export class Pod {
   readonly url: string;
   /** True if a Service would send deliveries to this pod. */
   isReady = false;
-  /** Number of restarts because of a probe. */
+  /** Number of restarts caused by a failed probe. */
   restarts = 0;
   readonly #docker: Docker;
   readonly #pod: PodSpec;
@@ -64,7 +64,11 @@ export class Pod {
     return pod;
   }
 
-  /** Waits until the pod has this state. @throws after the timeout, or if the pod was deleted */
+  /**
+   * Waits until `holds` returns true.
+   *
+   * @throws after the timeout, or if the pod was deleted
+   */
   async until(what: string, holds: () => boolean): Promise<void> {
     const deadline = performance.now() + READY_TIMEOUT_MS;
     while (!holds()) {
@@ -76,14 +80,14 @@ export class Pod {
     }
   }
 
-  /** Returns how often the container exited and was restarted. */
+  /** Returns how often the container has exited and been restarted. */
   ownRestarts(): Promise<number> {
     return this.#docker.inspect<number>(this.name, "json .RestartCount");
   }
 
   /**
-   * Polls the readiness endpoint until the status is no longer 200. Resolves to the status, or `undefined` if there is
-   * no response.
+   * Polls the readiness endpoint until the status is no longer 200. Resolves to the new status, or to `undefined` if
+   * there is no response.
    */
   async untilUnready(): Promise<number | undefined> {
     for (;;) {
@@ -93,7 +97,7 @@ export class Pod {
     }
   }
 
-  /** Deletes the pod as a kubelet does. Resolves to its container's final state, and the time the deletion took. */
+  /** Deletes the pod as a kubelet does. Resolves to its container's final state, and the time it took. */
   async terminate(): Promise<State & { readonly tookMs: number }> {
     const started = performance.now();
     this.#ended.abort();
@@ -104,7 +108,7 @@ export class Pod {
     return { ...(await this.#docker.inspect<State>(this.name, "json .State")), tookMs };
   }
 
-  /** Removes the container. The volume of a claim stays, as in a cluster. */
+  /** Removes the container. A claim's volume stays, as in a cluster. */
   async remove(): Promise<void> {
     this.#ended.abort();
     await this.#docker.run("rm", "--force", this.name).catch(() => undefined);

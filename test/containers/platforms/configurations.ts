@@ -5,7 +5,7 @@ import { z } from "zod";
 import { documentedBlock, pages } from "../../docs/markdown.ts";
 import { installPeer } from "../../peers/install.ts";
 
-/** The environment that a platform provides for the configuration documented on its page. */
+/** The environment that a hosting platform provides for the configuration on its page. */
 export interface Hosting {
   /** Name of the page in docs/deploy. */
   readonly page: string;
@@ -20,7 +20,7 @@ export interface Hosting {
   readonly memory: number;
   /** Folder where the volume is mounted. `undefined` with PostgreSQL. */
   readonly volume?: string;
-  /** Grace period that the page sets, in ms. Default: the bot's own. */
+  /** Grace period set on the page, in ms. Default: the bot's own. */
   readonly shutdownGraceMs?: number;
   readonly variables: readonly string[];
 }
@@ -32,7 +32,7 @@ const RENDER_PORT = 10_000;
 /** Memory of Render's smallest paid plan, in MB. Railway's limit depends on the plan. */
 const PLAN_MEMORY = 512;
 
-/** In seconds. Cloud Run does not allow other values. */
+/** In seconds. Cloud Run allows no other value. */
 const CLOUD_RUN_STOP_S = 10;
 
 const seconds = z.string().regex(/^\d+s$/);

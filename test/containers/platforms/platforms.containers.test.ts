@@ -28,16 +28,16 @@ const NAME = "platforms";
 const STORES = ["sqlite", "postgres"] as const;
 type StoreName = (typeof STORES)[number];
 
-/** Returns the image of a bot scaffolded with the `--store` flag that a platform's page names. */
+/** Returns the image of a bot that was scaffolded with the `--store` flag from a platform's page. */
 const imageOf = (store: StoreName) => `service-bot-test/platforms-${store}`;
 
-/** Folder in the image that contains the SQLite file. */
+/** The folder in the image that contains the SQLite file. */
 const DATA = "/bot/data";
 
 /** Fly's default `kill_timeout`, in seconds. */
 const SHORTEST_STOP_S = 5;
 
-/** Time that a process needs to start and exit on a busy machine, in ms. Counts towards the time to stop. */
+/** Time a process needs to start and exit on a busy machine, in ms. It counts towards the time to stop. */
 const ROOM_MS = 1_000;
 
 const hostings = await Promise.all([fly(), railway(), render(), cloudRun()]);
@@ -61,7 +61,7 @@ describe.each(hostings)("docs/deploy/$page", ({ stopSeconds, shutdownGraceMs, ..
   });
 });
 
-/** Mounts a volume that belongs to root, even if the image's folder has another owner. */
+/** Mounts a volume owned by root, even if the image's folder has another owner. */
 const ROOTS_VOLUME = ["--mount", `type=volume,source=${NAME},target=${DATA},volume-nocopy`];
 
 withEngine("the image of a scaffolded bot, as platforms run it", () => {
@@ -102,7 +102,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
     return { platform, bot };
   }
 
-  /** Runs `service-bot doctor` in the container. Resolves to the doctor's findings about the database. */
+  /** Runs `service-bot doctor` in the container. Resolves to its findings about the database. */
   async function findings(): Promise<readonly Finding[]> {
     const doctor = ["exec", NAME, "node_modules/.bin/service-bot", "doctor", "--json"];
     const report: { findings: Finding[] } = JSON.parse(await docker.run(...doctor));
@@ -115,7 +115,7 @@ withEngine("the image of a scaffolded bot, as platforms run it", () => {
 
   /**
    * Creates the database that the platform's page describes. Returns flags for `docker run`, variables, and part of the
-   * database's address.
+   * database's URL.
    */
   async function memoryOf({ page, volume }: Hosting) {
     if (volume !== undefined) {
@@ -179,10 +179,10 @@ function stopsOn(hosting: Hosting, image: () => string): Scenario {
     name: label,
     counted: "stops",
     times: { small: 4, large: 40 },
-    // The engine kills a bot that is slower, so its exit code is not 0.
+    // No time limit is needed, because the engine kills a bot that is too slow, and its exit code is then not 0.
     begin: (stage: Stage<Store>) => new Stops(stage, Number.POSITIVE_INFINITY),
   };
-  /** Stops every bot that the world started, so that the scenario starts its own. */
+  /** Stops every bot in the world, so that the scenario starts its own. */
   async function alone(stage: Stage<PostgresStore>): Promise<Stops> {
     for (const bot of stage.world.bots) await stage.world.stop(bot);
     return fault.begin(stage);

@@ -9,10 +9,12 @@ import type { Docker } from "../engine/docker.ts";
 
 const runFile = promisify(execFile);
 
-/** Value of BOT_DOMAIN. Caddy signs its certificate with its own authority. */
+/** Value of BOT_DOMAIN. Caddy signs the certificate for this domain with its own authority. */
 export const DOMAIN = "localhost";
 
-/** Replaces `docker compose`, because Debian 12 has Compose 1 and lacks the plugin. Both take the same arguments. */
+/**
+ * Replaces `docker compose`, because Debian 12 only has Compose 1, as a separate command that takes the same arguments.
+ */
 const STAND_IN = `#!/bin/sh
 [ "$1" = compose ] || exec "$DOCKER" "$@"
 shift
@@ -31,7 +33,7 @@ export class ComposeProject {
     this.#docker = docker;
   }
 
-  /** Scaffolds a bot from this checkout. The packages are installed only in the bot's image. */
+  /** Scaffolds a bot from this checkout. Its packages are installed only in the image. */
   static async scaffold(
     docker: Docker,
     folder: string,
@@ -71,7 +73,7 @@ export class ComposeProject {
     return stdout;
   }
 
-  /** Runs a command that does not end by itself, until the test ends. */
+  /** Runs a command that does not exit on its own, until the test ends. */
   follow(line: string): TestProcess {
     const options = { command: "sh", cwd: this.dir, env: this.#env() };
     return new TestProcess(["-euc", `exec ${line}`], options);

@@ -27,7 +27,7 @@ export interface State {
   readonly OOMKilled: boolean;
 }
 
-/** A container that runs a bot. Its port is published on 127.0.0.1. */
+/** A container running a bot. Its port is published on 127.0.0.1. */
 export class BotContainer {
   readonly name: string;
   readonly url: string;
@@ -39,7 +39,7 @@ export class BotContainer {
     this.url = url;
   }
 
-  /** Starts a container. First removes any earlier container with this name. */
+  /** Starts a container. First removes any earlier container with the same name. */
   static async run(
     docker: Docker,
     name: string,
@@ -56,7 +56,11 @@ export class BotContainer {
     return new BotContainer(docker, name, `http://127.0.0.1:${port}`);
   }
 
-  /** Waits until the bot is ready. @throws if the bot ends first or the timeout passes */
+  /**
+   * Waits until the bot is ready.
+   *
+   * @throws if the bot exits first or the timeout passes
+   */
   async ready(): Promise<void> {
     const deadline = performance.now() + READY_TIMEOUT_MS;
     while (!(await isOk(`${this.url}/readyz`))) {
@@ -75,7 +79,7 @@ export class BotContainer {
     return (await this.#docker.logs(this.name)).slice(-30).join("\n");
   }
 
-  /** Stops the container with `docker stop`. Resolves to its state and the duration in ms. */
+  /** Stops the container with `docker stop`. Resolves to its state and to how long this took, in ms. */
   async stop(): Promise<State & { readonly tookMs: number }> {
     const started = performance.now();
     await this.#docker.run("stop", this.name);

@@ -14,7 +14,8 @@ const LOOK_INTERVAL_MS = 20;
 const MAX_PAUSES = 20;
 
 /**
- * Shell script that creates a container, connects it to an additional network, starts it, and waits for its exit code.
+ * A shell script that creates a container, connects it to an additional network, starts it, and waits for its exit
+ * code.
  */
 const RUN = `
 name=$1 network=$2; shift 2
@@ -23,7 +24,7 @@ docker create --name "$name" "$@" >/dev/null
 exec docker start --attach "$name"
 `;
 
-/** Script that exits with 0 once a host and port accept a connection. */
+/** A script that exits with 0 once a host and port accept a connection. */
 const CONNECT = `
 const [host, port] = process.argv.slice(1);
 setTimeout(() => process.exit(1), 1_000);
@@ -39,20 +40,20 @@ export interface FaultBotsOptions {
   readonly instances?: number;
   /** Volume or host folder mounted at `/bot/data`. Default: none. */
   readonly data?: string;
-  /** Each bot's additional network, such as the database's. */
+  /** An additional network for each bot, such as the database's. */
   readonly network?: string;
-  /** Each bot's port in its container. Default: 3000. */
+  /** Port of each bot inside its container. Default: 3000. */
   readonly port?: number;
-  /** Additional flags for `docker create`, by the bot's index. */
+  /** Returns additional flags for `docker create`, by the bot's index. */
   readonly flags?: (place: number) => readonly string[];
 }
 
 /**
  * Bots under test in containers, in a private network. Each start of a bot creates a new container with the previous
- * volume.
+ * container's volume.
  */
 export class FaultBots {
-  /** Network that connects the bots, the platform and this machine. */
+  /** The network that connects the bots, the platform and this machine. */
   readonly network: string;
   readonly #options: FaultBotsOptions;
   readonly #ports: readonly number[];
@@ -84,7 +85,7 @@ export class FaultBots {
       ...{ HOST: "0.0.0.0", PORT: String(inside), NODE_COMPILE_CACHE: "" },
       [SETTINGS_VARIABLE]: JSON.stringify({ ...settings, journalPid: life }),
     };
-    // A cluster in the world assigns its own ports.
+    // In a cluster, the world has already chosen the ports, because nginx needs them in advance.
     const port = env["PORT"] === "0" ? this.#ports[place] : Number(env["PORT"]);
     const shared = dirname(settings.runsFile ?? "");
     chmodSync(shared, 0o777);
@@ -172,7 +173,7 @@ export class FaultBot extends BotProcess {
     return this.#signalled;
   }
 
-  /** Sends a signal with `docker kill`, once the container runs. */
+  /** Sends a signal with `docker kill`, once the container is running. */
   override signal(signal: NodeJS.Signals): void {
     this.#signalled = true;
     const deadline = performance.now() + START_TIMEOUT_MS;
@@ -187,7 +188,7 @@ export class FaultBot extends BotProcess {
     }
   }
 
-  /** Ends the bot with `docker stop` instead of SIGTERM. */
+  /** Stops the bot with `docker stop`, which sends SIGTERM. */
   override async end(signal: NodeJS.Signals): Promise<Exit> {
     if (signal !== "SIGTERM") return await super.end(signal);
     this.#signalled = true;
@@ -196,7 +197,7 @@ export class FaultBot extends BotProcess {
   }
 
   override async freeze(): Promise<void> {
-    // runc fails if one of the container's threads does not freeze within milliseconds.
+    // Retry, because runc fails if one of the container's threads does not freeze within milliseconds.
     let tries = MAX_PAUSES;
     while (!(await this.#docker.succeeds("pause", this.name))) {
       tries -= 1;

@@ -14,7 +14,7 @@ const READ = [join(root, "package.json"), SAMPLE_PICTURE, SQLITE_SCHEMA, POSTGRE
 
 /**
  * Builds an image of the bot under test, with the Dockerfile and packages of a scaffolded bot on PostgreSQL. The
- * framework is bundled with the bot, as it is for npm.
+ * framework is bundled with the bot, as it is in the npm package.
  *
  * @returns the image's id
  */

@@ -4,7 +4,7 @@ import { Docker } from "../engine/docker.ts";
 
 const engine = inject("engine");
 
-/** Skips the tests if no engine runs. */
+/** Skips the tests if no engine is available. */
 export const withEngine: (typeof describe)["skipIf"] extends (condition: boolean) => infer D
   ? D
   : never = describe.skipIf("whyNot" in engine);
@@ -13,7 +13,8 @@ export const docker: Docker = new Docker("host" in engine ? engine.host : undefi
 
 /** Returns the address at which a container reaches this machine. */
 export async function hostAddress(): Promise<string> {
-  // A new engine does not report its default gateway, and its bridge is down while no container runs.
+  // Read a container's routes, because a new engine does not report its default gateway, and its bridge is down while
+  // no container is running.
   const table = await docker.run("run", "--rm", "debian:12-slim", "cat", "/proc/net/route");
   const route = table.split("\n").map((line) => line.split("\t"));
   const gateway = route.find(([, destination]) => destination === "00000000")?.[2] ?? "";

@@ -6,10 +6,10 @@ import { root } from "../../../scripts/root.ts";
 import { PostgresStore } from "../../faults/driver/postgres-store.ts";
 import type { Docker } from "../engine/docker.ts";
 
-/** Script that creates a scaffolded bot's role and database. */
+/** A script that creates a scaffolded bot's role and database. */
 const INIT = join(root, "templates/stores/postgres/postgres-init.sql");
 
-/** The network is isolated from this machine, so that bots cannot reach the platform through it. */
+/** Isolates the network from this machine, so that bots cannot reach the platform through it. */
 const NO_HOST = "com.docker.network.bridge.inhibit_ipv4=true";
 
 /** The server's host name in its network, as in compose.yaml and the Kubernetes manifests. */

@@ -25,7 +25,7 @@ const BOOT_TIMEOUT_MS = 60_000;
 const PROPERTY_TIMEOUT_MS = 60_000;
 const LOOK_INTERVAL_MS = 200;
 
-/** In bytes. A unit's journal exceeds Node's default. */
+/** In bytes. The journal of a unit is longer than Node allows by default. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /** SIGRTMIN+4. As process 1, systemd powers off on this signal. */
@@ -47,7 +47,7 @@ export class Machine {
   readonly #folder: string;
   readonly #image: string;
   #nspawn: ChildProcess | undefined;
-  /** The process id, on this host, of the machine's init process. */
+  /** Process id of the machine's init process, on this host. */
   #init = "";
 
   private constructor(folder: string, image: string) {
@@ -76,9 +76,9 @@ export class Machine {
     const layers = `lowerdir=${this.#image},upperdir=${path("upper")},workdir=${path("work")}`;
     const mount = `mount -t overlay overlay -o ${layers} ${path("root")}`;
     const binds = Object.entries(shown).map(([there, here]) => `--bind-ro=${here}:${there}`);
-    // Uses no unit and no registration, because both need systemd on the host.
+    // Use neither a unit nor registration, because both need systemd on the host.
     const flags = ["--quiet", "--keep-unit", "--register=no", `--directory=${path("root")}`];
-    // The mount ends with its namespace, which ends with the machine.
+    // With its own mount namespace, the mount disappears when the machine ends.
     this.#nspawn = spawn(
       "unshare",
       [
@@ -120,7 +120,11 @@ export class Machine {
     return ["nsenter", ...into, ...env, "sh", "-euc", `cd ${folder}\n${line}`];
   }
 
-  /** Runs a shell line in the machine as root. Resolves to its stdout. @throws with its stderr */
+  /**
+   * Runs a shell line in the machine as root. Resolves to its stdout.
+   *
+   * @throws with its stderr
+   */
   async type(line: string, folder?: string): Promise<string> {
     const [command, ...args] = this.command(line, folder);
     const env = { ...process.env, PATH: SERVER_PATH };

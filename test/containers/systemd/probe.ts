@@ -36,7 +36,7 @@ const results = Object.entries(attempts).map(([name, attempt]) => {
 });
 process.stdout.write(`${JSON.stringify(Object.fromEntries(results))}\n`);
 
-// Ignores SIGTERM when run as a service.
+// Ignore SIGTERM when running as a service.
 if (!process.argv.includes("--once")) {
   process.on("SIGTERM", () => undefined);
   setInterval(() => undefined, 60_000);

@@ -68,7 +68,6 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       await machine.type(`cat >>${HOME}/.env <<'END'\n${env.join("\n")}\nEND`);
     }
 
-    /** Sends the bot a message, and waits for the reply. */
     async function say(text: string): Promise<string> {
       const message = await platform.message(text);
       conversation = message.conversation;
@@ -77,7 +76,6 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       return message.event;
     }
 
-    /** Expects exactly one reply to each message, in order. */
     async function expectAnswers(): Promise<void> {
       const answers = texts.map((text) => `Hi Ada! You wrote: ${text}`);
       expect(await platform.answers(conversation)).toEqual(answers);
@@ -93,7 +91,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       expect(more).toEqual([]);
       await machine.type(`${copied}\n${reloaded}`, HOME);
 
-      // .env.example contains no token, so the bot exits with code 2 and systemd does not restart it.
+      // .env.example contains no token, so the bot exits with code 2, and systemd does not restart it.
       await machine.type(enabled);
       await machine.until(UNIT, "ActiveState", "failed");
       expect(await machine.property(UNIT, "ExecMainStatus")).toBe("2");
@@ -149,7 +147,7 @@ describe.skipIf(reason !== undefined)("the unit on a booted Debian", () => {
       platform = await PlatformProcess.start(temporaryFolder());
       await platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
       texts.length = 0;
-      // Uses only the Unix socket, because another server may use the port.
+      // Listen only on the Unix socket, because another server may be using the port.
       await machine.type("pg_conftool 15 main set listen_addresses ''");
       await machine.type("systemctl enable --now postgresql");
       await machine.type(documentedBlock("docs/deploy/systemd.md", "database"));

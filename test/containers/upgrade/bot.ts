@@ -1,9 +1,9 @@
-/** The bot for the upgrade tests, which uses only public imports. It pauses at points where a kill would be visible. */
+/** The bot for the upgrade tests, which uses only public imports. It pauses where a kill would be visible. */
 import { setTimeout as wait } from "node:timers/promises";
 import { Bot } from "../../../src/index.ts";
 import { answerTo, behaviourOf } from "../../faults/bot/behaviours.ts";
 
-/** Control test: without steps, a handler that runs again sends its messages again. */
+/** False in the control test: without steps, a handler that runs again sends its messages again. */
 const hasSteps = process.env["WITHOUT_STEPS"] !== "1";
 
 // The test's users write more often than the loop guard allows.
@@ -17,7 +17,7 @@ bot.on("dm.message", async (ctx) => {
     if (hasSteps) await ctx.reply(text);
     else await ctx.client.dms.send(conversationId, { text });
   }
-  // Only the run's outcome is left to record.
+  // Only the outcome of the run remains to be recorded.
   if (behaviour === "linger") await wait(500);
 });
 await bot.start();

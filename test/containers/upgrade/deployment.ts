@@ -16,28 +16,28 @@ import { twoVersions, useVersion, type Version } from "./versions.ts";
 /** Number of replies per message. */
 const ANSWERS = 2;
 
-/** Time between two messages, in ms. Short, so that there is a delivery at every point of an upgrade. */
+/** Pause between two messages, in ms. Short, so that deliveries arrive at every point of an upgrade. */
 const PAUSE_MS = 65;
 
 /** Time without progress after which the remaining messages count as lost, in ms. */
 const STUCK_MS = 60_000;
 
 export interface Delivery {
-  /** In ms, from `performance.now()`. */
+  /** When the delivery ended, by `performance.now()`, in ms. */
   readonly at: number;
   readonly eventIds: readonly string[];
   /** The response's HTTP status, or `null` if there was no response. */
   readonly status: number | null;
-  /** The reason for a refusal. `undefined` if the bot accepted the delivery. */
+  /** Why the bot did not accept the delivery, or `undefined` if it did. */
   readonly refusal: string | undefined;
 }
 
-/** A scaffolded bot run by its Compose files, a platform on this machine, and the ledger of both. */
+/** A scaffolded bot run by its Compose files, a platform on this machine, and a ledger of their traffic. */
 export class Deployment {
   readonly project: ComposeProject;
   readonly platform: Platform;
   readonly ledger: Ledger;
-  /** The webhook's URL at Caddy. */
+  /** The URL at which Caddy receives the webhook's deliveries. */
   readonly webhookUrl: string;
   readonly before: Version;
   readonly after: Version;
@@ -78,7 +78,7 @@ export class Deployment {
       SERVICE_BASE_URL: platform.url,
       SERVICE_API_KEY: platform.apiKey,
       SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
-      // Uses Caddy without https, because starter.containers.test.ts covers https.
+      // Use Caddy without https, because starter.containers.test.ts covers https.
       BOT_DOMAIN: `http://${DOMAIN}`,
       // Kills must not use up the attempts.
       MAX_ATTEMPTS: "1000",
@@ -96,18 +96,20 @@ export class Deployment {
     useVersion(this.project.dir, version);
   }
 
-  /** Starts to send messages. */
   load(options: Partial<LoadOptions> = {}): Load {
     const random = new Random(chooseSeed());
     return new Load({ ledger: this.ledger, random, pauseMs: () => PAUSE_MS, ...options });
   }
 
-  /** Returns the deliveries that ended since `began`. */
   deliveriesSince(began: number): Delivery[] {
     return this.deliveries.filter(({ at }) => at >= began);
   }
 
-  /** Waits until every message is stored and none is pending. @throws without progress */
+  /**
+   * Waits until every message is stored and none is pending.
+   *
+   * @throws if there is no progress
+   */
   async settle(store: Store): Promise<void> {
     let before = "";
     for (let since = performance.now(); ; await wait(100)) {
@@ -151,7 +153,7 @@ async function publish(project: string): Promise<number> {
   return port;
 }
 
-/** Replaces the starter's handlers with those from `bot.ts`, which import service-bot from the package. */
+/** Replaces the starter's handlers with those from `bot.ts`, and makes them import the service-bot package. */
 function takeHandlers(project: string): void {
   const src = join(project, "src");
   rmSync(src, { recursive: true });

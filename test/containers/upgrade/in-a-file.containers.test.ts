@@ -7,16 +7,16 @@ import { docker, withEngine } from "../support/given.ts";
 import { type Delivery, Deployment } from "./deployment.ts";
 import { packageIn, packageOf, type Version } from "./versions.ts";
 
-/** Time limit, in ms. Covers building images, starting five bots, and reading the event log again. */
+/** Test timeout, in ms. Covers building images, starting five bots, and reading the event log again. */
 const TIMEOUT_MS = 900_000;
 
 /**
- * Longest time without a bot, in ms. Up to 20 s for a stop on a busy machine (`stop_grace_period`), and the rest for a
- * start.
+ * Longest time without a bot, in ms. A stop takes up to 20 s on a busy machine (`stop_grace_period`), and a start takes
+ * the rest.
  */
 const MAX_GAP_MS = 30_000;
 
-/** In ms. A restored bot reads the log and searches for its replies before it sends more. */
+/** In ms. A restored bot reads the log and searches for its earlier replies before it sends more. */
 const ANSWERS_TIMEOUT_MS = 180_000;
 
 /** Name of the folder, and prefix of all container names. Unique, because several runs share an engine. */
@@ -27,7 +27,7 @@ const UP = "docker compose up --build --detach";
 /** Prefix of a command that runs instead of the bot. */
 const RUN = "docker compose run --rm --no-deps -T bot";
 
-/** Prints, as JSON, why the bot cannot start. */
+/** A program that prints, as JSON, why the bot cannot start. */
 const WHY_NOT = `
 import { Bot } from "service-bot";
 const ignore = () => ({});
@@ -52,14 +52,13 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
 
   afterAll(() => deployment?.remove());
 
-  /** Opens the inbox's file, which the engine keeps in a folder of this machine. */
+  /** Opens the inbox's file, which the engine keeps in a folder on this machine. */
   async function openStore(): Promise<SqliteStore> {
     const volume = `${NAME}_data`;
     const template = "{{.Mountpoint}}";
     return new SqliteStore(await docker.run("volume", "inspect", "--format", template, volume));
   }
 
-  /** Commits the project with this version of service-bot. */
   async function commit(version: Version): Promise<void> {
     deployment.use(version);
     const author = "-c user.name=ada -c user.email=ada@example.org";
@@ -88,7 +87,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
     return Math.max(...times.slice(1).map((at, n) => at - (times[n] ?? at)));
   }
 
-  /** Lists the events in these deliveries that have no later delivery, or no reply. */
+  /** Lists the events in these deliveries that were not delivered again, or have no reply. */
   function unanswered(deliveries: readonly Delivery[]): string[] {
     return deliveries.flatMap(({ at, eventIds }) => {
       const later = deployment.deliveriesSince(at).filter(isTaken);
@@ -116,7 +115,7 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
       const gapMs = longestGap(updated);
       expect(gapMs).toBeLessThan(MAX_GAP_MS);
       const refused = deployment.deliveriesSince(updated).filter((each) => !isTaken(each));
-      // Caddy's response while no bot runs.
+      // Caddy responds with one of these while no bot is running.
       for (const { status } of refused) expect([502, 503]).toContain(status);
 
       expect(await docker.run("wait", await replace(PREVIOUS))).toBe("1");
@@ -127,11 +126,11 @@ withEngine("a bot with its inbox in a volume, replaced by compose under load", (
         message: expect.stringMatching(/Update service-bot/),
       });
 
-      // The remedy that the error message names.
+      // Follow the remedy that the error message names.
       expect(await packageIn(await replace(NEWER))).toBe(packageOf(after));
       await untilMoreSaid();
 
-      // Returns to the previous version.
+      // Return to the previous version.
       await project.type("docker compose exec -T bot rm data/2026-03-01.db");
       await project.type(COPY);
       expect(await packageIn(await replace(BACK))).toBe(packageOf(before));

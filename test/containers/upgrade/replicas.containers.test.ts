@@ -126,7 +126,7 @@ withEngine("three bots behind Caddy", () => {
     TIMES * (UPGRADE_TIMEOUT_MS + ANSWERS_TIMEOUT_MS),
   );
 
-  /** Restarts all bots with a changed setting in one of the project's files. */
+  /** Restarts all bots after changing a setting in one of the project's files. */
   async function restartWith(file: string, from: string, to: string): Promise<void> {
     const path = join(deployment.project.dir, file);
     const text = readFileSync(path, "utf8");
@@ -136,7 +136,9 @@ withEngine("three bots behind Caddy", () => {
     await untilReady(deployment);
   }
 
-  /** Upgrades idle bots, which stop immediately. Resolves to the event counts of the deliveries in the meantime. */
+  /**
+   * Upgrades idle bots, which stop immediately. Resolves to the number of deliveries accepted and refused meanwhile.
+   */
   async function upgradeWhileIdle(): Promise<{ taken: number; refused: number }> {
     const { webhookUrl, platform } = deployment;
     const poster = new Poster(webhookUrl, platform.webhookSecret, 1);

@@ -11,7 +11,7 @@ import { Deployment } from "./deployment.ts";
 /** Services in compose.override.yaml and compose.yaml. */
 export const REPLICAS: readonly string[] = ["bot", "bot-2", "bot-3"];
 
-/** In ms. Caddy checks once a second, and a check may take another second. */
+/** Time for Caddy to notice a change, in ms. It checks once a second, and a check may take another second. */
 const CADDY_MS = 2_500;
 
 const READY_TIMEOUT_MS = 60_000;
@@ -35,7 +35,6 @@ export async function startReplicas(name: string): Promise<Deployment> {
   return deployment;
 }
 
-/** Resolves to the bots' containers, in the order of {@link REPLICAS}. */
 export async function botContainers({ project }: Deployment): Promise<string[]> {
   const ids: string[] = [];
   for (const replica of REPLICAS) ids.push(await project.container(replica));
@@ -68,7 +67,7 @@ async function isReady(container: string): Promise<boolean> {
   return address !== "" && (await isOk(`http://${address}:3000/readyz`));
 }
 
-/** Resolves to a container's address in the compose network. Empty if the container is not running. */
+/** Resolves to a container's address in the Compose network, or to an empty string if it is not running. */
 async function addressOf(container: string): Promise<string> {
   const template = "range .NetworkSettings.Networks}}{{json .IPAddress}}{{end";
   return await docker.inspect<string>(container, template);

@@ -13,8 +13,9 @@ const NAMING = ["package.json", "package-lock.json"];
 export type Version = ReadonlyMap<string, string>;
 
 /**
- * Packs two versions of service-bot next to the project, the older one first. Default: this checkout, and a version
- * that extends both schemas. With `SERVICE_BOT_BEFORE`: the package at that path, and this checkout.
+ * Packs two versions of service-bot next to the project. Returns the older version first. By default, these are this
+ * checkout and a version that extends both schemas; with `SERVICE_BOT_BEFORE`, they are the package at that path and
+ * this checkout.
  */
 export async function twoVersions(project: string): Promise<readonly [Version, Version]> {
   const vendor = join(project, "vendor");
@@ -43,7 +44,6 @@ export function packageOf(version: Version): string {
   return hashOf(version.get("package-lock.json") ?? "");
 }
 
-/** Resolves to the hash of the service-bot package in a container. */
 export async function packageIn(container: string): Promise<string> {
   return hashOf(await docker.run("exec", container, "cat", "node_modules/.package-lock.json"));
 }

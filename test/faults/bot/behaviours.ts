@@ -1,8 +1,8 @@
 /**
- * A message's first word selects the behaviour of its handler.
+ * The first word of a message selects what its handler does.
  *
  * - `twins` sends two identical replies; `alike` sends the same reply to several messages.
- * - `once` fails its first attempt, `stubborn` until an operator retries it.
+ * - `once` fails on the first attempt, and `stubborn` until an operator retries it.
  * - `count` replies with the number of counted messages in its conversation; `tally` also counts in a group's state.
  * - `remind` sets a timer; `rekey` sets and replaces one; `far` sets one due after the run; `cancel` cancels it.
  */
@@ -30,7 +30,6 @@ export type Behaviour = (typeof behaviours)[number];
 
 export const poisons: readonly Behaviour[] = ["throw", "hang", "block"];
 
-/** Returns a unique text for the n-th message. */
 export function messageText(behaviour: Behaviour, number: number, note = ""): string {
   return `${behaviour} ${number}${note === "" ? "" : ` (${note})`}`;
 }
@@ -39,7 +38,7 @@ export function behaviourOf(text: string): Behaviour {
   return behaviours.find((behaviour) => text.startsWith(`${behaviour} `)) ?? "answer";
 }
 
-/** Several messages have this text, so its order proves nothing. */
+/** Several messages get this reply, so finding it once does not show which of them was answered. */
 export const ALIKE = "thanks for writing";
 
 export function answerTo(text: string, n: number): string {
@@ -48,7 +47,6 @@ export function answerTo(text: string, n: number): string {
   return behaviour === "twins" ? `either: ${text}` : `${n}: ${text}`;
 }
 
-/** Returns true for messages that the bot counts in their conversation's state. */
 export function counts(behaviour: Behaviour): boolean {
   return behaviour === "count" || behaviour === "tally";
 }
@@ -57,15 +55,13 @@ export function numberOf(text: string): number {
   return Number(/\d+/.exec(text)?.[0]);
 }
 
-/** Number of groups for `tally`. Few, so that several conversations write one state at once. */
+/** Few, so that several conversations update the same state concurrently. */
 const GROUPS = 4;
 
-/** Returns the key of the state that a `tally` increments. */
 export function groupOf(text: string): string {
   return `group-${numberOf(text) % GROUPS}`;
 }
 
-/** Replies to messages about timers. The bot sends `due` when the timer fires. */
 export const timerAnswers = {
   set: (number: number): string => `set ${number}`,
   due: (number: number): string => `due ${number}`,
@@ -73,10 +69,10 @@ export const timerAnswers = {
 } as const;
 
 /**
- * Lists every reply that the bot owes for a message.
+ * Lists every reply that the bot owes to a message.
  *
- * @param usual replies to a message whose behaviour has no rule here
- * @param count number of counted messages in its conversation, including this one
+ * @param usual the replies to a message whose behaviour has no rule here
+ * @param count number of counted messages in the conversation so far, including this message
  */
 export function answersTo(text: string, usual: number, count: number): readonly string[] {
   const behaviour = behaviourOf(text);
@@ -90,7 +86,6 @@ export function answersTo(text: string, usual: number, count: number): readonly 
   return Array.from({ length: usual }, (_, n) => answerTo(text, n + 1));
 }
 
-/** Returns the bot's single reply to an event that is not a message. */
 export function commentOn(eventId: string): string {
   return `${eventId} answered`;
 }

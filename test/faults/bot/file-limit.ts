@@ -1,9 +1,9 @@
 import Sqlite from "better-sqlite3";
 
-/** SQLite's maximum for `max_page_count`. */
+/** The largest `max_page_count` that SQLite accepts. */
 const UNLIMITED = 4_294_967_294;
 
-/** Simulates a full disk. The file cannot grow, so a write that needs a new page fails with SQLITE_FULL. */
+/** Simulates a full disk: the file cannot grow, so any write that needs a new page fails with SQLITE_FULL. */
 export function limitFile(): (disk: "full" | "free") => void {
   let inbox: Sqlite.Database | undefined;
   const { exec } = Sqlite.prototype;
@@ -12,7 +12,7 @@ export function limitFile(): (disk: "full" | "free") => void {
     return exec.call(this, sql);
   };
   return (disk) => {
-    // SQLite raises a lower limit to the file's current size.
+    // SQLite raises a limit that is too low to the file's current size.
     inbox?.pragma(`max_page_count = ${disk === "full" ? 1 : UNLIMITED}`);
   };
 }

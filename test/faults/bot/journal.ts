@@ -5,8 +5,8 @@ import type { JournalEntry } from "../driver/leases.ts";
 type Methods = Record<string, (...given: never[]) => Promise<unknown>>;
 
 /**
- * Records this process's calls to its inbox, and their results. All processes append to one file. Each write is
- * synchronous because the process may be killed or frozen immediately after it.
+ * Records this process's calls to its inbox and their results. All processes append to the same file. Writes are
+ * synchronous because the process may be killed or frozen right afterwards.
  */
 export function keepJournal(file: string, pid: number): void {
   const journal = openSync(file, "a");
@@ -35,7 +35,7 @@ export function keepJournal(file: string, pid: number): void {
     around(inbox, method, {
       before: ([claim, step, request]) =>
         note({ what: "intend", ...partsOf(claim), step: String(step), request: String(request) }),
-      // An earlier run already started this step, so the record cancels the intent noted above.
+      // An earlier run already started this step, so cancel the intent recorded above.
       after: ([claim, step], begun) => {
         if (isNew(begun)) return;
         note({ what: "record", ...partsOf(claim), step: String(step) });
@@ -52,7 +52,6 @@ export function keepJournal(file: string, pid: number): void {
   });
 }
 
-/** Returns true if the step had not been started before. */
 function isNew(begun: unknown): boolean {
   if (begun === true) return true;
   const { state } = (begun ?? {}) as { readonly state?: string };
@@ -70,7 +69,6 @@ function partsOf(claim: unknown): Claimed {
   return { id, lane, fence };
 }
 
-/** All methods get one untyped signature, because the wrapper only passes the arguments on. */
 function around(
   methods: Methods,
   name: string,
@@ -89,7 +87,6 @@ function around(
   };
 }
 
-/** Shortens the statement timeout, so that a test does not wait long. */
 export function limitDatabaseTime(timeoutMs: number): void {
   const { open } = PostgresInbox;
   PostgresInbox.open = (options) => open.call(PostgresInbox, { ...options, timeoutMs });

@@ -1,4 +1,4 @@
-/** The bot under test: the unmodified framework, a handler that replies, and faults for the process. */
+/** The bot under test: the unmodified framework, a handler that replies, and faults in its own process. */
 import { openSync, readFileSync, writeSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
@@ -22,7 +22,7 @@ const { clockOffsetMs = 0, cron, journalFile, journalPid = process.pid, ...optio
 const driver = process.ppid;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
 const picture = readFileSync(SAMPLE_PICTURE);
-/** Number of failures per event. These handlers succeed once an operator retries the event. */
+/** Failures so far per event. */
 const failures = new Map<string, number>();
 const delay = monitorEventLoopDelay();
 const setDisk = limitFile();
@@ -35,13 +35,12 @@ moveSystemClock(clockOffsetMs);
 if (synchronous !== undefined) weakenSync(synchronous);
 if (journalFile !== undefined) keepJournal(journalFile, journalPid);
 if (databaseTimeoutMs !== undefined) limitDatabaseTime(databaseTimeoutMs);
-// When the driver exits, its bots exit too.
 process.on("disconnect", () => process.exit(1));
 
 const bot = new Bot({
   ...options,
   state: countersSchema,
-  // Raise the limit, because a few simulated users write far more often than real users.
+  // The simulated users write far more often than real users, so the loop guard would stop the replies to them.
   loopGuard: false,
   ...(failpoint === undefined ? {} : { fetch: armFailpoint(failpoint) }),
 });
@@ -57,10 +56,9 @@ bot.on("dm.message", async (ctx) => {
     const images = behaviour === "picture" ? { images: [picture] } : {};
     await ctx.reply({ text: answerTo(excerpt, n), ...images });
   }
-  // The reply is sent. Only the outcome is left to record.
+  // The reply has been sent. Only the outcome remains to be recorded.
   if (behaviour === "linger") await wait(500);
 });
-// A comment can cause several events. The bot replies only to the `reply` event.
 bot.on(["mention", "comment", "reply", "like"], async (ctx) => {
   const { postId, entityId = "" } = ctx.payload;
   await ctx.comment(postId ?? entityId, commentOn(ctx.event.id));
@@ -85,11 +83,10 @@ async function misbehave(ctx: Context<"dm.message">): Promise<void> {
       failures.set(ctx.event.id, failed + 1);
       throw new Error("this handler fails until a person retries it");
     case "hang":
-      // This handler ignores the abort signal as well.
       await new Promise(() => undefined);
       break;
     case "block":
-      // Blocks the event loop until the driver ends the process.
+      // Block the event loop. Exit only if the driver has exited.
       while (process.ppid === driver);
       process.exit(1);
       break;
@@ -97,7 +94,6 @@ async function misbehave(ctx: Context<"dm.message">): Promise<void> {
   }
 }
 
-/** Kills this process at the failpoint. Returns the `fetch` function that the bot must use. */
 function armFailpoint({ at, hit }: NonNullable<protocol.BotSettings["failpoint"]>) {
   let left = hit;
   const watch = watchFailpoints((passed) => {
@@ -121,7 +117,6 @@ async function takeSample(): Promise<protocol.BotSample> {
   return { rss, heapUsed, external, handles, loopP99, pending, deadLetters, mode };
 }
 
-/** Lowers SQLite's sync level behind the inbox's back. */
 function weakenSync(level: string): void {
   const { pragma } = Sqlite.prototype;
   Sqlite.prototype.pragma = function (this: Sqlite.Database, source, options) {

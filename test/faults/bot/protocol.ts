@@ -2,7 +2,8 @@ import { writeSync } from "node:fs";
 import type { Failpoint } from "../../promises/failpoints.ts";
 
 /**
- * Settings of a bot under test that are not environment variables. One variable carries them as JSON. Times are in ms.
+ * The settings of a bot under test that have no environment variable of their own. One variable carries all of them as
+ * JSON. Times are in ms.
  */
 export interface BotSettings {
   readonly requestTimeoutMs: number;
@@ -12,25 +13,23 @@ export interface BotSettings {
   readonly silenceMs?: number;
   readonly retry: { readonly baseMs: number; readonly maxMs: number };
   readonly retention?: { bodiesMs: number; idsMs: number; deadLettersMs: number };
-  /** Minimum free disk space, in bytes. Below it, the bot refuses new events. */
+  /** The bot refuses new events when less disk space than this is free, in bytes. */
   readonly minFreeBytes: number;
   readonly answers: number;
   readonly failpoint?: {
     readonly at: Failpoint;
-    /** Which pass through the failpoint kills the process, counted from 1. */
+    /** Kill the process when it passes the failpoint for the n-th time, starting at 1. */
     readonly hit: number;
   };
-  /** Adds a cron that comments on a post at each tick, and a handler for timers. Default: neither. */
+  /** Adds a timer handler, and a cron job that comments on a post at each tick. Default: neither. */
   readonly cron?: { readonly pattern: string; readonly postId: string };
-  /** File that gets one line per handler run: id, lane, late. */
+  /** File to which each handler run appends one line: event id, lane, late. */
   readonly runsFile?: string;
-  /** File that records every call to a PostgreSQL inbox and its result. */
   readonly journalFile?: string;
-  /** Process id for the journal. In a container every bot has the same real id. Default: the real id. */
+  /** Process id to write into the journal. Default: the real id, which is the same for every bot in a container. */
   readonly journalPid?: number;
-  /** Timeout of one PostgreSQL statement, in ms. */
   readonly databaseTimeoutMs?: number;
-  /** How far the system clock is ahead, in ms. */
+  /** How far the system clock runs ahead, in ms. */
   readonly clockOffsetMs?: number;
   /** SQLite sync level below FULL, for the control test of power losses. */
   readonly synchronous?: string;
@@ -44,7 +43,7 @@ export const defaultSettings: BotSettings = {
   shutdownGraceMs: 5_000,
   leaseMs: 30_000,
   retry: { baseMs: 10, maxMs: 100 },
-  // Without this setting, a small disk would count as full from the start.
+  // With the default, a small disk would count as full from the start.
   minFreeBytes: 0,
   answers: 2,
 };
@@ -59,26 +58,26 @@ export interface BotSample {
   readonly rss: number;
   readonly heapUsed: number;
   readonly external: number;
-  /** Number of sockets, timers and requests that keep the event loop alive. */
+  /** Number of sockets, timers and requests keeping the event loop alive. */
   readonly handles: number;
-  /** 99th percentile of the event loop delay since the last sample, in ms. */
+  /** 99th percentile of the event loop delay since the previous sample, in ms. */
   readonly loopP99: number;
   readonly pending: number;
   readonly deadLetters: number;
   readonly mode: string;
 }
 
-/** Prefix of a stdout line that carries a JSON note from the bot. */
+/** Marks a line on stdout that carries a JSON note from the bot. */
 export const MARK = "!";
 
 export type BotNote = { readonly ready: string } | { readonly failpoint: string };
 
-/** Synchronous, because the process may die immediately afterwards. */
+/** Writes synchronously, because the process may die right afterwards. */
 export function notifyDriver(note: BotNote): void {
   writeSync(1, `${MARK}${JSON.stringify(note)}\n`);
 }
 
-/** Receives the driver's messages without keeping the process alive. */
+/** Calls `carryOut` for each of the driver's messages, without keeping the process alive. */
 export function onOrder(carryOut: (order: Order) => void): void {
   process.on("message", carryOut);
   process.channel?.unref();

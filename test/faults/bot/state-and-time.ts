@@ -16,13 +16,12 @@ export const countersSchema: z.ZodType<Counters> = z.object({
 
 const reminderSchema = z.object({ number: z.number() });
 
-/** Pause between a reply and the end of its run, in ms. */
 const PAUSE_MS = 50;
 
 /** Delay of the `far` timers, in ms. Longer than any test run. */
 const FAR_MS = 3_600_000;
 
-/** Handles messages that use state or timers. Resolves to false for any other message. */
+/** Handles a message that uses state or timers. Resolves to false for any other message. */
 export async function handleStateAndTime(
   ctx: Context<"dm.message"> & WithState<Counters>,
 ): Promise<boolean> {
@@ -37,7 +36,7 @@ export async function handleStateAndTime(
       state.count += 1;
       if (behaviour === "tally") (await ctx.state(groupOf(excerpt))).count += 1;
       await ctx.reply(String(state.count));
-      // A kill during this pause comes after the reply and before the state is written.
+      // Gives a kill the chance to hit after the reply is sent and before the state is written.
       if (number % 3 === 0) await wait(PAUSE_MS);
       return true;
     }
@@ -63,7 +62,6 @@ export async function handleStateAndTime(
   return true;
 }
 
-/** Handles the timers set by these messages, and comments on a post at each cron tick. */
 export function addTimers(
   bot: Bot<Counters>,
   { pattern, postId }: NonNullable<BotSettings["cron"]>,

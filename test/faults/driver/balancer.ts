@@ -9,7 +9,6 @@ export function whyNoBalancer(): string | undefined {
   return `several bots behind a load balancer are not tested: there is no nginx (Debian: ${install})`;
 }
 
-/** An nginx load balancer in front of several bots, on 127.0.0.1. */
 export class Balancer {
   readonly url: string;
   readonly #process: Dependent;
@@ -20,8 +19,8 @@ export class Balancer {
   }
 
   /**
-   * @param folder for all of nginx's files
-   * @param bots the ports of the bots
+   * @param folder holds all of nginx's files
+   * @param bots the bots' ports
    */
   static async start(folder: string, port: number, bots: readonly number[]): Promise<Balancer> {
     const command = ["nginx", ...prepareNginx(folder, configuration(port, bots))];
@@ -41,7 +40,7 @@ export class Balancer {
   }
 }
 
-/** Passes a delivery to the next bot if one does not respond, and skips the failed bot for a second. */
+/** If a bot does not respond, nginx passes the delivery to the next bot and skips the failed bot for one second. */
 function configuration(port: number, bots: readonly number[]): string {
   const servers = bots.map((bot) => `server 127.0.0.1:${bot} max_fails=1 fail_timeout=1s;`);
   return `

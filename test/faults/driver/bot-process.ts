@@ -14,7 +14,7 @@ import {
 
 const SCRIPT = fileURLToPath(new URL("../bot/main.ts", import.meta.url));
 
-/** Number of output lines to keep for failure reports. */
+/** Number of output lines kept for failure reports. */
 const MAX_TAIL_LINES = 40;
 
 export interface Exit {
@@ -25,20 +25,19 @@ export interface Exit {
 export interface Life {
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Partial<BotSettings>;
-  /** Index among the bots of a world, starting at 0. */
   readonly place: number;
 }
 
 export class BotProcess {
-  /** Resolves to the bot's URL. `undefined` if the bot ends before it is ready. */
+  /** Resolves to the bot's URL, or to `undefined` if the bot exits before it is ready. */
   readonly ready: Promise<string | undefined>;
   readonly exited: Promise<Exit>;
-  /** Also identifies the process in the journal. */
+  /** The process id, which the journal also contains. */
   readonly pid: number;
   /** Empty until the bot is ready. */
   url = "";
   failpoint: string | undefined;
-  /** Time from the start of the process until the bot was ready, in ms. */
+  /** How long the bot took to become ready, in ms. */
   readyMs: number | undefined;
   readonly #child: ChildProcess;
   readonly #started = performance.now();
@@ -55,7 +54,7 @@ export class BotProcess {
       }
     }
     this.exited = new Promise((resolve) => {
-      // "close" fires after the last line of output.
+      // "close" is emitted after the last line of output.
       this.#child.once("close", (code, signal) => {
         this.#ready.resolve(undefined);
         resolve({ code, signal });
@@ -89,7 +88,7 @@ export class BotProcess {
     return await this.exited;
   }
 
-  /** Stops the process with SIGSTOP. Resolves once the process is stopped. */
+  /** Sends SIGSTOP. Resolves once the process has stopped. */
   async freeze(): Promise<void> {
     process.kill(this.pid, "SIGSTOP");
     while (this.running && !stateOf(this.pid).startsWith("T")) await wait(1);
@@ -137,7 +136,7 @@ export class BotProcess {
   }
 }
 
-/** Reads the state from ps. T means stopped. */
+/** In the output of ps, T means stopped. */
 function stateOf(pid: number): string {
   return execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
 }

@@ -11,7 +11,7 @@ export interface LeaderWatch {
   begin(term: number): Fate;
   /** Records that this instance no longer trusts its term. */
   over(term: number): void;
-  /** Records whether a finished term could move the cursor. */
+  /** Records whether an instance could still move the cursor after its term ended. */
   movedLate(moved: boolean): void;
 }
 
@@ -22,10 +22,10 @@ export interface CandidateOptions {
   readonly watch: LeaderWatch;
 }
 
-/** Timeout of one statement, in ms. */
+/** Statement timeout, in ms. */
 const TIMEOUT_MS = 3_000;
 
-/** An instance in the election, with its own database connection. */
+/** An instance that takes part in the election through its own database connection. */
 export class Candidate {
   readonly #options: CandidateOptions;
   readonly #proxy: TcpProxy;
@@ -72,7 +72,7 @@ export class Candidate {
     while (!signal.aborted) {
       const term = await this.#peers.nextTerm(signal);
       if (term?.number === undefined) return;
-      // Let due timers fire before the next turn, so that a leader whose trust has expired steps down first.
+      // Let due timers fire before the next term, so that a leader whose trust has expired steps down first.
       await turn();
       await turn();
       if (!term.signal.aborted) await this.#lead(term, term.number);
@@ -93,7 +93,7 @@ export class Candidate {
     } else {
       if (fate === "is cut off") this.#proxy.cut();
       else this.#proxy.freeze();
-      // The leader must detect the dead connection on its own.
+      // The leader has to notice the dead connection on its own.
       await Promise.race([over, this.#stopped]);
       this.#proxy.dropFrozen();
       this.#proxy.mend();
@@ -101,13 +101,12 @@ export class Candidate {
     await this.#moveLate(number);
   }
 
-  /** Finishes a cursor move that was under way when the term ended. */
+  /** Tries to move the cursor after the term has ended. */
   async #moveLate(number: number): Promise<void> {
     const refused = await this.#move(number).catch(() => undefined);
     if (refused !== undefined) this.#options.watch.movedLate(!refused);
   }
 
-  /** Returns true if the move was refused because the term is over. */
   async #move(term: number): Promise<boolean> {
     this.#position += 1;
     const position = String(this.#position);

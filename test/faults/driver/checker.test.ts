@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { check, checkRuns, type Observed } from "./checker.ts";
 import { checkLeases, findUnfinishedTexts, type JournalEntry } from "./leases.ts";
 
-/** Observations of two messages in one lane, one of them poison. They keep every promise. */
+/** A run that keeps every promise, with two messages in one lane. One of them is poison. */
 const good: Observed = {
   written: [
     { id: "e1", lane: "c1", text: "one", says: ["1: one", "2: one"] },
@@ -19,7 +19,7 @@ const good: Observed = {
 const { stored } = good;
 const say = (...texts: string[]): Observed => ({ ...good, said: new Map([["c1", texts]]) });
 
-// If the checker missed these violations, no scenario could fail.
+// If the checker missed any of these violations, no scenario could fail because of it.
 describe("the checker accepts kept promises, and finds", () => {
   test("nothing where all are kept", () => {
     expect(check(good)).toEqual([]);

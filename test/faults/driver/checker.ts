@@ -5,7 +5,7 @@ export interface Written {
   readonly id: string;
   readonly lane: string;
   readonly text: string;
-  /** Texts that the bot owes for the event, in order. Empty if the handler never succeeds. */
+  /** The replies that the bot owes to the event, in order. Empty if the handler never succeeds. */
   readonly says: readonly string[];
   /** Expected final state. Default: done. */
   readonly ends?: "done" | "dead";
@@ -25,11 +25,10 @@ export interface Run {
   readonly late: boolean;
 }
 
-/** All observations of a test run from outside the bot. */
+/** Everything about a test run that can be observed from outside the bot. */
 export interface Observed extends Contents {
-  /** In the order in which they were written. */
   readonly written: readonly Written[];
-  /** The bot's replies per lane, oldest first, as the platform stored them. */
+  /** The bot's replies per lane, oldest first, as stored by the platform. */
   readonly said: ReadonlyMap<string, readonly string[]>;
   /** Ids from deliveries to which the bot responded with 2xx. */
   readonly acknowledged: ReadonlySet<string>;
@@ -38,7 +37,7 @@ export interface Observed extends Contents {
 export interface Rules {
   /** `any` if the events themselves arrive out of order. Default: `lane`. */
   readonly order?: "lane" | "any";
-  /** How often each text may be repeated in addition to the replies due. */
+  /** How often each text may be sent in addition to the replies due. */
   readonly mayRepeat?: ReadonlyMap<string, number>;
 }
 
@@ -49,7 +48,6 @@ export function check(observed: Observed, rules: Rules = {}): string[] {
   return [...checkStored(observed), ...checkSaid(observed, rules), ...damage];
 }
 
-/** Returns one violation per id that was acknowledged but is missing from the inbox. */
 export function reportLost(missing: readonly string[], moment = "in the end"): string[] {
   return missing.map((id) => `lost: ${id} was acknowledged and is not in the inbox ${moment}`);
 }
@@ -72,12 +70,12 @@ function checkStored({ written, stored, acknowledged }: Observed): string[] {
   ];
 }
 
-/** Returns true for ids of the bot's own events. `driver/timers.ts` checks these events. */
+/** Returns true for events that the bot created itself. `driver/timers.ts` checks them. */
 export function isOwn(id: string): boolean {
   return /^(timer|cron):/.test(id);
 }
 
-/** Finds lost, duplicate, unexpected and reordered replies per lane. */
+/** Finds lost, duplicate, unexpected and reordered replies in each lane. */
 export function checkSaid(
   observed: Pick<Observed, "written" | "said">,
   { order = "lane", mayRepeat = new Map() }: Rules = {},
@@ -124,7 +122,7 @@ function expectedAnswers({ written }: Pick<Observed, "written">): Map<string, st
   return expected;
 }
 
-/** The lane that holds all of the bot's comments and posts. Their order proves nothing. */
+/** A lane for all of the bot's comments and posts. Their order is not checked. */
 export const COMMENTS = "comments";
 
 export function countRepeats(observed: Observed): number {
@@ -146,8 +144,8 @@ export function countRuns(runs: readonly Run[]): Map<string, number> {
 }
 
 /**
- * Checks the handler runs of a test without failures. Each event runs once. A run is `late` exactly if a later event in
- * its lane ran before it. All ids have the same length, so they can be compared as text.
+ * Checks the handler runs of a test without failures. Each event runs once. A run is `late` if and only if a later
+ * event in its lane ran first. All ids have the same length, so they can be compared as strings.
  */
 export function checkRuns(written: readonly Written[], runs: readonly Run[]): string[] {
   const violations: string[] = [];

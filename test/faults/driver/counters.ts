@@ -5,8 +5,8 @@ import { countTexts, type Written } from "./checker.ts";
 export type States = ReadonlyMap<string, Counters>;
 
 /**
- * Compares the counters in the store with the messages that increment them. Each message counts once in its
- * conversation's state. A `tally` message also counts once in its group's state.
+ * Compares the stored counters with the messages that increment them. Each message is counted once in its
+ * conversation's state, and a `tally` message also once in its group's state.
  */
 export function checkCounters(written: readonly Written[], states: States): string[] {
   const counted = written.filter(({ text }) => counts(behaviourOf(text)));
@@ -22,7 +22,6 @@ export function checkCounters(written: readonly Written[], states: States): stri
   });
 }
 
-/** Returns the state key of a conversation, which is its lane. */
 export function laneKey(conversationId: string): string {
   return `dm:${conversationId}`;
 }

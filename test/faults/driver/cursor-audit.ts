@@ -14,7 +14,7 @@ END $$ SET search_path FROM CURRENT;
 CREATE OR REPLACE TRIGGER audit AFTER INSERT OR UPDATE ON cursor
 FOR EACH ROW EXECUTE FUNCTION audit_cursor()`;
 
-/** Selects moves by a term that was not the leader's, or was older than the previous move's term. */
+/** Selects moves in a term that was not the leader's, or that was older than the previous move's term. */
 const WRONG = `
 SELECT term, leads, before FROM (
   SELECT term, leads, lag(term) OVER (ORDER BY seq) AS before FROM cursor_audit
@@ -27,7 +27,7 @@ export class CursorAudit {
     this.#options = { connectionString: url, options: `-c search_path=${schema}` };
   }
 
-  /** Starts the audit. The inbox's tables must exist. */
+  /** Starts the audit. The inbox's tables must already exist. */
   async begin(): Promise<void> {
     await this.#rows(AUDIT);
   }

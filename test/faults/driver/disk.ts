@@ -13,9 +13,7 @@ export class SmallDisk {
     this.#ballast = join(folder, "ballast");
   }
 
-  /**
-   * Mounts the disk. Returns `undefined` if this process may not mount, which requires root or a privileged container.
-   */
+  /** Mounts the disk. Returns `undefined` if this process may not mount, which takes root or a privileged container. */
   static mount(megabytes: number): SmallDisk | undefined {
     const folder = mkdtempSync(join(tmpdir(), "service-bot-disk-"));
     try {
@@ -51,7 +49,6 @@ export class SmallDisk {
   }
 }
 
-/** Writes the block. Returns the number of bytes that fit. */
 function tryWrite(file: number, block: Buffer): number {
   try {
     return writeSync(file, block);

@@ -5,7 +5,7 @@ import type { Observed, Rules } from "./checker.ts";
 import type { SqliteStore, Store } from "./store.ts";
 import { World, type WorldOptions } from "./world.ts";
 
-/** One kind of fault, inflicted repeatedly on working bots. */
+/** A fault to inflict repeatedly on running bots. */
 export interface Fault<S extends Store = SqliteStore> {
   /** Name in the results table. */
   readonly name: string;
@@ -29,14 +29,12 @@ export interface Attack {
   /** Inflicts the fault once. `time` starts at 1. */
   once(time: number): Promise<void>;
   end?(): Promise<void>;
-  /** Exceptions for the checker. */
   rules?(): Rules;
   /** Returns further figures, and violations of promises that only this fault can break. */
   judge?(observed: Observed): Judgement | Promise<Judgement>;
   close?(): Promise<void> | void;
 }
 
-/** Builds a scenario that inflicts the fault on one bot on SQLite. */
 export function onOneBot(fault: Fault): Scenario {
   const start = (random: Random) => {
     const { world } = fault;
@@ -45,7 +43,7 @@ export function onOneBot(fault: Fault): Scenario {
   return { name: fault.name, run: (run) => inflict([fault], run, start) };
 }
 
-/** Inflicts the faults one after another on one world, and checks every invariant at the end. */
+/** Inflicts the faults one after another on the same bots, and checks every promise at the end. */
 export async function inflict<S extends Store>(
   faults: readonly Fault<S>[],
   { size, seed, scale = 1, progress }: ScenarioRun,

@@ -6,7 +6,7 @@ export interface Layer {
   readonly states: States;
   /** Keys of the timers that have not fired. */
   readonly timers: readonly string[];
-  /** Events that the bot created itself, oldest first. */
+  /** Events created by the bot itself, oldest first. */
   readonly ownEvents: readonly OwnEvent[];
 }
 

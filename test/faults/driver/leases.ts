@@ -13,15 +13,15 @@ export interface JournalEntry {
   readonly lane?: string;
   readonly fence?: number;
   readonly step?: string;
-  /** Request that the step sends, as JSON. */
+  /** The step's request, as JSON. */
   readonly request?: string;
-  /** True if the lease was still valid, so that the outcome counted. */
+  /** True if the process still held the lease, so that its outcome counted. */
   readonly held?: boolean;
   /** Number of stranded lanes. */
   readonly lanes?: number;
 }
 
-/** Parses the lines. Skips the last one if its process died while writing. */
+/** Parses complete lines only, because a process may have died while writing the last line. */
 export function readJournal(text: string): JournalEntry[] {
   const lines = text.split("\n");
   return lines.slice(0, -1).map((line): JournalEntry => JSON.parse(line));
@@ -29,11 +29,11 @@ export function readJournal(text: string): JournalEntry[] {
 
 export interface Leases {
   readonly violations: readonly string[];
-  /** Outcomes that counted although another process had claimed the event. */
+  /** Number of outcomes that counted although another process had claimed the event since. */
   readonly stale: number;
-  /** Number of outcomes dropped because the lease was lost. */
+  /** Number of outcomes dropped because the process had lost the lease. */
   readonly dropped: number;
-  /** Number of lanes with pending events that no process would have claimed. */
+  /** Number of lanes with pending events that no process could claim. */
   readonly stranded: number;
 }
 
@@ -70,7 +70,7 @@ export function checkLeases(
   return { violations, ...count };
 }
 
-/** Lists the texts that a process was sending: steps with an intent but no outcome. */
+/** Lists the texts that a process was sending when it stopped: its steps with an intent but no outcome. */
 export function findUnfinishedTexts(journal: readonly JournalEntry[], pid: number): string[] {
   const open = new Map<string, string>();
   for (const entry of journal) {

@@ -18,7 +18,7 @@ export interface Message {
   readonly images?: number;
 }
 
-/** Makes events for the bot, and tracks the platform's view of its replies. */
+/** Makes events for the bot, and records the replies that the platform receives. */
 export class Ledger {
   readonly written: Written[] = [];
   readonly acknowledged: Set<string> = new Set();
@@ -35,7 +35,6 @@ export class Ledger {
   readonly #counts = new Map<string, number>();
   #unchecked: string[] = [];
 
-  /** @param perMessage number of replies to each message */
   constructor(platform: Platform, perMessage: number) {
     this.#platform = platform;
     this.#perMessage = perMessage;
@@ -70,8 +69,8 @@ export class Ledger {
   }
 
   /**
-   * Calls `act` when the platform has accepted a reply but has not responded yet. Waits for the reply after the next
-   * `count`. Returns a function that cancels the call.
+   * Skips `count` replies, and calls `act` on the next one, after the platform has accepted it and before it responds.
+   * Returns a function that cancels the call.
    */
   onSaid(count: number, act: () => void): () => void {
     const end = this.said + count;
@@ -80,7 +79,7 @@ export class Ledger {
     });
   }
 
-  /** Waits for that many replies in total. Resolves to false on timeout. */
+  /** Waits until the bot has sent `total` replies. Resolves to false on timeout. */
   async waitSaid(total: number, timeoutMs: number): Promise<boolean> {
     const signal = AbortSignal.timeout(timeoutMs);
     while (this.said < total && !signal.aborted) {
@@ -102,26 +101,22 @@ export class Ledger {
     return first !== undefined && said.includes(first);
   }
 
-  /** Records that the bot responded to a delivery of this event with 2xx. */
   acknowledge(id: string): void {
     if (this.acknowledged.has(id)) return;
     this.acknowledged.add(id);
     this.#unchecked.push(id);
   }
 
-  /** Returns the ids acknowledged since the last call. */
   takeAcknowledged(): string[] {
     const ids = this.#unchecked;
     this.#unchecked = [];
     return ids;
   }
 
-  /** Number of messages, comments and posts by the bot. */
   get answers(): number {
     return this.said + this.#commented.length;
   }
 
-  /** Returns the bot's replies per lane, oldest first. */
   sayings(): Map<string, string[]> {
     const lanes = new Set(this.written.map(({ lane }) => lane));
     lanes.delete(COMMENTS);
@@ -129,7 +124,6 @@ export class Ledger {
     return said.set(COMMENTS, this.#commented);
   }
 
-  /** Counts a message in its conversation. Returns the new count. */
   #count(lane: string, behaviour: Behaviour): number {
     const count = (this.#counts.get(lane) ?? 0) + (counts(behaviour) ? 1 : 0);
     this.#counts.set(lane, count);

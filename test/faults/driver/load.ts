@@ -3,10 +3,10 @@ import type { Behaviour } from "../bot/behaviours.ts";
 import type { Random } from "../random.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Enough to keep the bots busy. More messages would only queue. */
+/** Enough to keep the bots busy. Further messages would only queue. */
 const MAX_OWED = 200;
 
-/** Identical replies, and pauses around replies. After a crash, the bot can hardly distinguish either of them. */
+/** Identical replies, and pauses around replies, are the hardest to distinguish after a crash. */
 const mixture: readonly Behaviour[] = [
   ...(["answer", "answer", "answer", "answer", "answer"] as const),
   ...(["twins", "twins", "slow", "linger", "linger", "linger"] as const),
@@ -15,7 +15,7 @@ const mixture: readonly Behaviour[] = [
 export interface LoadOptions {
   readonly ledger: Ledger;
   readonly random: Random;
-  /** Time between two messages, in ms. */
+  /** Returns the pause before the next message, in ms. */
   readonly pauseMs: () => number;
   /** Default: 60. */
   readonly people?: number;

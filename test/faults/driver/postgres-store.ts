@@ -20,7 +20,10 @@ FROM lane LEFT JOIN (SELECT lane, count(*) AS n FROM event WHERE state = 'pendin
 
 const MISSING = "SELECT id FROM unnest($1::text[]) AS id WHERE id NOT IN (SELECT id FROM event)";
 
-/** Once no event is pending, no lane may be leased or waiting. A cron keeps firing until its bot stops. */
+/**
+ * Once no event is pending, no lane may be leased or waiting, except for cron lanes: a cron job keeps firing until its
+ * bot stops.
+ */
 const LEFT_OVER = `
 SELECT count(*) AS n FROM lane WHERE owner IS NOT NULL OR (ready_at IS NOT NULL AND key NOT LIKE 'cron:%')`;
 
@@ -34,7 +37,7 @@ FROM lane LEFT JOIN LATERAL (
 ) AS event ON true
 WHERE lane.owner IS NOT NULL OR lane.ready_at IS NOT NULL OR lane.pending > 0 ORDER BY lane.key`;
 
-/** URLs of the same database, for the driver and for the bots. */
+/** Two URLs of the same database, one for the driver and one for the bots. */
 export interface DatabaseAddresses {
   readonly own: string;
   readonly bots: string;
@@ -58,12 +61,12 @@ export class PostgresStore implements Store {
     this.#cursors = new CursorAudit(own, SCHEMA);
   }
 
-  /** Starts the cursor audit. A bot must have created the tables. */
+  /** Starts the cursor audit. The first bot must have created the tables. */
   async watchCursors(): Promise<void> {
     await this.#cursors.begin();
   }
 
-  /** Returns `undefined` if the inbox or the server does not exist yet. */
+  /** Returns `undefined` while the inbox or the server does not exist. */
   async progress(): Promise<Progress | undefined> {
     const [row] = await this.#rows<Progress>(PROGRESS).catch(() => []);
     return row;
@@ -132,7 +135,7 @@ export class PostgresStore implements Store {
   }
 }
 
-/** Parses counts and fences as numbers, because pg returns text. */
+/** pg returns 64-bit integers as strings. Counts and fences are small enough for a number. */
 const NUMBERS = {
   getTypeParser: (oid: number, format?: "text" | "binary") =>
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),

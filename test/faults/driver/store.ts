@@ -5,19 +5,19 @@ import type { BotSettings } from "../bot/protocol.ts";
 import type { Stored } from "./checker.ts";
 import { type Layer, readLayer } from "./layer.ts";
 
-/** The bots' progress, and inconsistencies in the lanes at the time of the query. */
+/** The bots' progress, and any inconsistencies in the lanes at the time of the query. */
 export interface Progress {
   readonly stored: number;
   readonly pending: number;
-  /** Lanes with pending events that no bot can ever claim. */
+  /** Number of lanes with pending events that no bot can ever claim. */
   readonly stranded?: number;
-  /** Lanes whose counter differs from their number of pending events. */
+  /** Number of lanes whose counter differs from their number of pending events. */
   readonly miscounted?: number;
 }
 
 export interface Contents {
   readonly stored: readonly Stored[];
-  /** `ok`, or a description of the fault in the file or the lanes. */
+  /** `ok`, or a description of what is wrong in the file or the lanes. */
   readonly integrity: string;
 }
 
@@ -29,18 +29,17 @@ export interface Audit {
 
 /** The inbox of the bots under test, seen from outside. */
 export interface Store {
-  /** Environment variables that point a bot at the store. */
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Partial<BotSettings>;
-  /** Returns `undefined` if the inbox does not exist yet. */
+  /** Resolves to `undefined` while the inbox does not exist. */
   progress(): Promise<Progress | undefined>;
-  /** Returns the ids that are not stored. */
+  /** Resolves to the ids that are not stored. */
   missing(ids: readonly string[]): Promise<string[]>;
   contents(): Promise<Contents>;
   layer(): Promise<Layer>;
   /** Returns one line per unfinished lane, for failure reports. */
   unfinished(): Promise<string[]>;
-  /** Checks leases and cursors of a shared store. */
+  /** Checks the leases and cursors of a shared store. */
   audit(): Promise<Audit>;
   close(): Promise<void>;
 }
@@ -67,7 +66,7 @@ export class SqliteStore implements Store {
     return { DATABASE_URL: `file:${this.file}` };
   }
 
-  /** Reads while the bot writes, which WAL mode allows. */
+  /** Reads while the bot is writing, which WAL mode allows. */
   async progress(): Promise<Progress | undefined> {
     try {
       this.#db ??= new Sqlite(this.file, { readonly: true, fileMustExist: true });
@@ -110,7 +109,7 @@ export class SqliteStore implements Store {
     return { figures: {}, violations: [] };
   }
 
-  /** Deletes the folder. The inbox then uses the new folder. */
+  /** Deletes the folder, and continues with the inbox in the new folder. */
   async moveTo(folder: string): Promise<void> {
     await this.close();
     rmSync(this.#folder, { recursive: true, force: true });

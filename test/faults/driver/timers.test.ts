@@ -67,13 +67,13 @@ describe("the checker of a cron of every second", () => {
     ...{ id: `cron:tick:${second}`, type: "cron:tick", state: "done" },
     ...{ dueAt: at(second * 1000), receivedAt: at(second * 1000 + lateMs) },
   });
-  /** The bot is up from 0.5 s to 6.5 s, and from 9.2 s to 14 s. The last kill leaves 2 s of grace. */
+  /** The bot is up from 0.5 s to 6.5 s, and from 9.2 s to 14 s. In the 2 s before a kill, ticks are optional. */
   const lives = [
     { startedAt: at(100), from: at(500), to: at(6_500) },
     { startedAt: at(9_000), from: at(9_200), to: at(14_000) },
   ];
-  // The bot owes ticks 1 to 4 and 10 to 12, and tick 9 as the last missed tick. Ticks 5 and 6 are optional because the
-  // kill followed soon. Ticks 7 and 8 fell into the gap.
+  // The bot owes ticks 1 to 4, 10 to 12, and tick 9 as the last missed tick. Ticks 5 and 6 are optional because the
+  // kill followed soon after. Ticks 7 and 8 fell into the gap.
   const good = [1, 2, 3, 4, 5, 6, 10, 11, 12].map((second) => tick(second));
   good.push(tick(9, 300));
   const answersTo = (events: readonly OwnEvent[]) =>
@@ -109,7 +109,7 @@ describe("the checker of a cron of every second", () => {
     ["duplicated", [...good, tick(3)], answersTo(good)],
     ["duplicated", good, [...answersTo(good), ...answersTo([tick(3)])]],
     ["early", [...without(3), tick(3, -51)]],
-    // Here the bot fired every missed tick, not only the last.
+    // Here the bot fired every missed tick instead of only the last.
     ["unexpected", [...good, tick(6.5)]],
     ["unexpected", [...good, tick(7, 2_300), tick(8, 1_300)]],
     ["unexpected", good, [...answersTo(good), { text: "cron:tick:99 answered", at: at(0) }]],

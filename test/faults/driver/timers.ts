@@ -3,7 +3,7 @@ import { sum } from "../report.ts";
 import { countTexts } from "./checker.ts";
 import type { States } from "./counters.ts";
 
-/** A message that sets a timer due within the run. Times are in ms since 1970, durations in ms. */
+/** A message that sets a timer due within the run. Timestamps are in ms since 1970, durations in ms. */
 export interface Reminder {
   readonly number: number;
   readonly delayMs: number;
@@ -16,11 +16,11 @@ export interface OwnEvent {
   readonly id: string;
   readonly type: string;
   readonly state: string;
-  /** Due time of the timer or cron tick. */
+  /** When the timer or the cron job was due. */
   readonly dueAt: number;
   /** By the store's clock. */
   readonly receivedAt: number;
-  /** Number of the reminder. `undefined` for cron. */
+  /** Number of the reminder, or `undefined` for a cron job. */
   readonly number?: number | undefined;
 }
 
@@ -31,19 +31,19 @@ export interface Arrival {
   readonly at: number;
 }
 
-/** Lifetime of one process, in ms since 1970. */
+/** The lifetime of one process, in ms since 1970. */
 export interface Life {
   readonly startedAt: number;
-  /** Time at which the process was ready. */
+  /** When the process was ready. */
   readonly from: number;
-  /** Time at which the process was killed. */
+  /** When the process was killed. */
   readonly to: number;
 }
 
-/** Tolerance, in ms. A process keeps its initial clock offset even while the machine's clock is corrected. */
+/** Tolerance, in ms. A process keeps the clock offset it started with even when the machine's clock is corrected. */
 const CLOCKS_MS = 50;
 
-/** Checks that each timer fired once and none early, by the store's clock and by the platform's. */
+/** Checks that each timer fired exactly once, and that none fired early by the store's clock or the platform's. */
 export function checkTimers(
   reminders: readonly Reminder[],
   events: readonly OwnEvent[],
@@ -71,7 +71,7 @@ export function checkTimers(
   return [...wrong, ...invented.map((number) => `unexpected: timer ${number} has fired`)];
 }
 
-/** Checks that the timers still waiting are exactly those due after the run. */
+/** Checks that only the timers due after the run are still waiting. */
 export function checkWaiting(far: Iterable<number>, timers: readonly string[]): string[] {
   const waiting = new Set(timers);
   const due = new Set(Array.from(far, String));
@@ -85,29 +85,28 @@ export function checkWaiting(far: Iterable<number>, timers: readonly string[]): 
   ];
 }
 
-/** Checks that each conversation's state counts every timer that fired. */
 export function checkFired(count: number, states: States): string[] {
   const fired = sum([...states.values()].map((state) => state.fired));
   return fired === count ? [] : [`miscounted: the states count ${fired} timers, not ${count}`];
 }
 
-/** Interval of a cron that fires every second, in ms. */
+/** Interval of a cron job that fires every second, in ms. */
 const PERIOD_MS = 1_000;
 
-/** Time within which a running instance has stored a due tick and replied to it, in ms. Allows for a busy machine. */
+/** Time for a running instance to store a due tick and reply to it, in ms. Allows for a busy machine. */
 const GRACE_MS = 2_000;
 
 export interface Moments {
   readonly violations: readonly string[];
-  /** Ticks that occurred while an instance was up, and the last missed tick of each gap. */
+  /** Number of ticks while an instance was up, plus the last missed tick of each gap. */
   readonly owed: number;
-  /** Ticks that passed while no instance was up. */
+  /** Number of ticks while no instance was up. */
   readonly missed: number;
 }
 
 /**
- * Checks a cron that fires every second with `missed: "last"`. Each tick while an instance is up makes one event with
- * one reply. Of the ticks in a gap, only the last makes an event.
+ * Checks a cron job that fires every second with `missed: "last"`. Each tick while an instance is up makes one event
+ * with one reply. Of the ticks in a gap, only the last makes an event.
  *
  * @param stoppedAt when the last instance received the stop signal
  */
@@ -143,7 +142,7 @@ function checkMoment(
   stoppedAt: number,
 ): string[] {
   const times = said.get(commentOn(id)) ?? 0;
-  // The next start may handle the last ticks.
+  // The last ticks before the stop may be left for the next start.
   const mayWait = state === "pending" && receivedAt > stoppedAt - GRACE_MS;
   const lateMs = receivedAt - dueAt;
   const found = [
@@ -156,7 +155,7 @@ function checkMoment(
   return found.filter((violation) => violation !== false);
 }
 
-/** Finds ticks from a gap that were stored although a later tick of the gap was stored too. */
+/** Finds missed ticks that were stored together with a later tick of the same gap. */
 function findMadeUp(events: readonly OwnEvent[], lives: readonly Life[]): readonly OwnEvent[] {
   const latest = new Map<number, number>();
   for (const { receivedAt, dueAt } of events) {
@@ -169,7 +168,7 @@ function findMadeUp(events: readonly OwnEvent[], lives: readonly Life[]): readon
   );
 }
 
-/** Lists the ticks that an instance owes: the last tick before it was ready, and those while it was up. */
+/** Lists the ticks that an instance owes: the last tick before it was ready, and all ticks while it was up. */
 function momentsIn({ from, to }: Life): number[] {
   const moments: number[] = [];
   const start = Math.floor(from / PERIOD_MS) * PERIOD_MS;

@@ -16,47 +16,46 @@ import { SqliteStore, type Store } from "./store.ts";
 
 export interface WorldOptions {
   readonly platform?: ListenOptions;
-  /** Environment variables added to the defaults. */
   readonly env?: Readonly<Record<string, string>>;
   readonly settings?: Partial<BotSettings>;
-  /** `driver`: the scenario itself delivers to the webhook. Default: `platform`. */
+  /** `driver` if the scenario itself delivers to the webhook. Default: `platform`. */
   readonly deliveries?: "platform" | "driver";
-  /** Folder that holds the SQLite inbox. Default: a temporary folder. */
+  /** Folder for the SQLite inbox. Default: a temporary folder. */
   readonly folder?: string;
-  /** Number of bots that share an inbox. Default: 1 on SQLite, 3 on PostgreSQL. */
+  /** Number of bots sharing an inbox. Default: 1 on SQLite, 3 on PostgreSQL. */
   readonly instances?: number;
   /** Starts a bot. Default: starts it as a local process. */
   readonly launch?: (life: Life) => BotProcess;
 }
 
-/** The bots' compile cache, as in a deployment. Most bots live briefly and would otherwise compile again and again. */
+/** A compile cache, as in a deployment. Without it, the many short-lived bots would compile the same modules again. */
 export const COMPILE_CACHE: string = fileURLToPath(
   new URL("../../../node_modules/.cache/bots-under-test", import.meta.url),
 );
 
-/** The discard port. No server listens on it. */
+/** The discard port, where no server is listening. */
 const NO_BOT = "http://127.0.0.1:9/webhook";
 
 /** Time without progress after which the remaining events count as lost, in ms. */
 const STUCK_MS = 30_000;
 
-/** Interval between lane checks while several bots work, in ms. */
+/** Interval between checks of the lanes while several bots are working, in ms. */
 const WATCH_INTERVAL_MS = 200;
 
-/** Time limit for a bot to stop, in ms. A bot that takes longer hangs. */
+/** Time limit for a bot to stop, in ms. A bot that takes longer is stuck. */
 const STOP_TIMEOUT_MS = 30_000;
 
-/** Bots that share one store, a platform, and a ledger of all traffic between them. */
+/** Bots sharing one store, a platform, and a ledger of everything sent between them. */
 export class World<S extends Store = SqliteStore> {
   readonly platform: Platform;
   readonly ledger: Ledger;
   readonly store: S;
   /** Folder for all files except the inbox. */
   readonly scratch: string;
-  /** File with one line per handler run: id, lane, late. */
+  /** File with one line per handler run: event id, lane, late. */
   readonly runsFile: string;
   readonly violations: string[] = [];
-  /** Time from each start of a bot until it was ready, in ms. */
+  /** How long each start of a bot took until it was ready, in ms. */
   readonly readyMs: number[] = [];
   /** The most recent bot at each index. */
   readonly bots: BotProcess[] = [];
@@ -97,7 +96,7 @@ export class World<S extends Store = SqliteStore> {
   ): Promise<World<P>> {
     const scratch = mkdtempSync(join(tmpdir(), "service-bot-cluster-"));
     const store = await open(scratch);
-    // nginx first waits for one bot's response, and then for the next bot's.
+    // nginx may wait for one bot's response and then for the next bot's, so the platform must wait longer.
     const platform = await startPatientPlatform({
       ...options,
       platform: { deliveryTimeoutMs: 6_000, ...options.platform },
@@ -115,7 +114,7 @@ export class World<S extends Store = SqliteStore> {
     }
   }
 
-  /** Starts a bot. Once it is ready, the platform delivers to it. The previous bot with this index must have ended. */
+  /** Starts a bot. The platform delivers to it once it is ready. The previous bot with this index must have exited. */
   spawn(
     settings: Partial<BotSettings> = {},
     place = 0,
@@ -137,7 +136,7 @@ export class World<S extends Store = SqliteStore> {
     this.bots[place] = bot;
     void bot.ready.then((url) => {
       if (bot.readyMs !== undefined) this.readyMs.push(bot.readyMs);
-      // A single bot gets a new port for each process, because the last port may be taken.
+      // A single bot gets a new port for each process, because its last port may be taken.
       const direct = port === undefined && this.#options.deliveries !== "driver";
       if (url !== undefined && direct && bot.running) this.#deliverTo(url);
     });
@@ -160,13 +159,13 @@ export class World<S extends Store = SqliteStore> {
     await Promise.all(this.bots.map((_, place) => this.boot({}, place)));
   }
 
-  /** Kills a bot with SIGKILL, and checks every event it has acknowledged. */
+  /** Kills a bot with SIGKILL, and checks that no acknowledged event is lost. */
   async kill(bot: BotProcess, moment: string): Promise<void> {
     await bot.end("SIGKILL");
     await this.checkAcknowledged(moment);
   }
 
-  /** Stops a bot with SIGTERM, which must lead to exit code 0. */
+  /** Stops a bot with SIGTERM. It must exit with code 0. */
   async stop(bot: BotProcess): Promise<void> {
     const timer = setTimeout(() => bot.signal("SIGKILL"), STOP_TIMEOUT_MS);
     const { code, signal } = await bot.end("SIGTERM");
@@ -175,7 +174,7 @@ export class World<S extends Store = SqliteStore> {
     this.violations.push(`SIGTERM ended in ${signal ?? code}, not in exit code 0:\n${bot.tail()}`);
   }
 
-  /** True once a promise is broken. More faults would only hide the cause. */
+  /** True once a promise is broken. Further faults would only hide the cause. */
   get broken(): boolean {
     return this.violations.length > 0;
   }
@@ -187,7 +186,6 @@ export class World<S extends Store = SqliteStore> {
     this.violations.push(...reportLost(await this.store.missing(fresh), moment));
   }
 
-  /** Waits for that many further replies. Resolves to false on timeout. */
   async waitForMore(count: number, timeoutMs: number): Promise<boolean> {
     return await this.ledger.waitSaid(this.ledger.said + count, timeoutMs);
   }
@@ -222,9 +220,7 @@ export class World<S extends Store = SqliteStore> {
     });
   }
 
-  /**
-   * Waits until all events are handled, stops all bots, and checks every invariant. Starts a bot if none is running.
-   */
+  /** Waits until all events are handled, stops all bots, and checks every promise. Starts a bot if none is running. */
   async finish(rules: Rules = {}): Promise<Observed> {
     if (!this.#isRunning) await this.boot();
     await this.settle();
@@ -269,7 +265,7 @@ export class World<S extends Store = SqliteStore> {
     this.platform.control.saveWebhook({ url: `${url}/webhook` });
   }
 
-  /** Checks the lanes, which must be consistent at all times. */
+  /** Checks the lanes repeatedly, because they must be consistent at all times. */
   async #watch(): Promise<void> {
     while (!this.#ending && !this.broken) {
       const { stranded = 0, miscounted = 0 } = (await this.store.progress()) ?? {};
@@ -280,14 +276,14 @@ export class World<S extends Store = SqliteStore> {
   }
 }
 
-/** Starts a platform that redelivers quickly and never disables a webhook. */
+/** Starts a platform that retries deliveries quickly and never disables the webhook. */
 async function startPatientPlatform({
   platform: own,
   deliveries,
 }: WorldOptions): Promise<Platform> {
   const usual = { retryIntervalMs: 100, disableAfter: 1_000_000, deliveryTimeoutMs: 2_000 };
   const platform = await startPlatform({ ...usual, ...own });
-  // The bot must also handle events that occur before it first listens.
+  // Subscribe early: the bot must also handle events that occur before it first listens.
   platform.control.saveWebhook({ url: NO_BOT, enabled: deliveries !== "driver" });
   return platform;
 }
@@ -303,7 +299,7 @@ function usualEnv(platform: Platform): Record<string, string> {
     POLL_INTERVAL_MS: "200",
     AUDIT_INTERVAL_MS: "1000",
     LOG_LEVEL: "warn",
-    // Allow many attempts, so that kills cannot exhaust them. The poison scenario checks that attempts count.
+    // Allow many attempts, so that kills cannot use them up. The poison scenario checks that attempts are counted.
     MAX_ATTEMPTS: "1000",
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Compares ids in the platform's order. The model has its own implementation so that it checks the bot's. Decimal ids
- * come first, in numeric order; `evt_` ids with a hexadecimal number compare by that number.
+ * Compares ids in the platform's order. This second implementation checks the bot's. Decimal ids come first, in numeric
+ * order; `evt_` ids with a hexadecimal number compare by that number.
  */
 export function compareIds(a: string, b: string): number {
   const numbers = [isNumber(a), isNumber(b)];
@@ -16,7 +16,7 @@ export function compareText(a: string, b: string): number {
   return compare(a, b);
 }
 
-/** Includes ids with different lengths, numbers beyond 2^53, leading zeros (two ids of equal rank), and a prefix. */
+/** Includes ids of different lengths, numbers beyond 2^53, leading zeros (two ids of equal rank), and a prefix. */
 export const IDS: readonly string[] = [
   ...Array.from({ length: 24 }, (_, n) => String(n + 1)),
   ...["07", "100", "99", "9007199254740993", "9007199254740992", "evt_b", "evt_10", "evt_9"],

@@ -12,7 +12,7 @@ import type {
 import { compareIds, compareText } from "./ids.ts";
 import { KeptModel, type ModelEffects } from "./kept-model.ts";
 
-/** Delay of a suspect event while another suspect runs, in ms. */
+/** How long a suspect event is postponed while another suspect is running, in ms. */
 const SUSPECT_WAIT_MS = 200;
 
 interface ModelStep {
@@ -43,15 +43,15 @@ interface ModelLane {
   readyAt: number | undefined;
   /** Number of the claim that holds the lane's lease. */
   holder: number | undefined;
-  /** Highest id of the events that have ended. */
+  /** Highest id among the lane's finished events. */
   ended: string | undefined;
 }
 
-/** The claim that the model expects. It has no fence because each store chooses its own; fences only have to grow. */
+/** The claim that the model expects, without its fence. Stores choose fences freely; they only have to grow. */
 export type ExpectedClaim = Omit<Claim, "fence">;
 
 /**
- * The simplest possible inbox: maps in memory, and every query scans all events. It has no counters, indexes or
+ * The simplest possible inbox: maps in memory, and queries that scan all events. It has no counters, indexes or
  * transactions. Claims are numbered in order.
  */
 export class InboxModel {
@@ -61,25 +61,25 @@ export class InboxModel {
   readonly lanes: Map<string, ModelLane> = new Map();
   readonly cursors: Map<string, string> = new Map();
   readonly webhookTypes: Set<string> = new Set();
-  /** State and timers that earlier runs leave for later runs. */
+  /** State and timers, which outlive the run that wrote them. */
   readonly kept: KeptModel = new KeptModel();
   /** All claims, including those that have lost their lease. */
   readonly claims: { readonly lane: string; readonly id: string }[] = [];
 
-  /** Claim on an event that may crash the process. */
+  /** Number of a claim whose event may crash the process. */
   #suspect: number | undefined;
   /** Claims with lower numbers belong to a dead process. */
   #gone = 0;
   readonly #shared: boolean;
 
-  /** @param shared true if other processes may use the inbox. Opening such an inbox ends no leases. */
+  /** @param shared true if other processes may use the inbox, so opening it must not end their leases */
   constructor(now: number, maxBacklog: number, shared: boolean) {
     this.now = now;
     this.maxBacklog = maxBacklog;
     this.#shared = shared;
   }
 
-  /** Returns true if the inbox has no room for these events, not counting those it already has. */
+  /** Returns true if the inbox is full and at least one of these events is new. */
   refuses(events: readonly NewEvent[]): boolean {
     if (this.pending().length < this.maxBacklog) return false;
     return !events.every(({ id }) => this.events.has(id));
@@ -101,14 +101,13 @@ export class InboxModel {
     };
   }
 
-  /** Creates events for due timers. Returns their number. */
   fire(limit: number, toEvent: (timer: StoredTimer) => NewEvent): number {
     const due = this.kept.takeDue(limit, this.now);
     for (const timer of due) this.#store(toEvent(timer), "poll", undefined);
     return due.length;
   }
 
-  /** Returns when each waiting lane becomes, or became, ready. */
+  /** Maps each waiting lane to the time at which it becomes, or became, ready. */
   waiting(): ReadonlyMap<string, number> {
     const waiting = new Map<string, number>();
     for (const [key, { readyAt }] of this.lanes) {
@@ -126,7 +125,7 @@ export class InboxModel {
     return lanes.sort(compareText).flatMap((lane) => this.#claimLane(lane, leaseMs) ?? []);
   }
 
-  /** Ends a lane's run if its lease expired, so that the lane can be claimed. */
+  /** If the lane's lease has expired, ends the run so that the lane can be claimed. */
   #lapse(key: string): void {
     const lane = this.#lane(key);
     const [head] = this.pending(key);
@@ -183,7 +182,7 @@ export class InboxModel {
   /**
    * Marks the event as done, and leases the lane's next event for the remaining lease time.
    *
-   * @param pick chooses the next event if another action runs concurrently
+   * @param pick chooses the next event if another call runs concurrently
    */
   advance(
     claim: number,
@@ -252,7 +251,7 @@ export class InboxModel {
     return changed;
   }
 
-  /** Recovers from a crash. Unless the inbox is shared, all leases end and their lanes are ready. */
+  /** Recovers from a crash. Unless the inbox is shared, all leases end and their lanes become ready. */
   recover(): void {
     this.#gone = this.claims.length;
     if (this.#shared) return;
@@ -270,13 +269,13 @@ export class InboxModel {
     return claim >= this.#gone && this.#isLeased(claim);
   }
 
-  /** Returns true until another claim takes the lane, even if the process that made this claim is dead. */
+  /** Returns true until another claim takes the lane, even if the process that made this claim has died. */
   #isLeased(claim: number): boolean {
     const lane = this.claims[claim]?.lane;
     return lane !== undefined && this.lanes.get(lane)?.holder === claim;
   }
 
-  /** Returns a lane's pending events in the order in which they are handled. */
+  /** Returns a lane's pending events in the order in which they will be handled. */
   pending(lane?: string): ModelEvent[] {
     return [...this.events.values()]
       .filter((event) => event.state === "pending" && (lane ?? event.lane) === event.lane)

@@ -3,7 +3,7 @@ import { compareText } from "./ids.ts";
 
 export interface ModelState {
   readonly value: string;
-  /** Counts writes across all states. Each store chooses its own versions; they only have to be unique. */
+  /** Counts writes across all states. Stores choose versions freely; they only have to be unique. */
   readonly version: number;
   readonly updatedAt: number;
 }

@@ -12,7 +12,7 @@ const START = 1_800_000_000_000;
 /** Low, so that runs reach the limit. */
 const MAX_BACKLOG = 12;
 
-/** Time limit for shrinking, in ms. Shrinking has to finish within the test's time limit. */
+/** Time limit for shrinking, in ms. Shrinking must end before the test times out. */
 const SHRINK_MS = 30_000;
 
 export interface ModelRuns {
@@ -25,8 +25,9 @@ export interface ModelRuns {
 }
 
 /**
- * Runs random commands against the model and the store. Resolves to the number of commands. @throws the smallest
- * difference found
+ * Runs random commands against the model and the store. Resolves to the number of commands.
+ *
+ * @throws the smallest difference found
  */
 export async function compareWithModel(options: ModelRuns): Promise<number> {
   const { runs, seed, open, progress = () => undefined, shrinkMs = SHRINK_MS } = options;
@@ -36,7 +37,7 @@ export async function compareWithModel(options: ModelRuns): Promise<number> {
   const property = fc.asyncProperty(
     fc.commands(commands, { maxCommands: 60, size: "max" }),
     async (list) => {
-      // After the time limit, commands pass without running, so shrinking ends.
+      // After the time limit, let commands pass without running them, so that shrinking ends.
       if (performance.now() >= shrinkUntil) return;
       executed += await runOnce(list, open).catch((error: unknown) => {
         shrinkUntil = Math.min(shrinkUntil, performance.now() + shrinkMs);
@@ -80,7 +81,7 @@ export const modelScenario: Scenario = {
   },
 };
 
-/** Formats fast-check's report. Includes the commands and the original difference. */
+/** Formats fast-check's report, including the commands and the original difference. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}\n${explain(error.cause)}`;

@@ -3,7 +3,7 @@ import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { emptyTables, type Place } from "../../support/postgres/open.ts";
 import type { OpenStore } from "./world.ts";
 
-/** Opens inboxes in one schema of a PostgreSQL server, one after another. Each begins with empty tables. */
+/** Opens inboxes in one PostgreSQL schema, one after another. Each begins with empty tables. */
 export async function postgresStoreAt(
   place: Place,
 ): Promise<{ readonly open: OpenStore; close(): Promise<void> }> {

@@ -5,7 +5,7 @@ import Sqlite from "better-sqlite3";
 import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import type { OpenStore } from "./world.ts";
 
-/** A folder in memory if the system has one, because this test does not examine durability. */
+/** Uses a folder in memory if the system has one, because this test does not examine durability. */
 const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 export const openSqliteStore: OpenStore = async (options) => {
@@ -20,14 +20,14 @@ export const openSqliteStore: OpenStore = async (options) => {
     async reopen() {
       lives += 1;
       const left = join(folder, `bot-${lives}.db`);
-      // Copies the files as a killed process would leave them, without the writes of a clean close.
+      // Copy the files while the inbox is open, as a killed process would leave them. A clean close would write more.
       for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, `${left}${end}`);
       await inbox.close();
       file = left;
       inbox = new SqliteInbox({ file, ...options });
     },
     async strand(lane) {
-      // Writes the buffered lane, which would otherwise wait for its claim.
+      // Healing writes the buffered lane, which would otherwise not be written until its next claim.
       await inbox.heal();
       const db = new Sqlite(file);
       db.prepare("UPDATE lane SET ready_at = NULL, pending = 0 WHERE key = ?").run(lane);

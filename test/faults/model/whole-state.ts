@@ -7,8 +7,8 @@ import type { InboxModel } from "./inbox-model.ts";
 import type { World } from "./world.ts";
 
 /**
- * Compares all observable state. First compares the results of all queries. Then handles the events one by one, and
- * compares their order, attempts and steps.
+ * Compares all observable state: first the results of all queries, and then, while handling the events one by one,
+ * their order, attempts and steps.
  */
 export async function compareWholeState(model: InboxModel, world: World): Promise<void> {
   await askEverything(model, world);

@@ -3,7 +3,7 @@ import type { Claim, Inbox } from "../../faces/inbox.ts";
 import type { ManualClock } from "../../faces/testing.ts";
 import type { InboxModel } from "./inbox-model.ts";
 
-/** One store under test, initially empty. */
+/** A store under test, initially empty. */
 export interface Store {
   readonly inbox: Inbox;
   /** Reopens the store as a new process would after a crash. */
@@ -13,13 +13,12 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Opens an inbox implementation for comparison with the model. */
 export type OpenStore = (options: {
   readonly clock: ManualClock;
   readonly maxBacklog: number;
 }) => Promise<Store>;
 
-/** The model, and the store compared with it. */
+/** The store, and the values that relate it to the model. */
 export interface World {
   readonly store: Store;
   readonly clock: ManualClock;
@@ -30,7 +29,7 @@ export interface World {
   executed: number;
 }
 
-/** One random command. Runs on both the model and the store, and throws if they differ. */
+/** A random command that runs on both the model and the store, and throws if they differ. */
 export type Command = AsyncCommand<InboxModel, World>;
 
 /** @param text describes the command in a failure report */
@@ -49,7 +48,7 @@ export function command(
   };
 }
 
-/** Builds a command on one of the newest claims, which may have lost its lease long ago. */
+/** Builds a command that uses one of the newest claims. The claim may have lost its lease long ago. */
 export function onClaim(
   back: number,
   text: string,

@@ -1,4 +1,3 @@
-/** A file's growable content. */
 export class Bytes {
   #data: Buffer;
   #size: number;

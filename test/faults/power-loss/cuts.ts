@@ -19,7 +19,7 @@ export interface Findings {
   readonly answers: number;
   readonly requests: number;
   readonly cuts: number;
-  /** Responses and requests that were sent before an inbox write was synced. */
+  /** Number of responses and requests sent before an inbox write was synced. */
   readonly early: number;
   readonly lost: number;
   readonly violations: readonly string[];
@@ -74,7 +74,7 @@ function is2xx(record: JournalRecord): boolean {
   return record.kind === "answer" && record.status >= 200 && record.status < 300;
 }
 
-/** Returns true for a record that sends data which must already be on disk. */
+/** Returns true for a message to the outside. The data it depends on must already be on disk. */
 function goesOut(record: JournalRecord): boolean {
   return is2xx(record) || record.kind === "request";
 }
@@ -108,7 +108,7 @@ function happened(disk: Disk, record: JournalRecord, files: string): boolean {
   }
 }
 
-/** Compares the real files with the files rebuilt from the journal, to detect calls that the journal misses. */
+/** Compares the real files with those rebuilt from the journal, to detect calls missing from the journal. */
 function unexplained(disk: Disk, files: string): string[] {
   const expected = new Map([...disk.current()].filter(([name]) => !isIndex(name)));
   const there = readdirSync(files).filter((name) => !isIndex(name));
@@ -122,12 +122,12 @@ function unexplained(disk: Disk, files: string): string[] {
     .map((name) => `the journal does not explain what is in ${name}`);
 }
 
-/** Returns true for the database, its WAL and its rollback journal. The WAL index and the lock hold no events. */
+/** The WAL index and the lock file hold no events. */
 function holdsEvents(name: string): boolean {
   return !isIndex(name) && !name.includes("-lock");
 }
 
-/** Returns true for the WAL index, which a restart rebuilds. */
+/** SQLite rebuilds the WAL index on restart. */
 function isIndex(name: string): boolean {
   return name.endsWith("-shm");
 }

@@ -5,7 +5,7 @@ import type { JournalRecord } from "./journal.ts";
 type Change = Extract<JournalRecord, { kind: "write" | "truncate" }>;
 type Entry = { readonly name: string; readonly file: DiskFile | undefined };
 
-/** Which of the writes since a file's last sync survive. */
+/** Which of the writes since a file's last sync survive a power loss. */
 export type Survival = "nothing" | "everything" | "some writes" | "some sectors";
 
 const SECTOR = 512;
@@ -14,14 +14,14 @@ const SECTOR = 512;
 export type Image = ReadonlyMap<string, Buffer>;
 
 /**
- * A disk with a write cache that loses power. Model:
+ * A disk whose write cache is lost when the power is cut. The model:
  *
  * - A file's content at the last sync (fsync, fdatasync) survives.
  * - Any part of the later writes and truncations may survive: none, all, some, or individual 512-byte sectors. The
- *   cache keeps no order. A hole reads as zeros.
- * - Names (files created, removed or renamed) become durable only when the folder is synced. Syncing the file is not
- *   enough, which is stricter than ext4, XFS and btrfs. Without a sync, a prefix of the changes survives, as in a
- *   journaling file system.
+ * cache keeps no order. A hole reads as zeros.
+ * - A name change (a file created, removed or renamed) becomes durable only when the folder is synced. Syncing the file
+ * is not enough, which is stricter than ext4, XFS and btrfs. Without a sync, a prefix of the changes survives, as in a
+ * journaling file system.
  */
 export class Disk {
   readonly #inodes = new Map<bigint, DiskFile>();
@@ -82,7 +82,7 @@ export class Disk {
 
   #open(inode: bigint, name: string): void {
     const known = this.#inodes.get(inode);
-    // The kernel may reuse a removed file's inode number.
+    // The kernel may reuse the inode number of a removed file.
     if (known !== undefined && this.#now().get(name) === known) return;
     const file = new DiskFile();
     this.#inodes.set(inode, file);
@@ -96,7 +96,7 @@ export class Disk {
   }
 }
 
-/** Decides whether the bytes of a change between two offsets reached the disk. A truncation has no bytes. */
+/** Decides whether the bytes of a change reached the disk in one sector. A truncation has no bytes. */
 type Survives = (change: Change, sector: number) => boolean;
 
 class DiskFile {

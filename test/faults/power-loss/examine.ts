@@ -5,17 +5,17 @@ import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import type { Image } from "./disk.ts";
 import type { Delivery } from "./run.ts";
 
-/** All events that existed before the power loss. */
+/** Everything sent and acknowledged before the power loss. */
 export interface Known {
-  /** Ids to which the bot responded with 2xx. */
+  /** Deliveries to which the bot responded with 2xx. */
   readonly acknowledged: readonly Delivery[];
-  /** Ids of events whose reply was sent. */
+  /** Ids of events to which the bot replied. */
   readonly requested: readonly string[];
   readonly sent: readonly Delivery[];
 }
 
 export interface Examined {
-  /** Acknowledged events that are missing. */
+  /** Number of acknowledged events that are missing. */
   readonly lost: number;
   readonly wrong: readonly string[];
 }
@@ -25,7 +25,7 @@ export async function examine(image: Image, known: Known, scratch: string): Prom
   const folder = mkdtempSync(join(scratch, "image-"));
   try {
     for (const [name, bytes] of image) {
-      // The first process to open the file rebuilds the WAL index (-shm).
+      // Leave out the WAL index (-shm), because the first process to open the file rebuilds it.
       if (!name.endsWith("-shm")) writeFileSync(join(folder, name), bytes);
     }
     const file = join(folder, "bot.db");

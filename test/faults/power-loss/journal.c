@@ -1,7 +1,7 @@
 /*
  * A library to preload into a process. It keeps a journal of the process's system calls on the files in one folder, and
- * of the HTTP responses and POSTs that the process sends. Linux only, 64 bits. Environment variables: JOURNAL_FOLDER is
- * the folder (without its subfolders). JOURNAL_FILE is the journal, to which the library appends.
+ * of the HTTP responses and POSTs that the process sends. Linux only, 64 bits. Two environment variables configure it:
+ * JOURNAL_FOLDER is the folder to watch, without its subfolders. JOURNAL_FILE is the file to which the library appends.
  *
  * The library records a change before the call, a sync after the call, and a response or request before sending it. The
  * journal therefore never claims more durability than the files have.
@@ -35,7 +35,7 @@ struct head {
 static int journal = -1;
 static char folder[PATH_MAX];
 static size_t folder_length;
-/* Held from the record to the end of the call, so that the journal has the kernel's order. */
+/* Held from writing a record until its call returns, so that the journal has the kernel's order. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((constructor)) static void begin(void) {
@@ -72,7 +72,6 @@ static const char *name_in(const char *path) {
   return path[folder_length] == '/' ? path + folder_length + 1 : NULL;
 }
 
-/* Returns an open file's name. */
 static const char *name_of(int fd, char *path) {
   char link[32];
   if (journal < 0 || fd == journal) return NULL;
@@ -88,7 +87,9 @@ static uint64_t inode_of(int fd) {
   return fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
-/* The first bytes identify a response or request. The remote port identifies a response's delivery. */
+/*
+ * The first bytes identify a response or request. The remote port identifies the delivery that a response belongs to.
+ */
 static void note_http(int fd, const struct iovec *data, int count) {
   struct sockaddr_storage peer;
   socklen_t length = sizeof peer;

@@ -21,7 +21,7 @@ export type JournalRecord =
 
 const HEAD_BYTES = 24;
 
-/** Parses a journal. Skips an incomplete last record. */
+/** Parses a journal. Ignores an incomplete last record. */
 export function readJournal(file: string): JournalRecord[] {
   const bytes = readFileSync(file);
   const records: JournalRecord[] = [];

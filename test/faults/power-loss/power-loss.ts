@@ -19,13 +19,13 @@ const sizes: Readonly<Record<ScenarioRun["size"], Load & { runs: number; cuts: n
   },
 };
 
-/** Cuts the power under load. The inbox syncs before each response and each reply, so no event is lost. */
+/** Cuts the power under load. The inbox syncs before each response and each reply, so no event may be lost. */
 export const powerLoss: Scenario = {
   name: "power loss: writes not fsynced are dropped",
   run: (options) => withJournal(options, undefined, judge),
 };
 
-/** Runs SQLite below FULL, which must lose events. Losing none would mean that the scenario above could never fail. */
+/** Runs SQLite below FULL, which must lose events. Otherwise the scenario above could never fail. */
 export function powerLossControl(synchronous: "OFF" | "NORMAL"): Scenario {
   return {
     name: `power loss, control: synchronous=${synchronous} loses acknowledged events`,
@@ -66,7 +66,7 @@ async function withJournal(
     const all: Findings[] = [];
     for (let n = 1; n <= runs; n++) {
       const weaker = synchronous === undefined ? {} : { synchronous };
-      // Each run has its own folder, because all journals have the same names.
+      // Each run needs its own folder, because all journals have the same file names.
       const folder = mkdtempSync(join(scratch, "run-"));
       const lives = await runUnderLoad({ ...load, ...weaker, random, scratch: folder, shim });
       const findings = await cutPower(lives, { cuts, random, scratch: folder });

@@ -8,29 +8,29 @@ import { type JournalRecord, readJournal } from "./journal.ts";
 
 export interface RunOptions {
   readonly deliveries: number;
-  /** Each signal ends one of the bot's processes under load. */
+  /** Signals that end the bot's processes under load, one process each. */
   readonly signals: readonly NodeJS.Signals[];
   readonly random: Random;
   readonly scratch: string;
   readonly shim: string;
-  /** A SQLite sync level below FULL, for the control test. */
+  /** SQLite sync level below FULL, for the control test. */
   readonly synchronous?: string;
 }
 
-/** A signed batch on its way to the bot. */
+/** A signed batch for the bot. */
 export interface Delivery {
   readonly ids: readonly string[];
   readonly body: string;
 }
 
-/** One of the bot's processes. */
+/** One process of the bot. */
 export interface Life {
   readonly records: readonly JournalRecord[];
   /** Deliveries by local port, in the order in which they were sent. */
   readonly ports: ReadonlyMap<number, readonly Delivery[]>;
   /** Number of deliveries that got a response. */
   readonly answers: number;
-  /** Folder with a copy of the final files as the kernel saw them. */
+  /** Folder with a copy of the files as they were when the process exited. */
   readonly files: string;
 }
 
@@ -44,10 +44,10 @@ export interface Journals {
 const CONNECTIONS = 16;
 const MAX_BATCH = 3;
 
-/** Time limit for sending all replies, in ms. A bot that takes longer hangs. */
+/** Time limit for sending all replies, in ms. A bot that takes longer is stuck. */
 const REPLIES_TIMEOUT_MS = 60_000;
 
-/** Runs a bot as several processes under load, and keeps the journals of their system calls. */
+/** Runs a bot as several processes under load, one after another, and keeps the journals of their system calls. */
 export async function runUnderLoad(options: RunOptions): Promise<Journals> {
   const { synchronous, shim } = options;
   const world = await World.start({
@@ -106,7 +106,7 @@ function writeDeliveries({ ledger, platform }: World, count: number, random: Ran
   });
 }
 
-/** Sends over several connections until all deliveries are sent or the process ends. */
+/** Sends over several connections until all deliveries are sent or the process exits. */
 async function send(
   url: string,
   secret: string,

@@ -5,10 +5,10 @@ import type { Scenario } from "../scenario.ts";
 const RATE = 0.3;
 const PEOPLE = 500;
 
-/** Number of concurrent events. More would only queue. */
+/** Number of concurrent events. Further events would only queue. */
 const SLICE = { small: 150, large: 4_000 } as const;
 
-/** Makes 30 % of all calls fail, with error responses or with no response after the call took effect. */
+/** Makes 30 % of all calls fail, with an error response or with no response after the call took effect. */
 export const apiFaults: Scenario = onOneBot({
   name: "API: 429, 500, 503, or a reset after the 201, on 30 % of all calls",
   counted: "slices of events",
@@ -28,7 +28,7 @@ export const apiFaults: Scenario = onOneBot({
 class ApiFaults implements Attack {
   readonly #stage: Stage;
   readonly #figures: Record<string, number> = { calls: 0 };
-  /** Number of 500 responses per lane. The request itself may cause a 500, so each one counts as an attempt. */
+  /** Number of 500 responses per lane. A 500 counts as an attempt, because the request itself may have caused it. */
   readonly #errors = new Map<string, number>();
 
   constructor(stage: Stage) {
@@ -47,7 +47,7 @@ class ApiFaults implements Attack {
     await world.settle();
   }
 
-  /** Outages use up no attempts. A lane has no more retries than 500 responses. */
+  /** An outage uses up no attempts, so a lane has no more retries than 500 responses. */
   judge({ stored, written }: Observed) {
     const lanes = new Map(written.map(({ id, lane }) => [id, lane]));
     const retries = new Map<string, number>();

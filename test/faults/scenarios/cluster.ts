@@ -10,19 +10,17 @@ import { World, type WorldOptions } from "../driver/world.ts";
 import { Random } from "../random.ts";
 import type { Scenario, ScenarioRun, Size } from "../scenario.ts";
 
-/** A fault inflicted on bots under load. */
 export type LoadedFault<S extends Store> = Fault<S> & {
   readonly settings?: Partial<BotSettings>;
   /** Load during the fault. Default: the usual load. `none` if the fault writes messages itself. */
   readonly load?: ((size: Size) => Pick<LoadOptions, "people" | "behaviours">) | "none";
 };
 
-/** A fault that affects bots sharing a PostgreSQL inbox. */
 export type ClusterFault<S extends PostgresStore = ServerStore> = LoadedFault<S>;
 
 export type ClusterStage<S extends PostgresStore = ServerStore> = Stage<S>;
 
-/** Pause between two messages, in ms. Small runs share the machine. */
+/** Pause between two messages, in ms. A small run shares the machine with other tests. */
 const PAUSE_MS: Readonly<Record<Size, number>> = { small: 15, large: 4 };
 
 /** Time to wait for replies, in ms. A fault may prevent them. */
@@ -31,13 +29,12 @@ export const ANSWERS_TIMEOUT_MS = 3_000;
 export const LEASE_MS = 1_500;
 export const DATABASE_TIMEOUT_MS = 1_000;
 
-/** Short timeouts, so that bots quickly detect a lost instance or database. */
+/** Short timeouts, so that bots soon notice that an instance or the database is gone. */
 export const short: Partial<BotSettings> = {
   leaseMs: LEASE_MS,
   databaseTimeoutMs: DATABASE_TIMEOUT_MS,
 };
 
-/** Builds a scenario that inflicts the faults one after another on a cluster of three instances. */
 export function onCluster(
   name: string,
   faults: readonly ClusterFault[],
@@ -53,7 +50,7 @@ export function onCluster(
 }
 
 /**
- * Keeps a load of messages running during the fault.
+ * Sends messages to the bots during the fault.
  *
  * @param current the bots' settings after the previous fault
  */
@@ -66,7 +63,7 @@ export function underLoad<S extends Store>(
     if (settings !== undefined && settings !== current) await world.restart(settings);
     const attack = await fault.begin(stage);
     if (writers === "none") return attack;
-    // Use a separate random source, because the load depends on how fast the bots reply.
+    // Use a separate random source, because the number of its calls depends on how fast the bots reply.
     const own = new Random(random.below(2 ** 31));
     const pauseMs = () => PAUSE_MS[size];
     const load = new Load({ ledger: world.ledger, random: own, pauseMs, ...writers(size) });
@@ -98,7 +95,6 @@ interface InstanceKills extends Pick<ClusterFault<PostgresStore>, "name" | "time
   ) => Promise<Judgement>;
 }
 
-/** Kills instances with SIGKILL, one after another, under load. */
 export function killInstances({
   answersPerLife,
   judge,
@@ -113,7 +109,7 @@ export function killInstances({
         const place = random.below(world.bots.length);
         const bot = world.bots[place];
         if (bot === undefined) return;
-        // Kills in the middle of a reply: the platform has accepted the message but has not responded yet.
+        // Kill in the middle of a reply, when the platform has accepted the message but has not responded yet.
         const after = random.below(answersPerLife[size]);
         const ignore = world.ledger.onSaid(after, () => bot.signal("SIGKILL"));
         await world.waitForMore(after + 1, ANSWERS_TIMEOUT_MS);
@@ -121,10 +117,10 @@ export function killInstances({
         if (bot.killed) midAnswer += 1;
         await world.kill(bot, `after kill ${time}`);
         const next = world.spawn({}, place);
-        // Some bots die before they are ready.
+        // Let some bots die before they are ready.
         if (random.chance(0.9)) await next.ready;
       },
-      /** A bot that is still starting would exit when the next fault takes the database away. */
+      /** Waits for all bots to start, because a starting bot would exit when the next fault takes the database away. */
       async end() {
         await Promise.all(world.bots.map(({ ready }) => ready));
       },

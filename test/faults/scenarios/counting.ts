@@ -12,7 +12,7 @@ const NAME = "kill -9 under load of a bot that counts in its state";
 /** Few in a small run, so that each user gets several replies. */
 const PEOPLE: Readonly<Record<Size, number>> = { small: 20, large: 200 };
 
-/** One message in ten also counts in a group's state, which other conversations write concurrently. */
+/** One message in ten also counts in a group's state, which other conversations update concurrently. */
 const behaviours: readonly Behaviour[] = [...Array<Behaviour>(9).fill("count"), "tally"];
 
 const world = { settings: { answers: 1 } } as const;
@@ -34,7 +34,6 @@ export const counting: Scenario = onOneBot({
   },
 });
 
-/** Counts with three instances that die in turn. */
 export const clusterCounting: Scenario = onCluster(
   `postgres, three instances: ${NAME}`,
   [

@@ -6,15 +6,15 @@ import { type Attack, type Judgement, onOneBot, type Stage } from "../driver/fau
 import { median } from "../report.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Long texts, so that a full file has no page left for them. */
+/** Long texts, so that a full file has no free page left for them. */
 const NOTE = "x".repeat(150);
 
 /** Time limit for a delivery while the disk is full, in ms. */
 const DELIVERY_TIMEOUT_MS = 15_000;
 
 /**
- * Fills the disk and frees it again, under load, while one bot keeps running. Every second time, fills a small file
- * system to the last byte if it can be mounted. Otherwise the database file is not allowed to grow.
+ * Fills the disk and frees it again, under load, while one bot keeps running. Every second round fills a small file
+ * system to the last byte, if one can be mounted. The other rounds stop the database file from growing.
  */
 export const diskFull: Scenario = {
   name: "disk full, then freed, under load",
@@ -41,11 +41,11 @@ export class FullDisk implements Attack {
   readonly #disk: SmallDisk | undefined;
   readonly #isReal: (time: number) => boolean;
   #real = 0;
-  /** Time from freeing the space until a delivery was stored, in ms. */
+  /** Time from freeing the space until a delivery was stored, per round, in ms. */
   readonly #recoveryMs: number[] = [];
   #refused = 0;
 
-  /** @param isReal chooses the rounds that fill the real disk. In the other rounds the file may not grow. */
+  /** @param isReal returns true for the rounds that fill the real disk; in the others, the file cannot grow */
   constructor(stage: Stage, disk: SmallDisk | undefined, isReal: (time: number) => boolean) {
     this.#stage = stage;
     this.#disk = disk;
@@ -67,7 +67,7 @@ export class FullDisk implements Attack {
     if (disk === undefined) bot?.order({ disk: "full" });
     else disk.fill();
     await this.#waitRefused(time);
-    // The handlers hit the full disk too, some of them later.
+    // Wait until handlers hit the full disk too, because some of them do so later.
     await wait(random.below(500));
     await world.checkAcknowledged(`while the disk was full, time ${time}`);
     const freed = performance.now();

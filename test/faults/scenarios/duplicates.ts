@@ -6,10 +6,10 @@ import type { Scenario } from "../scenario.ts";
 /** Deliveries per event. */
 const COPIES = 20;
 
-/** Number of events shuffled together. Copies that earlier slices held back are shuffled in as well. */
+/** Number of events shuffled together, along with the copies held back from earlier slices. */
 const SLICE = 250;
 
-/** Share of the copies that arrive at least one slice later. */
+/** Fraction of the copies that arrive at least one slice later. */
 const HELD_BACK = 0.1;
 
 const MAX_BATCH = 20;

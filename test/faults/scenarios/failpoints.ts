@@ -3,10 +3,10 @@ import { failpoints as inBot } from "../../promises/failpoints.ts";
 import { onOneBot, type Stage } from "../driver/fault.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** The bot's own failpoints, and one in the platform: a request has arrived but has no response yet. */
+/** The bot's own failpoints, and one in the platform, between the arrival of a request and its response. */
 const points = [...inBot, "after send"] as const;
 
-/** Maximum number of passes before a failpoint kills the process. */
+/** Highest number of passes through a failpoint before it kills the process. */
 const MAX_HIT = { small: 4, large: 10 } as const;
 
 /** Time limit for reaching a failpoint, in ms. A failpoint not reached by then is never reached. */
@@ -14,7 +14,7 @@ const STRIKE_TIMEOUT_MS = 15_000;
 
 /**
  * Kills the bot at every failpoint in turn, under load. The next process recovers and dies at another failpoint. The
- * small size covers every second failpoint, because test/promises/failpoints.test.ts covers all of them without
+ * small size covers only some of the failpoints, because test/promises/failpoints.test.ts covers all of them without
  * processes.
  */
 export const failpoints: Scenario = onOneBot({
@@ -24,14 +24,14 @@ export const failpoints: Scenario = onOneBot({
   begin: (stage) => {
     const first = stage.random.below(points.length);
     return {
-      // With an odd number of failpoints, steps of two reach all of them.
+      // If the number of failpoints is odd, steps of two reach all of them.
       once: (time) => strike(stage, points[(first + 2 * time) % points.length] ?? "after send"),
       judge: () => ({ figures: { failpoints: points.length } }),
     };
   },
 });
 
-/** Runs one of the bot's processes until it dies at the failpoint. */
+/** Runs the bot until it dies at the failpoint. */
 async function strike({ world, random, size }: Stage, at: (typeof points)[number]): Promise<void> {
   const hit = 1 + random.below(MAX_HIT[size]);
   const note = `${at}, hit ${hit}`;
@@ -47,8 +47,7 @@ async function strike({ world, random, size }: Stage, at: (typeof points)[number
       : () => undefined;
   await bot.ready;
   const end = performance.now() + STRIKE_TIMEOUT_MS;
-  // The first messages arrive together, so that there are many transactions. Later ones arrive slowly, so that no
-  // backlog grows.
+  // Write the first messages in quick succession to cause many transactions, and later ones slowly to avoid a backlog.
   for (let i = 0; bot.running && performance.now() < end; i++) {
     write();
     await Promise.race([wait(i < 20 ? 5 : 100), bot.exited]);

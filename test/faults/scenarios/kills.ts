@@ -6,7 +6,7 @@ import type { Scenario } from "../scenario.ts";
 /** Messages per bot process. */
 const SHARE = { small: 50, large: 100 } as const;
 
-/** Delay of the kill after the first reply, in ms. */
+/** Longest time from the first reply to the kill, in ms. */
 const MAX_LIFE_MS = { small: 400, large: 1_500 } as const;
 
 /** Time limit for the first reply on a busy machine, in ms. */
@@ -28,7 +28,6 @@ export interface Writers {
   readonly choose: () => Behaviour;
 }
 
-/** One bot on SQLite that dies repeatedly under load. */
 export class Kills implements Attack {
   readonly #stage: Stage;
   readonly #writers: Writers;
@@ -39,7 +38,7 @@ export class Kills implements Attack {
     this.#writers = writers;
   }
 
-  /** Runs one of the bot's processes. Some of its messages are already waiting; others arrive while it works. */
+  /** Runs one process of the bot. Some of its messages are already waiting; others arrive while it is working. */
   async once(time: number): Promise<void> {
     const { world, random, size } = this.#stage;
     const { people, choose } = this.#writers;
@@ -51,9 +50,9 @@ export class Kills implements Attack {
     };
     write(random.below(left));
     const bot = world.spawn();
-    // Kills in the middle of a reply: the platform has accepted the message but has not responded yet.
+    // Kill in the middle of a reply, when the platform has accepted the message but has not responded yet.
     const ignore = world.ledger.onSaid(random.below(SHARE[size]), () => bot.signal("SIGKILL"));
-    // Some bots die before they are ready, while they recover from the previous kill.
+    // Let some bots die before they are ready, while they recover from the previous kill.
     if (random.chance(0.05)) await wait(random.below(300));
     else if ((await bot.ready) !== undefined) {
       write(left / 2);

@@ -11,15 +11,15 @@ const CUT_OFF_EVERY: Readonly<Record<Size, number>> = { small: 10, large: 50 };
 
 const CANDIDATES = 5;
 
-/** Time for a response on a busy machine, in ms. */
+/** Lease duration, in ms. Leaves time for a response on a busy machine. */
 const LEASE_MS = 2_000;
 
-/** Time without a new term after which the election is stuck, in ms. */
+/** Time without a new term after which the election counts as stuck, in ms. */
 const STUCK_MS = 40_000;
 
 const SCHEMA = "leaders";
 
-/** Makes leaders resign, or cuts them off, one after another. Each leader attempts one more write after its term. */
+/** Makes leaders resign, or cuts them off, one after another. Each leader tries one more write after its term. */
 export const leaderChurn: Scenario = {
   name: "postgres, five instances: leader churn, leaders that are cut off among them",
   async run({ size, scale = 1, progress }: ScenarioRun): Promise<Outcome> {
@@ -48,7 +48,7 @@ export const leaderChurn: Scenario = {
   },
 };
 
-/** Tracks the trusted leaders, and decides how each term ends. */
+/** Tracks which terms are still trusted, and decides how each term ends. */
 class Terms implements LeaderWatch {
   readonly violations: string[] = [];
   begun = 0;
@@ -85,7 +85,7 @@ class Terms implements LeaderWatch {
     if (!moved) this.#refused += 1;
   }
 
-  /** Resolves after that many terms, when no new term begins, or when a promise is broken. */
+  /** Resolves after `terms` terms, when no new term begins, or when a promise is broken. */
   async waitFor(terms: number, progress: (line: string) => void): Promise<void> {
     let before = 0;
     let since = performance.now();
@@ -102,7 +102,7 @@ class Terms implements LeaderWatch {
     }
   }
 
-  /** Without refused moves the test proves nothing, because no former leader tried to move the cursor. */
+  /** If no late move was refused, no former leader tried to move the cursor, and the test proves nothing. */
   requireLateMoves(): void {
     if (this.#refused === 0) this.violations.push("nothing was tried: no late move was refused");
   }

@@ -5,21 +5,21 @@ import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
 import { Supervisor } from "../driver/supervisor.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** Number of events per poisoned event. */
+/** One event in this many is poison. */
 const SLICE = 100;
 
 /**
- * Each attempt at a blocking event costs a restart. An event that runs at the same time may lose two runs, and one more
- * if the machine is slow.
+ * Each attempt at a blocking event costs a restart. Another event running at the same time may lose two runs, and a
+ * third if the machine is slow.
  */
 const MAX_ATTEMPTS = 5;
 
-/** Enough of each kind for the small size. `block` is rare because each attempt costs a restart. */
+/** Gives the small size enough of each kind. `block` is rare because each attempt costs a restart. */
 const kinds: readonly Behaviour[] = ["block", "throw", "hang", "throw"];
 
 const PEOPLE = 300;
 
-/** Mixes handlers that throw, never settle, or block the event loop among many good ones. */
+/** Hides handlers that throw, never settle or block the event loop among many good ones. */
 export const poison: Scenario = onOneBot({
   name: "poison: throws, never settles, blocks the loop, 1 % of the events",
   counted: "poisoned events",
@@ -62,14 +62,14 @@ class Poison implements Attack {
   async end(): Promise<void> {
     const { world } = this.#stage;
     const { block = 0 } = this.#counts;
-    // A blocked process dies once per attempt. A slow machine has the same effect.
+    // A blocked process is killed once per attempt. The supervisor may also kill a process that is only slow.
     const most = 2 * block * (MAX_ATTEMPTS + 1) + 20;
     await world.settle(() => this.#supervisor.kills <= most);
     await this.close();
     if (this.#supervisor.kills > most) world.violations.push("restarts do not end the poison");
   }
 
-  /** A poison event ends within its attempts. Marking it as dead may take one more claim. */
+  /** A poison event runs no more often than it has attempts. Marking it as dead may take one more claim. */
   judge({ written, stored }: Observed) {
     const counts = countRuns(this.#stage.world.runs());
     const violations = written.flatMap(({ id, text, ends }) => {

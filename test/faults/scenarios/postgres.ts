@@ -17,7 +17,7 @@ import {
   short,
 } from "./cluster.ts";
 
-/** Waiting time after the database is back, in ms. */
+/** Time limit for replies after the database is back, in ms. */
 const RECOVERY_TIMEOUT_MS = 20_000;
 
 const HOUR_MS = 3_600_000;
@@ -32,7 +32,7 @@ const clocks: ClusterFault = {
 
 class Jumps implements Attack {
   readonly #stage: ClusterStage;
-  /** Number of deliveries that a bot refused as too old or too new. */
+  /** Number of deliveries that a bot rejected as too old or too new. */
   #refused = 0;
 
   constructor(stage: ClusterStage) {
@@ -46,13 +46,13 @@ class Jumps implements Attack {
     const { world, random } = this.#stage;
     const place = random.below(world.bots.length);
     const clockOffsetMs = random.pick([HOUR_MS, -HOUR_MS]);
-    // One instance's clock is always right, because deliveries carry the time of day.
+    // One instance's clock stays right, because instances with a wrong clock reject deliveries.
     if (time % 5 !== 2) {
       world.bots[place]?.order({ clockOffsetMs });
       await world.waitForMore(20 + random.below(20), ANSWERS_TIMEOUT_MS);
       world.bots[place]?.order({ clockOffsetMs: 0 });
     } else {
-      // A bot reads its initial time from the system.
+      // Restart the bot, because it reads the system clock's time on startup.
       await this.#restart(place, clockOffsetMs);
       await world.waitForMore(20, ANSWERS_TIMEOUT_MS);
       await this.#restart(place, 0);
@@ -112,7 +112,7 @@ class Freezes implements Attack {
     await world.waitForMore(20, ANSWERS_TIMEOUT_MS);
     await wait(random.below(100));
     const first = random.below(bots.length);
-    // Sometimes freezes two at once.
+    // Sometimes freeze two instances at once.
     const places = time % 3 === 1 ? [first, (first + 1) % bots.length] : [first];
     const frozen = places.map((place) => bots[place]).filter((bot) => bot !== undefined);
     await Promise.all(frozen.map((bot) => this.#freeze(bot)));
@@ -208,7 +208,7 @@ function outage({
   return { ...fault, settings: short, begin };
 }
 
-/** The clock fault comes first, because it is the only fault under which no event may run twice. */
+/** The clock fault comes first, because it is the only fault during which no event may run twice. */
 const faults = [clocks, kills, freezes, restarts, halfOpen, terminations];
 
 /** Inflicts each fault on its own cluster. */

@@ -14,10 +14,10 @@ import type { Scenario } from "../scenario.ts";
 /** Few users, so that each conversation has messages before and after a backup. */
 const PEOPLE = 6;
 
-/** Maximum delay, in ms. The average is half. */
+/** Longest pause between two messages, in ms. */
 const MAX_PAUSE_MS = 120;
 
-/** Time for a ready bot to read the event log, in ms. Reading is much faster unless the machine is busy. */
+/** Time limit for a ready bot to read the event log, in ms. Reading takes much less unless the machine is busy. */
 const LOG_TIMEOUT_MS = 20_000;
 
 const mixture: readonly Behaviour[] = [
@@ -36,7 +36,7 @@ export const restores: Scenario = restoresWith(
   "by the command",
 );
 
-/** @param way `by hand` copies the file, so that the inbox does not know about the restore */
+/** @param way `by hand` copies the file, so that the inbox is not aware of the restore */
 export function restoresWith(name: string, way: "by the command" | "by hand"): Scenario {
   return onOneBot({
     ...{ name, counted: "restores", times: { small: 2, large: 60 } },
@@ -54,7 +54,7 @@ class Restores implements Attack {
     this.#way = way;
   }
 
-  /** Runs one of the bot's processes until its disk is lost. */
+  /** Runs one process of the bot until its disk is lost. */
   async once(time: number): Promise<void> {
     const { world, random } = this.#stage;
     const { ledger, store, scratch } = world;
@@ -68,7 +68,7 @@ class Restores implements Attack {
     await serviceBot(world, "inbox", "backup", backup, "--json");
     const said = ledger.said;
     await wait(random.below(600));
-    // Usually kills in the middle of a reply.
+    // Usually kill in the middle of a reply.
     const ignore = ledger.onSaid(random.below(10), () => bot.signal("SIGKILL"));
     await Promise.race([bot.exited, wait(1_000)]);
     ignore();

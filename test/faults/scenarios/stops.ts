@@ -41,13 +41,13 @@ export class Stops implements Attack {
     await wait(random.below(400));
     const started = performance.now();
     const stopped = world.stop(bot);
-    // Deliveries continue while the bot stops.
+    // Deliveries continue while the bot is stopping.
     this.#write(EVENTS_PER_STOP - before);
     await stopped;
     this.#tookMs.push(performance.now() - started);
   }
 
-  /** No handler failed. A run interrupted by a stop must not count as an attempt. */
+  /** No handler failed, and a run interrupted by a stop must not count as an attempt. */
   judge({ stored }: Observed): Judgement {
     const worst = Math.max(...this.#tookMs);
     const violations = stored

@@ -25,10 +25,10 @@ const PEOPLE = 40;
 /** Timers per bot process. */
 const REMINDERS = 20;
 
-/** Delay of a timer, in ms. In a large run, timers outlive several bots. */
+/** Longest delay of a timer, in ms. In a large run, timers outlive several processes. */
 const MAX_DELAY_MS: Readonly<Record<Size, number>> = { small: 4_000, large: 60_000 };
 
-/** Lifetime of a process, and the downtime after it, in ms. */
+/** Longest lifetime of a process, and longest downtime after it, in ms. */
 const MAX_LIFE_MS = 6_000;
 const MAX_PAUSE_MS = 4_000;
 
@@ -64,7 +64,7 @@ class Timers implements Attack {
   readonly #reminders: Reminder[] = [];
   readonly #arrivals: Arrival[] = [];
   readonly #lives = new Map<BotProcess, { startedAt: number; from: number; to?: number }>();
-  /** Maps the number of each timer that is due in an hour to its user. */
+  /** Maps the number of each timer due in an hour to its user. */
   readonly #far = new Map<number, string>();
   #cancelled = 0;
   #stoppedAt = 0;
@@ -74,13 +74,12 @@ class Timers implements Attack {
     stage.world.platform.onTimeline((entry) => this.#note(entry));
   }
 
-  /** Records that the running bots' lifetimes start. */
   begin(): void {
     const from = Date.now();
     for (const bot of this.#stage.world.bots) this.#lives.set(bot, { startedAt: from, from });
   }
 
-  /** Messages arrive while the bots run. Then one or all of them die, and restart after a pause. */
+  /** Writes messages while the bots are running. Then kills one or all of them, and restarts them after a pause. */
   async once(time: number): Promise<void> {
     const { world, random } = this.#stage;
     const lifeMs = 1_000 + random.below(MAX_LIFE_MS - 1_000);
@@ -96,7 +95,7 @@ class Timers implements Attack {
     const isOutage = time % 3 === 0;
     const places = isOutage ? [...world.bots.keys()] : [one];
     await Promise.all(places.map((place) => this.#kill(place, time)));
-    // Each outage spans several ticks.
+    // Make each outage span several ticks.
     if (isOutage) await wait(MAX_PAUSE_MS / 2 + random.below(MAX_PAUSE_MS / 2));
     await Promise.all(places.map((place) => this.#boot(place)));
   }
@@ -146,7 +145,7 @@ class Timers implements Attack {
     return { figures, violations };
   }
 
-  /** Writes a message that sets a timer within the run. One in ten sets it twice under the same key. */
+  /** Writes a message that sets a timer due within the run. One in ten sets it twice under the same key. */
   #remind(): void {
     const { world, random, size } = this.#stage;
     const delayMs = 100 + random.below(MAX_DELAY_MS[size] - 100);

@@ -8,14 +8,14 @@ const faultKinds = ["the API fails", "slow platform", "webhook off", "bot frozen
 type FaultKind = (typeof faultKinds)[number];
 export const PINNED = "pinned reader";
 
-/** In seconds since the load started. */
+/** A period with a fault, in seconds since the load started. */
 export interface Span {
   readonly kind: FaultKind | typeof PINNED;
   readonly from: number;
   readonly to: number;
 }
 
-/** Maximum duration of each fault, in seconds. */
+/** Longest duration of each fault, in seconds. */
 const LONGEST: Readonly<Record<FaultKind, number>> = {
   "the API fails": 60,
   "slow platform": 60,
@@ -23,18 +23,18 @@ const LONGEST: Readonly<Record<FaultKind, number>> = {
   "bot frozen": 2,
 };
 
-/** Time between two faults, in seconds. A run too short for this interval gets two faults of each kind. */
+/** Time between two faults, in seconds. If the run is too short for this interval, it gets two faults of each kind. */
 const EVERY = 240;
 
-/** Fractions of the run. The first pin is early, so that the WAL has time to shrink after it. */
+/** When the pins begin, as fractions of the run. The first is early, so that the WAL has time to shrink after it. */
 const PINS = [0.1, 0.6];
 const PIN_SHARE = 0.04;
 const LONGEST_PIN = 300;
 
-/** Time for which a slow platform holds a request, in ms. */
+/** How long a slow platform holds a request, in ms. */
 const HOLD_MS = 1_500;
 
-/** Plans a run. Faults follow one another between 5 and 95 % of the run, and two readers pin the WAL. */
+/** Plans a run. Faults follow one another between 5 and 95 % of the run, and a reader pins the WAL twice. */
 export function planOf(seed: number, seconds: number): Span[] {
   const random = new Random(seed);
   const pins = PINS.map((share): Span => {
@@ -55,7 +55,7 @@ export function planOf(seed: number, seconds: number): Span[] {
   return [...pins, ...faults];
 }
 
-/** Carries out the plan. Resolves after its last span. */
+/** Carries out the plan. Resolves after its last fault. */
 export async function inflictBadLuck(
   world: World,
   spans: readonly Span[],
@@ -71,7 +71,7 @@ export async function inflictBadLuck(
   await Promise.all(spans.map(run));
 }
 
-/** Inflicts one kind of fault until `over` resolves, then repairs it. */
+/** Inflicts one kind of fault until `over` resolves, and then repairs it. */
 async function inflict(kind: Span["kind"], over: Promise<void>, world: World): Promise<void> {
   const { control } = world.platform;
   switch (kind) {
@@ -94,7 +94,7 @@ async function inflict(kind: Span["kind"], over: Promise<void>, world: World): P
       world.bots[0]?.thaw();
       return;
     case PINNED: {
-      // An open read transaction of another process keeps the WAL from being reset.
+      // The open read transaction of another process keeps SQLite from resetting the WAL.
       const reader = new Sqlite(world.store.file, { readonly: true });
       reader.exec("BEGIN");
       reader.prepare("SELECT count(*) FROM sqlite_schema").get();
@@ -106,7 +106,7 @@ async function inflict(kind: Span["kind"], over: Promise<void>, world: World): P
   control.setFaults({ api: { mode: "none" }, webhook: { mode: "none" } });
 }
 
-/** Repeatedly holds back a share of the requests. Each new fault releases the requests held by the last. */
+/** Repeatedly holds back a fraction of the requests. Each new fault releases the requests held by the last. */
 async function holdRequests(world: World, over: Promise<void>): Promise<void> {
   let ended = false;
   const end = over.then(() => {

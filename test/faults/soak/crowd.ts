@@ -5,14 +5,14 @@ import type { Random } from "../random.ts";
 
 const PEOPLE = 400;
 
-/** Number of the bot's posts that users discuss at a time. */
+/** Number of the bot's posts that users comment on and like at a time. */
 const MAX_POSTS = 10;
 const POST_EVERY = 200;
 
-/** Percentage of each kind of event. The rest are messages. */
+/** Percentage of each type of event. All others are messages. */
 const MIX = { mention: 10, comment: 10, reply: 8, like: 8, follow: 4 } as const;
 
-/** Maximum lag of the load, in ms. Beyond it, the load skips its backlog. */
+/** Longest lag of the load, in ms. If it falls further behind, the load skips its backlog. */
 const MAX_DEBT_MS = 1_000;
 
 /** Simulated users who make events of every type at a steady rate. */

@@ -34,7 +34,7 @@ export class Operator {
       reason,
     );
     this.decided.retried += await this.#decide(choices.get("retry"), "retry");
-    // The bot cannot know whether a reply was sent, so the operator looks at the platform.
+    // The bot cannot know whether a reply was sent, so the operator checks on the platform.
     for (const event of choices.get("look") ?? []) {
       const fact = this.#world.ledger.hasAnswer(event.id) ? "done" : "absent";
       this.decided["retried with --assume"] += await this.#decide(

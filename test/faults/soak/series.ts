@@ -38,13 +38,16 @@ interface Series {
    * median.
    */
   readonly by: "lowest" | "median";
-  /** Minimum length of the run. A shorter run proves nothing about the resource. */
+  /** Shortest run that proves anything about the resource, in minutes. */
   readonly fromMinutes: number;
 }
 
 const mebi = (bytes: number): number => bytes / 2 ** 20;
 
-/** V8 fills its heap first. The inbox sweeps its file every ten minutes and keeps events for half an hour. */
+/**
+ * Memory needs a longer run because V8 fills its heap first. The file needs the longest: the inbox sweeps it every ten
+ * minutes and keeps events for half an hour.
+ */
 const [MEMORY, FILE, OTHER] = [30, 90, 5];
 
 const WAL = "WAL, not pinned (MiB)";
@@ -82,19 +85,18 @@ const WAL_RECOVERY = 120;
 /** The size to which the inbox shrinks its WAL, in MiB. */
 const WAL_LIMIT = 64;
 
-/** In shorter runs, the pins are too short for the WAL to grow. */
+/** In a run shorter than this, the pins are too short for the WAL to grow. */
 const PIN_MINUTES = 60;
 
-/** Number of parts of the run. A single sample proves little. */
+/** Number of parts into which the run is divided. A single sample proves little. */
 const PARTS = 48;
 
 export interface Verdict {
-  /** Report, as Markdown. */
+  /** The report, in Markdown. */
   readonly table: string;
   readonly violations: readonly string[];
 }
 
-/** Decides which resources have reached a plateau. */
 export function judgeSeries(
   samples: readonly Sample[],
   spans: readonly Span[],
@@ -137,8 +139,8 @@ interface Point {
 }
 
 /**
- * Compares the medians of the second and the last quarter, and the trend of the second half. The trend is the median of
- * all slopes (Theil-Sen), per hour, or over the whole run if it is shorter. A falling trend is not a leak.
+ * Compares the medians of the second and the last quarter, and checks the trend of the second half. The trend is the
+ * median of all slopes (Theil-Sen), per hour, or over the whole run if it is shorter. A falling trend is not a leak.
  */
 function findPlateau(points: readonly Point[], { by, floor, share }: Series, seconds: number) {
   const length = seconds / PARTS;
@@ -159,7 +161,7 @@ function findPlateau(points: readonly Point[], { by, floor, share }: Series, sec
   );
   const perHour = median(slopes) * 3600;
   const allowed = Math.max(floor, share * second);
-  // NaN does not count as a plateau.
+  // With NaN, both comparisons are false, so it does not count as a plateau.
   const reached = last - second <= allowed && perHour * Math.min(1, seconds / 3600) <= allowed;
   const highest = Math.max(...points.map(({ value }) => value));
   return { figures: [second, last, perHour, allowed, highest], reached };

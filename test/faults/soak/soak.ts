@@ -21,12 +21,12 @@ export interface SoakOptions {
 }
 
 /**
- * In ms. Shorter than the defaults, so that the file is swept within the run. Ids are still kept longer than any
- * webhook outage.
+ * Shorter than the defaults, so that the file is swept during the run. Event ids are still kept longer than any webhook
+ * outage. In ms.
  */
 const retention = { bodiesMs: 5 * 60_000, idsMs: 15 * 60_000, deadLettersMs: 30 * 60_000 };
 
-/** Time limit for the last events after the load, in ms. */
+/** Time limit for the last events after the load has ended, in ms. */
 const SETTLE_TIMEOUT_MS = 300_000;
 
 const MINUTE_MS = 60_000;
@@ -83,7 +83,7 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
     await world.close();
   }
 
-  /** Samples the process. Checks the acknowledged events while their ids are retained. */
+  /** Samples the process, and checks the acknowledged events while their ids are kept. */
   async function watch(): Promise<void> {
     const began = performance.now();
     while (!signal.aborted) {
@@ -93,7 +93,6 @@ export async function soak(options: SoakOptions): Promise<Outcome & { readonly t
       if (samples.length % Math.ceil(MINUTE_MS / sampleMs) === 1) {
         const figures = Object.entries(sample).map(([name, value]) => `${name} ${value}`);
         progress(figures.join(", "));
-        // The plan's deadlines are far apart in a long run and close together in a short run.
         if (sample.deadLetters > 0) progress(await operator.round().then(String, messageOf));
       }
       await wait(sampleMs, undefined, { signal }).catch(() => undefined);

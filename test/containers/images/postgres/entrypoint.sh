@@ -1,6 +1,7 @@
 #!/bin/bash
-# Does what the entry point of postgres:18 does for a server with a password: as root it gives the volume to postgres
-# and becomes that user; in an empty volume it makes the database, and runs the scripts on a server without a network.
+# Stands in for the entry point of postgres:18 with a password. As root, it gives the volume to the postgres user and
+# continues as that user. In an empty volume, it creates the database, and runs the scripts on a server without a
+# network.
 set -euo pipefail
 
 if [ "$1" = postgres ] && [ "$(id -u)" = 0 ]; then

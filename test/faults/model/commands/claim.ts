@@ -28,7 +28,7 @@ export async function claimFrom(
   for (const real of inOrder) checkFence(real, world);
 }
 
-/** Checks that the fence grows, and remembers the claim. */
+/** Checks that the lane's fence has grown, and records the claim. */
 export function checkFence(real: Claim, world: World): void {
   const { fence } = real;
   const before = world.claims.filter(({ lane }) => lane === real.lane).map((claim) => claim.fence);
@@ -39,7 +39,7 @@ export function checkFence(real: Claim, world: World): void {
   world.claims.push(real);
 }
 
-/** Reduces a claim to the model's fields: without the fence, and without fields that a store adds. */
+/** Drops the fence and any fields added by a store, which the model cannot predict. */
 export function expectedOf(claim: Claim): ExpectedClaim;
 export function expectedOf(claim: Claim | undefined): ExpectedClaim | undefined;
 export function expectedOf(claim: Claim | undefined): ExpectedClaim | undefined {

@@ -26,7 +26,6 @@ const shape = fc.record({
 
 type Shape = typeof shape extends Arbitrary<infer T> ? T : never;
 
-/** Ends a claim with a state, and with timers for its lane. */
 export const endWithEffects: Arbitrary<Command> = fc.tuple(back, shape).map(([back, some]) =>
   onClaim(back, `${some.way} with ${JSON.stringify(some)}`, async ({ n, real }, model, world) => {
     const expected = effectsOf(some, n, real.lane, model);
@@ -69,7 +68,7 @@ function effectsOf(some: Shape, n: number, lane: string, model: InboxModel): Mod
   const { timer, cancel } = some;
   const set = timer && { lane, name: NAME, ...timer, eventId: `timer:${n}`, body: "1" };
   return {
-    // A state that does not exist needs no deletion.
+    // A state that does not exist need not be deleted.
     states: value === undefined && version === undefined ? [] : [{ key: some.key, value, version }],
     timers: set ? [set] : [],
     cancels: cancel === null ? [] : [{ lane, name: NAME, key: cancel }],
@@ -84,7 +83,7 @@ function realEffects(effects: ModelEffects, { versions }: World): Effects {
   return { ...effects, states };
 }
 
-/** Remembers which version in the store corresponds to the model's version. */
+/** Records which version in the store corresponds to the model's version. */
 async function learnVersion(key: string, model: InboxModel, world: World): Promise<void> {
   const version = model.kept.states.get(key)?.version;
   const [state] = await world.store.inbox.states([key]);
@@ -112,7 +111,6 @@ export const makeDue: Arbitrary<Command> = fc
     }),
   );
 
-/** Creates events for due timers in both the model and the store. */
 export async function fireTimers(limit: number, model: InboxModel, world: World): Promise<void> {
   const fired = model.fire(limit, eventOf);
   const expected = { fired, nextInMs: model.kept.nextInMs(model.now) };

@@ -6,7 +6,6 @@ import { type Command, command, onClaim } from "../world.ts";
 import { checkFence, expectedOf, LEASE } from "./claim.ts";
 import { batch, putBeside, show } from "./put.ts";
 
-/** One way to end a claim, on both the model and the store. */
 interface Ending {
   readonly text: string;
   model(model: InboxModel, claim: number): boolean;
@@ -23,7 +22,7 @@ const ending: Arbitrary<Ending> = fc.oneof(
   { weight: 1, arbitrary: delayMs.map((ms) => release(ms)) },
 );
 
-/** Selects a claim by its age. Usually selects one of the newest. */
+/** Selects a claim by its age, usually one of the newest. */
 export const back: Arbitrary<number> = fc.oneof(fc.nat(2), fc.nat(2), fc.nat(20));
 
 export const end: Arbitrary<Command> = fc.tuple(back, ending).map(([back, ending]) =>
@@ -58,8 +57,8 @@ export const advance: Arbitrary<Command> = back.map((back) =>
 );
 
 /**
- * The run continues with an event that arrives before the claim ends. If the event arrives concurrently, the run may
- * release the lane instead.
+ * The run continues with an event that arrives before the claim ends. If the event arrives at the same time, the lane
+ * may be released instead.
  */
 export const advanceBesidePut: Arbitrary<Command> = fc.tuple(back, batch).map(([back, batch]) =>
   onClaim(back, `put ${show(batch)} beside advance`, async ({ n, real }, model, world) => {

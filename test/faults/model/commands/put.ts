@@ -7,7 +7,7 @@ import { IDS } from "../ids.ts";
 import type { InboxModel } from "../inbox-model.ts";
 import { type Command, command, type World } from "../world.ts";
 
-/** An incoming batch with duplicates within the batch, known events, unusable events and cursors. */
+/** A batch that may contain duplicates, known events, unusable events and cursors. */
 export interface Batch {
   readonly events: readonly NewEvent[];
   readonly source: Source;
@@ -53,11 +53,11 @@ export async function putInto(batch: Batch, model: InboxModel, world: World): Pr
 }
 
 /**
- * Puts the batch into the model and the store, concurrently with an action that may make room. In a shared inbox, a
- * batch that does not fit may run before or after the action, and so be refused or accepted.
+ * Puts the batch while another call is making room. In a shared inbox, either of the two may run first, so a batch that
+ * does not fit may be accepted or refused.
  *
- * @param act starts the action on the store after the batch
- * @param compare applies the action to the model, and compares the results
+ * @param act starts the other call on the store
+ * @param compare makes the same call on the model, and compares the results
  */
 export async function putBeside<T>(
   batch: Batch,

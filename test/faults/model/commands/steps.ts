@@ -26,7 +26,7 @@ export const restart: Arbitrary<Command> = fc
     }),
   );
 
-/** Skips steps that have a result, because the contract does not define what happens if they finish again. */
+/** Skips steps that have a result, because the contract does not say what happens if they finish again. */
 export const finish: Arbitrary<Command> = fc
   .tuple(back, name, fc.boolean())
   .map(([back, name, named]) =>

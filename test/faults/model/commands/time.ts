@@ -20,7 +20,7 @@ export const rest: Arbitrary<Command> = fc.constant(
   }),
 );
 
-/** The process dies, and a new process opens the store. */
+/** Simulates a crash, after which a new process opens the store. */
 export const reopen: Arbitrary<Command> = fc.constant(
   command("reopen", async (model, { store }) => {
     model.recover();
